@@ -1,0 +1,1 @@
+"""aclweb: who may do what on a Kafka cluster, why, and what an edit would change."""

@@ -1,0 +1,67 @@
+"""Who may do what on which cluster: a role for a person or a group of people, on one cluster, for some names.
+
+Roles are levels: whoever may approve may also request and look. An administrator of
+the installation (Django's superuser) has every role on every cluster; nobody, whatever
+the role, approves a change of their own (`changes.policy`).
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractUser, Group
+from django.db import models
+from django.db.models import Q
+
+from aclweb.inventory.models import Cluster
+
+
+class User(AbstractUser):
+    """A person or a program that signs in."""
+
+
+class Role(models.IntegerChoices):
+    VIEWER = 1, "viewer"
+    REQUESTER = 2, "requester"
+    APPROVER = 3, "approver"
+    ADMINISTRATOR = 4, "administrator"
+
+
+class Grant(models.Model):
+    """One role for one person, or for one group of people, on one cluster.
+
+    With a name prefix the role counts only for resources whose name starts with it.
+    """
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="grants"
+    )
+    group = models.ForeignKey(Group, null=True, blank=True, on_delete=models.CASCADE, related_name="grants")
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="grants")
+    role = models.PositiveSmallIntegerField(choices=Role.choices)
+    name_prefix = models.CharField(max_length=249, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(user__isnull=False, group__isnull=True) | Q(user__isnull=True, group__isnull=False),
+                name="a_grant_is_for_a_user_or_a_group",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user or self.group} {self.get_role_display()} on {self.cluster}"
+
+
+class ApiToken(models.Model):
+    """A program's key to the API. Only a SHA-256 of the secret is kept; it inherits its owner's rights."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=100)
+    prefix = models.CharField(max_length=16, unique=True)
+    digest = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix})"

@@ -1,0 +1,42 @@
+"""One table: what happened, who did it, to what. Rows are added and never changed.
+
+Actor and target are text, so an event outlives the account and the cluster that it
+names, and this room imports no other. Each row holds the hash of the one before it
+(`hash = SHA-256(previous_hash || canonical event)`), so an edit, a removal or a swap
+breaks the chain; `trail.verify` finds where. Triggers refuse UPDATE and DELETE.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+
+
+class AuditError(Exception):
+    """An attempt to change or remove what happened, or to record it in a wrong shape."""
+
+
+class Event(models.Model):
+    sequence = models.PositiveBigIntegerField(unique=True)
+    at = models.DateTimeField()
+    actor = models.CharField(max_length=254)
+    verb = models.CharField(max_length=60, db_index=True)
+    target = models.CharField(max_length=254, db_index=True)
+    facts = models.JSONField(default=dict)
+    previous_hash = models.CharField(max_length=64)
+    hash = models.CharField(max_length=64, unique=True)
+
+    class Meta:
+        ordering = ["sequence"]
+
+    def __str__(self) -> str:
+        return f"{self.sequence} {self.at:%Y-%m-%d %H:%M:%S} {self.actor} {self.verb} {self.target}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self.pk is not None:
+            raise AuditError(f"Event {self.sequence} has happened and cannot be changed; record a new event.")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        raise AuditError(f"Event {self.sequence} has happened and cannot be removed.")

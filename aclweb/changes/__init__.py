@@ -1,0 +1,1 @@
+"""What would an edit do, who wants it, who agreed, and was it written?"""

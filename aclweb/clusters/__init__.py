@@ -1,0 +1,51 @@
+"""How is a live cluster read and written?
+
+`connect(connection)` opens a client for ZooKeeper, the Admin API or a snapshot file;
+what all of them can do, and the words they answer with, stand in `client.py`.
+Whoever opens a client closes it, best with `with`.
+"""
+
+from aclweb.clusters.adminclient import AdminClient
+from aclweb.clusters.client import (
+    AclReading,
+    ClusterClient,
+    ClusterError,
+    ClusterFacts,
+    ClusterState,
+    Connection,
+    Outcome,
+    OutcomeKind,
+    Problem,
+    SourceKind,
+    TopicInfo,
+    Verb,
+)
+from aclweb.clusters.snapshot import SnapshotClient
+from aclweb.clusters.zookeeper import ZooKeeperClient
+
+__all__ = [
+    "AclReading",
+    "ClusterClient",
+    "ClusterError",
+    "ClusterFacts",
+    "ClusterState",
+    "Connection",
+    "Outcome",
+    "OutcomeKind",
+    "Problem",
+    "SourceKind",
+    "TopicInfo",
+    "Verb",
+    "connect",
+]
+
+_OPENERS = {
+    SourceKind.ZOOKEEPER: ZooKeeperClient,
+    SourceKind.ADMIN: AdminClient,
+    SourceKind.SNAPSHOT: SnapshotClient,
+}
+
+
+def connect(connection: Connection) -> ClusterClient:
+    """Open a client for this connection; raises ClusterError where nobody answers or the login is refused."""
+    return _OPENERS[connection.kind](connection)

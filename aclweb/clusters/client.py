@@ -1,0 +1,158 @@
+"""What every cluster client can do, whatever it speaks to, and the words it answers with.
+
+A reading either succeeds whole or raises ClusterError; it never answers with fewer
+ACLs because something failed, since a failed read must not look like an empty cluster.
+
+    ClusterError
+        .state      which of the named states the cluster is in (ClusterState)
+        str(error)  a sentence: what, where, and what would be right
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Protocol, Self
+
+from aclweb.acl.model import AclBinding, ResourcePattern
+
+
+class ClusterState(enum.StrEnum):
+    """What the last attempt to read a cluster found; each is told to people in its own sentence."""
+
+    OK = "ok"
+    NO_ACLS = "no-acls"  # the authorizer is on and holds no ACL
+    NO_AUTHORIZER = "no-authorizer"  # SECURITY_DISABLED (54)
+    NOT_PERMITTED = "not-permitted"  # CLUSTER_AUTHORIZATION_FAILED (31): no right to describe
+    LOGIN_REFUSED = "login-refused"  # SASL or ZooKeeper authentication failed
+    UNREACHABLE = "unreachable"  # nobody answers, or not in time
+    UNREADABLE = "unreadable"  # something is there that is not what Kafka writes
+
+
+class ClusterError(Exception):
+    """A cluster that could not be read or written, told as a sentence for the person who can mend it."""
+
+    def __init__(self, sentence: str, *, state: ClusterState) -> None:
+        super().__init__(sentence)
+        self.state = state
+
+
+class SourceKind(enum.StrEnum):
+    ZOOKEEPER = "zookeeper"
+    ADMIN = "admin"
+    SNAPSHOT = "snapshot"
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Where a cluster is and how to log in.
+
+    address: `host:port,host:port/chroot` for ZooKeeper, `host:port,host:port` for the
+    Admin API, a file's path for a snapshot. options: allow-listed client settings by
+    name; they may hold secrets, so they never appear in repr or logs.
+    """
+
+    kind: SourceKind
+    address: str
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    timeout_seconds: float = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something found on the cluster that is not as Kafka writes it: where, and a sentence.
+
+    `hazard` is true where Kafka's own brokers would stumble over it.
+    """
+
+    where: str
+    sentence: str
+    hazard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AclReading:
+    """All bindings of one cluster at one moment, without duplicates, and what could not be understood.
+
+    `unreadable` holds the patterns whose stored form could not be decoded: rows stored
+    for them earlier are kept as they were, since nothing is known about them now.
+    """
+
+    bindings: tuple[AclBinding, ...]
+    problems: tuple[Problem, ...] = ()
+    unreadable: tuple[ResourcePattern, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TopicInfo:
+    name: str
+    partitions: int | None = None
+    internal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFacts:
+    """What a cluster says of itself. Brokers hide the default mode and the super users."""
+
+    cluster_id: str | None = None
+    kafka_version: str | None = None
+    brokers: tuple[str, ...] = ()
+    migrating: bool = False  # ZooKeeper only: a migration to KRaft is under way
+
+
+class Verb(enum.StrEnum):
+    ADD = "add"
+    REMOVE = "remove"
+
+
+class OutcomeKind(enum.StrEnum):
+    WRITTEN = "written"  # the cluster accepted it
+    ALREADY = "already"  # it was there before an add, or gone before a remove
+    REFUSED = "refused"  # a definite no; nothing was done for this binding
+    UNKNOWN = "unknown"  # no answer: only reading back can tell
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one binding: the cluster's answer as a sentence, and its error code if it gave one."""
+
+    binding: AclBinding
+    kind: OutcomeKind
+    sentence: str = ""
+    error_code: int | None = None
+    evidence: Mapping[str, object] = field(default_factory=dict)
+
+
+class ClusterClient(Protocol):
+    """One open connection to a cluster. Every method raises ClusterError and nothing else."""
+
+    kind: SourceKind
+    writable: bool
+
+    def describe(self) -> ClusterFacts: ...
+
+    def read_acls(self) -> AclReading: ...
+
+    def read_topics(self) -> tuple[TopicInfo, ...]: ...
+
+    def read_groups(self) -> tuple[str, ...] | None:
+        """Return the group names, or None where this source cannot know them."""
+        ...
+
+    def write(self, verb: Verb, bindings: Sequence[AclBinding]) -> tuple[Outcome, ...]:
+        """Add or remove exactly these bindings; one outcome each, in the order given.
+
+        Repeating a write changes nothing more. A timeout gives UNKNOWN outcomes and
+        does not raise: the caller reads back.
+        """
+        ...
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...

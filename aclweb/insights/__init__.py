@@ -1,0 +1,1 @@
+"""What was used, refused, or wasted, as the brokers' authorizer logs tell it?"""

@@ -1,0 +1,81 @@
+"""What the authorizer logs told, as the pipeline counted it.
+
+One Load is one run of `python -m aclweb.pipeline usage` for one cluster; the rows of the
+newest complete load are what pages show. Where the log does not hold permits, or stops
+early, a page says "cannot tell" and never 0: the Load keeps what is needed to know.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from aclweb.inventory.fields import KafkaTextField
+from aclweb.inventory.models import Cluster
+
+
+class Load(models.Model):
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="loads")
+    loaded_at = models.DateTimeField(auto_now_add=True)
+    snapshot_digest = models.CharField(max_length=64)
+    revision_number = models.PositiveIntegerField(null=True)
+    # Broker-local times as written in the log (it holds no zone), shown as they are.
+    first_at = models.DateTimeField(null=True)
+    last_at = models.DateTimeField(null=True)
+    lines_read = models.PositiveBigIntegerField()
+    lines_parsed = models.PositiveBigIntegerField()
+    lines_other = models.PositiveBigIntegerField(default=0)  # understood, and not a decision
+    lines_unparsed = models.PositiveBigIntegerField()
+    unparsed = models.JSONField(default=list)  # [{"reason", "lines", "sample"}]
+    permits_seen = models.BooleanField(default=False)
+    # Decisions of the log that today's ACLs would answer otherwise.
+    disagreements = models.PositiveBigIntegerField(default=0)
+    # What rule texts say about the declarations: {"super_users": {principal: lines},
+    # "default_allow": lines, "default_deny_uncovered": lines}
+    declarations = models.JSONField(default=dict)
+    manifest = models.JSONField()
+    current = models.BooleanField(default=True)
+
+    class Meta:
+        ordering = ["-loaded_at"]
+
+    def __str__(self) -> str:
+        return f"{self.cluster} {self.loaded_at:%Y-%m-%d %H:%M}"
+
+
+class AclUse(models.Model):
+    """How often one binding counted in a decision of the log."""
+
+    load = models.ForeignKey(Load, on_delete=models.CASCADE, related_name="uses")
+    key = models.CharField(max_length=64)
+    requests = models.PositiveBigIntegerField()  # decisions it was a determining binding of
+    alone = models.PositiveBigIntegerField()  # ... and the only one
+    named = models.PositiveBigIntegerField()  # lines in which the broker named it as the rule
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["load", "key"], name="one_use_an_acl_and_load")]
+
+
+class SeenRequest(models.Model):
+    """A distinct request of the log: principal, host, operation and resource, with its answer."""
+
+    load = models.ForeignKey(Load, on_delete=models.CASCADE, related_name="seen")
+    principal = KafkaTextField()
+    host = KafkaTextField()
+    operation = models.CharField(max_length=20)
+    resource_type = models.CharField(max_length=20)
+    resource_name = KafkaTextField()
+    allowed = models.BooleanField()
+    lines = models.PositiveBigIntegerField()
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+    api_names = models.JSONField(default=list)  # protocol requests, such as ["Fetch"]
+    decided_now = models.CharField(max_length=10)  # ALLOWED, DENIED or UNDECIDED by the ACLs of the snapshot
+    basis_now = models.CharField(max_length=16)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["load", "allowed", "resource_type"]),
+            models.Index(fields=["load", "resource_type"]),
+        ]

@@ -1,0 +1,1 @@
+"""What is in force on each cluster now, and what was?"""

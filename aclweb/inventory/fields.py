@@ -1,0 +1,65 @@
+"""Columns for what Kafka holds and a database cannot: any text, and secrets.
+
+PostgreSQL's text has no NUL and neither database takes lone surrogates, yet ZooKeeper's
+JSON can hold both; one hostile name must not break a whole reading. So those characters
+are stored as reversible escapes. Secrets are encrypted with the keys of the environment.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db import models
+
+_UNSAFE = re.compile("[\x00\\\\\ud800-\udfff]")
+_ESCAPED = re.compile(r"\\(\\|u[0-9a-f]{4})")
+
+
+def escape(text: str) -> str:
+    r"""Return `text` without NUL and surrogates: `\u0000`, `\ud800`, and `\\` for a backslash."""
+    return _UNSAFE.sub(lambda found: "\\\\" if found[0] == "\\" else f"\\u{ord(found[0]):04x}", text)
+
+
+def unescape(text: str) -> str:
+    """Return what `escape` was given."""
+    return _ESCAPED.sub(lambda found: "\\" if found[1] == "\\" else chr(int(found[1][1:], 16)), text)
+
+
+class KafkaTextField(models.TextField):
+    """Any text that Kafka or ZooKeeper can hold, letter by letter."""
+
+    def from_db_value(self, value: str | None, *_: Any) -> str | None:
+        return None if value is None else unescape(value)
+
+    def get_prep_value(self, value: Any) -> Any:
+        value = super().get_prep_value(value)
+        return escape(value) if isinstance(value, str) else value
+
+
+class EncryptedJSONField(models.TextField):
+    """A JSON value encrypted at rest with ACLWEB_ENCRYPTION_KEYS: the first key writes, all of them read."""
+
+    def from_db_value(self, value: str | None, *_: Any) -> Any:
+        if value is None:
+            return None
+        try:
+            return json.loads(_cipher().decrypt(value.encode("ascii")))
+        except InvalidToken as error:
+            raise ImproperlyConfigured(
+                "A stored cluster login cannot be decrypted; ACLWEB_ENCRYPTION_KEYS must hold the key it was saved with."
+            ) from error
+
+    def get_prep_value(self, value: Any) -> Any:
+        return None if value is None else _cipher().encrypt(json.dumps(value).encode("utf-8")).decode("ascii")
+
+    def value_to_string(self, obj: models.Model) -> str:
+        return "(secret)"
+
+
+def _cipher() -> MultiFernet:
+    return MultiFernet([Fernet(key) for key in settings.ACLWEB_ENCRYPTION_KEYS])

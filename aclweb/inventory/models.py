@@ -1,0 +1,144 @@
+"""What is in force on each cluster now, and what was.
+
+A Revision is one complete reading that differed from the one before. A stored row has
+the revision that added it and the one that removed it, so "what was in force on Monday"
+is one filter. A reading that failed changes `Cluster.state` and nothing else.
+
+The default mode and the super users cannot be read from a cluster, so they are declared
+by a person: None (null) means that nobody has, and every answer that hangs on them says so.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from aclweb.clusters import ClusterState, SourceKind
+from aclweb.inventory.fields import EncryptedJSONField, KafkaTextField
+
+
+class Cluster(models.Model):
+    class Authorizer(models.TextChoices):
+        STANDARD = "standard", "KRaft (StandardAuthorizer)"
+        ACL = "acl", "ZooKeeper (AclAuthorizer)"
+
+    class Declared(models.TextChoices):
+        """What somebody says of a ZooKeeper cluster, whose znodes cannot tell whether brokers use them."""
+
+        UNDECLARED = "", "not declared"
+        ON = "on", "on"
+        OFF = "off", "off"
+
+    slug = models.SlugField(unique=True, max_length=60)
+    name = models.CharField(max_length=100)
+    kind = models.CharField(max_length=12, choices=[(kind.value, kind.name.title()) for kind in SourceKind])
+    address = models.CharField(max_length=1000)
+    options = EncryptedJSONField(default=dict, blank=True)
+    authorizer = models.CharField(max_length=10, choices=Authorizer.choices, default=Authorizer.STANDARD)
+    kafka_version = models.CharField(max_length=20, blank=True)
+    authorizer_declared = models.CharField(
+        max_length=10, choices=Declared.choices, default=Declared.UNDECLARED, blank=True
+    )
+    # The text of super.users as the brokers have it; null while nobody has declared it, "" for none.
+    super_users = models.TextField(null=True, blank=True)
+    allow_everyone = models.BooleanField(null=True)
+    # First contact is read-only: nothing is written until an administrator switches changes on.
+    changes_enabled = models.BooleanField(default=False)
+    approvals_needed = models.PositiveSmallIntegerField(default=1)
+    # Where this cluster's authorizer logs are: one path or glob a line. Empty: no log, so insights cannot tell.
+    log_paths = models.TextField(blank=True)
+
+    cluster_id = models.CharField(max_length=100, blank=True)
+    state = models.CharField(max_length=20, blank=True, choices=[(state.value, state.name) for state in ClusterState])
+    state_sentence = models.TextField(blank=True)
+    problems = models.JSONField(default=list, blank=True)  # [{"where", "sentence", "hazard"}]
+    tried_at = models.DateTimeField(null=True)
+    read_at = models.DateTimeField(null=True)
+    groups_known = models.BooleanField(default=False)
+    revision = models.ForeignKey("Revision", null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Revision(models.Model):
+    """One complete reading that differed from the one before it."""
+
+    class Cause(models.TextChoices):
+        READING = "reading", "a regular reading"
+        OURS = "ours", "a change made with aclweb"
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="revisions")
+    number = models.PositiveIntegerField()
+    read_at = models.DateTimeField()
+    cause = models.CharField(max_length=10, choices=Cause.choices, default=Cause.READING)
+    acls = models.PositiveIntegerField()
+    acls_added = models.PositiveIntegerField()
+    acls_removed = models.PositiveIntegerField()
+    names_added = models.PositiveIntegerField(default=0)
+    names_removed = models.PositiveIntegerField(default=0)
+    # SHA-256 over the sorted canonical bindings: equal digests mean equal ACLs.
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["cluster", "-number"]
+        constraints = [models.UniqueConstraint(fields=["cluster", "number"], name="one_revision_a_number")]
+
+    def __str__(self) -> str:
+        return f"{self.cluster} revision {self.number}"
+
+
+class StoredAcl(models.Model):
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="acls")
+    # SHA-256 of the canonical binding (acl.notation.binding_key): names can be longer than any index allows.
+    key = models.CharField(max_length=64)
+    resource_type = models.CharField(max_length=20)
+    resource_name = KafkaTextField()
+    pattern_type = models.CharField(max_length=10)
+    principal = KafkaTextField()
+    host = KafkaTextField()
+    operation = models.CharField(max_length=20)
+    permission_type = models.CharField(max_length=10)
+    added_in = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="added_acls")
+    removed_in = models.ForeignKey(Revision, null=True, on_delete=models.CASCADE, related_name="removed_acls")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "key"], condition=Q(removed_in__isnull=True), name="one_row_an_acl_in_force"
+            )
+        ]
+        indexes = [models.Index(fields=["cluster", "removed_in"])]
+
+    def __str__(self) -> str:
+        return f"{self.permission_type} {self.principal} {self.operation} {self.resource_type}:{self.resource_name}"
+
+
+class StoredName(models.Model):
+    """A topic or group that exists, or did."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="names")
+    resource_type = models.CharField(max_length=20)
+    key = models.CharField(max_length=64)
+    name = KafkaTextField()
+    partitions = models.PositiveIntegerField(null=True)
+    internal = models.BooleanField(default=False)
+    added_in = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="added_names")
+    removed_in = models.ForeignKey(Revision, null=True, on_delete=models.CASCADE, related_name="removed_names")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "resource_type", "key"],
+                condition=Q(removed_in__isnull=True),
+                name="one_row_a_name_in_force",
+            )
+        ]
+        indexes = [models.Index(fields=["cluster", "removed_in", "resource_type"])]
+
+    def __str__(self) -> str:
+        return f"{self.resource_type}:{self.name}"
