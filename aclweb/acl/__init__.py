@@ -1,0 +1,1 @@
+"""What does an ACL mean? The shared matcher: plain values and functions, standard library only."""
