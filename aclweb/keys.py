@@ -1,0 +1,90 @@
+"""Where are the two secrets of an installation, and who makes them?
+
+The secret key signs sessions; the encryption key protects the logins of clusters in the
+database. Each comes from the environment, else from a file of its own in the data
+directory that only its owner can read. `manage.py up` makes missing files; nothing else
+does, so that a production site never starts with a key that nobody knows of.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from cryptography.fernet import Fernet
+
+PROJECT = Path(__file__).resolve().parent.parent
+SECRET_KEY_FILE = "secret_key"  # noqa: S105
+ENCRYPTION_KEYS_FILE = "encryption_keys"
+
+
+class KeysError(Exception):
+    """A secret that is missing or cannot be used; the message says how to get one."""
+
+
+def data_directory() -> Path:
+    """Return the folder of everything that must survive a restart: ACLWEB_DATA_DIR, or var/ beside manage.py."""
+    return Path(os.environ.get("ACLWEB_DATA_DIR") or PROJECT / "var").expanduser().absolute()
+
+
+def make_missing(directory: Path) -> list[str]:
+    """Make the key files that are not there, readable by their owner only; return their names."""
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    made = []
+    for name, secret in (
+        (SECRET_KEY_FILE, secrets.token_urlsafe(64)),
+        (ENCRYPTION_KEYS_FILE, Fernet.generate_key().decode("ascii")),
+    ):
+        if not (directory / name).exists():
+            _write_privately(directory / name, secret)
+            made.append(name)
+    return made
+
+
+def secret_key(directory: Path) -> str:
+    """Return the key that signs sessions; raises KeysError where nobody has made one."""
+    return _given("ACLWEB_SECRET_KEY", directory / SECRET_KEY_FILE)
+
+
+def encryption_keys(directory: Path) -> list[str]:
+    """Return the keys that protect the logins of clusters: the first one writes, all of them read."""
+    keys = _given("ACLWEB_ENCRYPTION_KEYS", directory / ENCRYPTION_KEYS_FILE).replace(",", " ").split()
+    for position, key in enumerate(keys, start=1):
+        try:
+            Fernet(key)
+        except ValueError as error:
+            # The key itself is a secret, so the message names its position and never its text.
+            raise KeysError(
+                f"Key {position} of ACLWEB_ENCRYPTION_KEYS is not a Fernet key (32 bytes in URL-safe base64); "
+                'make one with: python -c "from cryptography.fernet import Fernet; '
+                'print(Fernet.generate_key().decode())"'
+            ) from error
+    return keys
+
+
+def _given(variable: str, file: Path) -> str:
+    if value := os.environ.get(variable, "").strip():
+        return value
+    try:
+        value = file.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        value = ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise KeysError(
+            f"The file {file} cannot be read ({error}); it should hold the value of {variable}."
+        ) from error
+    if not value:
+        raise KeysError(
+            f"There is no {variable}: set that environment variable, or type ./run once, which makes {file}."
+        )
+    return value
+
+
+def _write_privately(file: Path, text: str) -> None:
+    # Made private before it holds anything, and moved into place whole.
+    partial = file.with_name(f".{file.name}.{os.getpid()}")
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as handle:
+        handle.write(text + "\n")
+    partial.rename(file)

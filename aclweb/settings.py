@@ -1,0 +1,384 @@
+"""Every setting of the site and its workers, with its unit and a sentence on when to change it.
+
+Values come from the environment, once, here. Each name that starts with ACLWEB_ is the
+name of the environment variable too. The defaults are safe and work on one machine.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import environ
+import structlog
+from csp.constants import NONCE, NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from aclweb import keys
+
+env = environ.Env()
+
+# --- Where things are -------------------------------------------------------------------------------
+
+# Everything that must survive a restart of a single machine: keys, the SQLite database,
+# queued tasks, the demo's ZooKeeper and broker. Put it on a local disk, and back it up.
+ACLWEB_DATA_DIR = keys.data_directory()
+
+# Collected static files, read by the web process only. Safe to delete; `up` makes it again.
+ACLWEB_STATIC_DIR = env.path("ACLWEB_STATIC_DIR", default=str(ACLWEB_DATA_DIR / "static"))
+
+BASE_DIR = keys.PROJECT
+
+# --- Secrets ----------------------------------------------------------------------------------------
+
+try:
+    # Signs sessions and tokens in links. Changing it signs everybody out.
+    ACLWEB_SECRET_KEY = keys.secret_key(ACLWEB_DATA_DIR)
+    # Fernet keys for cluster logins, separated by commas. To rotate, put the new one first.
+    ACLWEB_ENCRYPTION_KEYS = keys.encryption_keys(ACLWEB_DATA_DIR)
+except keys.KeysError as error:
+    raise ImproperlyConfigured(str(error)) from error
+
+SECRET_KEY = ACLWEB_SECRET_KEY
+
+# --- The web server ---------------------------------------------------------------------------------
+
+# Show tracebacks in the browser. Only ever true while writing aclweb itself.
+ACLWEB_DEBUG = env.bool("ACLWEB_DEBUG", default=False)
+
+# Host names under which the site may be called, separated by commas.
+ACLWEB_ALLOWED_HOSTS = env.list("ACLWEB_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+
+# True once the site is reached by https only: cookies become __Host- and Secure, plain http
+# is redirected, and browsers are told to stay on https for a year.
+ACLWEB_HTTPS = env.bool("ACLWEB_HTTPS", default=False)
+
+# True if a proxy in front of the site ends TLS and always sets X-Forwarded-Proto itself.
+ACLWEB_BEHIND_PROXY = env.bool("ACLWEB_BEHIND_PROXY", default=False)
+
+# Hours until a person must sign in again, whatever they do meanwhile.
+ACLWEB_SESSION_HOURS = env.int("ACLWEB_SESSION_HOURS", default=12)
+
+# Failed sign-ins, per account and address, before both wait ACLWEB_LOCKOUT_MINUTES.
+ACLWEB_LOCKOUT_FAILURES = env.int("ACLWEB_LOCKOUT_FAILURES", default=5)
+ACLWEB_LOCKOUT_MINUTES = env.int("ACLWEB_LOCKOUT_MINUTES", default=15)
+
+# Serve numbers for Prometheus at /metrics, to anybody who can reach the site.
+ACLWEB_METRICS = env.bool("ACLWEB_METRICS", default=False)
+
+# debug, info, warning or error. Logs are JSON lines on standard error.
+ACLWEB_LOG_LEVEL = env.str("ACLWEB_LOG_LEVEL", default="info").upper()
+
+# --- Clusters and changes ---------------------------------------------------------------------------
+
+# Seconds between two readings of a cluster. Raise it on clusters with many ACLs: one
+# reading from ZooKeeper visits every ACL node.
+ACLWEB_SYNC_INTERVAL_SECONDS = env.int("ACLWEB_SYNC_INTERVAL_SECONDS", default=60)
+
+# Seconds that one request to a cluster may take. Raise it where brokers are far away.
+ACLWEB_CLUSTER_TIMEOUT_SECONDS = env.int("ACLWEB_CLUSTER_TIMEOUT_SECONDS", default=15)
+
+# Seconds that a worker keeps a change to itself. Must exceed the longest step of a rollout,
+# because another worker takes the change over afterwards.
+ACLWEB_LEASE_SECONDS = env.int("ACLWEB_LEASE_SECONDS", default=120)
+
+# Seconds between two looks for changes that no worker has taken, or whose worker died.
+ACLWEB_SWEEP_SECONDS = env.int("ACLWEB_SWEEP_SECONDS", default=15)
+
+# Rows on one page of a list.
+ACLWEB_PAGE_SIZE = env.int("ACLWEB_PAGE_SIZE", default=50)
+
+# Allow `manage.py change submit|approve|apply --as USER`. It is recorded as done from the shell.
+ACLWEB_SHELL_CHANGES = env.bool("ACLWEB_SHELL_CHANGES", default=False)
+
+# Let rollouts stop at named points on purpose. For tests of crashes only.
+ACLWEB_FAILPOINTS = env.bool("ACLWEB_FAILPOINTS", default=False)
+
+# --- What the logs tell -----------------------------------------------------------------------------
+
+# Where Spark runs the log jobs: local[*] is this machine, spark://host:port a cluster. Empty
+# switches them off, for machines without Spark.
+ACLWEB_SPARK_MASTER = env.str("ACLWEB_SPARK_MASTER", default="local[*]")
+
+# Seconds between two runs of the log job for a cluster.
+ACLWEB_INSIGHTS_INTERVAL_SECONDS = env.int("ACLWEB_INSIGHTS_INTERVAL_SECONDS", default=3600)
+
+# --- Django -----------------------------------------------------------------------------------------
+
+DEBUG = ACLWEB_DEBUG
+ALLOWED_HOSTS = ACLWEB_ALLOWED_HOSTS
+ROOT_URLCONF = "aclweb.urls"
+WSGI_APPLICATION = "aclweb.wsgi.application"
+AUTH_USER_MODEL = "accounts.User"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "sign-in"
+
+# One time zone everywhere; pages say "UTC" beside each time.
+LANGUAGE_CODE = "en"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+INSTALLED_APPS = [
+    "aclweb.audit",
+    "aclweb.accounts",
+    "aclweb.inventory",
+    "aclweb.insights",
+    "aclweb.changes",
+    "aclweb.web",
+    "aclweb.api",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "axes",
+    "csp",
+    "django_celery_beat",
+    "django_htmx",
+    "django_prometheus",
+    "django_structlog",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "rest_framework",
+]
+
+MIDDLEWARE = [
+    "django_prometheus.middleware.PrometheusBeforeMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_structlog.middlewares.RequestMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
+    "django_prometheus.middleware.PrometheusAfterMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                # django-htmx takes the nonce of its script tag from here.
+                "csp.context_processors.nonce",
+            ],
+        },
+    }
+]
+
+# --- Database ---------------------------------------------------------------------------------------
+
+# SQLite serves one machine. For more than one, set postgres://user:password@host:port/name.
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": env.db_url("DATABASE_URL", default=f"sqlite:///{ACLWEB_DATA_DIR / 'aclweb.sqlite3'}")
+}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    DATABASES["default"]["OPTIONS"] = {
+        # Take the write lock when a transaction begins: one that starts by reading would
+        # otherwise fail at once, without waiting, when it comes to write.
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+    }
+else:
+    DATABASES["default"]["CONN_MAX_AGE"] = 60
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+
+# --- Static files -----------------------------------------------------------------------------------
+
+STATIC_URL = "/static/"
+STATIC_ROOT = str(ACLWEB_STATIC_DIR)
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+# --- Signing in -------------------------------------------------------------------------------------
+
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",  # first, so that a locked account is refused before its password is tried
+    "django.contrib.auth.backends.ModelBackend",
+]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+AXES_FAILURE_LIMIT = ACLWEB_LOCKOUT_FAILURES
+AXES_COOLOFF_TIME = timedelta(minutes=ACLWEB_LOCKOUT_MINUTES)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_VERBOSE = False
+
+# --- Cookies and headers ----------------------------------------------------------------------------
+
+SESSION_COOKIE_AGE = ACLWEB_SESSION_HOURS * 3600
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = ACLWEB_HTTPS
+SESSION_COOKIE_NAME = "__Host-aclweb-session" if ACLWEB_HTTPS else "aclweb-session"
+CSRF_COOKIE_HTTPONLY = True  # pages carry the token themselves
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SECURE = ACLWEB_HTTPS
+CSRF_COOKIE_NAME = "__Host-aclweb-csrf" if ACLWEB_HTTPS else "aclweb-csrf"
+
+SECURE_SSL_REDIRECT = ACLWEB_HTTPS
+# Probes of a container platform speak plain http to the process itself.
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|version|metrics)$"]
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if ACLWEB_HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = ACLWEB_HTTPS
+SECURE_HSTS_PRELOAD = ACLWEB_HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if ACLWEB_BEHIND_PROXY else None
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024  # bytes; forms hold ACL files
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF, NONCE],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+        "object-src": [NONE],
+    }
+}
+
+# --- The API ----------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_THROTTLE_CLASSES": [
+        "rest_framework.throttling.AnonRateThrottle",
+        "rest_framework.throttling.UserRateThrottle",
+    ],
+    "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": "1200/min"},
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "aclweb",
+    "DESCRIPTION": "Which Kafka ACLs affect a resource, what they decide, and what an edit would change.",
+    "VERSION": "0.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# --- Workers ----------------------------------------------------------------------------------------
+
+# Where tasks wait. acfs:// keeps them in files of the data directory, for one machine; for more
+# than one set redis://host:port/0 or amqp://user:password@host//.
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="acfs://")
+if CELERY_BROKER_URL.startswith("acfs:"):
+    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
+        "data_folder_in": str(ACLWEB_DATA_DIR / "queue"),
+        "data_folder_out": str(ACLWEB_DATA_DIR / "queue"),
+        "control_folder": str(ACLWEB_DATA_DIR / "queue" / "control"),
+        "polling_interval": 0.1,  # seconds
+    }
+else:
+    # Seconds until Redis hands out a task again whose worker gave no answer; longer than any task takes.
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_IGNORE_RESULT = True
+# A task is acknowledged when it is done, so one whose worker dies is handed out again.
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+# Each entry expires with its interval: after a pause one reading is due, not a hundred.
+CELERY_BEAT_SCHEDULE = {
+    "read every cluster": {
+        "task": "inventory.sync_all",
+        "schedule": timedelta(seconds=ACLWEB_SYNC_INTERVAL_SECONDS),
+        "options": {"expires": ACLWEB_SYNC_INTERVAL_SECONDS},
+    },
+    "pick up changes that wait for a worker": {
+        "task": "changes.sweep",
+        "schedule": timedelta(seconds=ACLWEB_SWEEP_SECONDS),
+        "options": {"expires": ACLWEB_SWEEP_SECONDS},
+    },
+    "learn from the authorizer logs": {
+        "task": "insights.refresh_all",
+        "schedule": timedelta(seconds=ACLWEB_INSIGHTS_INTERVAL_SECONDS),
+        "options": {"expires": ACLWEB_INSIGHTS_INTERVAL_SECONDS},
+    },
+}
+
+# --- Logs -------------------------------------------------------------------------------------------
+
+DJANGO_STRUCTLOG_CELERY_ENABLED = True
+_SHARED_PROCESSORS: list[Any] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.PositionalArgumentsFormatter(),
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.format_exc_info,
+]
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "json": {
+            "()": structlog.stdlib.ProcessorFormatter,
+            "foreign_pre_chain": _SHARED_PROCESSORS,
+            # JSON escapes line ends, so one record is one line whatever a name contains.
+            "processors": [
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.JSONRenderer(),
+            ],
+        }
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "root": {"handlers": ["stderr"], "level": ACLWEB_LOG_LEVEL},
+    "loggers": {
+        # Client libraries log each attempt of a retry, and some of them what they were given.
+        "kafka": {"level": "ERROR"},
+        "kazoo": {"level": "ERROR"},
+        "django_structlog": {"level": "WARNING"},
+        "django.server": {"level": "WARNING", "handlers": ["stderr"], "propagate": False},
+    },
+}
+structlog.configure(
+    processors=[
+        structlog.stdlib.filter_by_level,
+        *_SHARED_PROCESSORS,
+        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+    ],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    cache_logger_on_first_use=True,
+)

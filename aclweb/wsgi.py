@@ -1,0 +1,9 @@
+"""The door through which gunicorn calls the site."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
+
+application = get_wsgi_application()
