@@ -29,7 +29,9 @@ class Role(models.IntegerChoices):
 class Grant(models.Model):
     """One role for one person, or for one group of people, on one cluster.
 
-    With a name prefix the role counts only for resources whose name starts with it.
+    With a name prefix the role counts only for resources whose name starts with it. Looking
+    is for the whole cluster all the same: what a prefix or `*` decides about one topic cannot
+    be told without showing it.
     """
 
     user = models.ForeignKey(
@@ -43,7 +45,8 @@ class Grant(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(user__isnull=False, group__isnull=True) | Q(user__isnull=True, group__isnull=False),
+                condition=Q(user__isnull=False, group__isnull=True)
+                | Q(user__isnull=True, group__isnull=False),
                 name="a_grant_is_for_a_user_or_a_group",
             )
         ]

@@ -8,6 +8,7 @@ breaks the chain; `trail.verify` finds where. Triggers refuse UPDATE and DELETE.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.db import models
@@ -17,13 +18,40 @@ class AuditError(Exception):
     """An attempt to change or remove what happened, or to record it in a wrong shape."""
 
 
+class FactsField(models.TextField):
+    """A JSON object kept as the very text that was hashed: sorted keys, ASCII only.
+
+    A text column holds what PostgreSQL's JSON types refuse (NUL and lone surrogates, as
+    escapes), and never rewrites a number or reorders a key behind the chain's back.
+    """
+
+    def from_db_value(self, value: str | None, *_: Any) -> Any:
+        return None if value is None else json.loads(value)
+
+    def get_prep_value(self, value: Any) -> Any:
+        return None if value is None else facts_text(value)
+
+    def value_to_string(self, obj: models.Model) -> str:
+        return facts_text(self.value_from_object(obj))
+
+
+def facts_text(facts: Any) -> str:
+    """Return the one JSON text of these facts; raises AuditError for what JSON cannot hold."""
+    try:
+        return json.dumps(facts, sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise AuditError(
+            f"The facts of an event must be text, numbers, lists and the like, and these are not: {error}."
+        ) from error
+
+
 class Event(models.Model):
     sequence = models.PositiveBigIntegerField(unique=True)
     at = models.DateTimeField()
     actor = models.CharField(max_length=254)
     verb = models.CharField(max_length=60, db_index=True)
     target = models.CharField(max_length=254, db_index=True)
-    facts = models.JSONField(default=dict)
+    facts = FactsField(default=dict)
     previous_hash = models.CharField(max_length=64)
     hash = models.CharField(max_length=64, unique=True)
 

@@ -51,7 +51,8 @@ class EncryptedJSONField(models.TextField):
             return json.loads(_cipher().decrypt(value.encode("ascii")))
         except InvalidToken as error:
             raise ImproperlyConfigured(
-                "A stored cluster login cannot be decrypted; ACLWEB_ENCRYPTION_KEYS must hold the key it was saved with."
+                "A stored cluster login cannot be decrypted; "
+                "ACLWEB_ENCRYPTION_KEYS must hold the key that it was saved with."
             ) from error
 
     def get_prep_value(self, value: Any) -> Any:

@@ -49,13 +49,24 @@ class Cluster(models.Model):
     log_paths = models.TextField(blank=True)
 
     cluster_id = models.CharField(max_length=100, blank=True)
-    state = models.CharField(max_length=20, blank=True, choices=[(state.value, state.name) for state in ClusterState])
+    state = models.CharField(
+        max_length=20, blank=True, choices=[(state.value, state.name) for state in ClusterState]
+    )
     state_sentence = models.TextField(blank=True)
     problems = models.JSONField(default=list, blank=True)  # [{"where", "sentence", "hazard"}]
     tried_at = models.DateTimeField(null=True)
     read_at = models.DateTimeField(null=True)
     groups_known = models.BooleanField(default=False)
     revision = models.ForeignKey("Revision", null=True, on_delete=models.SET_NULL, related_name="+")
+    # A reading that lost too much to be believed, or came from another cluster: kept back until a person
+    # accepts it. {"reason": "drop"|"other-cluster", "sentence", "at", "stored", "read", "lost"}
+    held = models.JSONField(null=True)
+    # Readings are numbered when they begin. One that began before the newest stored one is not stored.
+    readings_begun = models.PositiveBigIntegerField(default=0)
+    reading_stored = models.PositiveBigIntegerField(default=0)
+    # Who works on this cluster now, so that two workers do not read it, or write to it, at once.
+    lease_owner = models.CharField(max_length=200, blank=True)
+    lease_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -81,7 +92,7 @@ class Revision(models.Model):
     acls_removed = models.PositiveIntegerField()
     names_added = models.PositiveIntegerField(default=0)
     names_removed = models.PositiveIntegerField(default=0)
-    # SHA-256 over the sorted canonical bindings: equal digests mean equal ACLs.
+    # SHA-256 over the sorted keys of the bindings: equal digests mean equal ACLs.
     digest = models.CharField(max_length=64)
 
     class Meta:
@@ -109,7 +120,9 @@ class StoredAcl(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["cluster", "key"], condition=Q(removed_in__isnull=True), name="one_row_an_acl_in_force"
+                fields=["cluster", "key"],
+                condition=Q(removed_in__isnull=True),
+                name="one_row_an_acl_in_force",
             )
         ]
         indexes = [models.Index(fields=["cluster", "removed_in"])]
@@ -128,7 +141,9 @@ class StoredName(models.Model):
     partitions = models.PositiveIntegerField(null=True)
     internal = models.BooleanField(default=False)
     added_in = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="added_names")
-    removed_in = models.ForeignKey(Revision, null=True, on_delete=models.CASCADE, related_name="removed_names")
+    removed_in = models.ForeignKey(
+        Revision, null=True, on_delete=models.CASCADE, related_name="removed_names"
+    )
 
     class Meta:
         constraints = [

@@ -1,0 +1,141 @@
+"""May this person do that, on this cluster, to that name?
+
+Four acts, each including the ones before it: view, request, approve, administer. A
+grant gives a role to a person or to a group of people on one cluster. A name prefix
+narrows requesting and approving to names that start with it; looking is for the whole
+cluster, and administering a cluster needs a grant without a prefix. What a person may
+not see answers as if it were not there.
+
+Nothing is remembered between two questions, so a right that is taken away is gone at
+once. A page that asks several things about one cluster reads `rights` once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q, QuerySet
+from django.http import Http404
+
+from aclweb.accounts.models import Grant, Role, User
+from aclweb.inventory.models import Cluster
+
+Act = Literal["view", "request", "approve", "administer"]
+
+_NEEDED: dict[Act, Role] = {
+    "view": Role.VIEWER,
+    "request": Role.REQUESTER,
+    "approve": Role.APPROVER,
+    "administer": Role.ADMINISTRATOR,
+}
+_TOLD: dict[Act, str] = {
+    "view": "look at it",
+    "request": "request changes to it",
+    "approve": "approve changes to it",
+    "administer": "administer it",
+}
+
+
+@dataclass(frozen=True)
+class Rights:
+    """What one person may do on one cluster: their grants as (role, name prefix), or everything."""
+
+    everything: bool
+    grants: tuple[tuple[int, str], ...]
+
+    def may(self, act: Act, name: str | None = None) -> bool:
+        """Return whether the act is allowed, for `name` or, without one, for at least some names."""
+        if self.everything:
+            return True
+        return any(role >= _NEEDED[act] and _counts_for(act, prefix, name) for role, prefix in self.grants)
+
+    @property
+    def role(self) -> Role | None:
+        """The highest role held, whatever its prefix; None without any."""
+        if self.everything:
+            return Role.ADMINISTRATOR
+        return Role(max(role for role, _ in self.grants)) if self.grants else None
+
+
+def visible_clusters(user: User | AnonymousUser) -> QuerySet[Cluster]:
+    """Return the clusters that this person may look at, with their revision: the one way to any cluster."""
+    clusters = Cluster.objects.select_related("revision")
+    if not user.is_active:
+        return clusters.none()
+    if user.is_superuser:
+        return clusters
+    return clusters.filter(pk__in=_grants_of(user).values("cluster"))
+
+
+def cluster_or_404(user: User | AnonymousUser, slug: str) -> Cluster:
+    """Return the cluster, or raise Http404 where it does not exist for this person."""
+    cluster = visible_clusters(user).filter(slug=slug).first()
+    if cluster is None:
+        raise Http404(f"There is no cluster {slug!r} that you may look at.")
+    return cluster
+
+
+def rights(user: User | AnonymousUser, cluster: Cluster) -> Rights:
+    """Return what this person may do on this cluster now, in one query."""
+    if not user.is_active:
+        return Rights(everything=False, grants=())
+    if user.is_superuser:
+        return Rights(everything=True, grants=())
+    grants = _grants_of(user).filter(cluster=cluster).values_list("role", "name_prefix")
+    return Rights(everything=False, grants=tuple(grants))
+
+
+def may(user: User | AnonymousUser, act: Act, cluster: Cluster, name: str | None = None) -> bool:
+    """Return whether this person may do `act` on this cluster, for `name` or at all."""
+    return rights(user, cluster).may(act, name)
+
+
+def require(user: User | AnonymousUser, act: Act, cluster: Cluster, name: str | None = None) -> None:
+    """Raise PermissionDenied with a sentence unless this person may do `act`."""
+    held = rights(user, cluster)
+    if held.may(act, name):
+        return
+    needed = _NEEDED[act].label
+    if name is not None and held.may(act) and act != "administer":
+        raise PermissionDenied(
+            f"You may {_TOLD[act]} on {cluster.name} only for names that start with "
+            f"{_listed(prefix for role, prefix in held.grants if role >= _NEEDED[act])}, and {name!r} does not. "
+            "Ask an administrator of the cluster for a wider grant."
+        )
+    have = f"your role there is {held.role.label}" if held.role else "you have no role there"
+    raise PermissionDenied(
+        f"To {_TOLD[act]}, you need the role {needed} on {cluster.name}, and {have}. "
+        "Ask an administrator of the cluster."
+    )
+
+
+def people_who_may(act: Act, cluster: Cluster, name: str | None = None) -> tuple[User, ...]:
+    """Return the active people who may do `act` here by a grant, by user name; all-powerful accounts are left out."""
+    grants = Grant.objects.filter(cluster=cluster, role__gte=_NEEDED[act])
+    wanted = [
+        (grant.user_id, grant.group_id) for grant in grants if _counts_for(act, grant.name_prefix, name)
+    ]
+    users = {user for user, _ in wanted if user is not None}
+    groups = {group for _, group in wanted if group is not None}
+    found = User.objects.filter(Q(pk__in=users) | Q(groups__in=groups), is_active=True)
+    return tuple(found.distinct().order_by("username"))
+
+
+def _grants_of(user: User | AnonymousUser) -> QuerySet[Grant]:
+    return Grant.objects.filter(Q(user_id=user.pk) | Q(group__user=user.pk))
+
+
+def _counts_for(act: Act, prefix: str, name: str | None) -> bool:
+    if act == "view" or not prefix:
+        return True
+    if act == "administer":
+        return False
+    return name is None or name.startswith(prefix)
+
+
+def _listed(prefixes: Iterable[str]) -> str:
+    return " or ".join(sorted({repr(prefix) for prefix in prefixes}))

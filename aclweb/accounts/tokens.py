@@ -1,0 +1,96 @@
+"""Keys for programs: made once, shown once, kept only as a hash.
+
+A token acts for its owner and never with more rights than the owner has at that moment.
+The secret is `aclw_` and 256 random bits; its first characters find the row, and the
+comparison takes the same time whatever was sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from aclweb.accounts.models import ApiToken, User
+from aclweb.audit import trail
+
+MARK = "aclw_"
+LONGEST_DAYS = 90
+_SECRET = re.compile(rf"{MARK}[A-Za-z0-9_-]{{43}}")
+_PREFIX_LENGTH = len(MARK) + 11  # 66 random bits: no two tokens share them
+# How often the time of last use is written: a busy program must not cost a write for each request.
+_USE_NOTED_EVERY = timedelta(minutes=1)
+
+trail.register("token.issued", "{actor} issued the API token {name} for {owner}, valid until {expires}.")
+trail.register("token.revoked", "{actor} revoked the API token {name} of {owner}.")
+
+
+class TokenError(Exception):
+    """A token that cannot be made as asked; the message says what would do."""
+
+
+def issue(owner: User, name: str, days: int, *, actor: User | str | None = None) -> tuple[ApiToken, str]:
+    """Make a token and return it with its secret, which nobody can read again.
+
+    Raises TokenError unless it lasts 1 to 90 days, has a name and an active owner.
+    """
+    if not 1 <= days <= LONGEST_DAYS:
+        raise TokenError(f"A token lasts 1 to {LONGEST_DAYS} days, and {days} was asked for.")
+    if not 1 <= len(name.strip()) <= 100:
+        raise TokenError(f"A token needs a name of 1 to 100 characters that says what uses it, not {name!r}.")
+    if not owner.is_active:
+        raise TokenError(f"{owner.get_username()} is switched off, and a token would be worth nothing.")
+    secret = MARK + secrets.token_urlsafe(32)
+    with transaction.atomic():
+        token = ApiToken.objects.create(
+            owner=owner,
+            name=name.strip(),
+            prefix=secret[:_PREFIX_LENGTH],
+            digest=_digest(secret),
+            expires_at=timezone.now() + timedelta(days=days),
+        )
+        trail.record(
+            actor=actor or owner,
+            verb="token.issued",
+            target=f"token:{token.prefix}",
+            name=token.name,
+            owner=owner.get_username(),
+            expires=f"{token.expires_at:%Y-%m-%d %H:%M} UTC",
+        )
+    return token, secret
+
+
+def check(secret: str) -> ApiToken | None:
+    """Return the token with this secret, with its owner, if it is valid now."""
+    if _SECRET.fullmatch(secret) is None:
+        return None
+    token = ApiToken.objects.select_related("owner").filter(prefix=secret[:_PREFIX_LENGTH]).first()
+    digest = token.digest if token is not None else "0" * 64
+    if not hmac.compare_digest(digest, _digest(secret)) or token is None:
+        return None
+    now = timezone.now()
+    if token.expires_at <= now or not token.owner.is_active:
+        return None
+    if token.last_used_at is None or now - token.last_used_at > _USE_NOTED_EVERY:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+        token.last_used_at = now
+    return token
+
+
+def revoke(token: ApiToken, *, actor: User | str) -> None:
+    """Make the token worthless from now on."""
+    with transaction.atomic():
+        owner = token.owner.get_username()
+        trail.record(
+            actor=actor, verb="token.revoked", target=f"token:{token.prefix}", name=token.name, owner=owner
+        )
+        ApiToken.objects.filter(pk=token.pk).delete()
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("ascii")).hexdigest()

@@ -1,0 +1,112 @@
+"""The cast and the cluster that tests share.
+
+ada asks for changes, ben approves them, cho only looks, dot administers; each has that
+one role on `cluster` and nothing elsewhere. eve signs in and has no role at all. The
+cluster is a StandardAuthorizer one, declared, switched on for changes, and not yet read.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client, TransactionTestCase
+
+from aclweb.accounts.models import Grant, Role, User
+from aclweb.audit import triggers
+from aclweb.clusters import SourceKind
+from aclweb.inventory.models import Cluster
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> Iterator[None]:
+    """Keep SQLite in a file: threads then wait for each other's locks as they do in production."""
+    with tempfile.TemporaryDirectory(prefix="aclweb-test-db-") as directory:
+        if connection.vendor == "sqlite":
+            connection.settings_dict["TEST"]["NAME"] = str(Path(directory) / "test.sqlite3")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def clean_up_past_the_audit_triggers() -> Iterator[None]:
+    """Let tests that commit empty the tables afterwards, which the audit trail refuses to everybody else."""
+    tear_down = TransactionTestCase._fixture_teardown
+
+    def without_triggers(self: TransactionTestCase) -> None:
+        triggers.remove(connection)
+        try:
+            tear_down(self)
+        finally:
+            triggers.install(connection)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", without_triggers)
+        yield
+
+
+@pytest.fixture
+def cluster(db: None) -> Cluster:
+    return Cluster.objects.create(
+        slug="test-eu",
+        name="test-eu",
+        kind=SourceKind.ADMIN,
+        address="127.0.0.1:1",
+        super_users="User:admin",
+        allow_everyone=False,
+        changes_enabled=True,
+    )
+
+
+@pytest.fixture
+def other_cluster(db: None) -> Cluster:
+    """A cluster on which nobody of the cast has a role."""
+    return Cluster.objects.create(
+        slug="test-us", name="test-us", kind=SourceKind.ADMIN, address="127.0.0.1:1"
+    )
+
+
+@pytest.fixture
+def ada(cluster: Cluster) -> User:
+    return _person("ada", cluster, Role.REQUESTER)
+
+
+@pytest.fixture
+def ben(cluster: Cluster) -> User:
+    return _person("ben", cluster, Role.APPROVER)
+
+
+@pytest.fixture
+def cho(cluster: Cluster) -> User:
+    return _person("cho", cluster, Role.VIEWER)
+
+
+@pytest.fixture
+def dot(cluster: Cluster) -> User:
+    return _person("dot", cluster, Role.ADMINISTRATOR)
+
+
+@pytest.fixture
+def eve(db: None) -> User:
+    return User.objects.create_user("eve", password="a password for eve")
+
+
+@pytest.fixture
+def signed_in() -> Callable[..., Client]:
+    """Return a function that gives a browser in which this person has signed in."""
+
+    def browser(person: User, **options: Any) -> Client:
+        client = Client(**options)
+        client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+        return client
+
+    return browser
+
+
+def _person(name: str, cluster: Cluster, role: Role) -> User:
+    person = User.objects.create_user(name, password=f"a password for {name}")
+    Grant.objects.create(user=person, cluster=cluster, role=role)
+    return person
