@@ -5,6 +5,8 @@ what all of them can do, and the words they answer with, stand in `client.py`.
 Whoever opens a client closes it, best with `with`.
 """
 
+from collections.abc import Callable
+
 from aclweb.clusters.adminclient import AdminClient
 from aclweb.clusters.client import (
     AclReading,
@@ -39,7 +41,7 @@ __all__ = [
     "connect",
 ]
 
-_OPENERS = {
+_OPENERS: dict[SourceKind, Callable[[Connection], ClusterClient]] = {
     SourceKind.ZOOKEEPER: ZooKeeperClient,
     SourceKind.ADMIN: AdminClient,
     SourceKind.SNAPSHOT: SnapshotClient,

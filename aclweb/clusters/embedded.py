@@ -16,6 +16,7 @@ import contextlib
 import functools
 import importlib.util
 import json
+import logging
 import os
 import re
 import shutil
@@ -35,6 +36,10 @@ from kazoo.exceptions import NodeExistsError
 
 from aclweb.clusters.adminclient import AdminClient
 from aclweb.clusters.client import ClusterError, ClusterState, Connection, SourceKind
+
+# kazoo tells of every connection that ends; here that is no news.
+_quiet = logging.getLogger("aclweb.clusters.kazoo")
+_quiet.setLevel(logging.CRITICAL)
 
 OLDEST_JAVA = 17
 _ZOOKEEPER_JARS = (
@@ -363,8 +368,8 @@ class ZooKeeperServer(_Server):
         } | self.settings
         configuration = self.directory / "zoo.cfg"
         configuration.write_text("".join(f"{name}={value}\n" for name, value in lines.items()))
-        logging = self.directory / "log4j2.properties"
-        logging.write_text(
+        log_settings = self.directory / "log4j2.properties"
+        log_settings.write_text(
             "rootLogger.level=warn\nrootLogger.appenderRef.console.ref=console\n"
             "appender.console.type=Console\nappender.console.name=console\n"
             "appender.console.layout.type=PatternLayout\n"
@@ -376,7 +381,7 @@ class ZooKeeperServer(_Server):
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-Dzookeeper.jmx.log4j.disable=true",
-                f"-Dlog4j2.configurationFile={logging}",
+                f"-Dlog4j2.configurationFile={log_settings}",
                 "-cp",
                 os.pathsep.join(str(jar) for jar in zookeeper_jars()),
                 "org.apache.zookeeper.server.quorum.QuorumPeerMain",
@@ -429,7 +434,7 @@ def lay_out(
         assignment = {"version": 2, "partitions": {str(number): [1] for number in range(partitions)}}
         nodes[f"/brokers/topics/{name}"] = json.dumps(assignment, separators=(",", ":")).encode()
 
-    keeper = KazooClient(hosts=servers, timeout=10.0)
+    keeper = KazooClient(hosts=servers, timeout=10.0, logger=_quiet)
     keeper.start(timeout=30)
     try:
         prefix = f"/{chroot}" if slash and chroot else ""
