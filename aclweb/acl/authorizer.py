@@ -1,0 +1,517 @@
+"""May this caller do this, and which bindings settled it?
+
+`authorize` makes one finding for each binding that covers the resource and derives the
+answer from the findings, so that an explanation cannot disagree with the decision.
+`decide` gives the same answer from compiled masks, fast; tests hold the two equal.
+
+Kafka's decision has no precedence of any kind beside DENY before ALLOW: neither a longer
+prefix, nor an exact name, nor a named principal wins over anything.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from aclweb.acl.hosts import admits, in_range
+from aclweb.acl.index import (
+    ALL_BITS,
+    DENY_SHIFT,
+    MAYBE_SHIFT,
+    AclIndex,
+    MaskTable,
+    mask_of,
+)
+from aclweb.acl.model import (
+    ANY_USER,
+    WILDCARD,
+    AccessRequest,
+    AclBinding,
+    Operation,
+    PatternType,
+    PermissionType,
+    split_principal,
+)
+from aclweb.acl.patterns import covers_name
+from aclweb.acl.profiles import Rules
+
+HARDCODE = "hardcode"
+"""The made-up name that KRaft's authorizer tries first when asked about a whole resource type."""
+
+BELOW_ASTERISK = "kraft-name-below-asterisk"
+STAR_PRINCIPAL = "kraft-star-principal"
+UNPARSABLE_PRINCIPAL = "unparsable-principal"
+
+
+class Result(enum.Enum):
+    ALLOWED = "ALLOWED"
+    DENIED = "DENIED"
+    UNDECIDED = "UNDECIDED"
+
+
+class Basis(enum.Enum):
+    """What settled a decision."""
+
+    SUPER_USER = "SUPER_USER"
+    DENY_ACL = "DENY_ACL"
+    ALLOW_ACL = "ALLOW_ACL"
+    NO_ALLOW_ACL = "NO_ALLOW_ACL"
+    DEFAULT_ALLOW = "DEFAULT_ALLOW"
+    DEFAULT_DENY = "DEFAULT_DENY"
+    UNKNOWN_VALUE = "UNKNOWN_VALUE"
+
+
+Answer = tuple[Result, Basis]
+
+_SUPER_USER: Answer = (Result.ALLOWED, Basis.SUPER_USER)
+_DENY_ACL: Answer = (Result.DENIED, Basis.DENY_ACL)
+_ALLOW_ACL: Answer = (Result.ALLOWED, Basis.ALLOW_ACL)
+_NO_ALLOW_ACL: Answer = (Result.DENIED, Basis.NO_ALLOW_ACL)
+_DEFAULT_ALLOW: Answer = (Result.ALLOWED, Basis.DEFAULT_ALLOW)
+_DEFAULT_DENY: Answer = (Result.DENIED, Basis.DEFAULT_DENY)
+_UNKNOWN_VALUE: Answer = (Result.UNDECIDED, Basis.UNKNOWN_VALUE)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One binding that covers the resource, and whether it is for this request.
+
+    counted: principal, host and operation match (even where a DENY wins in the end).
+    why_not: those of "principal", "host" and "operation" that do not.
+    """
+
+    binding: AclBinding
+    counted: bool
+    why_not: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One answer with everything that led to it.
+
+    findings: one for each binding that covers the resource, in the order of Kafka's scan;
+    for a question about a whole resource type, one for each binding of the type.
+    unknowns: bindings with an UNKNOWN pattern type, which may or may not cover it.
+    """
+
+    request: AccessRequest
+    result: Result
+    basis: Basis
+    findings: tuple[Finding, ...]
+    hazards: tuple[str, ...]
+    rules: Rules
+    unknowns: tuple[AclBinding, ...] = ()
+
+    @property
+    def allowed(self) -> bool:
+        return self.result is Result.ALLOWED
+
+    @property
+    def determining(self) -> tuple[AclBinding, ...]:
+        """The bindings that settled it: every matching DENY, or else every matching ALLOW.
+
+        For NO_ALLOW_ACL all that cover the resource, because each alone gives that
+        result; empty where no binding settled it.
+        """
+        if self.basis is Basis.DENY_ACL:
+            return self._counted(PermissionType.DENY)
+        if self.basis is Basis.ALLOW_ACL:
+            return self._counted(PermissionType.ALLOW)
+        if self.basis is Basis.NO_ALLOW_ACL:
+            return tuple(finding.binding for finding in self.findings)
+        return ()
+
+    @property
+    def hangs_on(self) -> tuple[str, ...]:
+        """The undeclared settings that would change this result if they were otherwise."""
+        rules = self.rules
+        found: list[str] = []
+        caller = self.request.principal
+        if "super_users" in rules.undeclared:
+            other = replace(rules, super_users=rules.super_users ^ {caller})
+            if self._result_under(other) is not self.result:
+                found.append("super_users")
+        if "allow_everyone" in rules.undeclared:
+            other = replace(rules, allow_everyone=not rules.allow_everyone)
+            if self._result_under(other) is not self.result:
+                found.append("allow_everyone")
+        return tuple(found)
+
+    def _counted(self, permission: PermissionType) -> tuple[AclBinding, ...]:
+        counted = tuple(
+            finding.binding
+            for finding in self.findings
+            if finding.counted and finding.binding.permission_type is permission
+        )
+        if self.request.resource_name is not None or permission is PermissionType.DENY:
+            return counted
+        return _allows_by_type(self.request, [finding.binding for finding in self.findings], self.rules)
+
+    def _result_under(self, rules: Rules) -> Result:
+        return _answer(self.request, [finding.binding for finding in self.findings], self.unknowns, rules)[0]
+
+
+def authorize(request: AccessRequest, index: AclIndex, rules: Rules | None = None) -> Decision:
+    """Return the decision for `request` with a finding for every binding that covers its resource."""
+    rules = rules or Rules()
+    shelf = index.shelf(request.resource_type)
+    covering: Sequence[AclBinding] = ()
+    unknowns: tuple[AclBinding, ...] = ()
+    if shelf is not None:
+        unknowns = tuple(shelf.unknown_patterns)
+        if request.resource_name is None:
+            covering = [
+                binding for binding in shelf.bindings if binding.pattern_type is not PatternType.UNKNOWN
+            ]
+        else:
+            covering = shelf.covering(request.resource_name, rules)
+    result, basis = _answer(request, covering, unknowns, rules)
+    return Decision(
+        request=request,
+        result=result,
+        basis=basis,
+        findings=tuple(_finding(request, binding, rules) for binding in covering),
+        hazards=hazards(request, covering, rules),
+        rules=rules,
+        unknowns=unknowns,
+    )
+
+
+def decide(request: AccessRequest, index: AclIndex, rules: Rules) -> Answer:
+    """Return (result, basis), as `authorize` gives them, from the compiled masks."""
+    if request.principal in rules.super_users:
+        return _SUPER_USER
+    name = request.resource_name
+    table = index.table(request.resource_type)
+    if name is None:
+        return _decide_by_type(request, index, rules)
+    if table is None:
+        return _DEFAULT_ALLOW if rules.allow_everyone else _DEFAULT_DENY
+
+    standard = rules.is_standard
+    mask = _mask_for(table, request.principal, request.host, name, rules)
+    bit = 1 << request.operation._value_
+    if mask >> DENY_SHIFT & bit:
+        return _DENY_ACL
+    if mask >> MAYBE_SHIFT or table.unknown_patterns:
+        return _decide_with_unknowns(request, table, mask, bit, rules)
+    if mask & bit:
+        return _ALLOW_ACL
+    if table.covered.mask(name, standard):
+        return _NO_ALLOW_ACL
+    return _DEFAULT_ALLOW if rules.allow_everyone else _DEFAULT_DENY
+
+
+def hazards(request: AccessRequest, covering: Iterable[AclBinding], rules: Rules) -> tuple[str, ...]:
+    """Return the sorted ids of what could make a real broker fail to answer this request.
+
+    covering: the bindings that cover the resource, or all of the type for a question by type.
+    """
+    if not rules.is_standard or request.principal in rules.super_users:
+        return ()
+    found: set[str] = set()
+    if request.resource_name and request.resource_name[0] < WILDCARD:
+        found.add(BELOW_ASTERISK)
+    if rules.star_session_is_a_hazard and request.principal == ANY_USER:
+        found.add(STAR_PRINCIPAL)
+    if any(split_principal(binding.principal) is None for binding in covering):
+        found.add(UNPARSABLE_PRINCIPAL)
+    return tuple(sorted(found))
+
+
+def hazards_of(request: AccessRequest, index: AclIndex, rules: Rules) -> tuple[str, ...]:
+    """Return `hazards` for a request without listing the bindings that cover its resource."""
+    found = hazards(request, (), rules)
+    table = index.table(request.resource_type)
+    if table is None or not rules.is_standard or request.principal in rules.super_users:
+        return found
+    broken = table.without_colon
+    if broken is not None and (
+        request.resource_name is None or broken.mask(request.resource_name, standard=True)
+    ):
+        return tuple(sorted({*found, UNPARSABLE_PRINCIPAL}))
+    return found
+
+
+def for_principal(binding: AclBinding, principal: str) -> bool:
+    """Whether the binding is for this principal; one without a colon is for nobody."""
+    if binding.principal == ANY_USER:
+        return True
+    return binding.principal == principal and split_principal(principal) is not None
+
+
+def for_operation(binding: AclBinding, operation: Operation) -> bool:
+    """Whether the binding counts for this operation, for certain."""
+    return _operation_mask(binding, operation) == _certain(binding.permission_type)
+
+
+def _certain(permission: PermissionType) -> str:
+    return {"ALLOW": "allow", "DENY": "deny"}.get(permission.name, "both")
+
+
+def _operation_mask(binding: AclBinding, operation: Operation) -> str:
+    """What the operation makes of the binding: "allow", "deny", "both" (either), "maybe" or ""."""
+    mask = mask_of(binding.operation, binding.permission_type) >> operation.code
+    if mask & 1:
+        return "allow"
+    if mask >> DENY_SHIFT & 1:
+        return "deny"
+    perhaps_allow, perhaps_deny = mask >> MAYBE_SHIFT & 1, mask >> MAYBE_SHIFT + DENY_SHIFT & 1
+    if perhaps_allow and perhaps_deny:
+        return "both"
+    return "maybe" if perhaps_allow else ""
+
+
+def _finding(request: AccessRequest, binding: AclBinding, rules: Rules) -> Finding:
+    why_not: list[str] = []
+    if not for_principal(binding, request.principal):
+        why_not.append("principal")
+    if not admits(binding.host, request.host, ranges=rules.cidr_hosts):
+        why_not.append("host")
+    if request.resource_name is None:
+        fits = binding.operation in (request.operation, Operation.ALL)
+    else:
+        fits = for_operation(binding, request.operation)
+    if not fits:
+        why_not.append("operation")
+    return Finding(binding, not why_not, tuple(why_not))
+
+
+def _answer(
+    request: AccessRequest, covering: Sequence[AclBinding], unknowns: Sequence[AclBinding], rules: Rules
+) -> Answer:
+    """Return the answer that these bindings give; `covering` is all of the type when asked by type."""
+    if request.principal in rules.super_users:
+        return _SUPER_USER
+    if request.resource_name is None:
+        return _answer_by_type(request, covering, unknowns, rules)
+    readings = [_reading(request, binding, rules) for binding in covering]
+    return _settle(
+        denied="deny" in readings,
+        allowed="allow" in readings,
+        perhaps_denied="both" in readings,
+        perhaps_allowed="both" in readings or "maybe" in readings,
+        covered=bool(readings),
+        unknown_patterns=[_reading(request, binding, rules) for binding in unknowns],
+        rules=rules,
+    )
+
+
+def _reading(request: AccessRequest, binding: AclBinding, rules: Rules) -> str:
+    """What the binding does to the request if its pattern covers the resource."""
+    if for_principal(binding, request.principal) and admits(
+        binding.host, request.host, ranges=rules.cidr_hosts
+    ):
+        return _operation_mask(binding, request.operation)
+    return ""
+
+
+def _settle(
+    *,
+    denied: bool,
+    allowed: bool,
+    perhaps_denied: bool,
+    perhaps_allowed: bool,
+    covered: bool,
+    unknown_patterns: Sequence[str],
+    rules: Rules,
+) -> Answer:
+    """Return Kafka's answer, or UNDECIDED where unknown values leave room for more than one result.
+
+    unknown_patterns: the reading of each binding whose pattern may or may not cover the
+    resource. Each unknown can turn out either way on its own, so the question is whether
+    one world allows and another refuses.
+    """
+    if denied:
+        return _DENY_ACL
+    perhaps_denied = perhaps_denied or any(reading in ("deny", "both") for reading in unknown_patterns)
+    perhaps_allowed = perhaps_allowed or any(
+        reading in ("allow", "both", "maybe") for reading in unknown_patterns
+    )
+    default_allows = rules.allow_everyone and not covered
+    can_be_allowed = allowed or perhaps_allowed or default_allows
+    can_be_denied = perhaps_denied or (not allowed and not default_allows)
+    if not allowed and default_allows:
+        # The default goes as soon as one binding covers the resource, even one for somebody else.
+        can_be_denied = any(reading != "allow" for reading in unknown_patterns)
+    if can_be_allowed and can_be_denied:
+        return _UNKNOWN_VALUE
+    if allowed:
+        return _ALLOW_ACL
+    if covered:
+        return _NO_ALLOW_ACL
+    return _DEFAULT_ALLOW if rules.allow_everyone else _DEFAULT_DENY
+
+
+def _mask_for(table: MaskTable, principal: str, host: str, name: str, rules: Rules) -> int:
+    """Return the joined masks of the bindings for this principal (or `User:*`) and host (or `*`)."""
+    standard = rules.is_standard
+    slots = table.slots
+    mask = 0
+    callers = (principal, ANY_USER) if principal != ANY_USER else (ANY_USER,)
+    for caller in callers:
+        slot = slots.get((caller, WILDCARD))
+        if slot is not None:
+            mask |= slot.mask(name, standard)
+        slot = slots.get((caller, host))
+        if slot is not None:
+            mask |= slot.mask(name, standard)
+        if table.ranges and rules.cidr_hosts:
+            for range_text, slot in table.ranges.get(caller, ()):
+                if in_range(range_text, host):
+                    mask |= slot.mask(name, standard)
+    return mask
+
+
+def _decide_with_unknowns(
+    request: AccessRequest, table: MaskTable, mask: int, bit: int, rules: Rules
+) -> Answer:
+    assert request.resource_name is not None
+    return _settle(
+        denied=False,
+        allowed=bool(mask & bit),
+        perhaps_denied=bool(mask >> MAYBE_SHIFT + DENY_SHIFT & bit),
+        perhaps_allowed=bool(mask >> MAYBE_SHIFT & ALL_BITS & bit),
+        covered=bool(table.covered.mask(request.resource_name, rules.is_standard)),
+        unknown_patterns=[_reading(request, binding, rules) for binding in table.unknown_patterns],
+        rules=rules,
+    )
+
+
+# May this caller do the operation on at least one resource of the type?
+
+
+def _decide_by_type(request: AccessRequest, index: AclIndex, rules: Rules) -> Answer:
+    shelf = index.shelf(request.resource_type)
+    if shelf is None:
+        return _DEFAULT_ALLOW if rules.allow_everyone else _DEFAULT_DENY
+    callers = dict.fromkeys((request.principal, ANY_USER))
+    own = [binding for caller in callers for binding in shelf.by_principal.get(caller, ())]
+    hardcode = decide(replace(request, resource_name=HARDCODE), index, rules)
+    return _settle_by_type(request, own, hardcode, rules)
+
+
+def _answer_by_type(
+    request: AccessRequest, known: Sequence[AclBinding], unknowns: Sequence[AclBinding], rules: Rules
+) -> Answer:
+    if not known and not unknowns:
+        return _DEFAULT_ALLOW if rules.allow_everyone else _DEFAULT_DENY
+    covering = [binding for binding in known if covers_name(binding, HARDCODE, rules)]
+    hardcode = _answer(replace(request, resource_name=HARDCODE), covering, unknowns, rules)
+    return _settle_by_type(request, [*known, *unknowns], hardcode, rules)
+
+
+def _settle_by_type(
+    request: AccessRequest, bindings: Iterable[AclBinding], hardcode: Answer, rules: Rules
+) -> Answer:
+    """Return the answer for a whole type, from bindings of the type and the answer for `hardcode`.
+
+    Unknown values are read once in the caller's favour and once against; where the two
+    results differ the question is undecided.
+    """
+    entries = [
+        binding
+        for binding in bindings
+        if for_principal(binding, request.principal)
+        and admits(binding.host, request.host, ranges=rules.cidr_hosts)
+        and binding.operation in (request.operation, Operation.ALL)
+    ]
+    results = {
+        _allowed_by_type(_read_as(entries, PermissionType.ALLOW), hardcode, Result.UNDECIDED, rules),
+        _allowed_by_type(_read_as(entries, PermissionType.DENY), hardcode, Result.ALLOWED, rules),
+    }
+    if len(results) > 1:
+        return _UNKNOWN_VALUE
+    if True in results:
+        if rules.is_standard:
+            return hardcode if hardcode[0] is Result.ALLOWED else _ALLOW_ACL
+        return _DEFAULT_ALLOW if rules.allow_everyone else _ALLOW_ACL
+    if any(binding.permission_type is PermissionType.DENY for binding in entries):
+        return _DENY_ACL
+    return _NO_ALLOW_ACL
+
+
+def _allowed_by_type(entries: Sequence[AclBinding], hardcode: Answer, at_least: Result, rules: Rules) -> bool:
+    """Whether the known `entries` (those of this caller and operation) allow the type.
+
+    at_least: the weakest answer for `hardcode` that counts as allowed in this reading.
+    """
+    if rules.is_standard and hardcode[0] in (Result.ALLOWED, at_least):
+        return True
+    denied_literals = _names(entries, PermissionType.DENY, PatternType.LITERAL)
+    if WILDCARD in denied_literals:
+        return False
+    if not rules.is_standard and rules.allow_everyone:
+        return True
+    return bool(_undominated(entries))
+
+
+def _undominated(entries: Sequence[AclBinding]) -> tuple[AclBinding, ...]:
+    """Return the ALLOWs that no DENY wholly covers, as Kafka compares them.
+
+    A literal falls to an equal DENY literal; any name falls to a DENY prefix that it starts
+    with. An empty DENY prefix covers nothing here, because Kafka compares from the first
+    letter on. `*` is the wildcard, which no prefix covers.
+    """
+    denied_literals = _names(entries, PermissionType.DENY, PatternType.LITERAL)
+    denied_prefixes = _names(entries, PermissionType.DENY, PatternType.PREFIXED)
+    lengths = sorted({len(prefix) for prefix in denied_prefixes if prefix})
+    found: list[AclBinding] = []
+    for binding in entries:
+        if binding.permission_type is not PermissionType.ALLOW:
+            continue
+        name = binding.resource_name
+        if binding.pattern.is_wildcard:
+            found.append(binding)
+        elif binding.pattern_type is PatternType.LITERAL and name in denied_literals:
+            continue
+        elif not any(name[:length] in denied_prefixes for length in lengths if length <= len(name)):
+            found.append(binding)
+    return tuple(found)
+
+
+def _allows_by_type(
+    request: AccessRequest, bindings: Sequence[AclBinding], rules: Rules
+) -> tuple[AclBinding, ...]:
+    """Return the ALLOWs that settle a question about a type: those on `hardcode`, or the undominated."""
+    if rules.is_standard:
+        asked = replace(request, resource_name=HARDCODE)
+        at_hardcode = [binding for binding in bindings if covers_name(binding, HARDCODE, rules)]
+        if _answer(asked, at_hardcode, (), rules) == _ALLOW_ACL:
+            return tuple(binding for binding in at_hardcode if _reading(asked, binding, rules) == "allow")
+    return _undominated(
+        [
+            binding
+            for binding in bindings
+            if for_principal(binding, request.principal)
+            and admits(binding.host, request.host, ranges=rules.cidr_hosts)
+            and binding.operation in (request.operation, Operation.ALL)
+        ]
+    )
+
+
+def _names(entries: Iterable[AclBinding], permission: PermissionType, pattern_type: PatternType) -> set[str]:
+    return {
+        binding.resource_name
+        for binding in entries
+        if binding.permission_type is permission and binding.pattern_type is pattern_type
+    }
+
+
+def _read_as(entries: Iterable[AclBinding], permission: PermissionType) -> list[AclBinding]:
+    """Return the entries with each unknown value read in favour of `permission`.
+
+    An unknown permission becomes that permission. An unknown pattern covers everything
+    where it helps `permission`, and nothing otherwise.
+    """
+    read: list[AclBinding] = []
+    for binding in entries:
+        if binding.permission_type is PermissionType.UNKNOWN:
+            binding = replace(binding, permission_type=permission)
+        if binding.pattern_type is PatternType.UNKNOWN:
+            if binding.permission_type is not permission:
+                continue
+            binding = replace(binding, pattern_type=PatternType.LITERAL, resource_name=WILDCARD)
+        read.append(binding)
+    return read

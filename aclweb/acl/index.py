@@ -1,0 +1,320 @@
+"""Find the bindings that can influence one request or one resource, without looking at the others.
+
+An AclIndex never changes; adding or removing bindings makes a new one. So one index can
+serve every request of a process, and travel to Spark executors. It holds for any rules:
+what differs between authorizers is looked up when a question is asked.
+
+It is filed twice, each on first use. By resource: name or prefix -> bindings, for
+`affecting`. By caller: (principal, host) -> masks of allowed and denied operations, for
+`decide`, so that an answer costs the same however many bindings match.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from aclweb.acl.model import (
+    ANY_USER,
+    WILDCARD,
+    AclBinding,
+    AclError,
+    Operation,
+    PatternType,
+    PermissionType,
+    Resource,
+    ResourceType,
+    split_principal,
+)
+from aclweb.acl.patterns import PrefixChain, code_units, empty_prefix_covers, wildcard_covers
+from aclweb.acl.profiles import Rules
+
+ALL_BITS = 0xFFFF
+DENY_SHIFT = 16
+MAYBE_SHIFT = 32
+"""A mask holds four fields of 16 operation bits: allowed, denied, perhaps allowed, perhaps denied."""
+
+# What an ALLOW of one operation allows beside it; a DENY implies nothing.
+IMPLIED: dict[Operation, Operation] = {
+    Operation.READ: Operation.DESCRIBE,
+    Operation.WRITE: Operation.DESCRIBE,
+    Operation.DELETE: Operation.DESCRIBE,
+    Operation.ALTER: Operation.DESCRIBE,
+    Operation.ALTER_CONFIGS: Operation.DESCRIBE_CONFIGS,
+}
+
+
+def mask_of(operation: Operation, permission: PermissionType) -> int:
+    """Return what one binding with this operation and permission adds to a mask."""
+    return _MASKS[operation, permission]
+
+
+class AclIndex:
+    """A set of bindings, filed for questions; equal bindings count once, in first-seen order."""
+
+    def __init__(self, bindings: Iterable[AclBinding] = ()) -> None:
+        self.bindings: tuple[AclBinding, ...] = tuple(dict.fromkeys(bindings))
+        for binding in self.bindings:
+            if binding.pattern_type not in _PATTERN_TYPES or binding.operation is Operation.ANY:
+                _refuse(binding)
+            if binding.permission_type is PermissionType.ANY or binding.resource_type is ResourceType.ANY:
+                _refuse(binding)
+
+    def __len__(self) -> int:
+        return len(self.bindings)
+
+    def __iter__(self) -> Iterator[AclBinding]:
+        return iter(self.bindings)
+
+    def __contains__(self, binding: object) -> bool:
+        return binding in self._members
+
+    def __repr__(self) -> str:
+        return f"AclIndex({len(self.bindings)} bindings)"
+
+    def __getstate__(self) -> tuple[AclBinding, ...]:
+        """Travel as the bindings alone; what is filed from them is made again where it is used."""
+        return self.bindings
+
+    def __setstate__(self, bindings: tuple[AclBinding, ...]) -> None:
+        self.bindings = bindings
+
+    def affecting(self, resource: Resource, rules: Rules | None = None) -> tuple[AclBinding, ...]:
+        """Return the bindings whose pattern covers `resource`, whoever they are for.
+
+        In the order of Kafka's own scan: name descending, LITERAL before PREFIXED,
+        operation, principal, host, DENY before ALLOW. The literal `*` comes last.
+        """
+        shelf = self.shelf(resource.resource_type)
+        return tuple(shelf.covering(resource.name, rules or Rules())) if shelf is not None else ()
+
+    def shelf(self, resource_type: ResourceType) -> ResourceShelf | None:
+        """Return the bindings of one resource type filed by name, None if there are none."""
+        return self._shelves.get(resource_type.code)
+
+    def table(self, resource_type: ResourceType) -> MaskTable | None:
+        """Return the masks of one resource type filed by caller, None if there are no bindings."""
+        # `_value_` because this is the hot path: `value` is a Python-level descriptor.
+        return self._tables.get(resource_type._value_)
+
+    @cached_property
+    def principals(self) -> frozenset[str]:
+        """The principals that bindings name, without `User:*`."""
+        return frozenset(binding.principal for binding in self.bindings) - {ANY_USER}
+
+    @cached_property
+    def hosts(self) -> frozenset[str]:
+        """The hosts that bindings name, without `*`."""
+        return frozenset(binding.host for binding in self.bindings) - {WILDCARD}
+
+    @cached_property
+    def _members(self) -> frozenset[AclBinding]:
+        return frozenset(self.bindings)
+
+    @cached_property
+    def _by_type(self) -> dict[int, list[AclBinding]]:
+        groups: dict[int, list[AclBinding]] = {}
+        for binding in self.bindings:
+            groups.setdefault(binding.resource_type._value_, []).append(binding)
+        return groups
+
+    @cached_property
+    def _shelves(self) -> dict[int, ResourceShelf]:
+        return {code: ResourceShelf(group) for code, group in self._by_type.items()}
+
+    @cached_property
+    def _tables(self) -> dict[int, MaskTable]:
+        return {code: MaskTable(group) for code, group in self._by_type.items()}
+
+
+class ResourceShelf:
+    """The bindings of one resource type, filed by the names that they cover."""
+
+    def __init__(self, bindings: Iterable[AclBinding]) -> None:
+        self.bindings = in_scan_order(bindings)
+        self.literals: dict[str, list[AclBinding]] = {}
+        self.unknown_patterns: list[AclBinding] = []
+        prefixed: dict[str, list[AclBinding]] = {}
+        for binding in self.bindings:
+            if binding.pattern_type is PatternType.LITERAL:
+                self.literals.setdefault(binding.resource_name, []).append(binding)
+            elif binding.pattern_type is PatternType.PREFIXED:
+                prefixed.setdefault(binding.resource_name, []).append(binding)
+            else:
+                self.unknown_patterns.append(binding)
+        self.empty_prefix = prefixed.pop("", [])
+        self.wildcard = self.literals.get(WILDCARD, [])
+        self.chain = PrefixChain.of(prefixed)
+        self.prefixed = [prefixed[prefix] for prefix in self.chain.prefixes]
+
+    @cached_property
+    def by_principal(self) -> dict[str, list[AclBinding]]:
+        """principal -> its bindings of this type."""
+        groups: dict[str, list[AclBinding]] = {}
+        for binding in self.bindings:
+            groups.setdefault(binding.principal, []).append(binding)
+        return groups
+
+    def covering(self, name: str, rules: Rules) -> list[AclBinding]:
+        """Return the bindings that cover `name` for certain, in scan order."""
+        found = self._parts(name, rules)
+        if name[:1] > WILDCARD:
+            # Every prefix of such a name sorts after `*`, so the parts already stand in order.
+            return [binding for part in found for binding in part]
+        return in_scan_order(binding for part in found for binding in part)
+
+    def is_covered(self, name: str, rules: Rules) -> bool:
+        """Whether a binding covers `name` for certain."""
+        return bool(
+            name in self.literals
+            or (self.wildcard and wildcard_covers(name, rules))
+            or (self.empty_prefix and empty_prefix_covers(name, rules))
+            or self.chain.longest(name) >= 0
+        )
+
+    def _parts(self, name: str, rules: Rules) -> list[list[AclBinding]]:
+        parts = [self.literals.get(name, [])]
+        parts.extend(self.prefixed[place] for place in self.chain.places(name))
+        if name != WILDCARD and wildcard_covers(name, rules):
+            parts.append(self.wildcard)
+        if empty_prefix_covers(name, rules):
+            parts.append(self.empty_prefix)
+        return parts
+
+
+class MaskTable:
+    """The bindings of one resource type, filed by caller and compiled to masks of operations."""
+
+    __slots__ = ("covered", "ranges", "slots", "unknown_patterns", "without_colon")
+
+    def __init__(self, bindings: Iterable[AclBinding]) -> None:
+        self.unknown_patterns: tuple[AclBinding, ...] = tuple(
+            binding for binding in bindings if binding.pattern_type is PatternType.UNKNOWN
+        )
+        entries: dict[tuple[str, str], list[tuple[bool, str, int]]] = {}
+        anyone: list[tuple[bool, str, int]] = []
+        broken: list[tuple[bool, str, int]] = []
+        for binding in bindings:
+            if binding.pattern_type is PatternType.UNKNOWN:
+                continue
+            literal = binding.pattern_type is PatternType.LITERAL
+            anyone.append((literal, binding.resource_name, 1))
+            if split_principal(binding.principal) is None:
+                broken.append((literal, binding.resource_name, 1))
+                continue
+            mask = _MASKS[binding.operation, binding.permission_type]
+            entries.setdefault((binding.principal, binding.host), []).append(
+                (literal, binding.resource_name, mask)
+            )
+        self.slots = {caller: Slot(group) for caller, group in entries.items()}
+        # Whether any binding covers a name, whoever it is for; and whether one without a colon does.
+        self.covered = Slot(anyone)
+        self.without_colon = Slot(broken) if broken else None
+        self.ranges: dict[str, list[tuple[str, Slot]]] = {}
+        for (principal, host), slot in self.slots.items():
+            if "/" in host:
+                self.ranges.setdefault(principal, []).append((host, slot))
+
+
+class Slot:
+    """The bindings of one caller (or one purpose) as masks: literal names, `*` and a chain of prefixes.
+
+    Each prefix's mask already holds those of the shorter prefixes that it starts with, so
+    that the longest prefix of a name answers for all of them.
+    """
+
+    __slots__ = ("empty", "literals", "masks", "parents", "prefixes", "wild")
+
+    def __init__(self, entries: Iterable[tuple[bool, str, int]]) -> None:
+        self.literals: dict[str, int] = {}
+        prefixed: dict[str, int] = {}
+        for literal, name, mask in entries:
+            names = self.literals if literal else prefixed
+            names[name] = names.get(name, 0) | mask
+        self.wild = self.literals.get(WILDCARD, 0)
+        self.empty = prefixed.pop("", 0)
+        chain = PrefixChain.of(prefixed)
+        self.prefixes, self.parents = chain.prefixes, chain.parents
+        masks: list[int] = []
+        for prefix, parent in zip(self.prefixes, self.parents, strict=True):
+            masks.append(prefixed[prefix] | (masks[parent] if parent >= 0 else 0))
+        self.masks = tuple(masks)
+
+    def mask(self, name: str, standard: bool) -> int:
+        """Return the masks of all patterns that cover `name`, joined."""
+        found = self.literals.get(name, 0)
+        if self.wild and not (standard and len(name) > 1 and name[0] == WILDCARD):
+            found |= self.wild
+        if self.empty and (standard or not name):
+            found |= self.empty
+        prefixes = self.prefixes
+        if prefixes:
+            place = bisect_right(prefixes, name) - 1
+            while place >= 0 and not name.startswith(prefixes[place]):
+                place = self.parents[place]
+            if place >= 0:
+                found |= self.masks[place]
+        return found
+
+
+def in_scan_order(bindings: Iterable[AclBinding]) -> list[AclBinding]:
+    """Return bindings in the order in which KRaft's authorizer holds them (StandardAcl.compareTo)."""
+    ordered = sorted(bindings, key=_entry_order)
+    ordered.sort(key=_name_order, reverse=True)
+    ordered.sort(key=_type_order)
+    return ordered
+
+
+def _entry_order(binding: AclBinding) -> tuple[int, int, bytes, bytes, int]:
+    return (
+        binding.pattern_type._value_,
+        binding.operation._value_,
+        code_units(binding.principal),
+        code_units(binding.host),
+        binding.permission_type._value_,
+    )
+
+
+def _name_order(binding: AclBinding) -> bytes:
+    return code_units(binding.resource_name)
+
+
+def _type_order(binding: AclBinding) -> int:
+    return binding.resource_type.code
+
+
+def _refuse(binding: AclBinding) -> None:
+    for value in (binding.resource_type, binding.operation, binding.permission_type, binding.pattern_type):
+        if value.name in ("ANY", "MATCH"):
+            raise AclError(
+                f"{value.name} is a word for filters and no {type(value).__name__} of an ACL; "
+                f"the ACL on {binding.resource_name!r} must name one."
+            )
+    raise AclError(
+        f"The ACL on {binding.resource_name!r} has the pattern type GLOB, which only the 'glob' authorizer "
+        "knows; use LITERAL or PREFIXED."
+    )
+
+
+def _mask(operation: Operation, permission: PermissionType) -> int:
+    exact = ALL_BITS if operation is Operation.ALL else 1 << operation.code
+    implied = IMPLIED.get(operation)
+    allowing = exact | (1 << implied.code if implied is not None else 0)
+    if operation is Operation.UNKNOWN:
+        # An operation that we do not know could imply the one asked for, but only an ALLOW implies.
+        return 0 if permission is PermissionType.DENY else ALL_BITS << MAYBE_SHIFT
+    if permission is PermissionType.ALLOW:
+        return allowing
+    if permission is PermissionType.DENY:
+        return exact << DENY_SHIFT
+    return (allowing | exact << DENY_SHIFT) << MAYBE_SHIFT
+
+
+_PATTERN_TYPES = (PatternType.LITERAL, PatternType.PREFIXED, PatternType.UNKNOWN)
+_MASKS: dict[tuple[Operation, PermissionType], int] = {
+    (operation, permission): _mask(operation, permission)
+    for operation in Operation
+    if operation is not Operation.ANY
+    for permission in (PermissionType.ALLOW, PermissionType.DENY, PermissionType.UNKNOWN)
+}

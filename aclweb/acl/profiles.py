@@ -1,0 +1,213 @@
+"""What differs between Kafka's authorizers and versions, and what an operator configures.
+
+A `Rules` value holds everything that a decision depends on beside the ACLs. The two
+authorizers are `standard` (KRaft's StandardAuthorizer) and `acl` (AclAuthorizer, which
+keeps its ACLs in ZooKeeper).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Self
+
+from aclweb.acl.model import AclError, Operation, ResourceType, split_principal
+
+SUPER_USERS_KEY = "super.users"
+ALLOW_EVERYONE_KEY = "allow.everyone.if.no.acl.found"
+
+VERSIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "standard": ("3.9", "4.0", "4.1", "4.2", "4.3", "4.4"),
+        "acl": (*(f"2.{minor}" for minor in range(4, 9)), *(f"3.{minor}" for minor in range(10))),
+    }
+)
+"""The versions that each authorizer can be asked about, oldest first."""
+
+SETTINGS = frozenset({"super_users", "allow_everyone"})
+"""What no cluster tells about itself, so that somebody has to declare it."""
+
+# Java's String.trim() removes exactly these; Python's strip() would remove more.
+_JAVA_SPACE = "".join(map(chr, range(0x21)))
+
+_OPERATIONS: dict[ResourceType, str] = {
+    ResourceType.TOPIC: "READ WRITE CREATE DESCRIBE DELETE ALTER DESCRIBE_CONFIGS ALTER_CONFIGS",
+    ResourceType.GROUP: "READ DESCRIBE DELETE DESCRIBE_CONFIGS ALTER_CONFIGS",
+    ResourceType.CLUSTER: (
+        "CREATE CLUSTER_ACTION DESCRIBE_CONFIGS ALTER_CONFIGS IDEMPOTENT_WRITE ALTER DESCRIBE"
+    ),
+    ResourceType.TRANSACTIONAL_ID: "DESCRIBE WRITE TWO_PHASE_COMMIT",
+    ResourceType.DELEGATION_TOKEN: "DESCRIBE",
+    ResourceType.USER: "CREATE_TOKENS DESCRIBE_TOKENS",
+}
+
+OPERATIONS: Mapping[ResourceType, tuple[Operation, ...]] = MappingProxyType(
+    {kind: tuple(Operation[word] for word in words.split()) for kind, words in _OPERATIONS.items()}
+)
+"""The operations that mean something on each resource type, in the newest version."""
+
+_YOUNGER: Mapping[tuple[ResourceType, Operation], tuple[int, int]] = MappingProxyType(
+    {
+        (ResourceType.GROUP, Operation.DESCRIBE_CONFIGS): (4, 0),
+        (ResourceType.GROUP, Operation.ALTER_CONFIGS): (4, 0),
+        (ResourceType.TRANSACTIONAL_ID, Operation.TWO_PHASE_COMMIT): (4, 1),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Everything that a decision depends on beside the ACLs.
+
+    An empty `kafka_version` means the newest version of the authorizer. `undeclared`
+    names the settings that nobody has declared, so that `super_users` or
+    `allow_everyone` here is only what aclweb assumes.
+    """
+
+    authorizer: str = "standard"
+    kafka_version: str = ""
+    super_users: frozenset[str] = frozenset()
+    allow_everyone: bool = False
+    undeclared: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.authorizer == "glob":
+            raise AclError(
+                "Authorizer 'glob' is the GLOB proposal, which this version of aclweb does not decide yet; "
+                "use 'standard' or 'acl'."
+            )
+        if self.authorizer not in VERSIONS:
+            raise AclError(
+                f"Authorizer {self.authorizer!r} is not one that aclweb knows; use 'standard' (KRaft) "
+                "or 'acl' (ZooKeeper)."
+            )
+        object.__setattr__(self, "kafka_version", _version(self.authorizer, self.kafka_version))
+        unknown = sorted(self.undeclared - SETTINGS)
+        if unknown:
+            raise AclError(
+                f"{unknown[0]!r} is not a setting that can be undeclared; "
+                f"use one of {', '.join(sorted(SETTINGS))}."
+            )
+
+    @classmethod
+    def read(
+        cls,
+        *,
+        authorizer: str | None = None,
+        kafka_version: str | None = None,
+        config: Mapping[str, object] = MappingProxyType({}),
+        undeclared: frozenset[str] = frozenset(),
+    ) -> Self:
+        """Return the rules for a broker configuration, read as that authorizer reads it.
+
+        config: the keys `super.users` (a text) and `allow.everyone.if.no.acl.found` (a
+        boolean or a text), both optional. Raises AclError for any other key and for
+        what a broker would refuse at its start.
+        """
+        rules = cls(authorizer=authorizer or "standard", kafka_version=kafka_version or "")
+        for key in config:
+            if key not in (SUPER_USERS_KEY, ALLOW_EVERYONE_KEY):
+                raise AclError(
+                    f"Setting {key!r} is not one that decides access; "
+                    f"use {SUPER_USERS_KEY!r} or {ALLOW_EVERYONE_KEY!r}."
+                )
+        return cls(
+            authorizer=rules.authorizer,
+            kafka_version=rules.kafka_version,
+            super_users=_super_users(rules.authorizer, config.get(SUPER_USERS_KEY, "")),
+            allow_everyone=_allow_everyone(rules.authorizer, config.get(ALLOW_EVERYONE_KEY, False)),
+            undeclared=undeclared,
+        )
+
+    @cached_property
+    def version(self) -> tuple[int, int]:
+        """The Kafka version as two numbers, which compare as versions do."""
+        major, _, minor = self.kafka_version.partition(".")
+        return int(major), int(minor)
+
+    @cached_property
+    def is_standard(self) -> bool:
+        return self.authorizer == "standard"
+
+    @cached_property
+    def cidr_hosts(self) -> bool:
+        """Whether an ACL host may be an address range such as `10.0.0.0/8` (KIP-1276)."""
+        return self.is_standard and self.version >= (4, 4)
+
+    @cached_property
+    def star_session_is_a_hazard(self) -> bool:
+        """Whether a session that calls itself `User:*` makes the broker fail."""
+        return self.is_standard and self.version >= (4, 0)
+
+    def decides_like(self, other: Rules) -> bool:
+        """Whether both rules give every request the same answer, whatever the ACLs."""
+        return (
+            self.authorizer == other.authorizer
+            and self.cidr_hosts == other.cidr_hosts
+            and self.super_users == other.super_users
+            and self.allow_everyone == other.allow_everyone
+        )
+
+
+def operations_of(resource_type: ResourceType, rules: Rules) -> tuple[Operation, ...]:
+    """Return the operations that a broker of this version checks on a resource of the type."""
+    return tuple(
+        operation
+        for operation in OPERATIONS.get(resource_type, ())
+        if rules.version >= _YOUNGER.get((resource_type, operation), (0, 0))
+    )
+
+
+def _version(authorizer: str, text: str) -> str:
+    known = VERSIONS[authorizer]
+    if not text:
+        return known[-1]
+    parts = text.split(".")
+    version = ".".join(parts[:2])
+    patch_is_a_number = all(part.isascii() and part.isdigit() for part in parts[2:])
+    if version not in known or len(parts) > 3 or not patch_is_a_number:
+        raise AclError(
+            f"Kafka version {text!r} is not one that the authorizer {authorizer!r} is known for; "
+            f"use one from {known[0]} to {known[-1]}."
+        )
+    return version
+
+
+def _super_users(authorizer: str, value: object) -> frozenset[str]:
+    if not isinstance(value, str):
+        raise AclError(
+            f"{SUPER_USERS_KEY} is {value!r}; write a text such as 'User:admin;User:kafka', "
+            "with semicolons between the principals."
+        )
+    parts = value.split(";")
+    if authorizer == "acl":
+        # Java's split drops empty parts at the end and no others.
+        while parts and not parts[-1]:
+            parts.pop()
+        parts = [part.strip(_JAVA_SPACE) for part in parts]
+    else:
+        parts = [part for part in (part.strip(_JAVA_SPACE) for part in parts) if part]
+    for part in parts:
+        if split_principal(part) is None:
+            found = f"the part {part!r} without a type" if part else "an empty part"
+            raise AclError(
+                f"{SUPER_USERS_KEY} is {value!r}, which has {found}, so a broker would not start; "
+                "write each super user as 'User:name', with semicolons between them."
+            )
+    return frozenset(parts)
+
+
+def _allow_everyone(authorizer: str, value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, str):
+        raise AclError(f"{ALLOW_EVERYONE_KEY} is {value!r}; use true or false.")
+    word = value.strip(_JAVA_SPACE).upper()
+    if authorizer == "acl" and word not in ("TRUE", "FALSE"):
+        raise AclError(
+            f"{ALLOW_EVERYONE_KEY} is {value!r}, with which a ZooKeeper-mode broker would not start; "
+            "use true or false."
+        )
+    return word == "TRUE"

@@ -1,0 +1,143 @@
+"""Kafka's decision, written to be believed: loops over all bindings, and nothing is filed.
+
+It shares no code with the index, the authorizer or the what-if. Patterns, hosts and
+operations are compared as the two engines do, quirks included; names are the words that
+Kafka prints. It knows no UNKNOWN values.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+
+from aclweb.acl.model import AccessRequest, AclBinding
+from aclweb.acl.profiles import Rules
+
+IMPLIES = {
+    "DESCRIBE": {"READ", "WRITE", "DELETE", "ALTER"},
+    "DESCRIBE_CONFIGS": {"ALTER_CONFIGS"},
+}
+
+
+def allows(request: AccessRequest, bindings: Iterable[AclBinding], rules: Rules) -> bool:
+    return answer(request, bindings, rules)[0] == "ALLOWED"
+
+
+def answer(request: AccessRequest, bindings: Iterable[AclBinding], rules: Rules) -> tuple[str, str]:
+    """Return (result, basis) for a question about one resource or a whole type."""
+    bindings = list(bindings)
+    if request.principal in rules.super_users:
+        return "ALLOWED", "SUPER_USER"
+    if request.resource_name is None:
+        return _answer_by_type(request, bindings, rules)
+    return _answer_for_name(request, request.resource_name, bindings, rules)
+
+
+def covers(binding: AclBinding, resource_type: object, name: str, rules: Rules) -> bool:
+    if binding.resource_type is not resource_type:
+        return False
+    pattern = binding.resource_name
+    if binding.pattern_type.name == "LITERAL":
+        if pattern == name:
+            return True
+        if pattern != "*":
+            return False
+        longer_and_starred = name.startswith("*") and name != "*"
+        return rules.authorizer == "acl" or not longer_and_starred
+    if binding.pattern_type.name == "PREFIXED":
+        if pattern == "" and rules.authorizer == "acl":
+            return name == ""
+        return name.startswith(pattern)
+    raise AssertionError("the reference knows LITERAL and PREFIXED only")
+
+
+def matches_entry(binding: AclBinding, request: AccessRequest, rules: Rules) -> bool:
+    return (
+        _matches_principal(binding, request)
+        and _matches_host(binding.host, request.host, rules)
+        and _matches_operation(binding, request)
+    )
+
+
+def _answer_for_name(
+    request: AccessRequest, name: str, bindings: list[AclBinding], rules: Rules
+) -> tuple[str, str]:
+    covering = [b for b in bindings if covers(b, request.resource_type, name, rules)]
+    if not covering:
+        return ("ALLOWED", "DEFAULT_ALLOW") if rules.allow_everyone else ("DENIED", "DEFAULT_DENY")
+    for b in covering:
+        if b.permission_type.name == "DENY" and matches_entry(b, request, rules):
+            return "DENIED", "DENY_ACL"
+    for b in covering:
+        if b.permission_type.name == "ALLOW" and matches_entry(b, request, rules):
+            return "ALLOWED", "ALLOW_ACL"
+    return "DENIED", "NO_ALLOW_ACL"
+
+
+def _matches_principal(binding: AclBinding, request: AccessRequest) -> bool:
+    if ":" not in binding.principal:
+        return False
+    return binding.principal in ("User:*", request.principal)
+
+
+def _matches_host(acl_host: str, host: str, rules: Rules) -> bool:
+    if acl_host in ("*", host):
+        return True
+    if "/" not in acl_host or rules.authorizer != "standard" or rules.kafka_version != "4.4":
+        return False
+    try:
+        network = ipaddress.ip_network(acl_host, strict=False)
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return address.version == network.version and address in network and host != "0.0.0.0"
+
+
+def _matches_operation(binding: AclBinding, request: AccessRequest) -> bool:
+    own, asked = binding.operation.name, request.operation.name
+    if own in ("ALL", asked):
+        return True
+    return binding.permission_type.name == "ALLOW" and own in IMPLIES.get(asked, set())
+
+
+def _answer_by_type(request: AccessRequest, bindings: list[AclBinding], rules: Rules) -> tuple[str, str]:
+    of_type = [b for b in bindings if b.resource_type is request.resource_type]
+    mine = [
+        b
+        for b in of_type
+        if _matches_principal(b, request)
+        and _matches_host(b.host, request.host, rules)
+        and b.operation.name in ("ALL", request.operation.name)
+    ]
+    allows = [b for b in mine if b.permission_type.name == "ALLOW"]
+    denies = [b for b in mine if b.permission_type.name == "DENY"]
+    if denies:
+        refusal = "DENIED", "DENY_ACL"
+    elif of_type:
+        refusal = "DENIED", "NO_ALLOW_ACL"
+    else:
+        refusal = "DENIED", "DEFAULT_DENY"
+
+    if rules.authorizer == "standard":
+        first = _answer_for_name(request, "hardcode", bindings, rules)
+        if first[0] == "ALLOWED":
+            return first
+    if any(_is_wildcard(b) for b in denies):
+        return refusal
+    if rules.authorizer == "acl" and rules.allow_everyone:
+        return "ALLOWED", "DEFAULT_ALLOW"
+    for b in allows:
+        if _is_wildcard(b) or not any(_dominates(deny, b) for deny in denies):
+            return "ALLOWED", "ALLOW_ACL"
+    return refusal
+
+
+def _is_wildcard(b: AclBinding) -> bool:
+    return b.pattern_type.name == "LITERAL" and b.resource_name == "*"
+
+
+def _dominates(deny: AclBinding, allow: AclBinding) -> bool:
+    if deny.pattern_type.name == "LITERAL":
+        return allow.pattern_type.name == "LITERAL" and deny.resource_name == allow.resource_name
+    # Kafka lengthens the name letter by letter and so never tries the empty prefix.
+    return deny.resource_name != "" and allow.resource_name.startswith(deny.resource_name)
