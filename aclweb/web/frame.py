@@ -1,0 +1,103 @@
+"""What stands around every page: which clusters there are to switch to, which one this is, and its state.
+
+The strip under the bar tells how far an answer can be trusted: which authorizer, what is
+declared and what nobody has declared yet, and how old the reading is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils import timezone
+
+from aclweb.accounts import access
+from aclweb.clusters import ClusterState
+from aclweb.inventory.models import Cluster
+
+_LAST = "cluster"  # the session's name for the cluster looked at last
+
+_STATES = {
+    ClusterState.OK: ("good", "read"),
+    ClusterState.NO_ACLS: ("warn", "no ACLs"),
+    ClusterState.NO_AUTHORIZER: ("bad", "no authorizer"),
+    ClusterState.NOT_PERMITTED: ("bad", "no right to describe"),
+    ClusterState.LOGIN_REFUSED: ("bad", "login refused"),
+    ClusterState.UNREACHABLE: ("bad", "unreachable"),
+    ClusterState.UNREADABLE: ("bad", "unreadable"),
+}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One cluster as the switch, the strip and the lists show it."""
+
+    cluster: Cluster
+    authorizer: str  # "KRaft authorizer, Kafka 4.4"
+    default: str  # "deny", "allow" or "undeclared"
+    super_users: tuple[str, ...] | None  # None while nobody has declared them
+    rules: int | None
+    tone: str  # "good", "warn" or "bad"
+    word: str  # the state in a word or two
+    is_old: bool
+
+    @property
+    def default_words(self) -> str:
+        return {"deny": "default deny", "allow": "default ALLOW"}.get(self.default, "default not declared")
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the last attempt to read it failed, so that what pages show is from before."""
+        return self.tone == "bad"
+
+
+@dataclass(frozen=True)
+class Frame:
+    clusters: tuple[Standing, ...]
+    current: Standing | None
+    section: str
+
+
+def standing(cluster: Cluster) -> Standing:
+    """Return how a cluster stands, from what is stored about it: no query, no call."""
+    version = f", Kafka {cluster.kafka_version}" if cluster.kafka_version else ""
+    kind = "ZooKeeper" if cluster.authorizer == Cluster.Authorizer.ACL else "KRaft"
+    default = {None: "undeclared", True: "allow", False: "deny"}[cluster.allow_everyone]
+    named = None
+    if cluster.super_users is not None:
+        named = tuple(text for part in cluster.super_users.split(";") if (text := part.strip()))
+    tone, word = ("warn", "not read yet")
+    if cluster.state:
+        tone, word = _STATES[ClusterState(cluster.state)]
+    late = timedelta(seconds=max(300, 5 * settings.ACLWEB_SYNC_INTERVAL_SECONDS))
+    return Standing(
+        cluster=cluster,
+        authorizer=f"{kind} authorizer{version}",
+        default=default,
+        super_users=named,
+        rules=cluster.revision.acls if cluster.revision else None,
+        tone=tone,
+        word=word,
+        is_old=cluster.read_at is not None and timezone.now() - cluster.read_at > late,
+    )
+
+
+def around(request: HttpRequest, *, cluster: Cluster | None, section: str) -> Frame:
+    """Return the frame of a page; without `cluster` it keeps the one looked at last."""
+    if not request.user.is_authenticated:
+        return Frame(clusters=(), current=None, section=section)
+    visible = tuple(standing(found) for found in access.visible_clusters(request.user))
+    wanted = cluster.slug if cluster else request.session.get(_LAST)
+    current = next((found for found in visible if found.cluster.slug == wanted), None)
+    if cluster is not None and request.session.get(_LAST) != cluster.slug:
+        request.session[_LAST] = cluster.slug
+    return Frame(clusters=visible, current=current or (visible[0] if visible else None), section=section)
+
+
+def last_cluster(request: HttpRequest) -> Cluster | None:
+    """Return the cluster for a page whose address names none: `?cluster=`, the last one, else the first."""
+    clusters = list(access.visible_clusters(request.user))
+    wanted = request.GET.get("cluster") or request.session.get(_LAST)
+    return next((found for found in clusters if found.slug == wanted), clusters[0] if clusters else None)

@@ -1,0 +1,63 @@
+"""How is a Kafka text shown so that no character hides?
+
+Names, principals and hosts may hold anything: control characters, line ends, marks that
+turn the writing direction, spaces at the ends, lone surrogates. A page shows each of them
+as its code point, so that two names that differ look different and none can pose as
+another or break the page.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString
+
+# Where a long name may break over two lines: after these.
+_BREAKS = frozenset(",.-_:/")
+
+
+def hides(character: str) -> bool:
+    """Return whether this character would not show, or would change how its neighbours show."""
+    category = unicodedata.category(character)
+    return category in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") or (category == "Zs" and character != " ")
+
+
+def code_point(character: str) -> str:
+    r"""Return the visible form of a character: `\u202e`."""
+    number = ord(character)
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def visible(text: str) -> str:
+    """Return `text` with hidden characters as code points: for titles, labels and plain text."""
+    edged = _spaces_at_the_ends(text)
+    return "".join(
+        code_point(letter) if hides(letter) or place in edged else letter for place, letter in enumerate(text)
+    )
+
+
+def marked_up(text: str) -> SafeString:
+    """Return `text` as HTML: hidden characters marked, and places where a long name may break."""
+    edged = _spaces_at_the_ends(text)
+    pieces: list[SafeString] = []
+    plain: list[str] = []
+    for place, letter in enumerate(text):
+        if hides(letter) or place in edged:
+            pieces.append(conditional_escape("".join(plain)))
+            plain = []
+            pieces.append(format_html('<span class="escape">{}</span>', code_point(letter)))
+        else:
+            plain.append(letter)
+            if letter in _BREAKS and place < len(text) - 1:
+                pieces.append(format_html("{}<wbr>", "".join(plain)))
+                plain = []
+    pieces.append(conditional_escape("".join(plain)))
+    return format_html_join("", "{}", ((piece,) for piece in pieces))
+
+
+def _spaces_at_the_ends(text: str) -> frozenset[int]:
+    """Return the places of the spaces before the first and after the last other letter."""
+    head = len(text) - len(text.lstrip(" "))
+    tail = len(text.rstrip(" "))
+    return frozenset(range(head)) | frozenset(range(tail, len(text)))

@@ -1,0 +1,1 @@
+"""What templates need and Django has not: tags and filters for the words of ACLs."""

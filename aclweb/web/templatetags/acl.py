@@ -1,0 +1,222 @@
+"""How are ACLs, operations, resources, principals, times and hostile characters shown?
+
+{{ name|kafka }}                    a Kafka text, letter by letter, nothing hidden
+{{ binding.operation|operation }}   Describe configs
+{{ binding|brings }}                what an ALLOW of it implies: Describe
+{{ resource_type|thing }}           transactional id;  |things for many
+{% icon "search" %} {% mark "refused" %}
+{% ago cluster.read_at %}           14 s ago, with the time in UTC behind it
+{% resource_url cluster type name %} {% principal_url cluster name %}
+{% canonical binding %}             the binding as JSON, for a link or a hidden field
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from typing import Any
+
+from django import template
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from aclweb.acl.model import ANY_USER, AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.inventory.models import Cluster
+from aclweb.web import links, render_time, spelling
+
+register = template.Library()
+
+_THINGS = {
+    ResourceType.TOPIC: ("topic", "topics"),
+    ResourceType.GROUP: ("group", "groups"),
+    ResourceType.CLUSTER: ("cluster", "clusters"),
+    ResourceType.TRANSACTIONAL_ID: ("transactional id", "transactional ids"),
+    ResourceType.DELEGATION_TOKEN: ("delegation token", "delegation tokens"),
+    ResourceType.USER: ("user", "users"),
+}
+_DESCRIBED = (Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER)
+# Words behind the marks, for those who do not see them.
+_MARKS = {
+    "allowed": "allowed",
+    "refused": "refused by a DENY",
+    "none": "no rule allows it",
+    "some-hosts": "only from some hosts",
+    "all": "through all",
+    "gate": "not met",
+    "unknown": "cannot tell",
+    "default": "allowed, since no rule exists",
+    "cross": "does not match",
+}
+
+
+@register.filter
+def kafka(text: str | None) -> SafeString:
+    """Show a text of Kafka: hidden characters as code points, breaks where a long name may break."""
+    return spelling.marked_up(text or "")
+
+
+@register.filter
+def visible(text: str | None) -> str:
+    """Show a text of Kafka where only plain text goes: a title or a label."""
+    return spelling.visible(text or "")
+
+
+@register.filter
+def operation(value: Operation | str) -> str:
+    """Describe configs; All for ALL."""
+    name = value.name if isinstance(value, Operation) else value
+    return name.replace("_", " ").capitalize()
+
+
+@register.filter
+def thing(value: ResourceType | str) -> str:
+    return _thing(value, 0)
+
+
+@register.filter
+def things(value: ResourceType | str) -> str:
+    return _thing(value, 1)
+
+
+def _thing(value: ResourceType | str, place: int) -> str:
+    kind = value if isinstance(value, ResourceType) else ResourceType[value]
+    return _THINGS[kind][place] if kind in _THINGS else "resource of an unknown type"
+
+
+@register.filter
+def brings(binding: AclBinding) -> str:
+    """What this binding allows beside its own operation; nothing for a DENY, which implies nothing."""
+    if binding.permission_type is not PermissionType.ALLOW:
+        return ""
+    if binding.operation in _DESCRIBED and binding.resource_type is not ResourceType.USER:
+        return "Describe"
+    if binding.operation is Operation.ALTER_CONFIGS:
+        return "Describe configs"
+    return ""
+
+
+@register.filter
+def reach(binding: AclBinding) -> str:
+    """EXACT, PREFIXED, ALL or UNKNOWN: which badge stands beside the name."""
+    if binding.pattern.is_wildcard:
+        return "ALL"
+    if binding.pattern_type is PatternType.LITERAL:
+        return "EXACT"
+    return "PREFIXED" if binding.pattern_type is PatternType.PREFIXED else "UNKNOWN"
+
+
+@register.filter
+def for_anybody(binding: AclBinding) -> bool:
+    return binding.principal == ANY_USER
+
+
+@register.simple_tag
+def icon(name: str, extra: str = "") -> SafeString:
+    """One drawing of the sprite; it says nothing by itself, so a word stands beside it."""
+    return format_html(
+        '<svg class="icon{}" aria-hidden="true"><use href="{}#{}"></use></svg>',
+        f" {extra}" if extra else "",
+        static("vendor/icons/sprite.svg"),
+        name,
+    )
+
+
+@register.simple_tag
+def mark(name: str, label: str | None = None) -> SafeString:
+    """One of the marks. Its word is read out; give label="" where the word stands beside it."""
+    words = _MARKS.get(name, name) if label is None else label
+    attributes = (
+        format_html('role="img" aria-label="{}"', words) if words else format_html('aria-hidden="{}"', "true")
+    )
+    return format_html(
+        '<svg class="mark" data-mark="{}" {}><use href="{}#{}"></use></svg>',
+        name,
+        attributes,
+        static("img/marks.svg"),
+        name,
+    )
+
+
+@register.simple_tag
+def drawing(name: str, css: str) -> SafeString:
+    """A large mark or the brand, at the size that `css` gives it."""
+    return format_html(
+        '<svg class="{}" aria-hidden="true"><use href="{}#{}"></use></svg>',
+        css,
+        static("img/marks.svg"),
+        name,
+    )
+
+
+@register.simple_tag
+def ago(moment: datetime.datetime | None, otherwise: str = "never") -> SafeString | str:
+    """How long ago, in the largest unit that fits; the moment itself is in the title."""
+    if moment is None:
+        return otherwise
+    seconds = max(0, int((timezone.now() - moment).total_seconds()))
+    if seconds < 60:
+        words = f"{seconds} s ago"
+    elif seconds < 3600:
+        words = f"{seconds // 60} min ago"
+    elif seconds < 48 * 3600:
+        words = f"{seconds // 3600} h ago"
+    else:
+        words = f"{seconds // 86400} d ago"
+    utc = moment.astimezone(datetime.UTC)
+    return format_html(
+        '<time datetime="{}" title="{} UTC">{}</time>', utc.isoformat(), f"{utc:%Y-%m-%d %H:%M:%S}", words
+    )
+
+
+@register.filter
+def utc(moment: datetime.datetime | None) -> str:
+    """2026-11-21 15:20:01, in UTC as every time on a page."""
+    return f"{moment.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S}" if moment else ""
+
+
+@register.filter
+def initials(name: str) -> str:
+    """ML for Mara Lindqvist, AD for ada."""
+    words = name.split()
+    return (words[0][:1] + words[-1][:1] if len(words) > 1 else name[:2]).upper()
+
+
+@register.simple_tag
+def resource_url(cluster: Cluster, resource_type: ResourceType | str, name: str) -> str:
+    return links.resource(cluster, resource_type, name)
+
+
+@register.simple_tag
+def principal_url(cluster: Cluster, name: str) -> str:
+    return links.principal(cluster, name)
+
+
+@register.simple_tag
+def explain_url(
+    cluster: Cluster,
+    principal: str,
+    operation: Operation,
+    resource_type: ResourceType,
+    name: str,
+    host: str = "*",
+) -> str:
+    return links.explain_cell(cluster, principal, operation, resource_type, name, host)
+
+
+@register.simple_tag
+def query(**fields: Any) -> str:
+    """A query string of these fields, each letter safe in an address."""
+    return links.encoded(**{name: str(text) for name, text in fields.items() if text not in (None, "")})
+
+
+@register.filter
+def canonical(binding: AclBinding) -> str:
+    """The binding as one line of JSON, as a what-if takes it in `add` and `remove`."""
+    return json.dumps(binding.as_dict())
+
+
+@register.simple_tag
+def milliseconds() -> int | None:
+    return render_time.milliseconds()

@@ -1,0 +1,37 @@
+/* Places a popover beside the button that opened it. Opening, Escape and giving the focus back are the browser's
+   (popover, popovertarget); here only the place is worked out, since style attributes in the page are not allowed. */
+(function () {
+  "use strict";
+  let opener = null;
+
+  document.addEventListener("click", function (event) {
+    const button = event.target.closest("[popovertarget]");
+    if (button) opener = button;
+  }, true);
+
+  document.addEventListener("toggle", function (event) {
+    const panel = event.target;
+    if (!panel.matches || !panel.matches("[popover]")) return;
+    const button = document.querySelector(`[popovertarget="${CSS.escape(panel.id)}"]:not([popovertargetaction="hide"])`);
+    if (button) button.setAttribute("aria-expanded", String(event.newState === "open"));
+    if (event.newState !== "open") return;
+
+    const from = opener && opener.getAttribute("popovertarget") === panel.id ? opener : button;
+    if (from && window.innerWidth > 720) {
+      const box = from.getBoundingClientRect();
+      const left = Math.max(12, Math.min(box.left, window.innerWidth - panel.offsetWidth - 12));
+      const below = box.bottom + 8;
+      const fits = below + panel.offsetHeight < window.innerHeight - 8;
+      panel.style.left = `${left}px`;
+      panel.style.top = `${fits ? below : Math.max(8, box.top - panel.offsetHeight - 8)}px`;
+    }
+    const first = panel.querySelector("[autofocus], a, button");
+    if (first) first.focus({ preventScroll: true });
+  }, true);
+
+  // A panel that stands still while the page moves would point at the wrong cell.
+  window.addEventListener("scroll", function () {
+    if (window.innerWidth <= 720) return;
+    for (const panel of document.querySelectorAll("[popover]:popover-open")) panel.hidePopover();
+  }, { passive: true });
+})();
