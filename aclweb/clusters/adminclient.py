@@ -1,12 +1,48 @@
-"""How is a cluster read and written through the Admin API?"""
+"""How are the ACLs of a cluster read and written through Kafka's Admin API?
+
+The only import of a Kafka client. It sends the protocol's own request classes instead
+of the library's helpers, which drop the answer for each item, and codes that are newer
+than the library.
+
+Kafka's own error texts are internal dumps, so none is shown: every code that a person
+can meet has a sentence of its own here. What the library hides is found out: a refused
+login, a wrong port and a broker that is down all raise the same timeout, and the cause
+stands only in the library's log.
+
+Three promises need care. One badly formed item makes a broker refuse a whole request
+without a reason, so items are checked before they are sent, and sent one by one where
+it happens all the same. A broker may time out on a deletion and still do it, so no
+answer means UNKNOWN. Deletions are slow for a broker with many ACLs, so few go at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import logging
+import time
+from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from aclweb.acl.model import AclBinding
+import kafka.errors as errors
+from kafka import KafkaAdminClient
+from kafka.protocol.admin import (
+    CreateAclsRequest,
+    DeleteAclsRequest,
+    DescribeAclsRequest,
+    ListGroupsRequest,
+)
+from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
+
+from aclweb.acl.model import (
+    CLUSTER_NAME,
+    AclBinding,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+    split_principal,
+)
 from aclweb.clusters.client import (
     AclReading,
     ClusterError,
@@ -14,41 +50,406 @@ from aclweb.clusters.client import (
     ClusterState,
     Connection,
     Outcome,
+    OutcomeKind,
+    Problem,
     SourceKind,
     TopicInfo,
     Verb,
 )
+from aclweb.clusters.options import check_options, tls_context
+
+# At DEBUG the library writes its settings into the log, passwords among them.
+logging.getLogger("kafka").setLevel(logging.WARNING)
+_library_log = logging.getLogger("kafka.net.manager")
+_library_log.setLevel(logging.WARNING)
+logger = logging.getLogger(__name__)
+
+CREATES_PER_REQUEST = 1000
+DELETES_PER_REQUEST = 50
+# A broker passes writes on to its controller and waits for that one up to 30 s.
+WRITE_TIMEOUT_SECONDS = 60.0
+LARGEST_ANSWER = 100_000_000
+
+NONE = 0
+UNKNOWN_SERVER_ERROR = -1
+REQUEST_TIMED_OUT = 7
+COORDINATOR_LOADING = (14, 15, 16)
+GROUP_AUTHORIZATION_FAILED = 30
+CLUSTER_AUTHORIZATION_FAILED = 31
+ILLEGAL_SASL_STATE = 34
+UNSUPPORTED_VERSION = 35
+NOT_CONTROLLER = 41
+INVALID_REQUEST = 42
+POLICY_VIOLATION = 44
+SECURITY_DISABLED = 54
+SASL_AUTHENTICATION_FAILED = 58
+
+_ANY = 1
+# The newest line whose level of metadata.version is known; the library itself stops at 4.3.
+_METADATA_LEVELS: tuple[tuple[int, str], ...] = ()
 
 
 class AdminClient:
-    """One open connection to a cluster through the Admin API."""
+    """One open connection to the brokers of a cluster."""
 
     kind = SourceKind.ADMIN
-    writable = False
+    writable = True
 
     def __init__(self, connection: Connection) -> None:
+        self._options = check_options(SourceKind.ADMIN, connection.options)
+        self._servers = _split_address(connection.address)
+        self._where = ", ".join(self._servers)
+        self._timeout = connection.timeout_seconds
+        self._write_timeout = self._options.request_timeout_seconds or max(
+            WRITE_TIMEOUT_SECONDS, self._timeout
+        )
+        self._kafka = self._open()
+
+    def _open(self) -> KafkaAdminClient:
+        options = self._options
+        settings: dict[str, object] = {
+            "bootstrap_servers": list(self._servers),
+            "client_id": options.client_id,
+            "security_protocol": options.protocol,
+            "bootstrap_timeout_ms": int(self._timeout * 1000),
+            "request_timeout_ms": int(self._timeout * 1000),
+            "receive_message_max_bytes": LARGEST_ANSWER,
+        }
+        if options.uses_sasl:
+            settings["sasl_mechanism"] = options.mechanism
+            settings["sasl_plain_username"] = options.username
+            settings["sasl_plain_password"] = options.password
+        if options.uses_tls:
+            settings["ssl_context"] = tls_context(options)
+
+        # The constructor connects. Made in two steps, so that a client that got no
+        # connection can still be ended, and told to stop when there is no hope.
+        client = KafkaAdminClient.__new__(KafkaAdminClient)
+        with _Eavesdropper(client) as heard:
+            try:
+                client.__init__(**settings)
+            except Exception as error:
+                _end(client)
+                raise self._not_connected(heard.causes, error) from error
+        return client
+
+    # --- reading --------------------------------------------------------------------
+
+    def describe(self) -> ClusterFacts:
+        answer = self._ask(lambda: MetadataRequest(topics=[], allow_auto_topic_creation=False), "its brokers")
+        brokers = tuple(sorted(f"{broker.host}:{broker.port}" for broker in answer.brokers))
+        return ClusterFacts(
+            cluster_id=answer.cluster_id or None, kafka_version=self._kafka_version(), brokers=brokers
+        )
+
+    def read_acls(self) -> AclReading:
+        answer = self._ask(lambda: _describe_acls(_ANY), "its ACLs")
+        if answer.error_code == UNKNOWN_SERVER_ERROR:
+            raise ClusterError(self._poisoned(), state=ClusterState.UNREADABLE)
+        self._require_success(answer.error_code, "describe its ACLs", needed="Describe")
+        bindings: dict[AclBinding, None] = {}
+        problems: list[Problem] = []
+        for resource in answer.resources:
+            resource_type = ResourceType.from_code(resource.resource_type)
+            pattern_type = PatternType.from_code(resource.pattern_type)
+            for acl in resource.acls:
+                binding = AclBinding(
+                    resource_type,
+                    resource.resource_name,
+                    pattern_type,
+                    acl.principal,
+                    acl.host,
+                    Operation.from_code(acl.operation),
+                    PermissionType.from_code(acl.permission_type),
+                )
+                bindings[binding] = None
+                if binding.has_unknown:
+                    problems.append(_too_new(binding))
+        return AclReading(tuple(bindings), tuple(problems))
+
+    def read_topics(self) -> tuple[TopicInfo, ...]:
+        """Return the topics that this login may describe; brokers leave out the others without a word."""
+        answer = self._ask(
+            lambda: MetadataRequest(topics=None, allow_auto_topic_creation=False), "its topics"
+        )
+        topics = [
+            TopicInfo(topic.name, len(topic.partitions), bool(topic.is_internal))
+            for topic in answer.topics
+            if topic.name
+        ]
+        return tuple(sorted(topics, key=lambda topic: topic.name))
+
+    def read_groups(self) -> tuple[str, ...] | None:
+        """Return the groups of all brokers, None where this login may see none."""
+        answer = self._ask(lambda: MetadataRequest(topics=[], allow_auto_topic_creation=False), "its brokers")
+        groups: set[str] = set()
+        for broker in answer.brokers:
+            found = self._groups_of(broker.node_id)
+            if found is None:
+                return None
+            groups |= found
+        return tuple(sorted(groups))
+
+    def _groups_of(self, node_id: int) -> set[str] | None:
+        deadline = time.monotonic() + self._timeout
+        while True:
+            answer = self._ask(
+                lambda: ListGroupsRequest(states_filter=[], types_filter=[]), "its groups", node_id=node_id
+            )
+            if answer.error_code == NONE:
+                return {group.group_id for group in answer.groups}
+            if answer.error_code in (GROUP_AUTHORIZATION_FAILED, CLUSTER_AUTHORIZATION_FAILED):
+                return None
+            if answer.error_code not in COORDINATOR_LOADING or time.monotonic() > deadline:
+                raise ClusterError(
+                    f"Broker {node_id} of {self._where} does not list its groups (code {answer.error_code}).",
+                    state=ClusterState.UNREACHABLE,
+                )
+            time.sleep(0.2)
+
+    def _kafka_version(self) -> str | None:
+        """Return the brokers' version as far as it shows, such as `4.4`."""
+        answer = self._ask(ApiVersionsRequest, "its version")
+        for feature in getattr(answer, "supported_features", None) or ():
+            if feature.name == "metadata.version":
+                known = [line for level, line in _METADATA_LEVELS if feature.max_version >= level]
+                if known:
+                    return known[-1]
+        version = self._kafka._manager.broker_version
+        return ".".join(str(part) for part in version[:2]) if version else None
+
+    def _ask(self, make: Callable[[], Any], what: str, *, node_id: int | None = None) -> Any:
+        """Return the answer to a question, asked again while the connection is merely not up yet."""
+        deadline = time.monotonic() + self._timeout
+        while True:
+            try:
+                return self._send(make(), self._timeout, node_id)
+            except (errors.SaslAuthenticationFailedError, errors.UnsupportedSaslMechanismError) as error:
+                raise self._login_refused() from error
+            except errors.KafkaError as error:
+                if isinstance(error, errors.RetriableError) and time.monotonic() < deadline:
+                    time.sleep(0.1)
+                    continue
+                raise ClusterError(
+                    f"The Kafka brokers at {self._where} stopped answering while {what} were read "
+                    f"({type(error).__name__}); check that the addresses they advertise can be reached from here.",
+                    state=ClusterState.UNREACHABLE,
+                ) from error
+            except Exception as error:
+                raise ClusterError(
+                    f"The Kafka brokers at {self._where} gave an answer about {what} that cannot be understood "
+                    f"({type(error).__name__}).",
+                    state=ClusterState.UNREADABLE,
+                ) from error
+
+    def _send(self, request: Any, timeout_seconds: float, node_id: int | None = None) -> Any:
+        manager = self._kafka._manager
+        return manager.run(manager.send, request, node_id, timeout_seconds * 1000)
+
+    def _poisoned(self) -> str:
+        """Say where an ACL sits that makes the brokers refuse to list any."""
+        bad = []
+        for kind in ResourceType:
+            if kind.code >= ResourceType.TOPIC.code:
+                answer = self._ask(functools.partial(_describe_acls, kind.code), "its ACLs")
+                if answer.error_code == UNKNOWN_SERVER_ERROR:
+                    bad.append(kind.name)
+        place = f" One of those on {' and '.join(bad)} is the cause." if bad else ""
+        return (
+            f"The Kafka brokers at {self._where} fail to list their ACLs (code -1): in ZooKeeper stands an ACL with "
+            f"a word that they do not know.{place} Correct it there; until then its cluster cannot be read."
+        )
+
+    # --- writing --------------------------------------------------------------------
+
+    def write(self, verb: Verb, bindings: Sequence[AclBinding]) -> tuple[Outcome, ...]:
+        outcomes: dict[AclBinding, Outcome] = {}
+        waiting: list[AclBinding] = []
+        for binding in dict.fromkeys(bindings):
+            fault = _fault(verb, binding)
+            if fault:
+                outcomes[binding] = Outcome(binding, OutcomeKind.REFUSED, fault)
+            else:
+                waiting.append(binding)
+
+        at_once = CREATES_PER_REQUEST if verb is Verb.ADD else DELETES_PER_REQUEST
+        batches = [waiting[start : start + at_once] for start in range(0, len(waiting), at_once)]
+        while batches:
+            batch = batches.pop(0)
+            try:
+                results = self._send_writes(verb, batch)
+            except Exception as error:
+                self._tell_lost(outcomes, batch, [one for later in batches for one in later], error)
+                break
+            alone: list[AclBinding] = []
+            for binding, (code, matched) in zip(batch, results, strict=True):
+                if code == UNKNOWN_SERVER_ERROR and len(batch) > 1:
+                    alone.append(binding)
+                else:
+                    outcomes[binding] = self._outcome(verb, binding, code, matched)
+            # A request that fails as a whole says so on every item, the good ones too.
+            batches = [[binding] for binding in alone] + batches
+        return tuple(outcomes[binding] for binding in bindings)
+
+    def _send_writes(self, verb: Verb, batch: list[AclBinding]) -> list[tuple[int, int | None]]:
+        """Return the code for each item and, for a deletion, how many ACLs it matched."""
+        if verb is Verb.ADD:
+            answer = self._send(
+                CreateAclsRequest(creations=[_creation(one) for one in batch]), self._write_timeout
+            )
+            results: list[tuple[int, int | None]] = [(result.error_code, None) for result in answer.results]
+            said = [result.error_message for result in answer.results]
+        else:
+            answer = self._send(
+                DeleteAclsRequest(filters=[_deletion(one) for one in batch]), self._write_timeout
+            )
+            results = [
+                (_deletion_code(result), len(result.matching_acls or ())) for result in answer.filter_results
+            ]
+            said = [result.error_message for result in answer.filter_results]
+        if len(results) != len(batch):
+            raise errors.KafkaProtocolError(f"{len(batch)} items sent and {len(results)} answered")
+        for binding, (code, _), text in zip(batch, results, said, strict=True):
+            if code not in (NONE, CLUSTER_AUTHORIZATION_FAILED):
+                logger.info(
+                    "The broker answered code %d on %s of %r: %.300r", code, verb, binding.as_dict(), text
+                )
+        return results
+
+    def _outcome(self, verb: Verb, binding: AclBinding, code: int, matched: int | None) -> Outcome:
+        evidence = {} if matched is None else {"matched": matched}
+        if code == NONE:
+            if matched == 0:
+                return Outcome(
+                    binding, OutcomeKind.ALREADY, "It was not there any more.", NONE, evidence=evidence
+                )
+            done = "The broker has added it." if verb is Verb.ADD else "The broker has removed it."
+            return Outcome(binding, OutcomeKind.WRITTEN, done, NONE, evidence=evidence)
+        kind = OutcomeKind.REFUSED
+        if code in (UNKNOWN_SERVER_ERROR, REQUEST_TIMED_OUT):
+            kind = OutcomeKind.UNKNOWN
+        return Outcome(binding, kind, self._why_refused(binding, code), code, evidence=evidence)
+
+    def _why_refused(self, binding: AclBinding, code: int) -> str:
+        """Say in aclweb's own words what a broker's code means for this binding."""
+        if code == CLUSTER_AUTHORIZATION_FAILED:
+            return f"{self._me()} may not change ACLs; that needs Alter on the cluster."
+        if code == SECURITY_DISABLED:
+            return "This cluster has no authorizer (code 54), so it keeps no ACLs; set authorizer.class.name first."
+        if code == REQUEST_TIMED_OUT:
+            return "The broker did not finish in time (code 7); reading back tells whether it was done."
+        if code == UNKNOWN_SERVER_ERROR:
+            return "The broker failed and gave no reason (code -1); reading back tells whether it was done."
+        if code == UNSUPPORTED_VERSION:
+            if "/" in binding.host:
+                return (
+                    f"This cluster does not know address ranges such as {binding.host!r} yet (code 35): they need "
+                    "metadata version 4.4 or newer."
+                )
+            return "This cluster is too old for an ACL of this kind (code 35)."
+        if code == NOT_CONTROLLER:
+            return "The broker did not find its controller (code 41); try again later."
+        if code == POLICY_VIOLATION:
+            return "The broker takes no more than 10,000 ACLs in one request (code 44)."
+        if code == INVALID_REQUEST:
+            return f"The broker does not accept this ACL (code 42){_likely_cause(binding)}."
+        return f"The broker refused this ACL with code {code}."
+
+    def _tell_lost(
+        self,
+        outcomes: dict[AclBinding, Outcome],
+        sent: Sequence[AclBinding],
+        not_sent: Sequence[AclBinding],
+        error: Exception,
+    ) -> None:
+        name = type(error).__name__
+        if isinstance(error, errors.NodeNotReadyError | errors.SaslAuthenticationFailedError):
+            not_sent, sent = [*sent, *not_sent], ()
+        for binding in sent:
+            sentence = f"No answer from {self._where} ({name}); reading back tells whether it was done."
+            outcomes[binding] = Outcome(binding, OutcomeKind.UNKNOWN, sentence, evidence={"sent": True})
+        for binding in not_sent:
+            sentence = f"Not sent: {self._where} did not answer before ({name})."
+            outcomes[binding] = Outcome(binding, OutcomeKind.UNKNOWN, sentence, evidence={"sent": False})
+
+    # --- telling --------------------------------------------------------------------
+
+    def _me(self) -> str:
+        return (
+            f"The user {self._options.username!r}" if self._options.username else "A client without a login"
+        )
+
+    def _require_success(self, code: int, doing: str, *, needed: str) -> None:
+        if code == NONE:
+            return
+        if code == SECURITY_DISABLED:
+            raise ClusterError(
+                f"The cluster at {self._where} has no authorizer (code 54): it keeps no ACLs and lets everybody do "
+                "everything. Set authorizer.class.name on its brokers to change that.",
+                state=ClusterState.NO_AUTHORIZER,
+            )
+        if code == CLUSTER_AUTHORIZATION_FAILED:
+            raise ClusterError(
+                f"{self._me()} may not {doing} at {self._where}; that needs {needed} on the cluster.",
+                state=ClusterState.NOT_PERMITTED,
+            )
         raise ClusterError(
-            f"Reading {connection.address} is not possible in this version of aclweb.",
+            f"The Kafka brokers at {self._where} did not {doing} (code {code}).",
             state=ClusterState.UNREACHABLE,
         )
 
-    def describe(self) -> ClusterFacts:
-        return ClusterFacts()
+    def _login_refused(self) -> ClusterError:
+        return ClusterError(
+            f"The Kafka brokers at {self._where} refused the login of {self._options.username!r} with "
+            f"{self._options.mechanism}; check sasl.username, sasl.password and sasl.mechanism.",
+            state=ClusterState.LOGIN_REFUSED,
+        )
 
-    def read_acls(self) -> AclReading:
-        return AclReading(bindings=())
-
-    def read_topics(self) -> tuple[TopicInfo, ...]:
-        return ()
-
-    def read_groups(self) -> tuple[str, ...] | None:
-        return None
-
-    def write(self, verb: Verb, bindings: Sequence[AclBinding]) -> tuple[Outcome, ...]:
-        return ()
+    def _not_connected(self, causes: Sequence[BaseException], error: Exception) -> ClusterError:
+        """Return what went wrong at connecting: the most telling of the causes that the library only logs."""
+        codes = {getattr(cause, "errno", None) for cause in (*causes, error)}
+        texts = " ".join(str(cause) for cause in (*causes, error))
+        protocol = self._options.protocol
+        if SASL_AUTHENTICATION_FAILED in codes:
+            return self._login_refused()
+        if any(isinstance(cause, errors.UnsupportedSaslMechanismError) for cause in causes):
+            return ClusterError(
+                f"The Kafka brokers at {self._where} do not offer {self._options.mechanism}; "
+                "set sasl.mechanism to one that they have enabled.",
+                state=ClusterState.LOGIN_REFUSED,
+            )
+        if ILLEGAL_SASL_STATE in codes:
+            return ClusterError(
+                f"The port at {self._where} takes no logins, and security.protocol is {protocol}; give the brokers' "
+                "SASL port, or set security.protocol to what this port speaks.",
+                state=ClusterState.LOGIN_REFUSED,
+            )
+        if "CERTIFICATE_VERIFY_FAILED" in texts:
+            return ClusterError(
+                f"The certificate of the Kafka brokers at {self._where} is not to be trusted; give the certificate of "
+                "its authority as ssl.ca.pem, and check that the certificate names this host.",
+                state=ClusterState.UNREACHABLE,
+            )
+        if "Handshake failed" in texts:
+            return ClusterError(
+                f"The port at {self._where} does not speak TLS as security.protocol {protocol} expects; check the "
+                "port and security.protocol.",
+                state=ClusterState.UNREACHABLE,
+            )
+        if any("disconnected" in str(cause) or "closed" in str(cause).lower() for cause in causes):
+            return ClusterError(
+                f"Something at {self._where} takes connections and closes them again without a word; it is probably "
+                f"a port that expects another security.protocol than {protocol}.",
+                state=ClusterState.UNREACHABLE,
+            )
+        return ClusterError(
+            f"No Kafka broker answers at {self._where} within {self._timeout:g} s; check the address and whether the "
+            "brokers run.",
+            state=ClusterState.UNREACHABLE,
+        )
 
     def close(self) -> None:
-        """End the connection."""
+        _end(self._kafka)
 
     def __enter__(self) -> Self:
         return self
@@ -57,3 +458,168 @@ class AdminClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class _Eavesdropper(logging.Handler):
+    """Collects why one client's attempts to connect fail, which the library tells nobody but its log."""
+
+    def __init__(self, client: KafkaAdminClient) -> None:
+        super().__init__(logging.WARNING)
+        self.client = client
+        self.causes: list[BaseException] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        network = getattr(self.client, "_net", None)
+        thread = getattr(network, "_io_thread", None)
+        # Other clients of this process log here too, each from a thread of its own.
+        if thread is None or record.thread != thread.ident:
+            return
+        causes = [one for one in (record.args or ()) if isinstance(one, BaseException)]
+        self.causes += causes
+        if any(getattr(cause, "errno", None) == SASL_AUTHENTICATION_FAILED for cause in causes):
+            # Trying again would only lock the account; the library's loop ends when its manager is closed.
+            self.client._manager.closed = True
+
+    def __enter__(self) -> Self:
+        # Told by ClusterError in one sentence, so not a second time in the log, once for each attempt.
+        _library_log.propagate = False
+        _library_log.disabled = False
+        _library_log.addHandler(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _library_log.removeHandler(self)
+
+
+def _end(client: KafkaAdminClient) -> None:
+    """End a client, also one whose constructor failed half-way and which cannot end itself."""
+    network = getattr(client, "_net", None)
+    if getattr(client, "_closed", True) is False:
+        client.close()
+    elif network is not None:
+        manager = client._manager
+        manager.closed = False
+        manager.close()
+        client._metrics.close()
+    if network is not None:
+        network.close()
+
+
+def _split_address(address: str) -> tuple[str, ...]:
+    """Return the servers of `host:port,host:port`; raises ClusterError on anything else."""
+    servers = tuple(one.strip() for one in address.split(","))
+    for one in servers:
+        host, colon, port = one.rpartition(":")
+        if (
+            not host
+            or not colon
+            or "/" in one
+            or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536)
+        ):
+            raise ClusterError(
+                f"The Kafka address {address!r} has no broker with a port in {one!r}; write host:9092 or "
+                "host:9092,host:9092.",
+                state=ClusterState.UNREACHABLE,
+            )
+    return servers
+
+
+def _describe_acls(resource_type: int) -> Any:
+    return DescribeAclsRequest(
+        resource_type_filter=resource_type,
+        resource_name_filter=None,
+        pattern_type_filter=_ANY,
+        principal_filter=None,
+        host_filter=None,
+        operation=_ANY,
+        permission_type=_ANY,
+    )
+
+
+def _creation(binding: AclBinding) -> Any:
+    return CreateAclsRequest.AclCreation(
+        resource_type=binding.resource_type.code,
+        resource_name=binding.resource_name,
+        resource_pattern_type=binding.pattern_type.code,
+        principal=binding.principal,
+        host=binding.host,
+        operation=binding.operation.code,
+        permission_type=binding.permission_type.code,
+    )
+
+
+def _deletion(binding: AclBinding) -> Any:
+    # Every field is named: a null would match everything.
+    return DeleteAclsRequest.DeleteAclsFilter(
+        resource_type_filter=binding.resource_type.code,
+        resource_name_filter=binding.resource_name,
+        pattern_type_filter=binding.pattern_type.code,
+        principal_filter=binding.principal,
+        host_filter=binding.host,
+        operation=binding.operation.code,
+        permission_type=binding.permission_type.code,
+    )
+
+
+def _deletion_code(result: Any) -> int:
+    """Return the code of a filter, or of the first ACL that it matched and that was not deleted."""
+    if result.error_code != NONE:
+        return int(result.error_code)
+    return next((int(acl.error_code) for acl in result.matching_acls or () if acl.error_code != NONE), NONE)
+
+
+def _fault(verb: Verb, binding: AclBinding) -> str | None:
+    """Return why this binding cannot be sent, None where it can.
+
+    A removal is checked less: what an older broker has let in must be removable.
+    """
+    if (
+        binding.has_unknown
+        or binding.resource_type is ResourceType.ANY
+        or binding.pattern_type not in (PatternType.LITERAL, PatternType.PREFIXED)
+        or binding.operation is Operation.ANY
+        or binding.permission_type is PermissionType.ANY
+    ):
+        return (
+            f"An ACL has one resource type, the pattern type LITERAL or PREFIXED, one operation and ALLOW or DENY; "
+            f"this one has {binding.resource_type.name}, {binding.pattern_type.name}, {binding.operation.name} and "
+            f"{binding.permission_type.name}."
+        )
+    texts = (binding.resource_name, binding.principal, binding.host)
+    for text in texts:
+        if any(0xD800 <= ord(letter) <= 0xDFFF for letter in text):
+            return f"The text {text!r} holds half a character (a lone surrogate), which Kafka cannot take."
+        if len(text.encode()) > 32_767:
+            return f"A text of {len(text.encode())} bytes is too long; Kafka takes 32,767."
+    if verb is Verb.REMOVE:
+        return None
+    if not binding.resource_name:
+        return "The resource name is empty; give a name, or * for all."
+    if binding.resource_type is ResourceType.CLUSTER and binding.resource_name != CLUSTER_NAME:
+        return f"The cluster resource has only the name {CLUSTER_NAME!r}, and {binding.resource_name!r} was given."
+    if split_principal(binding.principal) is None:
+        return f"Principal {binding.principal!r} has no type; write it as 'User:{binding.principal}'."
+    if not binding.host:
+        return "The host is empty; give an address, or * for all."
+    return None
+
+
+def _likely_cause(binding: AclBinding) -> str:
+    if "/" in binding.host:
+        return f": {binding.host!r} is not an address range that it can read, such as 10.0.0.0/8"
+    if "/" in binding.resource_name:
+        return f": a cluster on ZooKeeper cannot hold the slash of {binding.resource_name!r}"
+    if binding.operation.code > Operation.IDEMPOTENT_WRITE.code:
+        return f": it may be too old for the operation {binding.operation.name}"
+    return ""
+
+
+def _too_new(binding: AclBinding) -> Problem:
+    pattern = f"{binding.resource_type.name} {binding.resource_name!r}"
+    return Problem(
+        pattern,
+        f"An ACL of {binding.principal!r} on {pattern} has a type, operation or permission that this version of "
+        "aclweb does not know; decisions that hang on it cannot be told.",
+    )
