@@ -11,9 +11,11 @@ import json
 from collections.abc import Mapping
 from types import ModuleType
 
+from kazoo.client import KazooClient
+
 from aclweb.acl.model import AclBinding
 from aclweb.clusters.client import TopicInfo
-from demo import edge_eu, prod_eu
+from demo import edge_eu, planting, prod_eu
 from demo.table import read_table
 
 PROD = "prod-eu"
@@ -85,3 +87,25 @@ def snapshot_text(cluster: str = PROD) -> str:
     }
     lines = [header, *(binding.as_dict() for binding in bindings(cluster))]
     return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def plant(zookeeper: KazooClient | str) -> bool:
+    """Write prod-eu into a ZooKeeper, given as a started client or as `host:port/chroot`.
+
+    Returns False, and writes nothing, if it stands there already.
+    """
+    return planting.plant_zookeeper(zookeeper, topics(PROD), bindings(PROD))
+
+
+def plant_broker(*, bootstrap: str, username: str, password: str) -> bool:
+    """Make the topics and ACLs of edge-eu on a KRaft broker, logged in as its administrator.
+
+    Returns False, and adds no ACL, if the broker holds any already.
+    """
+    return planting.plant_broker(
+        bootstrap=bootstrap,
+        username=username,
+        password=password,
+        topics=topics(EDGE),
+        bindings=bindings(EDGE),
+    )
