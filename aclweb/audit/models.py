@@ -9,21 +9,30 @@ breaks the chain; `trail.verify` finds where. Triggers refuse UPDATE and DELETE.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
+
+if TYPE_CHECKING:
+    _AnyJson = models.TextField[Any, Any]
+else:
+    _AnyJson = models.TextField
 
 
 class AuditError(Exception):
     """An attempt to change or remove what happened, or to record it in a wrong shape."""
 
 
-class FactsField(models.TextField):
+class FactsField(_AnyJson):
     """A JSON object kept as the very text that was hashed: sorted keys, ASCII only.
 
     A text column holds what PostgreSQL's JSON types refuse (NUL and lone surrogates, as
     escapes), and never rewrites a number or reorders a key behind the chain's back.
     """
+
+    # What the type checker lets into the attribute and out of it.
+    _pyi_private_set_type: Any
+    _pyi_private_get_type: Any
 
     def from_db_value(self, value: str | None, *_: Any) -> Any:
         return None if value is None else json.loads(value)
@@ -62,7 +71,7 @@ class Event(models.Model):
         return f"{self.sequence} {self.at:%Y-%m-%d %H:%M:%S} {self.actor} {self.verb} {self.target}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        if self.pk is not None:
+        if not self._state.adding:
             raise AuditError(f"Event {self.sequence} has happened and cannot be changed; record a new event.")
         super().save(*args, **kwargs)
 

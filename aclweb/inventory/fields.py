@@ -9,12 +9,18 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import models
+
+if TYPE_CHECKING:
+    _KafkaText = models.TextField[str, str]
+    _AnyJson = models.TextField[Any, Any]
+else:
+    _KafkaText = _AnyJson = models.TextField
 
 _UNSAFE = re.compile("[\x00\\\\\ud800-\udfff]")
 _ESCAPED = re.compile(r"\\(\\|u[0-9a-f]{4})")
@@ -30,7 +36,7 @@ def unescape(text: str) -> str:
     return _ESCAPED.sub(lambda found: "\\" if found[1] == "\\" else chr(int(found[1][1:], 16)), text)
 
 
-class KafkaTextField(models.TextField):
+class KafkaTextField(_KafkaText):
     """Any text that Kafka or ZooKeeper can hold, letter by letter."""
 
     def from_db_value(self, value: str | None, *_: Any) -> str | None:
@@ -41,8 +47,12 @@ class KafkaTextField(models.TextField):
         return escape(value) if isinstance(value, str) else value
 
 
-class EncryptedJSONField(models.TextField):
+class EncryptedJSONField(_AnyJson):
     """A JSON value encrypted at rest with ACLWEB_ENCRYPTION_KEYS: the first key writes, all of them read."""
+
+    # What the type checker lets into the attribute and out of it.
+    _pyi_private_set_type: Any
+    _pyi_private_get_type: Any
 
     def from_db_value(self, value: str | None, *_: Any) -> Any:
         if value is None:

@@ -1,0 +1,313 @@
+"""What is in force on a cluster now, or was at a revision, held in this process's memory.
+
+Pages and workers decide on an AclIndex, never on the database and never on the cluster.
+`in_force` asks the database one small question, which revision is the newest, and
+rebuilds only when that moved. What is declared (default mode, super users) is read with
+the same question, so a new declaration counts at once and rebuilds nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar, cast
+
+from django.conf import settings
+from django.db.models import Q
+
+from aclweb.acl.index import AclIndex
+from aclweb.acl.model import (
+    WILDCARD,
+    AclBinding,
+    AclError,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
+from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
+from aclweb.clusters import Connection, SourceKind, TopicInfo
+from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
+
+_Answer = TypeVar("_Answer")
+_PAST_KEPT = 4  # revisions of the past in memory, over all clusters
+_ANSWERS_KEPT = 256  # answers in memory for one revision
+
+TOPIC, GROUP = ResourceType.TOPIC.name, ResourceType.GROUP.name
+
+
+class Holdings:
+    """What one revision held, and what is worked out from it once: never changes."""
+
+    def __init__(
+        self, index: AclIndex, topics: tuple[TopicInfo, ...], groups: tuple[str, ...], digest: str
+    ) -> None:
+        self.index = index
+        self.topics = topics
+        self.groups = groups
+        self.digest = digest
+        self._answers: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @cached_property
+    def by_principal(self) -> Counter[str]:
+        """How many bindings name each principal."""
+        return Counter(binding.principal for binding in self.index)
+
+    @cached_property
+    def denies_by_principal(self) -> Counter[str]:
+        return Counter(binding.principal for binding in self.index if binding.is_deny)
+
+    @cached_property
+    def in_reading_order(self) -> tuple[AclBinding, ...]:
+        """Every binding as a list shows it: DENY first, then by name, LITERAL `*` last."""
+        return tuple(sorted(self.index, key=_reading_order))
+
+    @cached_property
+    def names(self) -> dict[ResourceType, tuple[str, ...]]:
+        """The topics and groups that exist, sorted."""
+        return {
+            ResourceType.TOPIC: tuple(topic.name for topic in self.topics),
+            ResourceType.GROUP: self.groups,
+            ResourceType.CLUSTER: ("kafka-cluster",),
+        }
+
+    def covered_now(self, binding: AclBinding) -> int | None:
+        """Return how many existing names the pattern covers; None for types whose names nobody lists."""
+        names = self.names.get(binding.resource_type)
+        if names is None:
+            return None
+        start, end = span(names, binding.resource_name, binding.pattern_type)
+        return end - start
+
+    def remember(self, question: Hashable, work_out: Callable[[], _Answer]) -> _Answer:
+        """Return the kept answer to a question about this revision, or work it out and keep it."""
+        with self._lock:
+            if question in self._answers:
+                self._answers.move_to_end(question)
+                return cast(_Answer, self._answers[question])
+        answer = work_out()
+        with self._lock:
+            self._answers[question] = answer
+            while len(self._answers) > _ANSWERS_KEPT:
+                self._answers.popitem(last=False)
+        return answer
+
+
+@dataclass(frozen=True)
+class InForce:
+    """A cluster's bindings, names and rules at one moment; `revision` is None if it was never read."""
+
+    cluster: Cluster
+    revision: Revision | None
+    rules: Rules
+    holdings: Holdings
+    groups_known: bool
+
+    @property
+    def index(self) -> AclIndex:
+        return self.holdings.index
+
+    @property
+    def topics(self) -> tuple[TopicInfo, ...]:
+        return self.holdings.topics
+
+    @property
+    def groups(self) -> tuple[str, ...] | None:
+        """The groups that exist, sorted; None where this cluster's source cannot know them."""
+        return self.holdings.groups if self.groups_known else None
+
+    @cached_property
+    def principals(self) -> tuple[str, ...]:
+        """Everybody whom a binding or the declared super users name, sorted."""
+        return tuple(sorted({*self.holdings.by_principal, *self.rules.super_users}))
+
+    @property
+    def stale(self) -> bool:
+        """Whether the newest attempt to read the cluster failed or is kept back, so that this is older."""
+        cluster = self.cluster
+        return cluster.held is not None or (
+            cluster.tried_at is not None and (cluster.read_at is None or cluster.read_at < cluster.tried_at)
+        )
+
+
+def in_force(cluster: Cluster, as_of: Revision | None = None) -> InForce:
+    """Return what is in force on the cluster, or was when `as_of` was read. One query if nothing moved."""
+    fresh = Cluster.objects.select_related("revision").get(pk=cluster.pk)
+    revision = as_of or fresh.revision
+    return InForce(
+        cluster=fresh,
+        revision=revision,
+        rules=rules_of(fresh),
+        holdings=_holdings(fresh, revision, past=as_of is not None and as_of != fresh.revision),
+        groups_known=fresh.groups_known,
+    )
+
+
+def current_index(cluster: Cluster, as_of: Revision | None = None) -> AclIndex:
+    """Return the bindings in force as an index that never changes."""
+    return in_force(cluster, as_of).index
+
+
+def rules_of(cluster: Cluster) -> Rules:
+    """Return what is declared of the cluster; what nobody declared is assumed and named as undeclared."""
+    config: dict[str, object] = {}
+    undeclared = set()
+    if cluster.super_users is None:
+        undeclared.add("super_users")
+    else:
+        config[SUPER_USERS_KEY] = cluster.super_users
+    if cluster.allow_everyone is None:
+        undeclared.add("allow_everyone")
+    else:
+        config[ALLOW_EVERYONE_KEY] = cluster.allow_everyone
+    return Rules.read(
+        authorizer=cluster.authorizer,
+        kafka_version=known_version(cluster.authorizer, cluster.kafka_version),
+        config=config,
+        undeclared=frozenset(undeclared),
+    )
+
+
+def known_version(authorizer: str, kafka_version: str) -> str | None:
+    """Return the version if the rules know it for this authorizer; None means the newest they know."""
+    try:
+        return Rules(authorizer=authorizer, kafka_version=kafka_version).kafka_version
+    except AclError:
+        return None
+
+
+def connection_of(cluster: Cluster) -> Connection:
+    """Return where the cluster is and how to log in."""
+    return Connection(
+        kind=SourceKind(cluster.kind),
+        address=cluster.address,
+        options=dict(cluster.options),
+        timeout_seconds=float(settings.ACLWEB_CLUSTER_TIMEOUT_SECONDS),
+    )
+
+
+def span(names: tuple[str, ...], pattern_name: str, pattern_type: PatternType) -> tuple[int, int]:
+    """Return the part of the sorted `names` that the pattern covers, as start and end (excluded)."""
+    if pattern_type is PatternType.LITERAL:
+        if pattern_name == WILDCARD:
+            return 0, len(names)
+        start = bisect_left(names, pattern_name)
+        return start, start + (start < len(names) and names[start] == pattern_name)
+    if pattern_type is PatternType.PREFIXED:
+        length = len(pattern_name)
+        start = bisect_left(names, pattern_name)
+        # Sorted by whole names is sorted by their beginnings too.
+        return start, bisect_left(names, True, lo=start, key=lambda name: name[:length] > pattern_name)
+    return 0, 0
+
+
+def forget() -> None:
+    """Empty this process's memory, as if it had just started."""
+    with _lock:
+        _now.clear()
+        _past.clear()
+
+
+_lock = threading.Lock()
+_building: dict[int, threading.Lock] = {}
+_now: dict[int, tuple[Hashable, Holdings]] = {}
+_past: OrderedDict[Hashable, Holdings] = OrderedDict()
+_EMPTY = Holdings(AclIndex(()), (), (), "")
+
+
+def _holdings(cluster: Cluster, revision: Revision | None, *, past: bool) -> Holdings:
+    if revision is None:
+        return _EMPTY
+    # The time is part of the key: a database that was rolled back or restored gives numbers out again.
+    key = (cluster.pk, revision.pk, revision.read_at, revision.digest)
+    if past:
+        with _lock:
+            if key in _past:
+                _past.move_to_end(key)
+                return _past[key]
+        built = _build(cluster, revision, None)
+        with _lock:
+            _past[key] = built
+            while len(_past) > _PAST_KEPT:
+                _past.popitem(last=False)
+        return built
+    kept = _now.get(cluster.pk)
+    if kept is not None and kept[0] == key:
+        return kept[1]
+    with _lock:
+        building = _building.setdefault(cluster.pk, threading.Lock())
+    with building:  # one thread builds, the others wait for what it built
+        kept = _now.get(cluster.pk)
+        if kept is None or kept[0] != key:
+            kept = (key, _build(cluster, revision, kept[1] if kept else None))
+            with _lock:
+                _now[cluster.pk] = kept
+    return kept[1]
+
+
+def _build(cluster: Cluster, revision: Revision, before: Holdings | None) -> Holdings:
+    then = Q(cluster=cluster, added_in__lte=revision) & (
+        Q(removed_in__isnull=True) | Q(removed_in__gt=revision)
+    )
+    names = list(
+        StoredName.objects.filter(then).values_list("resource_type", "name", "partitions", "internal")
+    )
+    topics = sorted(
+        (
+            TopicInfo(name, partitions, internal)
+            for kind, name, partitions, internal in names
+            if kind == TOPIC
+        ),
+        key=lambda topic: topic.name,
+    )
+    groups = sorted(name for kind, name, _, _ in names if kind == GROUP)
+    if before is not None and before.digest == revision.digest:
+        index = before.index  # only names moved
+    else:
+        rows = StoredAcl.objects.filter(then).order_by("pk")
+        index = AclIndex(bindings_of(rows.values_list(*BINDING_COLUMNS).iterator(chunk_size=5000)))
+    return Holdings(index, tuple(topics), tuple(groups), revision.digest)
+
+
+BINDING_COLUMNS = (
+    "resource_type",
+    "resource_name",
+    "pattern_type",
+    "principal",
+    "host",
+    "operation",
+    "permission_type",
+)
+
+
+def bindings_of(rows: Iterable[tuple[str, ...]]) -> Iterable[AclBinding]:
+    """Yield a binding for each row of BINDING_COLUMNS; equal texts share one string."""
+    texts: dict[str, str] = {}
+    for kind, name, pattern, principal, host, operation, permission in rows:
+        yield AclBinding(
+            ResourceType[kind],
+            texts.setdefault(name, name),
+            PatternType[pattern],
+            texts.setdefault(principal, principal),
+            texts.setdefault(host, host),
+            Operation[operation],
+            PermissionType[permission],
+        )
+
+
+def _reading_order(binding: AclBinding) -> tuple[object, ...]:
+    return (
+        not binding.is_deny,
+        binding.pattern.is_wildcard,
+        binding.resource_name,
+        binding.resource_type.code,
+        binding.pattern_type.code,
+        binding.principal,
+        binding.operation.code,
+        binding.host,
+    )

@@ -1,0 +1,549 @@
+"""Read a cluster and store what differs from what was stored before.
+
+A reading is stored whole or not at all. What failed to be read deletes nothing: a
+failed reading changes the cluster's state and its sentence, and a pattern that could
+not be understood keeps the rows it had. A reading that lost too much to be believed, or
+that comes from another cluster behind the same address, is held until a person accepts
+it (`held`).
+
+Readings are numbered when they begin and stored under a lock on the cluster's row; one
+that began before the newest stored reading is dropped, so that a slow reading never
+overwrites a fresh one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeVar
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from aclweb.acl.delta import Delta
+from aclweb.acl.model import AclBinding, ResourcePattern, ResourceType
+from aclweb.acl.notation import binding_key
+from aclweb.audit import trail
+from aclweb.clusters import (
+    AclReading,
+    ClusterClient,
+    ClusterError,
+    ClusterFacts,
+    ClusterState,
+    Problem,
+    SourceKind,
+    TopicInfo,
+    connect,
+)
+from aclweb.inventory.current import BINDING_COLUMNS, bindings_of, connection_of, known_version
+from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
+
+logger = logging.getLogger(__name__)
+
+READING, OURS = Revision.Cause.READING, Revision.Cause.OURS
+
+# A reading that loses more than both of these is held for a person to confirm.
+BELIEVED_LOSS = 100
+BELIEVED_SHARE = 0.20
+
+_ROWS_AT_ONCE = 2000
+_ITSELF = "aclweb"
+_Row = TypeVar("_Row", StoredAcl, StoredName)
+
+trail.register(
+    "cluster.changed",
+    "Revision {revision} of {cluster}: {added} ACLs added, {removed} removed, {origin}.",
+)
+trail.register("cluster.reading-held", "A reading of {cluster} was not stored: {reason}")
+trail.register("cluster.reading-accepted", "{actor} accepted a reading of {cluster} that was held: {reason}")
+
+
+@dataclass(frozen=True)
+class SyncResult:
+    """What one attempt to read a cluster gave.
+
+    `revision` is the newest stored one, made by this reading if `changed`. `delta` holds
+    the bindings that came and went with it. `held` readings stored nothing.
+    """
+
+    revision: Revision | None
+    changed: bool
+    state: ClusterState
+    sentence: str
+    delta: Delta = field(default_factory=Delta)
+    read: bool = False  # the cluster answered, the answer was believed, and the database now says the same
+    held: bool = False
+
+
+def sync(
+    cluster: Cluster,
+    *,
+    cause: Revision.Cause = READING,
+    client: ClusterClient | None = None,
+    expected: Delta | None = None,
+    accepted_by: str | None = None,
+) -> SyncResult:
+    """Read the cluster, store what differs, and bring `cluster` itself up to date.
+
+    client: an open client to read with; without one, a connection is opened and closed.
+    expected: what aclweb itself has just written. Only other differences are told as made
+        elsewhere, and losing these bindings is no reason to hold the reading.
+    accepted_by: who accepts the reading that is held, if this one loses no more than it.
+
+    Never raises for trouble with the cluster: its state and a sentence are stored and
+    returned.
+    """
+    began = time.monotonic()
+    number = _begin(cluster)
+    try:
+        reading = _read(cluster, client)
+    except ClusterError as error:
+        return _fail(cluster, number, error)
+    result = _store(cluster, number, reading, cause=cause, expected=expected, accepted_by=accepted_by)
+    cluster.refresh_from_db(from_queryset=Cluster.objects.select_related("revision"))
+    if result.changed and result.revision is not None:
+        logger.info(
+            "Read cluster %s as revision %d: %d added, %d removed, %.1f s.",
+            cluster.slug,
+            result.revision.number,
+            len(result.delta.add),
+            len(result.delta.remove),
+            time.monotonic() - began,
+        )
+    return result
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What a cluster answered. Names are None where they are not known; earlier ones then stay."""
+
+    facts: ClusterFacts
+    acls: AclReading
+    topics: tuple[TopicInfo, ...] | None
+    groups: tuple[str, ...] | None
+    problems: tuple[Problem, ...]
+    by_key: Mapping[str, AclBinding]
+
+
+def _begin(cluster: Cluster) -> int:
+    with transaction.atomic():
+        Cluster.objects.filter(pk=cluster.pk).update(readings_begun=F("readings_begun") + 1)
+        return Cluster.objects.values_list("readings_begun", flat=True).get(pk=cluster.pk)
+
+
+def _read(cluster: Cluster, client: ClusterClient | None) -> _Reading:
+    if client is None:
+        with connect(connection_of(cluster)) as opened:
+            return _read(cluster, opened)
+    facts = client.describe()
+    acls = client.read_acls()
+    problems = list(acls.problems)
+    topics: tuple[TopicInfo, ...] | None = None
+    groups: tuple[str, ...] | None = None
+    try:
+        topics = client.read_topics()
+    except ClusterError as error:
+        problems.append(
+            Problem("topics", f"The topics could not be read, so those known before stay: {error}")
+        )
+    try:
+        groups = client.read_groups()
+    except ClusterError as error:
+        problems.append(
+            Problem("groups", f"The groups could not be read, so those known before stay: {error}")
+        )
+    by_key = {binding_key(binding): binding for binding in acls.bindings}
+    return _Reading(facts, acls, topics, groups, tuple(problems), by_key)
+
+
+def _fail(cluster: Cluster, number: int, error: ClusterError) -> SyncResult:
+    sentence = str(error)
+    Cluster.objects.filter(pk=cluster.pk, reading_stored__lt=number).update(
+        state=error.state, state_sentence=sentence, tried_at=timezone.now()
+    )
+    cluster.refresh_from_db(from_queryset=Cluster.objects.select_related("revision"))
+    logger.warning("Cluster %s was not read (%s): %s", cluster.slug, error.state, sentence)
+    return SyncResult(cluster.revision, False, error.state, sentence)
+
+
+def _store(
+    cluster: Cluster,
+    number: int,
+    reading: _Reading,
+    *,
+    cause: Revision.Cause,
+    expected: Delta | None,
+    accepted_by: str | None,
+) -> SyncResult:
+    now = timezone.now()
+    with transaction.atomic():
+        row = Cluster.objects.select_for_update().get(pk=cluster.pk)
+        if number <= row.reading_stored:
+            sentence = "A reading that began later was stored first, so this one was dropped."
+            return SyncResult(row.revision, False, _state(row), sentence)
+
+        acls = _acls_that_differ(row, reading)
+        names = _names_that_differ(row, reading)
+        doubt = _doubt(row, reading, acls, names, expected)
+        if doubt is not None and not _accepts(row, doubt, accepted_by):
+            _hold(row, doubt)
+            return SyncResult(row.revision, False, _state(row), str(doubt["sentence"]), held=True)
+
+        revision, delta = row.revision, Delta()
+        changed = revision is None or bool(acls.add or acls.remove or names.add or names.remove)
+        if changed:
+            revision = _new_revision(row, now, cause, acls, names)
+            delta = Delta(add=tuple(acls.add.values()), remove=_removed(acls))
+            _write_rows(row, revision, acls, names)
+        _update_partitions(names)
+
+        state, sentence = _told(row, reading, acls.count)
+        row.revision = revision
+        row.state, row.state_sentence = state, sentence
+        row.problems = [
+            {"where": problem.where, "sentence": problem.sentence, "hazard": problem.hazard}
+            for problem in reading.problems
+        ]
+        row.tried_at = row.read_at = now
+        row.groups_known = reading.groups is not None
+        row.reading_stored = number
+        row.cluster_id = reading.facts.cluster_id or row.cluster_id
+        if reading.facts.kafka_version and known_version(row.authorizer, reading.facts.kafka_version):
+            row.kafka_version = reading.facts.kafka_version
+        row.held = None
+        row.save(update_fields=_READ_FIELDS)
+
+        # Last, because the audit trail's lock is held until the commit.
+        if doubt is not None and accepted_by is not None:
+            trail.record(
+                actor=accepted_by,
+                verb="cluster.reading-accepted",
+                target=f"cluster:{row.slug}",
+                cluster=row.name,
+                reason=doubt["sentence"],
+            )
+        if revision is not None and (acls.add or acls.remove):
+            _record_change(row, revision, delta, cause, expected)
+    return SyncResult(revision, changed, state, sentence, delta, read=True)
+
+
+_READ_FIELDS = [
+    "revision",
+    "state",
+    "state_sentence",
+    "problems",
+    "tried_at",
+    "read_at",
+    "groups_known",
+    "reading_stored",
+    "cluster_id",
+    "kafka_version",
+    "held",
+]
+
+
+@dataclass(frozen=True)
+class _Acls:
+    """Bindings to add by key, rows to close by key, and how many there will be, with their digest."""
+
+    add: Mapping[str, AclBinding]
+    remove: Mapping[str, int]
+    stored: int
+    count: int
+    digest: str
+
+
+def _acls_that_differ(row: Cluster, reading: _Reading) -> _Acls:
+    stored_count = row.revision.acls if row.revision is not None else 0
+    unreadable = frozenset(reading.acls.unreadable)
+    if not unreadable and row.revision is not None and row.revision.digest == digest_of(reading.by_key):
+        return _Acls({}, {}, stored_count, stored_count, row.revision.digest)
+
+    in_force = StoredAcl.objects.filter(cluster=row, removed_in__isnull=True)
+    stored = dict(in_force.values_list("key", "pk"))
+    kept = _keys_of(row, unreadable) if unreadable else frozenset()
+    add = {key: binding for key, binding in reading.by_key.items() if key not in stored}
+    remove = {key: pk for key, pk in stored.items() if key not in reading.by_key and key not in kept}
+    after = (stored.keys() - remove.keys()) | add.keys()
+    return _Acls(add, remove, len(stored), len(after), digest_of(after))
+
+
+def digest_of(keys: Iterable[str]) -> str:
+    """Return the SHA-256 over the sorted keys of bindings: what a revision keeps as its digest."""
+    return hashlib.sha256("".join(f"{key}\n" for key in sorted(keys)).encode("ascii")).hexdigest()
+
+
+def _keys_of(row: Cluster, patterns: frozenset[ResourcePattern]) -> frozenset[str]:
+    """Return the keys stored for these patterns: what is known of them from earlier."""
+    rows = StoredAcl.objects.filter(cluster=row, removed_in__isnull=True).filter(
+        resource_type__in={pattern.resource_type.name for pattern in patterns},
+        pattern_type__in={pattern.pattern_type.name for pattern in patterns},
+    )
+    bindings = bindings_of(rows.values_list(*BINDING_COLUMNS).iterator(chunk_size=_ROWS_AT_ONCE))
+    return frozenset(binding_key(binding) for binding in bindings if binding.pattern in patterns)
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Names to add, rows to close, and topics whose number of partitions or kind moved."""
+
+    add: tuple[StoredName, ...]
+    remove: tuple[int, ...]
+    moved: tuple[StoredName, ...]
+    topics_stored: int
+    topics_lost: int
+
+
+def _names_that_differ(row: Cluster, reading: _Reading) -> _Names:
+    stored = {
+        (name.resource_type, name.key): name
+        for name in StoredName.objects.filter(cluster=row, removed_in__isnull=True)
+    }
+    known: dict[tuple[str, str], TopicInfo] = {}
+    if reading.topics is not None:
+        known.update({(ResourceType.TOPIC.name, _name_key(topic.name)): topic for topic in reading.topics})
+    if reading.groups is not None:
+        known.update(
+            {(ResourceType.GROUP.name, _name_key(group)): TopicInfo(group) for group in reading.groups}
+        )
+    unknown = {
+        kind.name
+        for kind, names in ((ResourceType.TOPIC, reading.topics), (ResourceType.GROUP, reading.groups))
+        if names is None
+    }
+    add = tuple(
+        StoredName(
+            cluster=row,
+            resource_type=kind,
+            key=key,
+            name=info.name,
+            partitions=info.partitions,
+            internal=info.internal,
+        )
+        for (kind, key), info in known.items()
+        if (kind, key) not in stored
+    )
+    gone = [
+        name for place, name in stored.items() if place not in known and name.resource_type not in unknown
+    ]
+    moved = []
+    for place, info in known.items():
+        name = stored.get(place)
+        if name is not None and (name.partitions, name.internal) != (info.partitions, info.internal):
+            name.partitions, name.internal = info.partitions, info.internal
+            moved.append(name)
+    return _Names(
+        add,
+        tuple(name.pk for name in gone),
+        tuple(moved),
+        sum(1 for kind, _ in stored if kind == ResourceType.TOPIC.name),
+        sum(1 for name in gone if name.resource_type == ResourceType.TOPIC.name),
+    )
+
+
+def _name_key(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _doubt(
+    row: Cluster, reading: _Reading, acls: _Acls, names: _Names, expected: Delta | None
+) -> dict[str, object] | None:
+    """Return why this reading should not be believed without a person, as `Cluster.held` keeps it."""
+    at = timezone.now().isoformat(timespec="seconds")
+    answered = reading.facts.cluster_id
+    if answered and row.cluster_id and answered != row.cluster_id:
+        return {
+            "reason": "other-cluster",
+            "cluster_id": answered,
+            "lost": len(acls.remove),
+            "at": at,
+            "sentence": (
+                f"Another cluster answers at {row.address}: it calls itself {answered}, and what is stored "
+                f"here was read from {row.cluster_id}. Correct the address, or accept the reading if the "
+                "cluster was really replaced."
+            ),
+        }
+    ours = {binding_key(binding) for binding in expected.remove} if expected is not None else set()
+    lost = len(acls.remove.keys() - ours)
+    for what, missing, stored in (
+        ("ACLs", lost, acls.stored),
+        ("topics", names.topics_lost, names.topics_stored),
+    ):
+        if missing > BELIEVED_LOSS and missing > BELIEVED_SHARE * stored:
+            return {
+                "reason": "drop",
+                "cluster_id": answered,
+                "lost": missing,
+                "stored": stored,
+                "what": what,
+                "at": at,
+                "sentence": (
+                    f"{missing:,} of the {stored:,} {what} known before are missing from one reading, which a "
+                    "broken reading can cause as well as a deletion. Look at the cluster, then accept the "
+                    "reading or wait for a better one."
+                ),
+            }
+    return None
+
+
+def _accepts(row: Cluster, doubt: Mapping[str, object], accepted_by: str | None) -> bool:
+    """Return whether somebody accepts, having been shown a held reading that was at least as bad."""
+    if accepted_by is None or row.held is None:
+        return False
+    shown = row.held
+    return (
+        shown.get("reason") == doubt["reason"]
+        and shown.get("what") == doubt.get("what")
+        and shown.get("cluster_id") == doubt["cluster_id"]
+        and int(shown.get("lost", 0)) >= int(str(doubt["lost"]))
+    )
+
+
+def _hold(row: Cluster, doubt: Mapping[str, object]) -> None:
+    sentence = str(doubt["sentence"])
+    told_before = row.held is not None and row.held.get("sentence") == sentence
+    row.held = dict(doubt)
+    row.tried_at = timezone.now()
+    row.save(update_fields=["held", "tried_at"])
+    logger.error("A reading of cluster %s is held: %s", row.slug, sentence)
+    if not told_before:
+        trail.record(
+            actor=_ITSELF,
+            verb="cluster.reading-held",
+            target=f"cluster:{row.slug}",
+            cluster=row.name,
+            reason=sentence,
+        )
+
+
+def _new_revision(row: Cluster, now: datetime, cause: Revision.Cause, acls: _Acls, names: _Names) -> Revision:
+    last = Revision.objects.filter(cluster=row).order_by("-number").values_list("number", flat=True).first()
+    return Revision.objects.create(
+        cluster=row,
+        number=(last or 0) + 1,
+        read_at=now,
+        cause=cause,
+        acls=acls.count,
+        acls_added=len(acls.add),
+        acls_removed=len(acls.remove),
+        names_added=len(names.add),
+        names_removed=len(names.remove),
+        digest=acls.digest,
+    )
+
+
+def _removed(acls: _Acls) -> tuple[AclBinding, ...]:
+    found: list[AclBinding] = []
+    for pks in _chunks(tuple(acls.remove.values())):
+        found += bindings_of(StoredAcl.objects.filter(pk__in=pks).values_list(*BINDING_COLUMNS))
+    return tuple(found)
+
+
+def _write_rows(row: Cluster, revision: Revision, acls: _Acls, names: _Names) -> None:
+    StoredAcl.objects.bulk_create(
+        (
+            StoredAcl(
+                cluster=row,
+                key=key,
+                resource_type=binding.resource_type.name,
+                resource_name=binding.resource_name,
+                pattern_type=binding.pattern_type.name,
+                principal=binding.principal,
+                host=binding.host,
+                operation=binding.operation.name,
+                permission_type=binding.permission_type.name,
+                added_in=revision,
+            )
+            for key, binding in acls.add.items()
+        ),
+        batch_size=_ROWS_AT_ONCE,
+    )
+    for pks in _chunks(tuple(acls.remove.values())):
+        StoredAcl.objects.filter(pk__in=pks).update(removed_in=revision)
+    for name in names.add:
+        name.added_in = revision
+    StoredName.objects.bulk_create(names.add, batch_size=_ROWS_AT_ONCE)
+    for pks in _chunks(names.remove):
+        StoredName.objects.filter(pk__in=pks).update(removed_in=revision)
+
+
+def _update_partitions(names: _Names) -> None:
+    StoredName.objects.bulk_update(names.moved, ["partitions", "internal"], batch_size=200)
+
+
+def _chunks(pks: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
+    return (pks[start : start + 500] for start in range(0, len(pks), 500))
+
+
+def _told(row: Cluster, reading: _Reading, count: int) -> tuple[ClusterState, str]:
+    """Return the state that a believed reading shows, with its sentence."""
+    if reading.acls.unreadable:
+        patterns = (
+            "1 resource" if len(reading.acls.unreadable) == 1 else f"{len(reading.acls.unreadable)} resources"
+        )
+        return ClusterState.UNREADABLE, (
+            f"The ACLs of {patterns} are stored in a form that cannot be understood. What was known of them "
+            f"before is kept; everything else was read: {_counted(count, 'ACL')} in all."
+        )
+    if row.kind == SourceKind.ZOOKEEPER and row.authorizer_declared == Cluster.Declared.OFF:
+        return ClusterState.NO_AUTHORIZER, (
+            f"ZooKeeper holds {_counted(count, 'ACL')}, but it is declared that the brokers run without an "
+            "authorizer: nothing is enforced, and everybody may do everything."
+        )
+    if count == 0:
+        return ClusterState.NO_ACLS, _nothing(row)
+    topics = "topics unknown" if reading.topics is None else _counted(len(reading.topics), "topic")
+    groups = "groups unknown" if reading.groups is None else _counted(len(reading.groups), "group")
+    return ClusterState.OK, f"Read {_counted(count, 'ACL')}, {topics}, {groups}."
+
+
+def _nothing(row: Cluster) -> str:
+    if row.kind == SourceKind.SNAPSHOT:
+        return f"The file {row.address} was read and holds no ACL."
+    if row.kind == SourceKind.ZOOKEEPER and row.authorizer_declared != Cluster.Declared.ON:
+        return (
+            "ZooKeeper was read and holds no ACL. Whether the brokers run with an authorizer cannot be read "
+            "there and nobody has declared it, so this may be a cluster that enforces nothing."
+        )
+    return "The authorizer is on and holds no ACL: every request is decided by the default alone."
+
+
+def _state(row: Cluster) -> ClusterState:
+    return ClusterState(row.state or ClusterState.OK)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _record_change(
+    row: Cluster, revision: Revision, delta: Delta, cause: Revision.Cause, expected: Delta | None
+) -> None:
+    if cause == OURS and expected is None:
+        elsewhere = 0
+    else:
+        ours = expected or Delta()
+        elsewhere = len(set(delta.add) - set(ours.add)) + len(set(delta.remove) - set(ours.remove))
+    total = len(delta.add) + len(delta.remove)
+    if elsewhere == 0:
+        origin = "made with aclweb"
+    elif elsewhere == total:
+        origin = "found in the first reading" if revision.number == 1 else "made elsewhere"
+    else:
+        origin = f"{elsewhere} of them made elsewhere and the others with aclweb"
+    trail.record(
+        actor=_ITSELF,
+        verb="cluster.changed",
+        target=f"cluster:{row.slug}",
+        cluster=row.name,
+        revision=revision.number,
+        added=len(delta.add),
+        removed=len(delta.remove),
+        elsewhere=elsewhere,
+        origin=origin,
+    )

@@ -1,0 +1,73 @@
+"""A cluster that answers as a test says: what it holds, and what fails when it is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from aclweb.acl.model import AclBinding, ResourcePattern
+from aclweb.clusters import (
+    AclReading,
+    ClusterError,
+    ClusterFacts,
+    ClusterState,
+    Problem,
+    SourceKind,
+    TopicInfo,
+)
+
+
+@dataclass
+class Answers:
+    """The reading half of a ClusterClient. `fails` maps a method's name to the error it raises."""
+
+    bindings: list[AclBinding] = field(default_factory=list)
+    topics: list[TopicInfo] = field(default_factory=list)
+    groups: list[str] | None = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    unreadable: list[ResourcePattern] = field(default_factory=list)
+    facts: ClusterFacts = field(default_factory=ClusterFacts)
+    fails: dict[str, ClusterError] = field(default_factory=dict)
+    kind: SourceKind = SourceKind.ADMIN
+    writable: bool = False
+    closed: bool = False
+
+    def describe(self) -> ClusterFacts:
+        self._may_fail("describe")
+        return self.facts
+
+    def read_acls(self) -> AclReading:
+        self._may_fail("read_acls")
+        return AclReading(tuple(self.bindings), tuple(self.problems), tuple(self.unreadable))
+
+    def read_topics(self) -> tuple[TopicInfo, ...]:
+        self._may_fail("read_topics")
+        return tuple(self.topics)
+
+    def read_groups(self) -> tuple[str, ...] | None:
+        self._may_fail("read_groups")
+        return None if self.groups is None else tuple(self.groups)
+
+    def close(self) -> None:
+        self.closed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _may_fail(self, method: str) -> None:
+        if method in self.fails:
+            raise self.fails[method]
+
+
+def trouble(state: ClusterState, sentence: str = "The broker at 10.0.0.1:9092 said no.") -> ClusterError:
+    return ClusterError(sentence, state=state)
+
+
+def topics(*names: str) -> list[TopicInfo]:
+    return [TopicInfo(name, partitions=3) for name in names]
