@@ -14,18 +14,12 @@ from pathlib import Path
 
 from cryptography.fernet import Fernet
 
-PROJECT = Path(__file__).resolve().parent.parent
 SECRET_KEY_FILE = "secret_key"  # noqa: S105
 ENCRYPTION_KEYS_FILE = "encryption_keys"
 
 
 class KeysError(Exception):
     """A secret that is missing or cannot be used; the message says how to get one."""
-
-
-def data_directory() -> Path:
-    """Return the folder of everything that must survive a restart: ACLWEB_DATA_DIR, or var/ beside manage.py."""
-    return Path(os.environ.get("ACLWEB_DATA_DIR") or PROJECT / "var").expanduser().absolute()
 
 
 def make_missing(directory: Path) -> list[str]:

@@ -14,20 +14,23 @@ import structlog
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from aclweb import keys
+from aclweb import datadir, keys
 
 env = environ.Env()
+
+# The version that /version, the API's schema and `./run` tell; the changelog says what it brought.
+ACLWEB_VERSION = "0.1.0"
 
 # --- Where things are -------------------------------------------------------------------------------
 
 # Everything that must survive a restart of a single machine: keys, the SQLite database,
 # queued tasks, the demo's ZooKeeper and broker. Put it on a local disk, and back it up.
-ACLWEB_DATA_DIR = keys.data_directory()
+ACLWEB_DATA_DIR = datadir.data_directory()
 
 # Collected static files, read by the web process only. Safe to delete; `up` makes it again.
 ACLWEB_STATIC_DIR = env.path("ACLWEB_STATIC_DIR", default=str(ACLWEB_DATA_DIR / "static"))
 
-BASE_DIR = keys.PROJECT
+BASE_DIR = datadir.PROJECT
 
 # --- Secrets ----------------------------------------------------------------------------------------
 
@@ -175,6 +178,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 # django-htmx takes the nonce of its script tag from here.
                 "csp.context_processors.nonce",
+                "aclweb.web.notices.on_pages",
             ],
         },
     }
@@ -286,7 +290,7 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "aclweb",
     "DESCRIPTION": "Which Kafka ACLs affect a resource, what they decide, and what an edit would change.",
-    "VERSION": "0.1.0",
+    "VERSION": ACLWEB_VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

@@ -1,0 +1,68 @@
+"""Which process did a killed caller leave running, and how does it end before the next one starts?
+
+Whoever starts a process notes its id in a file. If the caller is killed, the file stays;
+the process is ours only if its command line still holds a text that no other process has,
+because the operating system gives ids out again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+GRACE_SECONDS = 10.0
+
+
+def end(pid_file: Path, *, marker: str) -> bool:
+    """End the process that the file names, if its command line holds `marker`; return whether one was ended.
+
+    The file is gone afterwards. The process is killed if it does not go by itself.
+    """
+    try:
+        pid = int(pid_file.read_text())
+    except (OSError, ValueError):
+        return False
+    ended = False
+    if marker in command_line(pid):
+        for ending in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, ending)
+            if _is_gone(pid, marker):
+                break
+        ended = True
+    pid_file.unlink(missing_ok=True)
+    return ended
+
+
+def command_line(pid: int) -> str:
+    """Return how this process was called, an empty text where it is gone."""
+    if Path("/proc/self/cmdline").exists():
+        try:
+            return (
+                (Path("/proc") / str(pid) / "cmdline")
+                .read_bytes()
+                .replace(b"\0", b" ")
+                .decode(errors="replace")
+            )
+        except OSError:
+            return ""
+    try:
+        answer = subprocess.run(
+            ["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return answer.stdout
+
+
+def _is_gone(pid: int, marker: str) -> bool:
+    deadline = time.monotonic() + GRACE_SECONDS
+    while marker in command_line(pid):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
