@@ -108,7 +108,8 @@ def explain(decision: Decision) -> Explanation:
     sentences = [sentence]
     sentences += _because(decision)
     sentences += _no_precedence(decision)
-    sentences += [f"Nearly: {miss.sentence}" for miss in near_misses[:SENTENCES_SHOWN]]
+    if not (decision.basis is Basis.DENY_ACL and _counted_allows(decision)):
+        sentences += [f"Nearly: {miss.sentence}" for miss in near_misses[:SENTENCES_SHOWN]]
     sentences += _ways_out(decision, fix, removals, fix_after)
     sentences += caveats
     return Explanation(
@@ -256,9 +257,8 @@ def _sentence(decision: Decision) -> str:
     if decision.basis is Basis.SUPER_USER:
         return f"{may}: {who} is a super user, and for super users no ACL is looked at."
     if decision.basis is Basis.ALLOW_ACL:
-        return (
-            f"{may}: {_number(len(decision.determining), 'ACL allows', 'ACLs allow')} it and none denies it."
-        )
+        allows = _number(len(decision.determining), "ACL allows", "ACLs allow")
+        return f"{may}: {allows} it{' and none denies it' if request.resource_name is not None else ''}."
     if decision.basis is Basis.DENY_ACL:
         return (
             f"{may_not}: {_number(len(decision.determining), 'ACL denies', 'ACLs deny')} it, "
@@ -269,12 +269,9 @@ def _sentence(decision: Decision) -> str:
         none = "it does not allow this" if count == 1 else "none of them allows this"
         return f"{may_not}: {covers} {_resource(request)}, and {none}."
     if decision.basis is Basis.DEFAULT_ALLOW:
-        return (
-            f"{may}: no ACL settles it for {_resource(request)}, "
-            "and this cluster allows everyone where no ACL exists."
-            if request.resource_name is None
-            else f"{may}: no ACL covers {_resource(request)}, and this cluster allows everyone there."
-        )
+        if request.resource_name is None:
+            return f"{may}: this cluster allows everyone where no ACL exists, and that settles it."
+        return f"{may}: no ACL covers {_resource(request)}, and this cluster allows everyone there."
     if decision.basis is Basis.DEFAULT_DENY:
         return f"{may_not}: no ACL covers {_resource(request)}, and then this cluster refuses."
     return (
@@ -312,7 +309,7 @@ def _no_precedence(decision: Decision) -> list[str]:
     """Say that a longer or exact name never wins, where a reader could think that it should."""
     if decision.basis is not Basis.DENY_ACL:
         return []
-    allows = [f.binding for f in decision.findings if f.counted and not f.binding.is_deny]
+    allows = _counted_allows(decision)
     denies = decision.determining
     if not allows:
         return []
@@ -322,6 +319,14 @@ def _no_precedence(decision: Decision) -> list[str]:
     return [
         f"The ALLOW for {resources_of(closest_allow)} names the resource more exactly than the DENY for "
         f"{resources_of(closest_deny)}, but in Kafka a longer or exact name never wins: any DENY does."
+    ]
+
+
+def _counted_allows(decision: Decision) -> list[AclBinding]:
+    return [
+        finding.binding
+        for finding in decision.findings
+        if finding.counted and finding.binding.permission_type is PermissionType.ALLOW
     ]
 
 
@@ -353,9 +358,9 @@ def _gates(decision: Decision) -> tuple[Gate, ...]:
     if allows:
         allow_sentence = f"{_number(len(allows), 'ALLOW matches', 'ALLOWs match')} this request."
     elif covering:
+        among = "it is no ALLOW that matches" if covering == 1 else "no ALLOW among them matches"
         allow_sentence = (
-            f"{_number(covering, 'ACL covers', 'ACLs cover')} {_resource(request)}, "
-            "but no ALLOW among them matches this request."
+            f"{_number(covering, 'ACL covers', 'ACLs cover')} {_resource(request)}, but {among} this request."
         )
     else:
         allow_sentence = f"No ACL covers {_resource(request)}."
@@ -494,9 +499,9 @@ def _smallest_removals(decision: Decision) -> tuple[tuple[AclBinding, ...], AclB
             fix = _narrowest_allow(decision, rest)
             return (decision.determining, fix) if fix is not None else ((), None)
         return (), None
-    if decision.basis is Basis.NO_ALLOW_ACL and decision.rules.allow_everyone:
-        if _result_with(decision, ()) is Result.ALLOWED:
-            return tuple(bindings), None
+    opens = decision.basis is Basis.NO_ALLOW_ACL and decision.rules.allow_everyone
+    if opens and _result_with(decision, ()) is Result.ALLOWED:
+        return tuple(bindings), None
     return (), None
 
 
@@ -520,20 +525,22 @@ def _ways_out(
         if decision.request.resource_name == "":
             sentences.append("No ACL can name an empty name, so only one for every name covers it.")
     if removals:
-        count = _number(len(removals), "ACL", "ACLs")
+        count = len(removals)
+        denying = "the ACL that denies" if count == 1 else f"the {count:,} ACLs that deny"
         if decision.basis is Basis.ALLOW_ACL:
-            sentences.append(f"To take it away, remove the {count} that allow it.")
+            allowing = "the ACL that allows" if count == 1 else f"the {count:,} ACLs that allow"
+            sentences.append(f"To take it away, remove {allowing} it.")
         elif fix_after is not None:
             sentences.append(
-                f"No new ACL can allow it while the {count} that deny it stand. Without them it would "
-                f"still need: {says(fix_after)}."
+                f"{denying[0].upper()}{denying[1:]} it would have to go, and then it would still need: "
+                f"{says(fix_after)}."
             )
         elif decision.basis is Basis.DENY_ACL:
-            sentences.append(f"No new ACL can allow it; removing the {count} that deny it would.")
+            sentences.append(f"No new ACL can allow it, but removing {denying} it would.")
         else:
             sentences.append(
-                f"Removing the {count} on {_resource(decision.request)} would open it, but to everyone, "
-                "because this cluster allows everyone where no ACL exists."
+                f"Removing {_number(count, 'ACL', 'ACLs')} on {_resource(decision.request)} would open it, "
+                "but to everyone, because this cluster allows everyone where no ACL exists."
             )
     if decision.request.resource_name is None and decision.result is Result.DENIED:
         one, word = NOUNS[decision.request.resource_type][0], WORDS[decision.request.operation]
