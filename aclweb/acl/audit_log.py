@@ -1,0 +1,286 @@
+"""What does one record of Kafka's authorizer log say?
+
+Reads the decisions of every authorizer that wrote such a log: `standard` (KRaft, with the
+rule that decided), `acl` (ZooKeeper mode, 2.4 to 3.9), `simple-2.0` (2.0 to 2.3) and
+`simple-0.9` (0.9 to 1.1). Pure text work: the pipeline and the pages share it.
+
+Principals and names are free text and may hold any of the words around them, so the
+fixed words are looked for from both ends: the rule, the count and the request from the
+right, then the principal up to the last place where its separator can stand. Where a
+name imitates those words more than one reading is possible, and the event says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from aclweb.acl.model import (
+    AclBinding,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
+
+LOGGER = "kafka.authorizer.logger"
+
+# Why a record is not a decision; the words are counted and shown.
+SUPER_USER_NOTE = "note that the caller is a super user"
+MATCH_NOTE = "note of an ACL that matched"
+NO_ACL_NOTE = "note that no ACL was found"
+OTHER_LOGGER = "record of another logger"
+NO_LAYOUT = "no log record"
+UNREADABLE = "record of the authorizer that cannot be read"
+
+
+@dataclass(frozen=True, slots=True)
+class AccessEvent:
+    """One decision as logged.
+
+    `time` is as written, in the broker's own zone, which the log does not name. `time`
+    and `level` are None when only a suffix was given; `pattern_type`, `api_name`,
+    `ref_count`, `rule` and `acl` are None where that family of log does not tell them.
+    `ambiguous` is true where the words that separate the parts can be found in more than
+    one place, so that another reading of the record is possible.
+    """
+
+    time: str | None
+    level: str | None
+    principal: str
+    allowed: bool
+    operation: Operation
+    host: str
+    resource_type: ResourceType
+    resource_name: str
+    pattern_type: PatternType | None
+    api_name: str | None
+    ref_count: int | None
+    rule: str | None
+    acl: AclBinding | None
+    family: str
+    ambiguous: bool
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the promised keys of `python -m aclweb.acl audit`."""
+        return {
+            "level": self.level,
+            "time": self.time,
+            "principal": self.principal,
+            "result": "ALLOWED" if self.allowed else "DENIED",
+            "operation": self.operation.name,
+            "host": self.host,
+            "resource_type": self.resource_type.name,
+            "resource_name": self.resource_name,
+            "pattern_type": self.pattern_type.name if self.pattern_type else None,
+            "request": self.api_name,
+            "ref_count": self.ref_count,
+            "rule": self.rule,
+            "acl": self.acl.as_dict() if self.acl else None,
+            "family": self.family,
+            "ambiguous": self.ambiguous,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class NotDecision:
+    """A record that tells of no decision, and the reason, one of this module's words."""
+
+    reason: str
+
+
+_TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[,.]\d{3}"
+_RECORD_START = re.compile(rf"\[{_TIME}\] [A-Z]+ ")
+_LAYOUT = re.compile(rf"\[({_TIME})\] ([A-Z]+) +(.*) \(([^()\s]+)\)", re.DOTALL)
+_TAIL = f" ({LOGGER})"
+
+_COUNT = "[0-9]{1,18}"
+_RULE = (
+    r"SuperUser|DefaultAllow|DefaultDeny"
+    r"|MatchingAcl\(acl=StandardAcl(?:\(resourceType=.*\)|\[resourceType=.*\])\)"
+)
+_ENDING = rf" for request = \w+ with resourceRefCount = {_COUNT}"
+_SEPARATOR = r" is (?:Allowed|Denied) [oO]peration = [A-Za-z_]+ from host = \S+ on resource = [A-Za-z]+:"
+
+# Cuts off the end; the greedy first part leaves the last place where an end can begin.
+_STANDARD_END = re.compile(
+    rf"(.*) for request = (\w+) with resourceRefCount = ({_COUNT}) based on rule ({_RULE})", re.DOTALL
+)
+_ACL_END = re.compile(rf"(.*) for request = (\w+) with resourceRefCount = ({_COUNT})", re.DOTALL)
+_STANDARD_HEAD = re.compile(
+    r"Principal = (.*) is (Allowed|Denied) operation = ([A-Za-z_]+) from host = (\S+)"
+    r" on resource = ([A-Za-z]+):(.*)",
+    re.DOTALL,
+)
+_OLDER_HEAD = re.compile(
+    r"Principal = (.*) is (Allowed|Denied) Operation = ([A-Za-z_]+) from host = (\S+)"
+    r" on resource = ([A-Za-z]+):(.*)",
+    re.DOTALL,
+)
+_PATTERN_WORD = re.compile(r"([A-Z]+):(.*)", re.DOTALL)
+_ACL_OF_RULE = re.compile(
+    r"MatchingAcl\(acl=StandardAcl[\[(]resourceType=([A-Z_]+), resourceName=(.*), patternType=([A-Z]+)"
+    r", principal=(.*), host=(.*), operation=([A-Z_]+), permissionType=([A-Z]+)[\])]\)",
+    re.DOTALL,
+)
+_ANY_SEPARATOR = re.compile(_SEPARATOR)
+_ANY_ENDING = re.compile(_ENDING)
+
+_NOTES = (
+    (
+        re.compile(r"principal = .* is a super user, allowing operation without checking acls\.", re.S),
+        SUPER_USER_NOTE,
+    ),
+    (
+        re.compile(r"operation = \w+ on resource = .* from host = .* is \w+ based on acl = .*", re.S),
+        MATCH_NOTE,
+    ),
+    (re.compile(r"No acl found for resource .*, authorized = (?:true|false)", re.S), NO_ACL_NOTE),
+)
+
+
+def records(lines: Iterable[str]) -> Iterator[str]:
+    """Return the records of a log, in order, joined where a name with line breaks parted them.
+
+    lines: with or without their line ends. A record starts where a line begins with a
+    time and a level; anything before the first one comes as one record of its own.
+    """
+    parts: list[str] = []
+    for line in lines:
+        text = line[:-1] if line.endswith("\n") else line
+        if parts and _RECORD_START.match(text):
+            yield _joined(parts)
+            parts = [text]
+        elif parts or text.strip():
+            parts.append(text)
+    if parts:
+        yield _joined(parts)
+
+
+def _joined(parts: list[str]) -> str:
+    # A log written on Windows ends its lines in CR LF; empty lines after the last record are none of it.
+    return "\n".join(parts).rstrip("\r\n")
+
+
+def parse_record(record: str) -> AccessEvent | NotDecision:
+    """Return what one record says; `record` is without its line end."""
+    layout = _LAYOUT.fullmatch(record)
+    if layout is None:
+        damaged = _RECORD_START.match(record) and ("Principal = " in record or LOGGER in record)
+        return NotDecision(UNREADABLE if damaged else NO_LAYOUT)
+    time, level, message, logger = layout.groups()
+    if logger != LOGGER:
+        return NotDecision(OTHER_LOGGER)
+    return _parse_message(message, time, level)
+
+
+def parse_suffix(text: str) -> AccessEvent | NotDecision:
+    """Return what the part after time and level says, with or without the logger's name.
+
+    The event's `time` and `level` are None.
+    """
+    return _parse_message(text.removesuffix(_TAIL), None, None)
+
+
+class _End(NamedTuple):
+    """What stands after the resource name; None where a family does not write it."""
+
+    api_name: str | None
+    ref_count: int | None
+    rule: str | None
+
+
+def _parse_message(message: str, time: str | None, level: str | None) -> AccessEvent | NotDecision:
+    standard = _STANDARD_END.fullmatch(message)
+    if standard is not None:
+        rest, api_name, count, rule = standard.groups()
+        head = _STANDARD_HEAD.fullmatch(rest)
+        if head is not None:
+            return _event(time, level, head, rest, _End(api_name, int(count), rule), "standard")
+
+    older = _ACL_END.fullmatch(message)
+    if older is not None:
+        rest, api_name, count = older.groups()
+        head = _OLDER_HEAD.fullmatch(rest)
+        if head is not None:
+            return _event(time, level, head, rest, _End(api_name, int(count), None), "acl")
+
+    head = _OLDER_HEAD.fullmatch(message)
+    if head is not None:
+        return _event(time, level, head, message, _End(None, None, None), "simple-2.0")
+    for pattern, reason in _NOTES:
+        if pattern.fullmatch(message):
+            return NotDecision(reason)
+    return NotDecision(UNREADABLE)
+
+
+def _event(
+    time: str | None, level: str | None, head: re.Match[str], rest: str, end: _End, family: str
+) -> AccessEvent | NotDecision:
+    principal, result, operation, host, resource_type, resource = head.groups()
+    pattern_type: PatternType | None = None
+    name = resource
+    word = _PATTERN_WORD.fullmatch(resource)
+    if word is not None and word.group(1) in PatternType.__members__:
+        pattern_type, name = PatternType[word.group(1)], word.group(2)
+    elif family == "simple-2.0":
+        family = "simple-0.9"
+    else:
+        return NotDecision(UNREADABLE)
+
+    rule, acl = end.rule, None
+    if rule is not None and rule.startswith("MatchingAcl"):
+        acl = _acl_of(rule)
+        if acl is None:
+            return NotDecision(UNREADABLE)
+        rule = "MatchingAcl"
+    return AccessEvent(
+        time=time,
+        level=level,
+        principal=principal,
+        allowed=result == "Allowed",
+        operation=_OPERATIONS.get(operation.upper(), Operation.UNKNOWN),
+        host=host,
+        resource_type=_RESOURCE_TYPES.get(resource_type.upper(), ResourceType.UNKNOWN),
+        resource_name=name,
+        pattern_type=pattern_type,
+        api_name=end.api_name,
+        ref_count=end.ref_count,
+        rule=rule,
+        acl=acl,
+        family=family,
+        ambiguous=_is_ambiguous(rest, has_ending=end.api_name is not None),
+    )
+
+
+def _is_ambiguous(rest: str, *, has_ending: bool) -> bool:
+    """Whether the text before the chosen end holds another separator, or another end."""
+    first = _ANY_SEPARATOR.search(rest)
+    if first is None:
+        return False
+    another_separator = _ANY_SEPARATOR.search(rest, first.start() + 1) is not None
+    return another_separator or (has_ending and _ANY_ENDING.search(rest, first.end()) is not None)
+
+
+def _acl_of(rule: str) -> AclBinding | None:
+    """Return the ACL that a MatchingAcl rule names; None when the text is cut or damaged."""
+    found = _ACL_OF_RULE.fullmatch(rule)
+    if found is None:
+        return None
+    resource_type, name, pattern_type, principal, host, operation, permission = found.groups()
+    return AclBinding(
+        ResourceType.__members__.get(resource_type, ResourceType.UNKNOWN),
+        name,
+        PatternType.__members__.get(pattern_type, PatternType.UNKNOWN),
+        principal,
+        host,
+        Operation.__members__.get(operation, Operation.UNKNOWN),
+        PermissionType.__members__.get(permission, PermissionType.UNKNOWN),
+    )
+
+
+# The standard authorizer writes DESCRIBE_CONFIGS, the older ones DescribeConfigs.
+_OPERATIONS = {word: member for member in Operation for word in (member.name, member.pascal.upper())}
+_RESOURCE_TYPES = {member.pascal.upper(): member for member in ResourceType}

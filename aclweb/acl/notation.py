@@ -1,0 +1,459 @@
+"""How are ACLs, filters, requests and edits written as text, and read back exactly?
+
+One ACL is an object of seven texts; files hold them as JSON lines, CSV, YAML, a kafka-acls
+listing or ZooKeeper nodes. Reading checks form only: keys, the words of the enums, and
+that values are texts. What a broker would refuse is read all the same, because a tool
+that explains ACLs has to be able to hold the bad ones.
+
+No notation changes an ACL silently: what one cannot hold is refused, and of a file with a
+bad line nothing is returned. Lines end at LF and are counted from 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from aclweb.acl import acl_csv, acl_yaml, listing, znodes
+from aclweb.acl.filters import AclFilter
+from aclweb.acl.model import (
+    AccessRequest,
+    AclBinding,
+    AclError,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourcePattern,
+    ResourceType,
+)
+from aclweb.acl.problems import NotationError, Problems, shown
+from aclweb.acl.profiles import Rules
+
+ACL_KEYS = (
+    "resource_type",
+    "resource_name",
+    "pattern_type",
+    "principal",
+    "host",
+    "operation",
+    "permission_type",
+)
+REQUEST_KEYS = ("principal", "host", "operation", "resource_type")
+FORMATS = ("jsonl", "csv", "yaml", "listing", "zk")
+OUTPUTS = ("jsonl", "csv", "yaml", "kafka-acls", "listing", "zk")
+
+_BLANKS = " \t\r"
+
+Word = TypeVar("Word", ResourceType, PatternType, Operation, PermissionType)
+Built = TypeVar("Built")
+
+
+# One ACL, filter or request as an object.
+
+
+def canonical(binding: AclBinding) -> str:
+    """Return the one JSON text of this ACL: sorted keys, ASCII, no spaces."""
+    return json.dumps(binding.as_dict(), sort_keys=True, separators=(",", ":"))
+
+
+def binding_key(binding: AclBinding) -> str:
+    """Return the SHA-256 of the canonical JSON in hex: the ACL's name in files, tables and URLs."""
+    return hashlib.sha256(canonical(binding).encode("ascii")).hexdigest()
+
+
+def binding_from_dict(given: Mapping[str, object]) -> AclBinding:
+    """Return the ACL of an object with exactly the seven keys; raise NotationError otherwise."""
+    _check_keys(given, _ACL_KEY_SET, "an ACL")
+    return AclBinding(
+        _word(_ACL_RESOURCE_TYPES, given, "resource_type"),
+        _text(given, "resource_name"),
+        _word(_ACL_PATTERN_TYPES, given, "pattern_type"),
+        sys.intern(_text(given, "principal")),
+        sys.intern(_text(given, "host")),
+        _word(_ACL_OPERATIONS, given, "operation"),
+        _word(_ACL_PERMISSION_TYPES, given, "permission_type"),
+    )
+
+
+def filter_from_dict(given: Mapping[str, object]) -> AclFilter:
+    """Return the filter of an object: an ACL's keys, null for any text, ANY and MATCH as words."""
+    _check_keys(given, _ACL_KEY_SET, "a filter")
+    return AclFilter(
+        _word(_RESOURCE_TYPES, given, "resource_type"),
+        _text_or_null(given, "resource_name"),
+        _word(_PATTERN_TYPES, given, "pattern_type"),
+        _text_or_null(given, "principal"),
+        _text_or_null(given, "host"),
+        _word(_OPERATIONS, given, "operation"),
+        _word(_PERMISSION_TYPES, given, "permission_type"),
+    )
+
+
+def request_from_dict(given: Mapping[str, object]) -> AccessRequest:
+    """Return the request of an object; without `resource_name` it asks about the whole type."""
+    if given.keys() != _NAMED_REQUEST_KEY_SET:
+        _check_keys(given, _REQUEST_KEY_SET, "a request", optional=("resource_name",))
+    return AccessRequest(
+        sys.intern(_text(given, "principal")),
+        sys.intern(_text(given, "host")),
+        _word(_ASKED_OPERATIONS, given, "operation"),
+        _word(_ASKED_RESOURCE_TYPES, given, "resource_type"),
+        _text(given, "resource_name") if "resource_name" in given else None,
+    )
+
+
+def parse_object(text: str) -> dict[str, object]:
+    """Return the JSON object that `text` is; raise NotationError for anything else."""
+    try:
+        value = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise NotationError(
+            f"{shown(text)} is not JSON ({error.msg} at character {error.pos + 1}); write one JSON object."
+        ) from error
+    except NotationError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise NotationError(
+            f"{shown(text)} is not JSON that can be read; write one flat JSON object."
+        ) from error
+    if not isinstance(value, dict):
+        raise NotationError(f"{shown(text)} is JSON but no object; write one object in braces.")
+    return value
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        keys = [key for key, _value in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise NotationError(f"The key {shown(twice)} stands twice in one object; keep one.")
+    return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
+def _words_of(enum: type[Word], *, without: Collection[str] = ()) -> dict[object, Word]:
+    """Return the accepted words of an enum, upper snake and PascalCase in upper case."""
+    members = [member for member in enum if member.name not in without]
+    return {word: member for member in members for word in (member.name, member.name.replace("_", ""))}
+
+
+_FOR_FILTERS_ONLY = ("ANY", "MATCH")
+_NOT_ASKED = ("ANY", "UNKNOWN")
+_RESOURCE_TYPES = _words_of(ResourceType)
+_PATTERN_TYPES = _words_of(PatternType)
+_OPERATIONS = _words_of(Operation)
+_PERMISSION_TYPES = _words_of(PermissionType)
+_ACL_RESOURCE_TYPES = _words_of(ResourceType, without=_FOR_FILTERS_ONLY)
+_ACL_PATTERN_TYPES = _words_of(PatternType, without=_FOR_FILTERS_ONLY)
+_ACL_OPERATIONS = _words_of(Operation, without=_FOR_FILTERS_ONLY)
+_ACL_PERMISSION_TYPES = _words_of(PermissionType, without=_FOR_FILTERS_ONLY)
+_ASKED_RESOURCE_TYPES = _words_of(ResourceType, without=_NOT_ASKED)
+_ASKED_OPERATIONS = _words_of(Operation, without=_NOT_ASKED)
+
+_ACL_KEY_SET = frozenset(ACL_KEYS)
+_REQUEST_KEY_SET = frozenset(REQUEST_KEYS)
+_NAMED_REQUEST_KEY_SET = _REQUEST_KEY_SET | {"resource_name"}
+
+
+def _word(words: dict[object, Word], given: Mapping[str, object], key: str) -> Word:
+    value = given[key]
+    # Most files hold the words as they are written here; isascii keeps 'ı' from counting as 'I'.
+    if isinstance(value, str):
+        member = words.get(value) or (words.get(value.upper()) if value.isascii() else None)
+        if member is not None:
+            return member
+    names = ", ".join(dict.fromkeys(member.name for member in words.values()))
+    raise NotationError(f"{key} is {shown(value)}, which cannot stand here; use one of {names}.")
+
+
+def _text(given: Mapping[str, object], key: str) -> str:
+    value = given[key]
+    if type(value) is str:
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)  # a plain copy of a template's safe string, which cannot be interned
+    raise NotationError(f"{key} is {shown(value)}, which is no text; write it in quotes.")
+
+
+def _text_or_null(given: Mapping[str, object], key: str) -> str | None:
+    return None if given[key] is None else _text(given, key)
+
+
+def _check_keys(
+    given: Mapping[str, object], keys: frozenset[str], what: str, *, optional: Collection[str] = ()
+) -> None:
+    if given.keys() == keys:
+        return
+    missing = sorted(keys - given.keys())
+    unknown = sorted(given.keys() - keys - set(optional))
+    if missing:
+        raise NotationError(
+            f"{', '.join(map(shown, missing))} {'is' if len(missing) == 1 else 'are'} missing; "
+            f"{what} has the keys {', '.join(sorted(keys))}{_besides(optional)}."
+        )
+    if unknown:
+        raise NotationError(
+            f"{', '.join(map(shown, unknown))} {'is no key' if len(unknown) == 1 else 'are no keys'} of {what}; "
+            f"it has the keys {', '.join(sorted(keys))}{_besides(optional)}."
+        )
+
+
+def _besides(optional: Collection[str]) -> str:
+    return f" and perhaps {', '.join(optional)}" if optional else ""
+
+
+# Files of ACLs.
+
+
+@dataclass(frozen=True, slots=True)
+class AclFile:
+    """The ACLs of a file in order, the line of each, and what is odd but readable."""
+
+    source: str
+    bindings: Sequence[AclBinding]
+    lines: Sequence[int]
+    remarks: Sequence[str] = ()
+
+
+def read_acls(text: str, *, source: str, format: str | None = None) -> tuple[AclBinding, ...]:
+    """Return the ACLs of a file in order, repetitions included.
+
+    source: the file's name in messages. format: one of FORMATS, recognised when None.
+    Raises NotationError naming every bad line.
+    """
+    return tuple(read_acl_file(text, source=source, format=format).bindings)
+
+
+def read_acl_file(text: str, *, source: str, format: str | None = None) -> AclFile:
+    """Return what `read_acls` does, with the line of each ACL and remarks."""
+    text = text.removeprefix("\ufeff")
+    format = format or recognise(text, source=source)
+    if format == "zk":
+        return _read_nodes(text, source)
+    problems = Problems(source)
+    rows: Iterator[tuple[int, AclBinding]]
+    if format == "jsonl":
+        rows = _built(_json_objects(text, problems), binding_from_dict, problems)
+    elif format == "csv":
+        rows = _built(acl_csv.read_rows(text, ACL_KEYS, problems), binding_from_dict, problems)
+    elif format == "yaml":
+        rows = _built(acl_yaml.read_rows(text, problems), binding_from_dict, problems)
+    elif format == "listing":
+        rows = listing.read_listing(text, problems)
+    else:
+        raise NotationError(f"{format!r} is not a format; use one of {', '.join(FORMATS)}.")
+    bindings, lines = _columns(rows)
+    problems.raise_if_any()
+    return AclFile(source, bindings, lines)
+
+
+def recognise(text: str, *, source: str) -> str:
+    """Return which of FORMATS a file is in, judging by its first line that is not empty.
+
+    An empty file counts as JSON lines. Raises NotationError if it is in none of them.
+    """
+    stripped = enumerate((line.strip(_BLANKS) for line in _lines(text)), start=1)
+    number, first = next(((number, line) for number, line in stripped if line), (1, ""))
+    if not first:
+        return "jsonl"
+    if first.startswith("{"):
+        try:
+            return "zk" if "path" in parse_object(first) else "jsonl"
+        except NotationError:
+            return "jsonl"
+    if first.startswith((listing.HEADER_START, listing.PRINCIPAL_START)):
+        return "listing"
+    if first == "-" or first.startswith(("- ", "#")) or first in ("---", "[]"):
+        return "yaml"
+    if "," in first and any(key in first for key in ACL_KEYS):
+        return "csv"
+    raise NotationError(
+        f"{source}:{number}: The format cannot be told from {shown(first)}; begin with an ACL in JSON, a CSV header, "
+        "'- key: value' or a kafka-acls listing, or name the format with --format."
+    )
+
+
+def write_acls(
+    bindings: Iterable[AclBinding],
+    *,
+    format: str,
+    rules: Rules | None = None,
+    source: str = "",
+    lines: Sequence[int] = (),
+) -> str:
+    """Return `bindings` in one of OUTPUTS.
+
+    rules: whose listing and operations count, the newest Kafka's when None. source and
+    lines: where each ACL was read, for messages. Raises NotationError naming every ACL
+    that this notation cannot hold.
+    """
+    if format not in OUTPUTS:
+        raise NotationError(f"{format!r} is not a format; use one of {', '.join(OUTPUTS)}.")
+    bindings = list(bindings)
+    rules = rules or Rules()
+    _check_writable(bindings, format, rules, source or "ACL", lines or range(1, len(bindings) + 1))
+
+    if format == "jsonl":
+        return "".join(f"{json.dumps(binding.as_dict())}\n" for binding in bindings)
+    if format == "csv":
+        return acl_csv.write_rows(ACL_KEYS, (tuple(binding.as_dict().values()) for binding in bindings))
+    if format == "yaml":
+        return acl_yaml.write_rows(binding.as_dict() for binding in bindings)
+    if format == "kafka-acls":
+        return "".join(f"{command}\n" for command in listing.commands(bindings, rules=rules))
+    if format == "listing":
+        return listing.write_listing(bindings, scala=writes_scala_listing(rules))
+    return _write_nodes(bindings)
+
+
+def writes_scala_listing(rules: Rules) -> bool:
+    """Whether kafka-acls of this version is the tool written in Scala, with its stray spaces."""
+    return rules.authorizer == "acl" or rules.version <= (4, 0)
+
+
+def _check_writable(
+    bindings: Sequence[AclBinding], format: str, rules: Rules, source: str, lines: Sequence[int]
+) -> None:
+    if format == "jsonl":
+        return
+    problems = Problems(source)
+    for line, binding in zip(lines, bindings, strict=True):
+        reason = _why_not_written(binding, format, rules)
+        if reason:
+            problems.add(line, reason)
+    problems.raise_if_any()
+
+
+def _why_not_written(binding: AclBinding, format: str, rules: Rules) -> str | None:
+    if format == "kafka-acls":
+        return listing.why_no_command(binding, rules)
+    if format == "zk":
+        try:
+            znodes.path_of(binding.pattern)
+            znodes.encode((binding,))
+        except znodes.ZnodeError as error:
+            return str(error)
+        return None
+    for text in (binding.resource_name, binding.principal, binding.host):
+        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+            return f"{shown(text)} holds half a character (a lone surrogate); only JSON lines can hold it."
+    return listing.why_not_listed(binding) if format == "listing" else None
+
+
+# ZooKeeper nodes as JSON lines of {"path", "data"}.
+
+
+def _read_nodes(text: str, source: str) -> AclFile:
+    problems = Problems(source)
+    bindings: list[AclBinding] = []
+    lines: list[int] = []
+    remarks: list[str] = []
+    for line, node in _json_objects(text, problems):
+        try:
+            pattern, data = _node_from_dict(node)
+            if pattern is None:
+                continue
+            reading = znodes.read_node(pattern, data)
+        except AclError as error:
+            problems.add(line, error)
+            continue
+        bindings.extend(reading.bindings)
+        lines.extend([line] * len(reading.bindings))
+        remarks.extend(f"{source}:{line}: {remark}" for remark in reading.remarks)
+    problems.raise_if_any()
+    return AclFile(source, bindings, lines, remarks)
+
+
+def _node_from_dict(node: Mapping[str, object]) -> tuple[ResourcePattern | None, bytes | None]:
+    """Return the pattern and data of a node, and None for a node that holds no ACLs by its place."""
+    for key in ("path", "data"):
+        if key not in node:
+            raise NotationError(f'{key!r} is missing; a node is {{"path": TEXT, "data": TEXT or null}}.')
+    path, data = _text(node, "path"), _text_or_null(node, "data")
+    pattern = znodes.pattern_of(path)
+    if pattern is None and not znodes.is_acl_area(path):
+        raise NotationError(
+            f"path {shown(path)} is outside Kafka's ACLs; give paths below the chroot, "
+            f"such as '{znodes.LITERAL_ROOT}/Topic/orders'."
+        )
+    return pattern, None if data is None else data.encode("utf-8", "surrogatepass")
+
+
+def _write_nodes(bindings: Iterable[AclBinding]) -> str:
+    nodes: dict[ResourcePattern, list[AclBinding]] = {}
+    for binding in bindings:
+        nodes.setdefault(binding.pattern, []).append(binding)
+    return "".join(
+        json.dumps({"path": znodes.path_of(pattern), "data": znodes.encode(held).decode("utf-8")}) + "\n"
+        for pattern, held in nodes.items()
+    )
+
+
+# Other files.
+
+
+def read_requests(text: str, *, source: str) -> tuple[AccessRequest, ...]:
+    """Return the requests of a JSON-lines file; raise NotationError naming every bad line."""
+    problems = Problems(source)
+    objects = _json_objects(text.removeprefix("\ufeff"), problems)
+    requests, _lines_of = _columns(_built(objects, request_from_dict, problems))
+    problems.raise_if_any()
+    return tuple(requests)
+
+
+def read_names(text: str) -> tuple[str, ...]:
+    """Return the names of a file with one a line, once each; empty lines are none."""
+    return tuple(dict.fromkeys(name for name in text.removeprefix("\ufeff").split("\n") if name))
+
+
+def read_objects(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, object]]]:
+    """Return each JSON object of a JSON-lines file with its line; note bad lines in `problems`."""
+    return _json_objects(text.removeprefix("\ufeff"), problems)
+
+
+def _json_objects(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, object]]]:
+    for number, line in enumerate(_lines(text), start=1):
+        if not line.strip(_BLANKS):
+            continue
+        try:
+            yield number, parse_object(line)
+        except NotationError as error:
+            problems.add(number, error)
+
+
+def _built(
+    rows: Iterable[tuple[int, Mapping[str, object]]],
+    build: Callable[[Mapping[str, object]], Built],
+    problems: Problems,
+) -> Iterator[tuple[int, Built]]:
+    for line, row in rows:
+        try:
+            yield line, build(row)
+        except AclError as error:
+            problems.add(line, error)
+
+
+def _columns(rows: Iterable[tuple[int, Built]]) -> tuple[list[Built], list[int]]:
+    lines: list[int] = []
+    values: list[Built] = []
+    for line, value in rows:
+        lines.append(line)
+        values.append(value)
+    return values, lines
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Return the lines one after the other; only LF ends a line, and a big file is not copied."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        if end < 0:
+            end = len(text)
+        yield text[start:end]
+        start = end + 1

@@ -1,0 +1,55 @@
+"""How is bad input told? One sentence for each bad line, and all of them at once.
+
+Readers collect what is wrong in a `Problems` and raise one NotationError at the end, so
+that a person mends a file in one go and nothing of a bad file is ever used.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from aclweb.acl.model import AclError
+
+# Long enough to recognise a value, short enough for one line of a terminal.
+SHOWN_CHARACTERS = 80
+
+
+class NotationError(AclError):
+    """Text that is no ACL, request or rule; `messages` holds one sentence for each bad line."""
+
+    def __init__(self, *messages: str) -> None:
+        super().__init__("\n".join(messages))
+        self.messages: tuple[str, ...] = messages
+
+    def __reduce__(self) -> tuple[type[NotationError], tuple[str, ...]]:
+        return type(self), self.messages
+
+
+class Problems:
+    """What is wrong in one file, in the order found."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.messages: list[str] = []
+
+    def add(self, line: int, sentence: object) -> None:
+        """Note that `line` (counted from 1) is bad, and why."""
+        self.messages.append(f"{self.source}:{line}: {sentence}")
+
+    def extend(self, messages: Iterable[str]) -> None:
+        """Note sentences that already name their file and line."""
+        self.messages.extend(messages)
+
+    def raise_if_any(self) -> None:
+        """Raise NotationError with every sentence; do nothing when all lines were good."""
+        if self.messages:
+            raise NotationError(*self.messages)
+
+
+def shown(value: object) -> str:
+    """Return `value` as a person wrote it, on one line, cut when long."""
+    text = repr(value) if isinstance(value, str) else json.dumps(value, default=repr)
+    if len(text) > SHOWN_CHARACTERS:
+        return f"{text[: SHOWN_CHARACTERS - 20]}… ({len(text):,} characters)"
+    return text

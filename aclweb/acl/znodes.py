@@ -1,0 +1,316 @@
+"""How does Kafka keep ACLs in ZooKeeper: which path, which data, which notice of a change?
+
+Names stand in paths exactly as they are; nothing is escaped. Reading follows the brokers'
+own parser, also where that parser is strict or lenient in surprising ways, because the
+question is always what a broker would make of the node.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from aclweb.acl.model import (
+    AclBinding,
+    AclError,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourcePattern,
+    ResourceType,
+    split_principal,
+)
+from aclweb.acl.problems import shown
+
+LITERAL_ROOT = "/kafka-acl"
+EXTENDED_ROOT = "/kafka-acl-extended"
+PREFIXED_ROOT = f"{EXTENDED_ROOT}/prefixed"
+LITERAL_CHANGES = "/kafka-acl-changes"
+EXTENDED_CHANGES = "/kafka-acl-extended-changes"
+
+# Below each of these stands one node for a resource type, and below that one for a pattern.
+ROOTS: Mapping[PatternType, str] = {
+    PatternType.LITERAL: LITERAL_ROOT,
+    PatternType.PREFIXED: PREFIXED_ROOT,
+}
+CHANGE_ROOTS: Mapping[PatternType, str] = {
+    PatternType.LITERAL: LITERAL_CHANGES,
+    PatternType.PREFIXED: EXTENDED_CHANGES,
+}
+# A change node is created persistent and sequential under its root, with this name.
+CHANGE_PREFIX = "acl_changes_"
+
+# The type nodes, in the spelling of their paths.
+TYPE_NODES: Mapping[str, ResourceType] = {
+    kind.pascal: kind for kind in ResourceType if kind not in (ResourceType.UNKNOWN, ResourceType.ANY)
+}
+
+DATA_VERSION = 1
+NO_START = "A broker that reads this node when it starts does not start."
+
+
+class ZnodeError(AclError):
+    """A node that Kafka cannot hold or read; `hazard` says what it does to a broker ("" if nothing)."""
+
+    def __init__(self, sentence: str, hazard: str = "") -> None:
+        super().__init__(f"{sentence} {hazard}".rstrip())
+        self.sentence = sentence
+        self.hazard = hazard
+
+    def __reduce__(self) -> tuple[type[ZnodeError], tuple[str, str]]:
+        return type(self), (self.sentence, self.hazard)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeReading:
+    """What a broker reads from one node, and what is odd about it."""
+
+    bindings: tuple[AclBinding, ...]
+    remarks: tuple[str, ...]
+
+
+def path_of(pattern: ResourcePattern) -> str:
+    """Return the path of a pattern's node, below the chroot.
+
+    Raises ZnodeError for a pattern that ZooKeeper or Kafka cannot keep there.
+    """
+    root = ROOTS.get(pattern.pattern_type)
+    if root is None:
+        raise ZnodeError(
+            f"ZooKeeper has no place for the pattern type {pattern.pattern_type.name}; "
+            "it keeps LITERAL and PREFIXED."
+        )
+    if pattern.resource_type not in TYPE_NODES.values():
+        raise ZnodeError(
+            f"ZooKeeper has no place for the resource type {pattern.resource_type.name}; "
+            f"it keeps {', '.join(kind.name for kind in TYPE_NODES.values())}."
+        )
+    reason = _why_no_node_name(pattern.name)
+    if reason:
+        raise ZnodeError(f"The name {shown(pattern.name)} cannot be a ZooKeeper node: {reason}.")
+    return f"{root}/{pattern.resource_type.pascal}/{pattern.name}"
+
+
+def pattern_of(path: str) -> ResourcePattern | None:
+    """Return the pattern whose node stands at `path`; None for every other kind of node.
+
+    Roots, type nodes, change nodes, types no Kafka knows and nodes below a pattern's node
+    (which brokers do not list) are such others.
+    """
+    for pattern_type, root in ROOTS.items():
+        if not path.startswith(f"{root}/"):
+            continue
+        word, slash, name = path[len(root) + 1 :].partition("/")
+        if slash and name and "/" not in name and word in TYPE_NODES:
+            return ResourcePattern(TYPE_NODES[word], name, pattern_type)
+    return None
+
+
+def is_acl_area(path: str) -> bool:
+    """Whether `path` is one of the four ACL trees or inside one."""
+    trees = (LITERAL_ROOT, EXTENDED_ROOT, LITERAL_CHANGES, EXTENDED_CHANGES)
+    return any(path == tree or path.startswith(f"{tree}/") for tree in trees)
+
+
+def encode(bindings: Iterable[AclBinding]) -> bytes:
+    """Return the data of the node that holds `bindings`, all of one pattern.
+
+    Raises ZnodeError rather than write what would stop a broker or break its answers.
+    """
+    acls = []
+    for binding in dict.fromkeys(bindings):
+        _check_writable(binding)
+        acls.append(
+            {
+                "principal": binding.principal,
+                "permissionType": binding.permission_type.pascal,
+                "host": binding.host,
+                "operation": binding.operation.pascal,
+            }
+        )
+    text = json.dumps({"acls": acls, "version": DATA_VERSION}, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8")
+
+
+def decode(pattern: ResourcePattern, data: bytes | None) -> tuple[AclBinding, ...]:
+    """Return what a broker reads from this pattern's node.
+
+    Raises ZnodeError for a node with which a broker would not start.
+    """
+    return read_node(pattern, data).bindings
+
+
+def read_node(pattern: ResourcePattern, data: bytes | None) -> NodeReading:
+    """Return the bindings of a node with remarks about what is odd but readable.
+
+    Data that is empty or no JSON reads as no ACLs, and a word that Kafka does not know as
+    UNKNOWN: both as in Kafka, and both remarked on. Raises ZnodeError for a version other
+    than 1, a missing or ill-typed key and a principal without a colon.
+    """
+    where = f"{pattern.resource_type.pascal} {shown(pattern.name)} ({pattern.pattern_type.name})"
+    if not data:
+        return NodeReading((), (f"The node of {where} is empty, so brokers read no ACLs from it.",))
+    try:
+        document = _first_json_value(data)
+    except ValueError:
+        remark = f"The node of {where} holds no JSON, so brokers read no ACLs from it: {_glimpse(data)}."
+        return NodeReading((), (remark,))
+
+    fields = _as_object(document, f"The node of {where}")
+    version = _field(fields, "version", f"The node of {where}")
+    if type(version) is not int or version != DATA_VERSION:
+        raise ZnodeError(f"The node of {where} has version {shown(version)}; Kafka reads 1 only.", NO_START)
+    acls = _field(fields, "acls", f"The node of {where}")
+    if not isinstance(acls, list):
+        raise ZnodeError(f"The node of {where} has {shown(acls)} as acls; Kafka reads a list.", NO_START)
+
+    remarks: list[str] = []
+    bindings = [
+        _read_entry(pattern, entry, f"ACL {number} of the node of {where}", remarks)
+        for number, entry in enumerate(acls, start=1)
+    ]
+    return NodeReading(tuple(dict.fromkeys(bindings)), tuple(remarks))
+
+
+def change_node(pattern: ResourcePattern) -> tuple[str, bytes]:
+    """Return where to create a change node for `pattern` and its data.
+
+    The node is created persistent and sequential as `<parent>/acl_changes_`; it names the
+    pattern only, and brokers then read the pattern's own node. Brokers from 2.5 on read
+    this spelling of the type.
+    """
+    path_of(pattern)  # a pattern without a node cannot have changed
+    if pattern.pattern_type is PatternType.LITERAL:
+        data = f"{pattern.resource_type.name}:{pattern.name}"
+    else:
+        notice = {
+            "version": DATA_VERSION,
+            "resourceType": pattern.resource_type.name,
+            "name": pattern.name,
+            "patternType": pattern.pattern_type.name,
+        }
+        data = json.dumps(notice, ensure_ascii=False, separators=(",", ":"))
+    return CHANGE_ROOTS[pattern.pattern_type], data.encode("utf-8")
+
+
+def _check_writable(binding: AclBinding) -> None:
+    if split_principal(binding.principal) is None:
+        raise ZnodeError(
+            f"Principal {shown(binding.principal)} has no colon, and a broker would not start with it; "
+            f"write it as {shown('User:' + binding.principal)}."
+        )
+    for what, word in (("operation", binding.operation), ("permission", binding.permission_type)):
+        if word.name in ("UNKNOWN", "ANY"):
+            raise ZnodeError(
+                f"An ACL of {shown(binding.principal)} has the {what} {word.name}: written to ZooKeeper it "
+                "would keep brokers from describing their ACLs. Name one that Kafka knows."
+            )
+    for text in (binding.principal, binding.host):
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise ZnodeError(f"{shown(text)} holds half a character (a lone surrogate), which UTF-8 cannot.")
+
+
+def _read_entry(pattern: ResourcePattern, entry: object, where: str, remarks: list[str]) -> AclBinding:
+    fields = _as_object(entry, where)
+    principal = _text(fields, "principal", where)
+    if split_principal(principal) is None:
+        raise ZnodeError(f"{where} has the principal {shown(principal)}, which has no colon.", NO_START)
+    permission = _permission(_text(fields, "permissionType", where), where, remarks)
+    host = _text(fields, "host", where)
+    operation = _operation(_text(fields, "operation", where), where, remarks)
+    return AclBinding(
+        pattern.resource_type, pattern.name, pattern.pattern_type, principal, host, operation, permission
+    )
+
+
+_OPERATIONS = {word.pascal.upper(): word for word in Operation}
+_PERMISSIONS = {word.pascal.upper(): word for word in PermissionType}
+
+
+def _operation(word: str, where: str, remarks: list[str]) -> Operation:
+    operation = _OPERATIONS.get(word.upper(), Operation.UNKNOWN)
+    if operation is Operation.ANY:
+        raise ZnodeError(f"{where} has the operation {shown(word)}, which is for filters only.", NO_START)
+    if operation is Operation.UNKNOWN:
+        remarks.append(_unknown(where, "operation", word))
+    return operation
+
+
+def _permission(word: str, where: str, remarks: list[str]) -> PermissionType:
+    permission = _PERMISSIONS.get(word.upper(), PermissionType.UNKNOWN)
+    if permission is PermissionType.ANY:
+        raise ZnodeError(f"{where} has the permission {shown(word)}, which is for filters only.", NO_START)
+    if permission is PermissionType.UNKNOWN:
+        remarks.append(_unknown(where, "permission", word))
+    return permission
+
+
+def _unknown(where: str, what: str, word: str) -> str:
+    return (
+        f"{where} has the {what} {shown(word)}, which Kafka reads as UNKNOWN; "
+        "brokers fail to describe their ACLs while it is there."
+    )
+
+
+def _first_json_value(data: bytes) -> object:
+    """Return the JSON value that `data` starts with.
+
+    Kafka's parser does not look at what follows the first value, and refuses NaN.
+    """
+    text = data.decode("utf-8-sig").lstrip(" \t\r\n")
+    try:
+        value, _end = _DECODER.raw_decode(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    return value
+
+
+def _no_constant(word: str) -> object:
+    raise ValueError(f"{word} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def _as_object(value: object, where: str) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise ZnodeError(f"{where} holds {shown(value)}; Kafka reads a JSON object.", NO_START)
+    return value
+
+
+def _field(fields: dict[str, object], key: str, where: str) -> object:
+    if key not in fields:
+        raise ZnodeError(f"{where} has no key {key!r}, which Kafka requires.", NO_START)
+    return fields[key]
+
+
+def _text(fields: dict[str, object], key: str, where: str) -> str:
+    value = _field(fields, key, where)
+    if not isinstance(value, str):
+        raise ZnodeError(f"{where} has {shown(value)} as {key}; Kafka reads a text.", NO_START)
+    return value
+
+
+def _glimpse(data: bytes) -> str:
+    return shown(data.decode("utf-8", "backslashreplace"))
+
+
+def _why_no_node_name(name: str) -> str | None:
+    """Return why ZooKeeper refuses `name` as one node, None if it takes it."""
+    if not name:
+        return "it is empty"
+    if name in (".", ".."):
+        return "a node cannot be called '.' or '..'"
+    for character in name:
+        if character == "/":
+            return "it holds a slash, which separates nodes"
+        if (
+            character <= "\u001f"
+            or "\u007f" <= character <= "\u009f"
+            or "\ud800" <= character <= "\uf8ff"
+            or "\ufff0" <= character <= "\uffff"
+            or character > "\uffff"
+        ):
+            return f"ZooKeeper refuses the character U+{ord(character):04X}"
+    return None

@@ -1,0 +1,284 @@
+"""Authorizer logs of every family are read; what cannot be read for sure says so."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aclweb.acl.audit_log import (
+    MATCH_NOTE,
+    NO_ACL_NOTE,
+    NO_LAYOUT,
+    OTHER_LOGGER,
+    SUPER_USER_NOTE,
+    UNREADABLE,
+    AccessEvent,
+    NotDecision,
+    parse_record,
+    parse_suffix,
+    records,
+)
+from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from tests.hostile import acls, names, round_trip, texts
+from tests.real_outputs import real_output
+
+LAYOUT = "[2026-11-21 13:28:48,372] DEBUG {} (kafka.authorizer.logger)"
+STANDARD = (
+    "Principal = {principal} is Denied operation = READ from host = 10.0.0.7 on resource = Topic:LITERAL:{name} "
+    "for request = Fetch with resourceRefCount = 3 based on rule {rule}"
+)
+ACL_FAMILY = (
+    "Principal = {principal} is Allowed Operation = DescribeConfigs from host = 0:0:0:0:0:0:0:1 "
+    "on resource = TransactionalId:LITERAL:{name} for request = 99 with resourceRefCount = 1"
+)
+IMITATION = "x is Denied operation = READ from host = 1.2.3.4 on resource = Topic:LITERAL:y"
+
+
+def read(message: str) -> AccessEvent | NotDecision:
+    return parse_record(LAYOUT.format(message))
+
+
+def rule_of(acl: AclBinding, *, brackets: str) -> str:
+    return (
+        f"MatchingAcl(acl=StandardAcl{brackets[0]}resourceType={acl.resource_type.name}, "
+        f"resourceName={acl.resource_name}, patternType={acl.pattern_type.name}, principal={acl.principal}, "
+        f"host={acl.host}, operation={acl.operation.name}, permissionType={acl.permission_type.name}{brackets[1]})"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "decisions", "notes", "ambiguous"),
+    [
+        ("acl-3.9.2", 75, 75, 0),
+        ("standard-4.0.2", 29, 0, 0),
+        ("standard-4.1.2", 28, 0, 0),
+        ("standard-4.3.1", 32, 0, 0),
+        ("standard-4.4.0", 200, 0, 0),
+        ("standard-4.4.0-odd", 82, 0, 7),
+    ],
+)
+def test_every_record_of_a_real_log_is_read(name, decisions, notes, ambiguous):
+    log = real_output(f"audit/{name}.log")
+    events = [parse_record(record) for record in records(log.splitlines(keepends=True))]
+
+    assert sum(isinstance(event, AccessEvent) for event in events) == decisions
+    assert [event.reason for event in events if isinstance(event, NotDecision)] == [SUPER_USER_NOTE] * notes
+    assert sum(event.ambiguous for event in events if isinstance(event, AccessEvent)) == ambiguous
+
+
+def test_the_rule_of_a_real_log_names_the_acl_with_round_and_with_square_brackets():
+    for name in ("standard-4.0.2", "standard-4.1.2", "standard-4.3.1", "standard-4.4.0-odd"):
+        log = real_output(f"audit/{name}.log")
+        events = [parse_record(record) for record in records(log.split("\n"))]
+        named = [event for event in events if isinstance(event, AccessEvent) and event.rule == "MatchingAcl"]
+
+        assert named
+        for event in named:
+            assert event.acl is not None
+            assert event.acl.principal in (event.principal, "User:*") or event.ambiguous
+            assert event.allowed == (event.acl.permission_type is PermissionType.ALLOW) or event.ambiguous
+
+
+def test_a_real_group_name_with_a_line_break_is_read_whole():
+    log = real_output("audit/standard-4.4.0-odd.log")
+    events = [parse_record(record) for record in records(log.split("\n"))]
+
+    found = [
+        event for event in events if isinstance(event, AccessEvent) and event.resource_name == "line\nbreak"
+    ]
+    assert len(found) > 5
+    assert {event.acl.resource_name for event in found if event.acl} == {"line\nbreak"}
+
+
+def test_a_record_of_the_standard_authorizer_gives_all_its_parts():
+    acl = AclBinding(
+        ResourceType.TOPIC, "alp", PatternType.PREFIXED, "User:bob", "*", Operation.READ, PermissionType.DENY
+    )
+    event = read(STANDARD.format(principal="User:bob", name="alpha", rule=rule_of(acl, brackets="()")))
+
+    assert event == AccessEvent(
+        time="2026-11-21 13:28:48,372",
+        level="DEBUG",
+        principal="User:bob",
+        allowed=False,
+        operation=Operation.READ,
+        host="10.0.0.7",
+        resource_type=ResourceType.TOPIC,
+        resource_name="alpha",
+        pattern_type=PatternType.LITERAL,
+        api_name="Fetch",
+        ref_count=3,
+        rule="MatchingAcl",
+        acl=acl,
+        family="standard",
+        ambiguous=False,
+    )
+
+
+def test_a_record_of_the_zookeeper_authorizer_has_no_rule():
+    event = read(ACL_FAMILY.format(principal="User:alice", name="tx-1"))
+
+    assert (event.family, event.rule, event.acl) == ("acl", None, None)
+    assert (event.operation, event.resource_type) == (
+        Operation.DESCRIBE_CONFIGS,
+        ResourceType.TRANSACTIONAL_ID,
+    )
+    assert (event.api_name, event.ref_count, event.allowed) == ("99", 1, True)
+
+
+@pytest.mark.parametrize(
+    ("resource", "family", "pattern_type", "name"),
+    [
+        ("Topic:LITERAL:payments", "simple-2.0", PatternType.LITERAL, "payments"),
+        ("Topic:payments", "simple-0.9", None, "payments"),
+        ("Group:team:one", "simple-0.9", None, "team:one"),
+    ],
+)
+def test_records_of_the_oldest_authorizers_end_with_the_resource(resource, family, pattern_type, name):
+    event = read(
+        f"Principal = User:alice is Denied Operation = Read from host = 192.168.0.1 on resource = {resource}"
+    )
+
+    assert (event.family, event.pattern_type, event.resource_name) == (family, pattern_type, name)
+    assert (event.api_name, event.ref_count, event.rule) == (None, None, None)
+
+
+def test_the_question_by_resource_type_is_read_as_logged():
+    event = read(
+        "Principal = User:a is Denied Operation = Write from host = 1.1.1.1 on resource = Topic:UNKNOWN:NONE "
+        "for request = InitProducerId with resourceRefCount = 0"
+    )
+
+    assert (event.pattern_type, event.resource_name, event.ref_count) == (PatternType.UNKNOWN, "NONE", 0)
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (
+            LAYOUT.format("principal = User:a is a super user, allowing operation without checking acls."),
+            SUPER_USER_NOTE,
+        ),
+        (
+            LAYOUT.format(
+                "operation = READ on resource = ResourcePattern(resourceType=TOPIC, name=x, patternType=LITERAL) from "
+                "host = 1.2.3.4 is ALLOW based on acl = User:a has ALLOW permission for operations: ALL from hosts: *"
+            ),
+            MATCH_NOTE,
+        ),
+        (
+            LAYOUT.format(
+                "No acl found for resource ResourcePattern(resourceType=TOPIC, name=x, patternType=LITERAL), "
+                "authorized = false"
+            ),
+            NO_ACL_NOTE,
+        ),
+        ("[2026-11-21 13:28:48,372] INFO Started. (kafka.server.KafkaServer)", OTHER_LOGGER),
+        ("", NO_LAYOUT),
+        ("\tat java.base/java.lang.Thread.run(Thread.java:840)", NO_LAYOUT),
+        (LAYOUT.format("Principal = User:a is Allowed"), UNREADABLE),
+        ("[2026-11-21 13:28:48,372] INFO Principal = User:a is Den", UNREADABLE),
+        (
+            LAYOUT.format(STANDARD.format(principal="User:a", name="t", rule="MatchingAcl(acl=null)")),
+            UNREADABLE,
+        ),
+        (LAYOUT.format(STANDARD.format(principal="User:a", name="t", rule="Luck")), UNREADABLE),
+    ],
+)
+def test_what_is_no_decision_says_why(record, reason):
+    assert parse_record(record) == NotDecision(reason)
+
+
+@pytest.mark.parametrize(
+    ("message", "ambiguous"),
+    [
+        (STANDARD.format(principal="User:a", name="plain", rule="DefaultDeny"), False),
+        (
+            STANDARD.format(principal="User:a is Denied", name="on resource = Topic:", rule="DefaultDeny"),
+            False,
+        ),
+        (STANDARD.format(principal="User:a", name=IMITATION, rule="DefaultDeny"), True),
+        (STANDARD.format(principal=f"User:{IMITATION}", name="t", rule="DefaultDeny"), True),
+        (
+            STANDARD.format(
+                principal="User:a", name="t for request = X with resourceRefCount = 1", rule="SuperUser"
+            ),
+            True,
+        ),
+        (ACL_FAMILY.format(principal="User:a", name="plain"), False),
+        (ACL_FAMILY.format(principal="User:a", name="t for request = X with resourceRefCount = 1"), True),
+        (ACL_FAMILY.format(principal="User:a for request = X with resourceRefCount = 1", name="t"), False),
+    ],
+)
+def test_a_record_that_can_be_read_in_two_ways_says_so(message, ambiguous):
+    assert read(message).ambiguous is ambiguous
+
+
+def test_the_rule_may_repeat_a_name_that_imitates_an_ending_and_is_still_found():
+    name = "x for request = Fetch with resourceRefCount = 1 based on rule SuperUser"
+    acl = AclBinding(
+        ResourceType.GROUP, name, PatternType.LITERAL, "User:a", "*", Operation.READ, PermissionType.ALLOW
+    )
+    event = read(STANDARD.format(principal="User:a", name=name, rule=rule_of(acl, brackets="[]")))
+
+    assert (event.resource_name, event.rule, event.acl) == (name, "MatchingAcl", acl)
+    assert event.ambiguous
+
+
+def test_a_suffix_is_read_like_its_record_without_time_and_level():
+    message = STANDARD.format(principal="User:bob", name="alpha", rule="DefaultDeny")
+    whole = read(message)
+
+    for suffix in (message, f"{message} (kafka.authorizer.logger)"):
+        event = parse_suffix(suffix)
+        assert (event.time, event.level) == (None, None)
+        assert event.as_dict() == whole.as_dict() | {"time": None, "level": None}
+
+
+def test_records_are_joined_at_the_next_time_and_not_at_a_line_end():
+    lines = ["stray\n", "\n", LAYOUT.format("a\nb") + "\n", LAYOUT.format("c") + "\r\n", "\n"]
+    lines = "".join(lines).splitlines(keepends=True)
+
+    assert list(records(lines)) == ["stray", LAYOUT.format("a\nb"), LAYOUT.format("c")]
+    assert list(records([])) == []
+
+
+def test_a_log_line_gives_the_promised_keys():
+    event = read(STANDARD.format(principal="User:bob", name="alpha", rule="DefaultDeny"))
+
+    assert list(event.as_dict()) == [
+        "level", "time", "principal", "result", "operation", "host", "resource_type", "resource_name", "pattern_type",
+        "request", "ref_count", "rule", "acl", "family", "ambiguous",
+    ]  # fmt: skip
+    assert event.as_dict()["result"] == "DENIED"
+
+
+def _imitates(*texts: str) -> bool:
+    """Whether a text holds words that stand between the parts of a record."""
+    words = (" is Denied ", " for request = ", "based on rule", ", host=", ", principal=", ", patternType=")
+    return any(word in text for text in texts for word in words)
+
+
+@round_trip
+@given(principal=texts, name=names, acl=acls(), brackets=st.sampled_from(["()", "[]"]))
+def test_hostile_names_are_read_exactly_unless_they_imitate_a_record(principal, name, acl, brackets):
+    event = read(STANDARD.format(principal=principal, name=name, rule=rule_of(acl, brackets=brackets)))
+
+    assert isinstance(event, AccessEvent)
+    if not _imitates(principal, name, acl.resource_name, acl.principal, acl.host):
+        assert (event.principal, event.resource_name, event.acl) == (principal, name, acl)
+        assert not event.ambiguous
+
+
+@round_trip
+@given(principal=texts, name=names)
+def test_a_record_is_never_read_as_another_without_being_flagged(principal, name):
+    for message in (
+        STANDARD.format(principal=principal, name=name, rule="DefaultDeny"),
+        ACL_FAMILY.format(principal=principal, name=name),
+    ):
+        event = read(message)
+
+        assert isinstance(event, AccessEvent)
+        assert event.ambiguous or (event.principal, event.resource_name) == (principal, name)
