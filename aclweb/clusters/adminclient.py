@@ -60,8 +60,14 @@ from aclweb.clusters.options import check_options, tls_context
 
 # At DEBUG the library writes its settings into the log, passwords among them.
 logging.getLogger("kafka").setLevel(logging.WARNING)
+# Every attempt to connect makes several of these report the same thing. It is told by
+# ClusterError, in one sentence; the first of them is listened to for the cause.
 _library_log = logging.getLogger("kafka.net.manager")
 _library_log.setLevel(logging.WARNING)
+_library_log.propagate = False
+_library_log.addHandler(logging.NullHandler())
+for _name in ("kafka.net.connection", "kafka.net.transport", "kafka.cluster"):
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
 logger = logging.getLogger(__name__)
 
 CREATES_PER_REQUEST = 1000
@@ -83,10 +89,22 @@ INVALID_REQUEST = 42
 POLICY_VIOLATION = 44
 SECURITY_DISABLED = 54
 SASL_AUTHENTICATION_FAILED = 58
+UNSUPPORTED_SASL_MECHANISM = 33
+_HOPELESS = (SASL_AUTHENTICATION_FAILED, ILLEGAL_SASL_STATE, UNSUPPORTED_SASL_MECHANISM)
 
 _ANY = 1
-# The newest line whose level of metadata.version is known; the library itself stops at 4.3.
-_METADATA_LEVELS: tuple[tuple[int, str], ...] = ()
+# The lowest level of the feature metadata.version that each line of Kafka supports, by
+# which its software is known; the library itself knows no line after 4.3.
+_METADATA_LEVELS = (
+    (15, "3.7"),
+    (20, "3.8"),
+    (21, "3.9"),
+    (22, "4.0"),
+    (26, "4.1"),
+    (28, "4.2"),
+    (30, "4.3"),
+    (31, "4.4"),
+)
 
 
 class AdminClient:
@@ -130,7 +148,7 @@ class AdminClient:
                 client.__init__(**settings)
             except Exception as error:
                 _end(client)
-                raise self._not_connected(heard.causes, error) from error
+                raise self._not_connected(heard, error) from error
         return client
 
     # --- reading --------------------------------------------------------------------
@@ -146,7 +164,7 @@ class AdminClient:
         answer = self._ask(lambda: _describe_acls(_ANY), "its ACLs")
         if answer.error_code == UNKNOWN_SERVER_ERROR:
             raise ClusterError(self._poisoned(), state=ClusterState.UNREADABLE)
-        self._require_success(answer.error_code, "describe its ACLs", needed="Describe")
+        self._require_success(answer.error_code, "list the ACLs", needed="Describe")
         bindings: dict[AclBinding, None] = {}
         problems: list[Problem] = []
         for resource in answer.resources:
@@ -209,7 +227,11 @@ class AdminClient:
 
     def _kafka_version(self) -> str | None:
         """Return the brokers' version as far as it shows, such as `4.4`."""
-        answer = self._ask(ApiVersionsRequest, "its version")
+        answer = self._ask(
+            # From version 3 on the answer lists the features that the broker's software supports.
+            lambda: ApiVersionsRequest(version=3, client_software_name="aclweb", client_software_version="1"),
+            "its version",
+        )
         for feature in getattr(answer, "supported_features", None) or ():
             if feature.name == "metadata.version":
                 known = [line for level, line in _METADATA_LEVELS if feature.max_version >= level]
@@ -226,6 +248,8 @@ class AdminClient:
                 return self._send(make(), self._timeout, node_id)
             except (errors.SaslAuthenticationFailedError, errors.UnsupportedSaslMechanismError) as error:
                 raise self._login_refused() from error
+            except errors.KafkaProtocolError as error:
+                raise self._not_understood(what) from error
             except errors.KafkaError as error:
                 if isinstance(error, errors.RetriableError) and time.monotonic() < deadline:
                     time.sleep(0.1)
@@ -236,11 +260,7 @@ class AdminClient:
                     state=ClusterState.UNREACHABLE,
                 ) from error
             except Exception as error:
-                raise ClusterError(
-                    f"The Kafka brokers at {self._where} gave an answer about {what} that cannot be understood "
-                    f"({type(error).__name__}).",
-                    state=ClusterState.UNREADABLE,
-                ) from error
+                raise self._not_understood(what) from error
 
     def _send(self, request: Any, timeout_seconds: float, node_id: int | None = None) -> Any:
         manager = self._kafka._manager
@@ -390,12 +410,19 @@ class AdminClient:
             )
         if code == CLUSTER_AUTHORIZATION_FAILED:
             raise ClusterError(
-                f"{self._me()} may not {doing} at {self._where}; that needs {needed} on the cluster.",
+                f"{self._me()} may not {doing} of the cluster at {self._where}; that needs {needed} on the cluster.",
                 state=ClusterState.NOT_PERMITTED,
             )
         raise ClusterError(
             f"The Kafka brokers at {self._where} did not {doing} (code {code}).",
             state=ClusterState.UNREACHABLE,
+        )
+
+    def _not_understood(self, what: str) -> ClusterError:
+        return ClusterError(
+            f"What the Kafka brokers at {self._where} answered about {what} cannot be understood; check that this is "
+            "the address of Kafka brokers.",
+            state=ClusterState.UNREADABLE,
         )
 
     def _login_refused(self) -> ClusterError:
@@ -405,14 +432,15 @@ class AdminClient:
             state=ClusterState.LOGIN_REFUSED,
         )
 
-    def _not_connected(self, causes: Sequence[BaseException], error: Exception) -> ClusterError:
+    def _not_connected(self, heard: _Eavesdropper, error: Exception) -> ClusterError:
         """Return what went wrong at connecting: the most telling of the causes that the library only logs."""
-        codes = {getattr(cause, "errno", None) for cause in (*causes, error)}
-        texts = " ".join(str(cause) for cause in (*causes, error))
+        causes = [*heard.causes, error]
+        codes = {getattr(cause, "errno", None) for cause in causes}
+        texts = " ".join(str(cause) for cause in causes)
         protocol = self._options.protocol
         if SASL_AUTHENTICATION_FAILED in codes:
             return self._login_refused()
-        if any(isinstance(cause, errors.UnsupportedSaslMechanismError) for cause in causes):
+        if UNSUPPORTED_SASL_MECHANISM in codes:
             return ClusterError(
                 f"The Kafka brokers at {self._where} do not offer {self._options.mechanism}; "
                 "set sasl.mechanism to one that they have enabled.",
@@ -436,7 +464,18 @@ class AdminClient:
                 "port and security.protocol.",
                 state=ClusterState.UNREACHABLE,
             )
-        if any("disconnected" in str(cause) or "closed" in str(cause).lower() for cause in causes):
+        if heard.metadata_refused and not self._options.uses_sasl:
+            return ClusterError(
+                f"The Kafka brokers at {self._where} ask for a login, and security.protocol is {protocol}; set it to "
+                f"SASL_{protocol} and give a user name and a password.",
+                state=ClusterState.LOGIN_REFUSED,
+            )
+        if "DNS" in texts:
+            return ClusterError(
+                f"The name in the address {self._where} is not known to this machine's name service; check it.",
+                state=ClusterState.UNREACHABLE,
+            )
+        if heard.metadata_refused or "disconnected" in texts:
             return ClusterError(
                 f"Something at {self._where} takes connections and closes them again without a word; it is probably "
                 f"a port that expects another security.protocol than {protocol}.",
@@ -467,6 +506,7 @@ class _Eavesdropper(logging.Handler):
         super().__init__(logging.WARNING)
         self.client = client
         self.causes: list[BaseException] = []
+        self.metadata_refused = False
 
     def emit(self, record: logging.LogRecord) -> None:
         network = getattr(self.client, "_net", None)
@@ -476,14 +516,14 @@ class _Eavesdropper(logging.Handler):
             return
         causes = [one for one in (record.args or ()) if isinstance(one, BaseException)]
         self.causes += causes
-        if any(getattr(cause, "errno", None) == SASL_AUTHENTICATION_FAILED for cause in causes):
+        if record.getMessage().startswith("Bootstrap attempt"):
+            self.metadata_refused = True  # connected, and then not told about the brokers
+        if any(getattr(cause, "errno", None) in _HOPELESS for cause in causes):
             # Trying again would only lock the account; the library's loop ends when its manager is closed.
             self.client._manager.closed = True
 
     def __enter__(self) -> Self:
-        # Told by ClusterError in one sentence, so not a second time in the log, once for each attempt.
-        _library_log.propagate = False
-        _library_log.disabled = False
+        _library_log.disabled = False  # as logging.config does to loggers that it does not know
         _library_log.addHandler(self)
         return self
 

@@ -1,12 +1,26 @@
-"""How is a cluster read and written through a snapshot file?"""
+"""What does a file say about a cluster that nothing here can reach?
+
+A file of ACLs in any notation that `aclweb.acl.notation` reads: a `kafka-acls --list`
+dump, CSV, JSON lines, YAML or ZooKeeper nodes. JSON lines may begin with a line about
+the cluster, which is also how aclweb and its pipeline write snapshots:
+
+    {"cluster": "prod-eu", "topics": ["orders", {"name": "payments", "partitions": 6}], "groups": ["billing"]}
+
+The file is read anew each time. Nothing is ever written to it: a change to such a
+cluster ends as commands for somebody who can reach it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from aclweb.acl.model import AclBinding
+from aclweb.acl.model import AclBinding, AclError
+from aclweb.acl.notation import parse_object, read_acl_file
+from aclweb.acl.problems import NotationError
 from aclweb.clusters.client import (
     AclReading,
     ClusterError,
@@ -14,41 +28,70 @@ from aclweb.clusters.client import (
     ClusterState,
     Connection,
     Outcome,
+    OutcomeKind,
+    Problem,
     SourceKind,
     TopicInfo,
     Verb,
 )
+from aclweb.clusters.options import check_options
+
+HEADER_KEYS = ("cluster", "revision", "config", "authorizer", "kafka_version", "topics", "groups")
+LARGEST_FILE = 256 * 1024 * 1024
+_SENTENCES_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """What the first line says; None where it does not."""
+
+    cluster: str | None = None
+    kafka_version: str | None = None
+    topics: tuple[TopicInfo, ...] = ()
+    groups: tuple[str, ...] | None = None
 
 
 class SnapshotClient:
-    """One open connection to a cluster through a snapshot file."""
+    """A file that stands for a cluster."""
 
     kind = SourceKind.SNAPSHOT
     writable = False
 
     def __init__(self, connection: Connection) -> None:
-        raise ClusterError(
-            f"Reading {connection.address} is not possible in this version of aclweb.",
-            state=ClusterState.UNREACHABLE,
-        )
+        check_options(SourceKind.SNAPSHOT, connection.options)
+        self._path = Path(connection.address)
+        self._text()  # a missing file is told at once, as a server that is down is
 
     def describe(self) -> ClusterFacts:
-        return ClusterFacts()
+        header, _ = self._parts()
+        return ClusterFacts(cluster_id=header.cluster, kafka_version=header.kafka_version)
 
     def read_acls(self) -> AclReading:
-        return AclReading(bindings=())
+        _, text = self._parts()
+        try:
+            file = read_acl_file(text, source=str(self._path))
+        except NotationError as error:
+            raise self._unreadable(error.messages) from error
+        except AclError as error:
+            raise self._unreadable([f"{self._path}: {error}"]) from error
+        problems = tuple(Problem(str(self._path), remark) for remark in file.remarks)
+        return AclReading(tuple(dict.fromkeys(file.bindings)), problems)
 
     def read_topics(self) -> tuple[TopicInfo, ...]:
-        return ()
+        return self._parts()[0].topics
 
     def read_groups(self) -> tuple[str, ...] | None:
-        return None
+        return self._parts()[0].groups
 
     def write(self, verb: Verb, bindings: Sequence[AclBinding]) -> tuple[Outcome, ...]:
-        return ()
+        sentence = (
+            f"This cluster is known from the file {self._path} only, so nothing can be written to it; run the change's "
+            "commands where the cluster can be reached."
+        )
+        return tuple(Outcome(binding, OutcomeKind.REFUSED, sentence) for binding in bindings)
 
     def close(self) -> None:
-        """End the connection."""
+        """A file is only open while it is read."""
 
     def __enter__(self) -> Self:
         return self
@@ -57,3 +100,106 @@ class SnapshotClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _text(self) -> str:
+        try:
+            if self._path.is_dir():
+                raise ClusterError(
+                    f"The snapshot {self._path} is a folder; give the file in it.",
+                    state=ClusterState.UNREADABLE,
+                )
+            size = self._path.stat().st_size
+            if size > LARGEST_FILE:
+                raise ClusterError(
+                    f"The snapshot {self._path} has {size} bytes; {LARGEST_FILE} are the most that are read.",
+                    state=ClusterState.UNREADABLE,
+                )
+            data = self._path.read_bytes()
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "no name of a file"
+            raise ClusterError(
+                f"The snapshot {str(self._path)!r} cannot be read: {why}. Check the path and who may read the file.",
+                state=ClusterState.UNREACHABLE,
+            ) from error
+        if not data.strip():
+            # A dump that went wrong is empty too, and must not look like a cluster without ACLs.
+            raise ClusterError(
+                f"The snapshot {self._path} is empty. If the cluster really holds no ACLs, let the file say so with "
+                'its first line: {"cluster": "its name"}',
+                state=ClusterState.UNREADABLE,
+            )
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            raise ClusterError(
+                f"The snapshot {self._path} is not UTF-8 text (line {line}, byte {error.start + 1}); save it as UTF-8.",
+                state=ClusterState.UNREADABLE,
+            ) from error
+
+    def _parts(self) -> tuple[_Header, str]:
+        """Return what the first line says of the cluster, and the text of the ACLs with their line numbers kept."""
+        text = self._text()
+        first, _, rest = text.partition("\n")
+        try:
+            found = parse_object(first) if first.lstrip().startswith("{") else {}
+        except AclError:
+            return _Header(), text  # an ACL gone wrong, which the reader of ACLs tells about
+        if not set(found) & set(HEADER_KEYS):
+            return _Header(), text
+        problems: list[str] = []
+        header = _read_header(found, problems)
+        if problems:
+            raise self._unreadable([f"{self._path}:1: {problem}" for problem in problems])
+        return header, f"\n{rest}"
+
+    def _unreadable(self, messages: Sequence[str]) -> ClusterError:
+        shown = " ".join(messages[:_SENTENCES_SHOWN])
+        more = len(messages) - _SENTENCES_SHOWN
+        rest = f" And {more} more such lines." if more > 0 else ""
+        return ClusterError(
+            f"The snapshot {self._path} was not used, because of what it holds. {shown}{rest}",
+            state=ClusterState.UNREADABLE,
+        )
+
+
+def _read_header(found: dict[str, Any], problems: list[str]) -> _Header:
+    unknown = sorted(set(found) - set(HEADER_KEYS))
+    if unknown:
+        problems.append(f"{unknown[0]!r} is no key of a snapshot's first line; use {', '.join(HEADER_KEYS)}.")
+    words: dict[str, str | None] = {}
+    for key in ("cluster", "kafka_version"):
+        value = found.get(key)
+        words[key] = value if isinstance(value, str) else None
+        if value is not None and not isinstance(value, str):
+            problems.append(f"{key} is {value!r}, which is no text; write it in quotes.")
+    topics = [_topic(entry, problems) for entry in _list(found, "topics", problems) or ()]
+    groups = _list(found, "groups", problems)
+    if groups is not None and not all(isinstance(group, str) for group in groups):
+        problems.append("groups holds something that is no text; write the names of the groups in quotes.")
+        groups = None
+    return _Header(
+        words["cluster"],
+        words["kafka_version"],
+        tuple(topic for topic in topics if topic is not None),
+        None if groups is None else tuple(sorted(set(groups))),
+    )
+
+
+def _list(found: dict[str, Any], key: str, problems: list[str]) -> list[Any] | None:
+    value = found.get(key)
+    if value is not None and not isinstance(value, list):
+        problems.append(f"{key} is {value!r}, which is no list; write the names in brackets.")
+        return None
+    return value
+
+
+def _topic(entry: object, problems: list[str]) -> TopicInfo | None:
+    if isinstance(entry, str):
+        return TopicInfo(entry)
+    if isinstance(entry, dict) and isinstance(entry.get("name"), str):
+        partitions = entry.get("partitions")
+        if partitions is None or (isinstance(partitions, int) and not isinstance(partitions, bool)):
+            return TopicInfo(entry["name"], partitions, entry.get("internal") is True)
+    problems.append(f"{entry!r} is no topic; write its name, or {{'name': TEXT, 'partitions': NUMBER}}.")
+    return None
