@@ -1,0 +1,131 @@
+"""Real ZooKeepers and real Kafka brokers for tests, started when first asked for, once per session.
+
+Where Java or a broker's jars are missing, the tests that need them are skipped with a
+loud reason; with CI=true that is an error instead.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kafka import KafkaAdminClient, KafkaProducer
+from kafka.admin import NewTopic
+from kafka.errors import KafkaError
+
+from aclweb.clusters import AdminClient, ClusterError, Verb
+from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer, find_java, zookeeper_jars
+from aclweb.clusters.jars import kafka_jars
+
+USERS = {name: f"{name}-secret" for name in ("admin", "alice", "bob", "carol", "dave")}
+
+
+def missing(sentence: str) -> None:
+    """Skip loudly, or fail where nothing may be missing."""
+    told = f"{sentence} So this claim was NOT tested."
+    if os.environ.get("CI") == "true":
+        pytest.fail(told)
+    pytest.skip(told)
+
+
+def need_java() -> None:
+    try:
+        find_java()
+        zookeeper_jars()
+    except ClusterError as error:
+        missing(str(error))
+
+
+def need_jars(version: str) -> Path:
+    """Return the folder of the broker's jars; never fetches, since a test must not hang on the network."""
+    folder = kafka_jars(version)
+    if folder is None:
+        missing(f"The jars of Kafka {version} are not here; run python -m aclweb.clusters.jars {version}.")
+        raise AssertionError
+    return folder
+
+
+@pytest.fixture(scope="session")
+def zookeeper_server() -> Iterator[ZooKeeperServer]:
+    """A real ZooKeeper. Every test takes a chroot of its own."""
+    need_java()
+    with tempfile.TemporaryDirectory(prefix="aclweb-zookeeper-", ignore_cleanup_errors=True) as directory:
+        with ZooKeeperServer(directory) as server:
+            yield server
+
+
+@pytest.fixture(scope="session")
+def kafka44() -> Iterator[KafkaBroker]:
+    """A real broker of Kafka 4.4: KRaft, StandardAuthorizer, super user admin, others by USERS."""
+    need_java()
+    jars = need_jars("4.4.0")
+    with tempfile.TemporaryDirectory(prefix="aclweb-kafka44-", ignore_cleanup_errors=True) as directory:
+        with KafkaBroker(directory, jars, users=USERS) as broker:
+            yield broker
+
+
+@pytest.fixture(scope="session")
+def kafka39(zookeeper_server: ZooKeeperServer) -> Iterator[KafkaBroker]:
+    """A real broker of Kafka 3.9 on ZooKeeper with AclAuthorizer; its `zookeeper` is the address with the chroot."""
+    jars = need_jars("3.9.2")
+    address = f"{zookeeper_server.address}/kafka39"
+    with tempfile.TemporaryDirectory(prefix="aclweb-kafka39-", ignore_cleanup_errors=True) as directory:
+        with KafkaBroker(directory, jars, engine="acl", zookeeper=address, users=USERS) as broker:
+            yield broker
+
+
+@pytest.fixture
+def fresh() -> str:
+    """A word that no other test uses, for names on servers that tests share."""
+    return f"t{uuid.uuid4().hex[:10]}"
+
+
+def wipe(broker: KafkaBroker) -> None:
+    """Remove every ACL of a broker."""
+    with AdminClient(broker.connection()) as client:
+        client.write(Verb.REMOVE, client.read_acls().bindings)
+
+
+def settings_of(broker: KafkaBroker, user: str) -> dict[str, object]:
+    """How a plain Kafka client logs in as this user."""
+    return {
+        "bootstrap_servers": broker.bootstrap,
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": "PLAIN",
+        "sasl_plain_username": user,
+        "sasl_plain_password": broker.users[user],
+    }
+
+
+def create_topic(broker: KafkaBroker, name: str, partitions: int = 1) -> None:
+    client = KafkaAdminClient(**settings_of(broker, "admin"))
+    try:
+        client.create_topics([NewTopic(name, partitions, 1)])
+    finally:
+        client.close()
+
+
+def produce(broker: KafkaBroker, user: str, topic: str) -> str | None:
+    """Send one record as this user; return None if the broker took it, else the name of its error."""
+    producer = KafkaProducer(
+        **settings_of(broker, user),
+        enable_idempotence=False,
+        acks=1,
+        retries=0,
+        max_block_ms=10_000,
+        request_timeout_ms=10_000,
+        delivery_timeout_ms=15_000,
+        linger_ms=0,
+    )
+    try:
+        producer.send(topic, b"hello").get(timeout=15)
+    except KafkaError as error:
+        return type(error).__name__
+    else:
+        return None
+    finally:
+        producer.close(timeout=5)
