@@ -19,7 +19,6 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeVar
 
 from django.db import transaction
 from django.db.models import F
@@ -42,6 +41,7 @@ from aclweb.clusters import (
 )
 from aclweb.inventory.current import BINDING_COLUMNS, bindings_of, connection_of, known_version
 from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
+from aclweb.inventory.rows import insert
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +53,6 @@ BELIEVED_SHARE = 0.20
 
 _ROWS_AT_ONCE = 2000
 _ITSELF = "aclweb"
-_Row = TypeVar("_Row", StoredAcl, StoredName)
 
 trail.register(
     "cluster.changed",
@@ -290,59 +289,42 @@ def _keys_of(row: Cluster, patterns: frozenset[ResourcePattern]) -> frozenset[st
 
 @dataclass(frozen=True)
 class _Names:
-    """Names to add, rows to close, and topics whose number of partitions or kind moved."""
+    """Names to add as (type, key, topic or group), rows to close, and rows of topics that moved."""
 
-    add: tuple[StoredName, ...]
+    add: tuple[tuple[str, str, TopicInfo], ...]
     remove: tuple[int, ...]
-    moved: tuple[StoredName, ...]
+    moved: tuple[tuple[int, TopicInfo], ...]
     topics_stored: int
     topics_lost: int
 
 
 def _names_that_differ(row: Cluster, reading: _Reading) -> _Names:
+    topic, group = ResourceType.TOPIC.name, ResourceType.GROUP.name
+    in_force = StoredName.objects.filter(cluster=row, removed_in__isnull=True)
     stored = {
-        (name.resource_type, name.key): name
-        for name in StoredName.objects.filter(cluster=row, removed_in__isnull=True)
+        (kind, key): (pk, partitions, internal)
+        for kind, key, pk, partitions, internal in in_force.values_list(
+            "resource_type", "key", "pk", "partitions", "internal"
+        )
     }
     known: dict[tuple[str, str], TopicInfo] = {}
     if reading.topics is not None:
-        known.update({(ResourceType.TOPIC.name, _name_key(topic.name)): topic for topic in reading.topics})
+        known.update({(topic, _name_key(info.name)): info for info in reading.topics})
     if reading.groups is not None:
-        known.update(
-            {(ResourceType.GROUP.name, _name_key(group)): TopicInfo(group) for group in reading.groups}
-        )
-    unknown = {
-        kind.name
-        for kind, names in ((ResourceType.TOPIC, reading.topics), (ResourceType.GROUP, reading.groups))
-        if names is None
-    }
-    add = tuple(
-        StoredName(
-            cluster=row,
-            resource_type=kind,
-            key=key,
-            name=info.name,
-            partitions=info.partitions,
-            internal=info.internal,
-        )
-        for (kind, key), info in known.items()
-        if (kind, key) not in stored
-    )
-    gone = [
-        name for place, name in stored.items() if place not in known and name.resource_type not in unknown
-    ]
-    moved = []
-    for place, info in known.items():
-        name = stored.get(place)
-        if name is not None and (name.partitions, name.internal) != (info.partitions, info.internal):
-            name.partitions, name.internal = info.partitions, info.internal
-            moved.append(name)
+        known.update({(group, _name_key(name)): TopicInfo(name) for name in reading.groups})
+    unread = {kind for kind, names in ((topic, reading.topics), (group, reading.groups)) if names is None}
+
+    gone = [place for place in stored if place not in known and place[0] not in unread]
     return _Names(
-        add,
-        tuple(name.pk for name in gone),
-        tuple(moved),
-        sum(1 for kind, _ in stored if kind == ResourceType.TOPIC.name),
-        sum(1 for name in gone if name.resource_type == ResourceType.TOPIC.name),
+        add=tuple((*place, info) for place, info in known.items() if place not in stored),
+        remove=tuple(stored[place][0] for place in gone),
+        moved=tuple(
+            (stored[place][0], info)
+            for place, info in known.items()
+            if place in stored and stored[place][1:] != (info.partitions, info.internal)
+        ),
+        topics_stored=sum(1 for kind, _ in stored if kind == topic),
+        topics_lost=sum(1 for kind, _ in gone if kind == topic),
     )
 
 
@@ -445,35 +427,42 @@ def _removed(acls: _Acls) -> tuple[AclBinding, ...]:
 
 
 def _write_rows(row: Cluster, revision: Revision, acls: _Acls, names: _Names) -> None:
-    StoredAcl.objects.bulk_create(
+    insert(
+        StoredAcl,
+        ("cluster", "added_in", "key", *BINDING_COLUMNS),
         (
-            StoredAcl(
-                cluster=row,
-                key=key,
-                resource_type=binding.resource_type.name,
-                resource_name=binding.resource_name,
-                pattern_type=binding.pattern_type.name,
-                principal=binding.principal,
-                host=binding.host,
-                operation=binding.operation.name,
-                permission_type=binding.permission_type.name,
-                added_in=revision,
+            (
+                row.pk,
+                revision.pk,
+                key,
+                binding.resource_type.name,
+                binding.resource_name,
+                binding.pattern_type.name,
+                binding.principal,
+                binding.host,
+                binding.operation.name,
+                binding.permission_type.name,
             )
             for key, binding in acls.add.items()
         ),
-        batch_size=_ROWS_AT_ONCE,
+    )
+    insert(
+        StoredName,
+        ("cluster", "added_in", "resource_type", "key", "name", "partitions", "internal"),
+        (
+            (row.pk, revision.pk, kind, key, info.name, info.partitions, info.internal)
+            for kind, key, info in names.add
+        ),
     )
     for pks in _chunks(tuple(acls.remove.values())):
         StoredAcl.objects.filter(pk__in=pks).update(removed_in=revision)
-    for name in names.add:
-        name.added_in = revision
-    StoredName.objects.bulk_create(names.add, batch_size=_ROWS_AT_ONCE)
     for pks in _chunks(names.remove):
         StoredName.objects.filter(pk__in=pks).update(removed_in=revision)
 
 
 def _update_partitions(names: _Names) -> None:
-    StoredName.objects.bulk_update(names.moved, ["partitions", "internal"], batch_size=200)
+    for pk, info in names.moved:
+        StoredName.objects.filter(pk=pk).update(partitions=info.partitions, internal=info.internal)
 
 
 def _chunks(pks: tuple[int, ...]) -> Iterable[tuple[int, ...]]:

@@ -1,0 +1,42 @@
+"""The doors through which workers read clusters.
+
+`sync_all` rings once for each cluster and reads nothing itself, so one slow cluster
+delays no other. A cluster that somebody is working on already is left to them.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import uuid
+
+from django.conf import settings
+
+from aclweb.celery import app
+from aclweb.inventory import leases
+from aclweb.inventory import sync as syncing
+from aclweb.inventory.models import Cluster
+
+logger = logging.getLogger(__name__)
+
+
+@app.task(name="inventory.sync", ignore_result=True, acks_late=True)
+def sync_cluster(cluster_id: int) -> None:
+    """Read one cluster, unless another worker is at it or it is gone."""
+    owner = f"reading {socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+    with leases.held(cluster_id, owner=owner, seconds=settings.ACLWEB_LEASE_SECONDS) as mine:
+        cluster = Cluster.objects.select_related("revision").filter(pk=cluster_id).first()
+        if cluster is None:
+            logger.info("Cluster %d is gone, so it was not read.", cluster_id)
+        elif not mine:
+            logger.info("Cluster %s was not read: somebody else is working on it.", cluster.slug)
+        else:
+            syncing.sync(cluster)
+
+
+@app.task(name="inventory.sync_all", ignore_result=True)
+def sync_all() -> None:
+    """Have every cluster read; a reading that no worker took before the next round is dropped."""
+    for cluster_id in Cluster.objects.order_by("pk").values_list("pk", flat=True):
+        sync_cluster.apply_async((cluster_id,), expires=settings.ACLWEB_SYNC_INTERVAL_SECONDS)

@@ -1,0 +1,158 @@
+import threading
+from bisect import bisect_left
+from random import Random
+
+import pytest
+from django.db import connection as database
+from django.test.utils import CaptureQueriesContext
+
+from aclweb.acl.model import PatternType
+from aclweb.inventory import current
+from aclweb.inventory.current import in_force, rules_of, span
+from aclweb.inventory.sync import sync
+from tests.builders import allow, deny
+from tests.inventory.readings import Answers, topics
+
+pytestmark = pytest.mark.django_db
+
+BOB = allow("User:bob", "READ", "orders")
+ANY = deny("User:*", "DELETE", "*")
+PAY = allow("User:cho", "ALL", "pay", pattern="PREFIXED")
+
+
+def test_asking_again_costs_one_query_and_gives_the_same_index(cluster):
+    sync(cluster, client=Answers([BOB], topics("orders")))
+    before = in_force(cluster)
+
+    with CaptureQueriesContext(database) as queries:
+        again = in_force(cluster)
+
+    assert len(queries) == 1
+    assert again.index is before.index
+
+
+def test_a_new_revision_is_seen_at_once(cluster):
+    sync(cluster, client=Answers([BOB]))
+    assert set(in_force(cluster).index) == {BOB}
+
+    sync(cluster, client=Answers([BOB, PAY]))
+
+    assert set(in_force(cluster).index) == {BOB, PAY}
+
+
+def test_a_revision_in_which_only_names_moved_keeps_the_index(cluster):
+    sync(cluster, client=Answers([BOB], topics("orders")))
+    before = in_force(cluster)
+    sync(cluster, client=Answers([BOB], topics("orders", "pay.in")))
+
+    after = in_force(cluster)
+
+    assert after.index is before.index
+    assert [topic.name for topic in after.topics] == ["orders", "pay.in"]
+
+
+def test_a_new_declaration_counts_at_once_and_rebuilds_nothing(cluster):
+    sync(cluster, client=Answers([BOB]))
+    before = in_force(cluster)
+    cluster.super_users, cluster.allow_everyone = "User:root; User:CN=a,O=b", True
+    cluster.save()
+
+    after = in_force(cluster)
+
+    assert after.rules.super_users == {"User:root", "User:CN=a,O=b"}
+    assert after.rules.allow_everyone
+    assert after.index is before.index
+
+
+def test_what_nobody_declared_is_assumed_and_named(other_cluster):
+    rules = rules_of(other_cluster)
+
+    assert rules.undeclared == {"super_users", "allow_everyone"}
+    assert not rules.allow_everyone
+    assert rules.super_users == frozenset()
+
+
+def test_declaring_that_there_are_no_super_users_differs_from_declaring_nothing(cluster):
+    cluster.super_users = ""
+
+    assert rules_of(cluster).undeclared == frozenset()
+
+
+def test_a_version_without_known_rules_is_decided_by_the_newest(cluster):
+    cluster.kafka_version = "12.0"
+
+    assert rules_of(cluster) == rules_of(cluster.__class__(super_users="User:admin", allow_everyone=False))
+
+
+def test_principals_are_those_of_the_acls_and_the_declared_super_users(cluster):
+    sync(cluster, client=Answers([BOB, ANY, PAY]))
+
+    assert in_force(cluster).principals == ("User:*", "User:admin", "User:bob", "User:cho")
+
+
+def test_a_list_shows_deny_first_and_the_wildcard_last(cluster):
+    wide = allow("User:a", "READ", "*")
+    sync(cluster, client=Answers([wide, PAY, ANY, BOB]))
+
+    assert in_force(cluster).holdings.in_reading_order == (ANY, BOB, PAY, wide)
+
+
+def test_a_pattern_counts_the_existing_names_that_it_covers(cluster):
+    sync(
+        cluster, client=Answers([BOB, ANY, PAY], topics("orders", "orders2", "pay", "pay.in", "pa"), ["pay"])
+    )
+    holdings = in_force(cluster).holdings
+
+    assert [holdings.covered_now(binding) for binding in (BOB, ANY, PAY)] == [1, 5, 2]
+    assert holdings.covered_now(allow("User:a", "READ", "pay", resource_type="GROUP")) == 1
+    assert holdings.covered_now(allow("User:a", "WRITE", "x", resource_type="TRANSACTIONAL_ID")) is None
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_the_span_of_a_pattern_holds_exactly_the_names_it_covers(seed):
+    dice = Random(seed)
+    word = lambda: "".join(dice.choice("ab*\U0001f600") for _ in range(dice.randrange(4)))  # noqa: E731
+    names = tuple(sorted({word() for _ in range(30)}))
+    pattern = word()
+
+    for kind, covers in (
+        (PatternType.LITERAL, lambda name: pattern in (name, "*")),
+        (PatternType.PREFIXED, lambda name: name.startswith(pattern)),
+    ):
+        start, end = span(names, pattern, kind)
+        assert names[start:end] == tuple(name for name in names if covers(name)), (pattern, kind)
+    assert bisect_left(names, names[0]) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_threads_that_ask_at_once_share_one_index(cluster):
+    sync(cluster, client=Answers([BOB, PAY]))
+    current.forget()
+    found = []
+
+    def ask():
+        found.append(in_force(cluster).index)
+        database.close()
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(found) == 8
+    assert len({id(index) for index in found}) == 1
+
+
+def test_a_logins_options_do_not_show_in_the_connection(cluster):
+    cluster.options = {"sasl_plain_password": "canary-password"}
+    cluster.save()
+    cluster.refresh_from_db()
+
+    connection = current.connection_of(cluster)
+
+    assert connection.options == {"sasl_plain_password": "canary-password"}
+    assert "canary" not in repr(connection)
+    with database.cursor() as cursor:
+        cursor.execute("SELECT options FROM inventory_cluster")
+        assert "canary" not in str(cursor.fetchall())
