@@ -21,6 +21,9 @@ from aclweb.audit import triggers
 from aclweb.clusters import SourceKind
 from aclweb.inventory.models import Cluster
 
+# Real servers, started when the first test asks for one.
+pytest_plugins = ["tests.servers", "tests.servers_data"]
+
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings: None) -> Iterator[None]:

@@ -185,8 +185,13 @@ def _no_answer(binding: AclBinding) -> Outcome:
 
 def _fault(verb: Verb, binding: AclBinding) -> str | None:
     """Return why a real cluster would refuse this binding."""
-    if binding.has_unknown or binding.pattern_type not in (PatternType.LITERAL, PatternType.PREFIXED):
-        return "Only the pattern types LITERAL and PREFIXED can be written."
+    searching = "ANY" in (binding.resource_type.name, binding.operation.name, binding.permission_type.name)
+    if (
+        searching
+        or binding.has_unknown
+        or binding.pattern_type not in (PatternType.LITERAL, PatternType.PREFIXED)
+    ):
+        return "Only the pattern types LITERAL and PREFIXED can be written, and no ANY."
     if verb is Verb.ADD and split_principal(binding.principal) is None:
         return f"Principal {binding.principal!r} has no type."
     if verb is Verb.ADD and not binding.resource_name:

@@ -1,0 +1,245 @@
+"""Every kind of cluster keeps the same promises: the one in memory, a file, ZooKeeper, and brokers of 4.4 and 3.9."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from aclweb.acl.model import AclBinding
+from aclweb.acl.notation import write_acls
+from aclweb.clusters import (
+    ClusterClient,
+    Connection,
+    OutcomeKind,
+    SourceKind,
+    TopicInfo,
+    Verb,
+    connect,
+)
+from aclweb.clusters.embedded import KafkaBroker, lay_out
+from tests.builders import acl, allow, deny
+from tests.fake_cluster import FakeCluster
+from tests.servers import create_topic, wipe
+
+KINDS = [
+    "fake",
+    "snapshot",
+    pytest.param("zookeeper", marks=pytest.mark.zookeeper),
+    pytest.param("kafka44", marks=pytest.mark.kafka),
+    pytest.param("kafka39", marks=pytest.mark.kafka),
+]
+WRITABLE = [kind for kind in KINDS if kind != "snapshot"]
+DONE = {OutcomeKind.WRITTEN, OutcomeKind.ALREADY}
+
+PLAIN = allow("User:bob", "READ", "orders.eu")
+MANY = (
+    PLAIN,
+    allow("User:bob", "READ", "orders.eu", pattern="PREFIXED"),
+    deny("User:bob", "READ", "orders.eu"),
+    allow("User:*", "DESCRIBE", "*"),
+    allow("User:CN=pay,OU=eu west,O=Æther", "WRITE", "orders.eu", host="10.0.6.30"),
+    allow('User:o\'neil "x" {y}', "ALL", "orders.eu", host="0:0:0:0:0:0:0:1"),
+    allow("Group:a:b", "READ", "team:one two;ü", resource_type="GROUP"),
+    allow("User:tx", "WRITE", "tx-", pattern="PREFIXED", resource_type="TRANSACTIONAL_ID"),
+    allow("User:ops", "ALTER", "kafka-cluster", resource_type="CLUSTER"),
+    allow("User:ops", "DESCRIBE_TOKENS", "User:bob", resource_type="USER"),
+    allow("User:ops", "DESCRIBE", "token-1", resource_type="DELEGATION_TOKEN"),
+)
+
+
+@dataclass
+class Subject:
+    """One kind of cluster, empty at first, with the topics `orders.eu` of two partitions and `audit` of one."""
+
+    connect: Callable[[], ClusterClient]
+    put: Callable[[Iterable[AclBinding]], object]
+
+
+@pytest.fixture
+def subject(request, tmp_path: Path, fresh: str) -> Subject:
+    kind = request.param
+    if kind == "fake":
+        fake = FakeCluster(topics=[TopicInfo("orders.eu", 2), TopicInfo("audit", 1)], groups=["billing"])
+        return Subject(lambda: fake, fake.bindings.extend)
+    if kind == "snapshot":
+        return _snapshot(tmp_path / "prod.jsonl")
+    if kind == "zookeeper":
+        server = request.getfixturevalue("zookeeper_server")
+        address = f"{server.address}/{fresh}"
+        lay_out(address, cluster_id="zk-1", topics={"orders.eu": 2, "audit": 1}, broker="127.0.0.1:9092")
+        return _live(Connection(SourceKind.ZOOKEEPER, address))
+    broker: KafkaBroker = request.getfixturevalue(kind)
+    wipe(broker)
+    with connect(broker.connection()) as client:
+        present = {topic.name for topic in client.read_topics()}
+    for name, partitions in (("orders.eu", 2), ("audit", 1)):
+        if name not in present:
+            create_topic(broker, name, partitions)
+    return _live(broker.connection())
+
+
+def _live(connection: Connection) -> Subject:
+    def put(bindings: Iterable[AclBinding]) -> None:
+        with connect(connection) as client:
+            assert {outcome.kind for outcome in client.write(Verb.ADD, tuple(bindings))} <= DONE
+
+    return Subject(lambda: connect(connection), put)
+
+
+def _snapshot(path: Path) -> Subject:
+    topics = [{"name": "orders.eu", "partitions": 2}, {"name": "audit", "partitions": 1}]
+    header = {"cluster": "file-1", "topics": topics, "groups": ["billing"]}
+
+    def put(bindings: Iterable[AclBinding]) -> None:
+        path.write_text(json.dumps(header) + "\n" + write_acls(bindings, format="jsonl"), encoding="utf-8")
+
+    put(())
+    return Subject(lambda: connect(Connection(SourceKind.SNAPSHOT, str(path))), put)
+
+
+def held(subject: Subject) -> set[AclBinding]:
+    with subject.connect() as client:
+        reading = client.read_acls()
+    assert reading.problems == ()
+    assert len(set(reading.bindings)) == len(reading.bindings)
+    return set(reading.bindings)
+
+
+@pytest.mark.parametrize("subject", KINDS, indirect=True)
+def test_a_cluster_without_acls_reads_as_one_and_not_as_a_failure(subject):
+    assert held(subject) == set()
+
+
+@pytest.mark.parametrize("subject", KINDS, indirect=True)
+def test_reading_gives_exactly_the_acls_that_are_there_letter_by_letter(subject):
+    subject.put(MANY)
+
+    assert held(subject) == set(MANY)
+
+
+@pytest.mark.parametrize("subject", KINDS, indirect=True)
+def test_topics_are_read_with_their_partitions(subject):
+    with subject.connect() as client:
+        topics = {topic.name: topic.partitions for topic in client.read_topics() if not topic.internal}
+
+    assert topics["orders.eu"] == 2
+    assert topics["audit"] == 1
+
+
+@pytest.mark.parametrize("subject", KINDS, indirect=True)
+def test_groups_are_names_or_openly_not_known(subject):
+    with subject.connect() as client:
+        groups = client.read_groups()
+
+    assert groups is None if client.kind is SourceKind.ZOOKEEPER else isinstance(groups, tuple)
+
+
+@pytest.mark.parametrize("subject", KINDS, indirect=True)
+def test_a_cluster_says_which_one_it_is(subject):
+    with subject.connect() as client:
+        facts = client.describe()
+
+    assert facts.cluster_id
+    assert not facts.migrating
+
+
+@pytest.mark.parametrize("subject", WRITABLE, indirect=True)
+def test_writing_the_same_twice_changes_nothing_more(subject):
+    with subject.connect() as client:
+        first = client.write(Verb.ADD, MANY)
+        second = client.write(Verb.ADD, MANY)
+
+    assert {outcome.kind for outcome in first} == {OutcomeKind.WRITTEN}
+    assert {outcome.kind for outcome in second} <= DONE
+    assert held(subject) == set(MANY)
+
+
+@pytest.mark.parametrize("subject", WRITABLE, indirect=True)
+def test_there_is_one_outcome_for_each_binding_in_the_order_given_repetitions_too(subject):
+    asked = (MANY[3], PLAIN, MANY[3], MANY[6])
+
+    with subject.connect() as client:
+        outcomes = client.write(Verb.ADD, asked)
+
+    assert tuple(outcome.binding for outcome in outcomes) == asked
+    assert all(outcome.sentence for outcome in outcomes)
+
+
+@pytest.mark.parametrize("subject", WRITABLE, indirect=True)
+def test_removing_takes_away_exactly_what_is_named(subject):
+    subject.put(MANY)
+
+    with subject.connect() as client:
+        outcomes = client.write(Verb.REMOVE, (PLAIN, MANY[3]))
+
+    assert {outcome.kind for outcome in outcomes} == {OutcomeKind.WRITTEN}
+    assert held(subject) == set(MANY) - {PLAIN, MANY[3]}
+
+
+@pytest.mark.parametrize("subject", WRITABLE, indirect=True)
+def test_removing_what_is_not_there_says_so_and_removes_nothing_else(subject):
+    subject.put([PLAIN])
+
+    with subject.connect() as client:
+        (outcome,) = client.write(Verb.REMOVE, [allow("User:*", "READ", "orders.eu")])
+
+    assert outcome.kind is OutcomeKind.ALREADY
+    assert held(subject) == {PLAIN}
+
+
+@pytest.mark.parametrize("subject", WRITABLE, indirect=True)
+def test_everything_can_be_removed_again(subject):
+    subject.put(MANY)
+
+    with subject.connect() as client:
+        client.write(Verb.REMOVE, MANY)
+
+    assert held(subject) == set()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        allow("bob", "READ", "orders.eu"),
+        allow("User:bob", "READ", ""),
+        allow("User:bob", "READ", "my-cluster", resource_type="CLUSTER"),
+        allow("User:bob", "READ", "orders.*", pattern="GLOB"),
+        allow("User:bob", "READ", "orders", pattern="MATCH"),
+        allow("User:bob", "ANY", "orders"),
+        allow("User:bob", "UNKNOWN", "orders"),
+        acl("ANY", "User:bob", "READ", "orders"),
+        allow("User:bob", "READ", "orders", resource_type="ANY"),
+    ],
+    ids=lambda bad: f"{bad.principal}-{bad.operation.name}-{bad.pattern_type.name}-{bad.resource_type.name}",
+)
+@pytest.mark.parametrize("subject", WRITABLE, indirect=True)
+def test_an_acl_that_no_cluster_takes_is_refused_in_a_sentence_and_does_not_hinder_the_others(subject, bad):
+    good = (PLAIN, MANY[6])
+
+    with subject.connect() as client:
+        outcomes = client.write(Verb.ADD, (good[0], bad, good[1]))
+
+    assert [outcome.kind for outcome in outcomes] == [
+        OutcomeKind.WRITTEN,
+        OutcomeKind.REFUSED,
+        OutcomeKind.WRITTEN,
+    ]
+    assert outcomes[1].sentence.endswith(".")
+    assert held(subject) == set(good)
+
+
+@pytest.mark.parametrize("subject", ["snapshot"], indirect=True)
+def test_a_file_refuses_every_write_in_a_sentence_and_stays_as_it_was(subject):
+    subject.put(MANY)
+
+    with subject.connect() as client:
+        outcomes = client.write(Verb.REMOVE, MANY)
+
+    assert not client.writable
+    assert {outcome.kind for outcome in outcomes} == {OutcomeKind.REFUSED}
+    assert "commands" in outcomes[0].sentence
+    assert held(subject) == set(MANY)
