@@ -41,7 +41,7 @@ def read_rows(text: str, header: Sequence[str], problems: Problems) -> Iterator[
     rows = _raw_rows(text, problems)
     first = next(rows, None)
     if first is None:
-        if not problems.messages:
+        if not problems:
             problems.add(1, f"The CSV is empty, but needs its header; begin with {','.join(header)}.")
         return
     line, keys = first
@@ -72,7 +72,7 @@ def _raw_rows(text: str, problems: Problems) -> Iterator[tuple[int, list[str]]]:
         except csv.Error as error:
             problems.add(line, _why(str(error)))
             continue
-        if row:
+        if len(row) > 1 or "".join(row).strip(" \t\r"):
             yield line, row
 
 

@@ -57,12 +57,13 @@ def _escaped(character: str) -> str:
     return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
 
 
-def read_rows(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, str]]]:
-    """Return each object as (line it starts on, value by key); note bad lines in `problems`.
+def read_rows(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, str], dict[str, int]]]:
+    """Return each object as (its first line, value by key, line by key); note bad lines in `problems`.
 
     An object with a bad line is left out.
     """
     item: dict[str, str] | None = None
+    places: dict[str, int] = {}
     start, column, good = 0, 0, True
     list_indent: int | None = None
 
@@ -73,8 +74,8 @@ def read_rows(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, st
         dash = _DASH.fullmatch(line)
         if dash is not None:
             if item is not None and good:
-                yield start, item
-            item, start, good = {}, number, True
+                yield start, item, places
+            item, places, start, good = {}, {}, number, True
             indent, gap, rest = len(dash[1]), dash[2], dash[3]
             if list_indent is None:
                 list_indent = indent
@@ -109,12 +110,12 @@ def read_rows(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, st
             key, value = _pair(rest)
             if key in item:
                 raise _BadValue(f"The key {shown(key)} stands twice in one ACL; keep one.")
-            item[key] = value
+            item[key], places[key] = value, number
         except _BadValue as error:
             problems.add(number, error)
             good = False
     if item is not None and good:
-        yield start, item
+        yield start, item, places
 
 
 def _pair(text: str) -> tuple[str, str]:

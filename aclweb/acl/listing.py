@@ -14,7 +14,7 @@ import shlex
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from aclweb.acl.model import (
     CLUSTER_NAME,
@@ -36,22 +36,40 @@ PRINCIPAL_START = "ACLs for principal `"
 # Kafka's texts hold at most 32,767 bytes each; a piece beyond this is no piece.
 LONGEST_PIECE = 200_000
 
-_HEADER = re.compile(
-    r"Current ACLs for resource `ResourcePattern\(resourceType=([A-Z_]+), name=(.*), patternType=([A-Z]+)\)`: ?\r?",
-    re.DOTALL,
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How one kind of line looks: its first line begins so, its last line ends so, all of it is so."""
+
+    begins: re.Pattern[str]
+    ends: re.Pattern[str]
+    whole: re.Pattern[str]
+
+    @classmethod
+    def of(cls, begins: str, middle: str, ends: str) -> Self:
+        return cls(
+            re.compile(begins),
+            re.compile(f"{ends} ?\r?$"),
+            re.compile(f"{begins}{middle}{ends} ?\r?", re.DOTALL),
+        )
+
+
+_HEADER = _Shape.of(
+    r"Current ACLs for resource `ResourcePattern\(resourceType=([A-Z_]+), name=",
+    "(.*)",
+    r", patternType=([A-Z]+)\)`:",
 )
-_OLD_HEADER = re.compile(
-    r"Current ACLs for resource `(?!ResourcePattern\()([A-Za-z]+):(?:([A-Z]+):)?(.*)`: ?\r?", re.DOTALL
+_OLD_HEADER = _Shape.of(r"Current ACLs for resource `([A-Za-z]+):", "(?:([A-Z]+):)?(.*)", "`:")
+_PRINCIPAL = _Shape.of("ACLs for principal `", ".*", "`")
+_ENTRY = _Shape.of(
+    r" ?\t\(principal=", "(.*), host=(.*)", r", operation=([A-Z_]+), permissionType=([A-Z]+)\)"
 )
-_ENTRY = re.compile(
-    r" ?\t\(principal=(.*), host=(.*), operation=([A-Z_]+), permissionType=([A-Z]+)\) ?\r?", re.DOTALL
+_OLD_ENTRY = _Shape.of(
+    r" ?\t(?!\(principal=)",
+    "(.*)",
+    r" has ([A-Za-z]+) permission for operations: ([A-Za-z]+) from hosts: (.*?)",
 )
-_OLD_ENTRY = re.compile(
-    r" ?\t(?!\(principal=)(.*) has ([A-Za-z]+) permission for operations: ([A-Za-z]+) from hosts: (.*?) ?\r?",
-    re.DOTALL,
-)
-_PRINCIPAL = re.compile(r"ACLs for principal `(.*)` ?\r?", re.DOTALL)
-_COMPLETE = (_HEADER, _OLD_HEADER, _ENTRY, _OLD_ENTRY)
+_SHAPES = (_HEADER, _OLD_HEADER, _PRINCIPAL, _ENTRY, _OLD_ENTRY)
 _STARTS = (HEADER_START, PRINCIPAL_START, "\t", " \t")
 
 Word = TypeVar("Word", ResourceType, PatternType, Operation, PermissionType)
@@ -94,7 +112,7 @@ def _pieces(text: str, problems: Problems) -> Iterator[_Piece]:
     at = 0
     while at < len(lines):
         first = lines[at]
-        if not first.strip(" \r"):
+        if not first.strip(" \t\r"):
             at += 1
             continue
         if not first.startswith(_STARTS):
@@ -125,39 +143,29 @@ def _end_of_piece(lines: list[str], start: int) -> int | None:
     A piece ends at the first line with which it is complete. The search gives up at a line
     that is a complete piece by itself: what stands before it is damaged.
     """
-    first = lines[start]
-    shapes: tuple[re.Pattern[str], ...]
-    last_words: tuple[str, ...]
-    if first.startswith(HEADER_START):
-        shapes, last_words = (_HEADER, _OLD_HEADER), ("`:", "`: ")
-    elif first.startswith(PRINCIPAL_START):
-        shapes, last_words = (_PRINCIPAL,), ("`", "` ")
-    elif first.lstrip(" ").startswith("\t(principal="):
-        shapes, last_words = (_ENTRY,), (")", ") ")
-    else:
-        shapes, last_words = (_OLD_ENTRY,), ()
+    shape = next((shape for shape in _SHAPES if shape.begins.match(lines[start])), None)
+    if shape is None:
+        return None
     length = 0
     for end in range(start + 1, len(lines) + 1):
-        last = lines[end - 1].removesuffix("\r")
+        last = lines[end - 1]
         length += len(last) + 1
         if length > LONGEST_PIECE:
             return None
-        if last.endswith(last_words) if last_words else " from hosts: " in last:
-            joined = "\n".join(lines[start:end])
-            if any(shape.fullmatch(joined) for shape in shapes):
-                return end
-        if end - 1 > start and any(shape.fullmatch(last) for shape in _COMPLETE):
+        if shape.ends.search(last) and shape.whole.fullmatch("\n".join(lines[start:end])):
+            return end
+        if end - 1 > start and any(other.whole.fullmatch(last) for other in _SHAPES):
             return None
     return None
 
 
 def _pattern(header: str) -> ResourcePattern:
     """Return the pattern of a header; raise AclError for a word that Kafka does not know."""
-    new = _HEADER.fullmatch(header)
+    new = _HEADER.whole.fullmatch(header)
     if new is not None:
         resource_type = _word(ResourceType.__members__, "Resource type", new[1])
         return ResourcePattern(resource_type, new[2], _word(PatternType.__members__, "Pattern type", new[3]))
-    old = _OLD_HEADER.fullmatch(header)
+    old = _OLD_HEADER.whole.fullmatch(header)
     if old is None:  # pragma: no cover - a piece is complete before it comes here
         raise AclError(f"{shown(header)} is no header of a listing.")
     kind, pattern_word, name = old.groups()
@@ -172,12 +180,12 @@ def _pattern(header: str) -> ResourcePattern:
 
 def _binding(pattern: ResourcePattern, entry: str) -> AclBinding:
     """Return the ACL of an entry; raise AclError for a word that Kafka does not know."""
-    new = _ENTRY.fullmatch(entry)
+    new = _ENTRY.whole.fullmatch(entry)
     if new is not None:
         principal, host, operation_word, permission_word = new.groups()
         operation = _word(Operation.__members__, "Operation", operation_word)
     else:
-        old = _OLD_ENTRY.fullmatch(entry)
+        old = _OLD_ENTRY.whole.fullmatch(entry)
         if old is None:  # pragma: no cover - a piece is complete before it comes here
             raise AclError(f"{shown(entry)} is no entry of a listing.")
         principal, permission_word, operation_word, host = old.groups()
@@ -235,7 +243,7 @@ def why_not_listed(binding: AclBinding) -> str | None:
     problems = Problems("")
     block = _block(binding.pattern, [entry, entry], scala=False)
     read = {found for _line, found in read_listing(block, problems)}
-    if problems.messages or read != {binding}:
+    if problems or read != {binding}:
         return f"The listing of this ACL would be read as another: {shown(str(binding.as_dict()))}; use JSON lines."
     return None
 
@@ -296,7 +304,8 @@ def _command(binding: AclBinding, op: str, bootstrap: str) -> str:
         words.append("--cluster")
     else:
         words += _option(_NAME_OPTIONS[binding.resource_type], binding.resource_name)
-        words += _option("--resource-pattern-type", binding.pattern_type.name.lower())
+        if binding.pattern_type is PatternType.PREFIXED:
+            words += ("--resource-pattern-type", "prefixed")
     return f"kafka-acls --bootstrap-server {bootstrap} {shlex.join(words)}"
 
 

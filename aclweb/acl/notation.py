@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from aclweb.acl import acl_csv, acl_yaml, listing, znodes
+from aclweb.acl.delta import Delta
 from aclweb.acl.filters import AclFilter
 from aclweb.acl.model import (
     AccessRequest,
@@ -30,7 +31,7 @@ from aclweb.acl.model import (
     ResourcePattern,
     ResourceType,
 )
-from aclweb.acl.problems import NotationError, Problems, shown
+from aclweb.acl.problems import KeyProblem, NotationError, Problems, shown
 from aclweb.acl.profiles import Rules
 
 ACL_KEYS = (
@@ -169,7 +170,7 @@ def _word(words: dict[object, Word], given: Mapping[str, object], key: str) -> W
         if member is not None:
             return member
     names = ", ".join(dict.fromkeys(member.name for member in words.values()))
-    raise NotationError(f"{key} is {shown(value)}, which cannot stand here; use one of {names}.")
+    raise KeyProblem(key, f"{key} is {shown(value)}, which cannot stand here; use one of {names}.")
 
 
 def _text(given: Mapping[str, object], key: str) -> str:
@@ -178,7 +179,7 @@ def _text(given: Mapping[str, object], key: str) -> str:
         return value
     if isinstance(value, str):
         return str.__str__(value)  # a plain copy of a template's safe string, which cannot be interned
-    raise NotationError(f"{key} is {shown(value)}, which is no text; write it in quotes.")
+    raise KeyProblem(key, f"{key} is {shown(value)}, which is no text; write it in quotes.")
 
 
 def _text_or_null(given: Mapping[str, object], key: str) -> str | None:
@@ -198,9 +199,10 @@ def _check_keys(
             f"{what} has the keys {', '.join(sorted(keys))}{_besides(optional)}."
         )
     if unknown:
-        raise NotationError(
+        raise KeyProblem(
+            unknown[0],
             f"{', '.join(map(shown, unknown))} {'is no key' if len(unknown) == 1 else 'are no keys'} of {what}; "
-            f"it has the keys {', '.join(sorted(keys))}{_besides(optional)}."
+            f"it has the keys {', '.join(sorted(keys))}{_besides(optional)}.",
         )
 
 
@@ -243,7 +245,7 @@ def read_acl_file(text: str, *, source: str, format: str | None = None) -> AclFi
     elif format == "csv":
         rows = _built(acl_csv.read_rows(text, ACL_KEYS, problems), binding_from_dict, problems)
     elif format == "yaml":
-        rows = _built(acl_yaml.read_rows(text, problems), binding_from_dict, problems)
+        rows = _read_yaml(text, problems)
     elif format == "listing":
         rows = listing.read_listing(text, problems)
     else:
@@ -251,6 +253,16 @@ def read_acl_file(text: str, *, source: str, format: str | None = None) -> AclFi
     bindings, lines = _columns(rows)
     problems.raise_if_any()
     return AclFile(source, bindings, lines)
+
+
+def _read_yaml(text: str, problems: Problems) -> Iterator[tuple[int, AclBinding]]:
+    for line, row, places in acl_yaml.read_rows(text, problems):
+        try:
+            yield line, binding_from_dict(row)
+        except KeyProblem as error:
+            problems.add(places[error.key], error)
+        except NotationError as error:
+            problems.add(line, error)
 
 
 def recognise(text: str, *, source: str) -> str:
@@ -405,6 +417,43 @@ def read_requests(text: str, *, source: str) -> tuple[AccessRequest, ...]:
     requests, _lines_of = _columns(_built(objects, request_from_dict, problems))
     problems.raise_if_any()
     return tuple(requests)
+
+
+def read_delta(text: str, *, source: str) -> Delta:
+    """Return the edit of a JSON-lines file: ACLs with one more key, `"op": "add"` or `"remove"`.
+
+    Raises NotationError naming every bad line.
+    """
+    problems = Problems(source)
+    sides: dict[str, dict[AclBinding, int]] = {"add": {}, "remove": {}}
+    objects = _json_objects(text.removeprefix("\ufeff"), problems)
+    for line, (op, binding) in _built(objects, _edit_from_dict, problems):
+        other = sides["remove" if op == "add" else "add"].get(binding)
+        if other is not None:
+            problems.add(
+                line,
+                f"The ACL to {op} is the one of line {other}, which does the opposite; keep one of them.",
+            )
+        sides[op].setdefault(binding, line)
+    problems.raise_if_any()
+    return Delta(add=tuple(sides["add"]), remove=tuple(sides["remove"]))
+
+
+def write_delta(delta: Delta) -> str:
+    """Return an edit as JSON lines, in the order in which it is safe to write."""
+    return "".join(
+        f"{json.dumps({'op': step.op, **binding.as_dict()})}\n"
+        for step in delta.steps()
+        for binding in step.bindings
+    )
+
+
+def _edit_from_dict(given: Mapping[str, object]) -> tuple[str, AclBinding]:
+    op = given.get("op")
+    if op not in ("add", "remove"):
+        found = f"op is {shown(op)}" if "op" in given else "'op' is missing"
+        raise NotationError(f'{found}; write "op": "add" or "op": "remove" beside the ACL\'s keys.')
+    return str(op), binding_from_dict({key: value for key, value in given.items() if key != "op"})
 
 
 def read_names(text: str) -> tuple[str, ...]:

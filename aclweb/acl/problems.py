@@ -7,7 +7,6 @@ that a person mends a file in one go and nothing of a bad file is ever used.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 
 from aclweb.acl.model import AclError
 
@@ -26,24 +25,40 @@ class NotationError(AclError):
         return type(self), self.messages
 
 
+class KeyProblem(NotationError):
+    """A value that cannot stand under `key`; a reader that knows the key's own line names that one."""
+
+    def __init__(self, key: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.key = key
+
+    def __reduce__(self) -> tuple[type[KeyProblem], tuple[str, ...]]:
+        return type(self), (self.key, *self.messages)
+
+
 class Problems:
-    """What is wrong in one file, in the order found."""
+    """What is wrong in one file, told in the order of its lines."""
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.messages: list[str] = []
+        self._found: list[tuple[int, str]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
 
     def add(self, line: int, sentence: object) -> None:
         """Note that `line` (counted from 1) is bad, and why."""
-        self.messages.append(f"{self.source}:{line}: {sentence}")
+        self._found.append((line, str(sentence)))
 
-    def extend(self, messages: Iterable[str]) -> None:
-        """Note sentences that already name their file and line."""
-        self.messages.extend(messages)
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """One sentence for each bad line, with file and line."""
+        found = sorted(self._found, key=lambda place: place[0])
+        return tuple(f"{self.source}:{line}: {sentence}" for line, sentence in found)
 
     def raise_if_any(self) -> None:
         """Raise NotationError with every sentence; do nothing when all lines were good."""
-        if self.messages:
+        if self._found:
             raise NotationError(*self.messages)
 
 
