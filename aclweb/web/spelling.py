@@ -8,7 +8,9 @@ another or break the page.
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Iterable
 
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -37,9 +39,12 @@ def visible(text: str) -> str:
     )
 
 
-def marked_up(text: str) -> SafeString:
-    """Return `text` as HTML: hidden characters marked, and places where a long name may break."""
-    edged = _spaces_at_the_ends(text)
+def marked_up(text: str, *, is_name: bool = True) -> SafeString:
+    """Return `text` as HTML: hidden characters marked, and places where a long name may break.
+
+    In a name the spaces at its ends count as hidden; in the middle of a sentence they do not.
+    """
+    edged = _spaces_at_the_ends(text) if is_name else frozenset()
     pieces: list[SafeString] = []
     plain: list[str] = []
     for place, letter in enumerate(text):
@@ -54,6 +59,26 @@ def marked_up(text: str) -> SafeString:
                 plain = []
     pieces.append(conditional_escape("".join(plain)))
     return format_html_join("", "{}", ((piece,) for piece in pieces))
+
+
+def with_names(sentence: str, names: Iterable[str]) -> SafeString:
+    """Return a sentence as HTML in which each of `names` is set as a name of Kafka."""
+    wanted = sorted({re.escape(name) for name in names if len(name) > 1}, key=len, reverse=True)
+    if not wanted:
+        return marked_up(sentence, is_name=False)
+    parts = re.split(rf"(?<!\w)({'|'.join(wanted)})(?!\w)", sentence)
+    return format_html_join(
+        "",
+        "{}",
+        (
+            (
+                format_html('<span class="name">{}</span>', marked_up(part))
+                if place % 2
+                else marked_up(part, is_name=False),
+            )
+            for place, part in enumerate(parts)
+        ),
+    )
 
 
 def _spaces_at_the_ends(text: str) -> frozenset[int]:

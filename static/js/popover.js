@@ -9,14 +9,29 @@
     if (button) opener = button;
   }, true);
 
+  // A link with data-opens fetches its reason by htmx; once that is there the panel opens beside it.
+  let link = null;
+  document.addEventListener("htmx:beforeRequest", function (event) {
+    const from = event.target.closest("[data-opens]");
+    if (from) link = from;
+  });
+  document.addEventListener("htmx:afterSwap", function (event) {
+    const panel = event.target;
+    if (!link || !panel.matches("[popover]") || link.dataset.opens !== `#${panel.id}`) return;
+    opener = link;
+    if (panel.matches(":popover-open")) panel.hidePopover();
+    panel.showPopover();
+  });
+
   document.addEventListener("toggle", function (event) {
     const panel = event.target;
     if (!panel.matches || !panel.matches("[popover]")) return;
-    const button = document.querySelector(`[popovertarget="${CSS.escape(panel.id)}"]:not([popovertargetaction="hide"])`);
-    if (button) button.setAttribute("aria-expanded", String(event.newState === "open"));
-    if (event.newState !== "open") return;
-
-    const from = opener && opener.getAttribute("popovertarget") === panel.id ? opener : button;
+    const from = opener;
+    if (from) from.toggleAttribute("data-open", event.newState === "open");
+    if (event.newState !== "open") {
+      if (from && (document.activeElement === document.body || panel.contains(document.activeElement))) from.focus();
+      return;
+    }
     if (from && window.innerWidth > 720) {
       const box = from.getBoundingClientRect();
       const left = Math.max(12, Math.min(box.left, window.innerWidth - panel.offsetWidth - 12));

@@ -14,17 +14,29 @@ from __future__ import annotations
 
 import datetime
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import template
 from django.templatetags.static import static
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from aclweb.acl.model import ANY_USER, AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.model import (
+    ANY_USER,
+    AccessRequest,
+    AclBinding,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
 from aclweb.inventory.models import Cluster
-from aclweb.web import links, render_time, spelling
+from aclweb.web import answering, links, render_time, spelling
+
+if TYPE_CHECKING:
+    from aclweb.inventory.queries import AccessRow, Cell
 
 register = template.Library()
 
@@ -61,6 +73,20 @@ def kafka(text: str | None) -> SafeString:
 def visible(text: str | None) -> str:
     """Show a text of Kafka where only plain text goes: a title or a label."""
     return spelling.visible(text or "")
+
+
+@register.filter
+def naming(sentence: str, request: AccessRequest) -> SafeString:
+    """Show a sentence about a question with the texts of Kafka in it set as names."""
+    return spelling.with_names(
+        answering.in_words(sentence), (request.principal, request.resource_name or "", request.host)
+    )
+
+
+@register.filter
+def any_host(sentence: str) -> str:
+    """Say "from any host" where a sentence about a question without a host says `from *`."""
+    return answering.in_words(sentence)
 
 
 @register.filter
@@ -203,6 +229,21 @@ def explain_url(
     host: str = "*",
 ) -> str:
     return links.explain_cell(cluster, principal, operation, resource_type, name, host)
+
+
+@register.simple_tag
+def cell_url(cluster: Cluster, kind: ResourceType, name: str, row: AccessRow, cell: Cell) -> str:
+    """Where the reason behind one cell of a matrix stands."""
+    asked = links.encoded(
+        type=kind.name, name=name, operation=cell.operation.name, who=row.kind, principal=row.principal
+    )
+    return f"{reverse('cell', args=[cluster.slug])}?{asked}"
+
+
+@register.filter
+def cell_mark(state: str) -> str:
+    """The mark for a cell's state."""
+    return state if state in _MARKS else "unknown"
 
 
 @register.simple_tag

@@ -1,0 +1,32 @@
+"""May this principal do that? The question first, then how the clusters stand and what changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from aclweb.inventory import current
+from aclweb.web import frame, links
+from aclweb.web.answering import answer
+from aclweb.web.forms import AskForm
+from aclweb.web.htmx import render_page, wants_part
+
+
+@login_required
+@require_GET
+def ask(request: HttpRequest) -> HttpResponse:
+    """Answer a question about the current cluster; below it, the clusters and the newest changes."""
+    cluster = frame.last_cluster(request)
+    if cluster is None:
+        return render_page(request, "home/no_clusters.html", None, {}, section="home")
+    in_force = current.in_force(cluster)
+    form = AskForm(request.GET if "principal" in request.GET else None, rules=in_force.rules)
+    context: dict[str, Any] = {"cluster": cluster, "form": form, "in_force": in_force}
+    if form.is_bound and form.is_valid():
+        context["answer"] = answer(form.request(), in_force)
+        context["permalink"] = links.explain(cluster, form.request())
+    status = 422 if form.is_bound and not form.is_valid() and not wants_part(request) else 200
+    return render_page(request, "home/ask.html", "home/_answer.html", context, section="home", status=status)
