@@ -242,25 +242,24 @@ def for_principal(binding: AclBinding, principal: str) -> bool:
 
 
 def for_operation(binding: AclBinding, operation: Operation) -> bool:
-    """Whether the binding counts for this operation, for certain."""
-    return _operation_mask(binding, operation) == _certain(binding.permission_type)
+    """Whether the binding counts for this operation, whatever its permission turns out to be."""
+    return effect_on(binding, operation) in ("allow", "deny", "either")
 
 
-def _certain(permission: PermissionType) -> str:
-    return {"ALLOW": "allow", "DENY": "deny"}.get(permission.name, "both")
+def effect_on(binding: AclBinding, operation: Operation) -> str:
+    """What a binding for the caller does to an operation.
 
-
-def _operation_mask(binding: AclBinding, operation: Operation) -> str:
-    """What the operation makes of the binding: "allow", "deny", "both" (either), "maybe" or ""."""
+    "allow" or "deny"; "either" where its permission is UNKNOWN; "perhaps" where an unknown
+    value may make it an ALLOW and cannot make it a DENY; "" where it does nothing.
+    """
     mask = mask_of(binding.operation, binding.permission_type) >> operation.code
     if mask & 1:
         return "allow"
     if mask >> DENY_SHIFT & 1:
         return "deny"
-    perhaps_allow, perhaps_deny = mask >> MAYBE_SHIFT & 1, mask >> MAYBE_SHIFT + DENY_SHIFT & 1
-    if perhaps_allow and perhaps_deny:
-        return "both"
-    return "maybe" if perhaps_allow else ""
+    if mask >> MAYBE_SHIFT + DENY_SHIFT & 1:
+        return "either"
+    return "perhaps" if mask >> MAYBE_SHIFT & 1 else ""
 
 
 def _finding(request: AccessRequest, binding: AclBinding, rules: Rules) -> Finding:
@@ -286,28 +285,28 @@ def _answer(
         return _SUPER_USER
     if request.resource_name is None:
         return _answer_by_type(request, covering, unknowns, rules)
-    readings = [_reading(request, binding, rules) for binding in covering]
-    return _settle(
+    readings = [reading_of(request, binding, rules) for binding in covering]
+    return settle(
         denied="deny" in readings,
         allowed="allow" in readings,
-        perhaps_denied="both" in readings,
-        perhaps_allowed="both" in readings or "maybe" in readings,
+        perhaps_denied="either" in readings,
+        perhaps_allowed="either" in readings or "perhaps" in readings,
         covered=bool(readings),
-        unknown_patterns=[_reading(request, binding, rules) for binding in unknowns],
+        unknown_patterns=[reading_of(request, binding, rules) for binding in unknowns],
         rules=rules,
     )
 
 
-def _reading(request: AccessRequest, binding: AclBinding, rules: Rules) -> str:
+def reading_of(request: AccessRequest, binding: AclBinding, rules: Rules) -> str:
     """What the binding does to the request if its pattern covers the resource."""
     if for_principal(binding, request.principal) and admits(
         binding.host, request.host, ranges=rules.cidr_hosts
     ):
-        return _operation_mask(binding, request.operation)
+        return effect_on(binding, request.operation)
     return ""
 
 
-def _settle(
+def settle(
     *,
     denied: bool,
     allowed: bool,
@@ -325,9 +324,9 @@ def _settle(
     """
     if denied:
         return _DENY_ACL
-    perhaps_denied = perhaps_denied or any(reading in ("deny", "both") for reading in unknown_patterns)
+    perhaps_denied = perhaps_denied or any(reading in ("deny", "either") for reading in unknown_patterns)
     perhaps_allowed = perhaps_allowed or any(
-        reading in ("allow", "both", "maybe") for reading in unknown_patterns
+        reading in ("allow", "either", "perhaps") for reading in unknown_patterns
     )
     default_allows = rules.allow_everyone and not covered
     can_be_allowed = allowed or perhaps_allowed or default_allows
@@ -368,13 +367,13 @@ def _decide_with_unknowns(
     request: AccessRequest, table: MaskTable, mask: int, bit: int, rules: Rules
 ) -> Answer:
     assert request.resource_name is not None
-    return _settle(
+    return settle(
         denied=False,
         allowed=bool(mask & bit),
         perhaps_denied=bool(mask >> MAYBE_SHIFT + DENY_SHIFT & bit),
         perhaps_allowed=bool(mask >> MAYBE_SHIFT & ALL_BITS & bit),
         covered=bool(table.covered.mask(request.resource_name, rules.is_standard)),
-        unknown_patterns=[_reading(request, binding, rules) for binding in table.unknown_patterns],
+        unknown_patterns=[reading_of(request, binding, rules) for binding in table.unknown_patterns],
         rules=rules,
     )
 
@@ -479,7 +478,7 @@ def _allows_by_type(
         asked = replace(request, resource_name=HARDCODE)
         at_hardcode = [binding for binding in bindings if covers_name(binding, HARDCODE, rules)]
         if _answer(asked, at_hardcode, (), rules) == _ALLOW_ACL:
-            return tuple(binding for binding in at_hardcode if _reading(asked, binding, rules) == "allow")
+            return tuple(binding for binding in at_hardcode if reading_of(asked, binding, rules) == "allow")
     return _undominated(
         [
             binding

@@ -1,0 +1,233 @@
+"""Which questions can be asked of two worlds of ACLs, sorted into classes that get one answer?
+
+Names, principals and hosts are infinitely many, but for LITERAL and PREFIXED patterns they
+fall into finitely many classes:
+
+* a name that was given or that a LITERAL names, by itself; the names nobody gave that begin
+  with a prefix and with no longer one; every other name;
+* a principal that an ACL or the super users name, by itself; everybody else;
+* a host that was given or that an ACL names, by itself; every other address.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from aclweb.acl.index import AclIndex, ResourceShelf
+from aclweb.acl.model import (
+    ANY_USER,
+    CLUSTER_NAME,
+    WILDCARD,
+    Operation,
+    ResourceType,
+    split_principal,
+)
+from aclweb.acl.profiles import OPERATIONS, Rules, operations_of
+
+EXACT, PREFIX, ANY_OTHER = "EXACT", "PREFIX", "ANY_OTHER"
+
+_FREE_NAMES = (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
+"""The types whose names may begin with an asterisk."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """What exists: the resources, callers and addresses that answers are wanted for.
+
+    Those that ACLs and super users name are looked at anyway. `new_topics` do not exist
+    before, so that nobody has access to them before.
+    """
+
+    topics: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    transactional_ids: tuple[str, ...] = ()
+    principals: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    new_topics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """One class of names of a type.
+
+    kind and text: EXACT for one name; PREFIX for the names nobody gave that begin with the
+    text and with no longer PREFIXED pattern; ANY_OTHER for the names under none.
+    sample: a name of the class; for EXACT the name itself.
+    """
+
+    resource_type: ResourceType
+    kind: str
+    text: str
+    sample: str
+    is_new: bool = False
+
+
+class Universe:
+    """All classes of the two worlds: those of `index`, and those that `added` brings."""
+
+    def __init__(
+        self, index: AclIndex, added: AclIndex, names: Names, rules: Rules, after_rules: Rules
+    ) -> None:
+        self.index, self.added, self.names = index, added, names
+        self.rules, self.after_rules = rules, after_rules
+        self.new_topics = dict.fromkeys(names.new_topics)
+        self._types = {resource_type: _TypeNames(self, resource_type) for resource_type in OPERATIONS}
+
+    def given(self, resource_type: ResourceType) -> tuple[str, ...]:
+        """Return the names of a type that exist before, in the order given."""
+        if resource_type is ResourceType.TOPIC:
+            return self.names.topics
+        if resource_type is ResourceType.GROUP:
+            return self.names.groups
+        if resource_type is ResourceType.TRANSACTIONAL_ID:
+            return self.names.transactional_ids
+        return (CLUSTER_NAME,) if resource_type is ResourceType.CLUSTER else ()
+
+    @cached_property
+    def principals(self) -> frozenset[str]:
+        """The principals with a class of their own; one more class holds everybody else."""
+        named = self.index.principals | self.added.principals
+        return (
+            frozenset(principal for principal in named if split_principal(principal) is not None)
+            | self.rules.super_users
+            | self.after_rules.super_users
+            | frozenset(self.names.principals)
+        ) - {ANY_USER}
+
+    @cached_property
+    def hosts(self) -> frozenset[str]:
+        """The hosts with a class of their own; one more class holds every other address."""
+        return (self.index.hosts | self.added.hosts | frozenset(self.names.hosts)) - {WILDCARD}
+
+    def operations(self, resource_type: ResourceType) -> tuple[Operation, ...]:
+        """Return the operations of a type in either world."""
+        either = {*operations_of(resource_type, self.rules), *operations_of(resource_type, self.after_rules)}
+        return tuple(operation for operation in OPERATIONS[resource_type] if operation in either)
+
+    def cells(self) -> int:
+        """Return the number of all questions: names x operations x principals x hosts, in classes."""
+        callers = (len(self.principals) + 1) * (len(self.hosts) + 1)
+        return callers * sum(
+            names.count * len(self.operations(resource_type)) for resource_type, names in self._types.items()
+        )
+
+    def all_spots(self, resource_type: ResourceType) -> Iterator[Spot]:
+        """Yield every class of names of a type."""
+        names = self._types[resource_type]
+        yield from self.exact_spots(resource_type, names.exact)
+        yield from self._prefix_spots(resource_type, names.prefixes)
+        if names.has_any_other:
+            yield Spot(resource_type, ANY_OTHER, "", names.sample(""))
+
+    def spots_under(
+        self, resource_type: ResourceType, literals: Iterable[str], prefixes: Iterable[str]
+    ) -> Iterator[Spot]:
+        """Yield the classes of names that these literal names and non-empty prefixes cover, once each."""
+        names = self._types[resource_type]
+        exact = dict.fromkeys(name for name in literals if name in names.exact)
+        below: dict[str, None] = {}
+        for prefix in prefixes:
+            exact |= dict.fromkeys(starting_with(names.sorted_exact, prefix))
+            below |= dict.fromkeys(starting_with(names.sorted_prefixes, prefix))
+        yield from self.exact_spots(resource_type, exact)
+        yield from self._prefix_spots(resource_type, below)
+
+    def exact_spots(self, resource_type: ResourceType, names: Iterable[str]) -> Iterator[Spot]:
+        """Yield one class for each name."""
+        new = self.new_topics if resource_type is ResourceType.TOPIC else {}
+        for name in names:
+            yield Spot(resource_type, EXACT, name, name, name in new)
+
+    def _prefix_spots(self, resource_type: ResourceType, prefixes: Iterable[str]) -> Iterator[Spot]:
+        sample = self._types[resource_type].sample
+        for prefix in prefixes:
+            yield Spot(resource_type, PREFIX, prefix, sample(prefix))
+
+
+class _TypeNames:
+    """The classes of names of one resource type."""
+
+    def __init__(self, universe: Universe, resource_type: ResourceType) -> None:
+        self.universe, self.resource_type = universe, resource_type
+        self.is_cluster = resource_type is ResourceType.CLUSTER
+
+    @cached_property
+    def shelves(self) -> list[ResourceShelf]:
+        found = (index.shelf(self.resource_type) for index in (self.universe.index, self.universe.added))
+        return [shelf for shelf in found if shelf is not None]
+
+    @cached_property
+    def exact(self) -> dict[str, None]:
+        """The names that stand for themselves, in the order given, then those that a LITERAL names."""
+        exact = dict.fromkeys(self.universe.given(self.resource_type))
+        if self.is_cluster:
+            return exact
+        if self.resource_type is ResourceType.TOPIC:
+            exact |= self.universe.new_topics
+        for shelf in self.shelves:
+            exact |= dict.fromkeys(name for name in shelf.literals if name != WILDCARD)
+        # Two names answer unlike their neighbours: the empty one, which an empty prefix alone
+        # covers in ZooKeeper mode, and `*` itself, which KRaft's wildcard covers.
+        if self._empty_prefix and not (
+            self.universe.rules.is_standard and self.universe.after_rules.is_standard
+        ):
+            exact[""] = None
+        if self.resource_type in _FREE_NAMES and WILDCARD in self.prefixes:
+            exact[WILDCARD] = None
+        return exact
+
+    @cached_property
+    def prefixes(self) -> dict[str, None]:
+        prefixes: dict[str, None] = {}
+        if self.is_cluster:
+            return prefixes
+        for shelf in self.shelves:
+            prefixes |= dict.fromkeys(shelf.chain.prefixes)
+        if not (self.universe.rules.is_standard or self.universe.after_rules.is_standard):
+            return prefixes
+        if self._empty_prefix:
+            prefixes[""] = None
+        if self.resource_type in _FREE_NAMES and any(shelf.wildcard for shelf in self.shelves):
+            # KRaft skips the literal `*` for longer names that begin with an asterisk, so
+            # these names are a class of their own even where no pattern says so.
+            prefixes[WILDCARD] = None
+        return prefixes
+
+    @cached_property
+    def sorted_exact(self) -> list[str]:
+        return sorted(self.exact)
+
+    @cached_property
+    def sorted_prefixes(self) -> list[str]:
+        return sorted(self.prefixes)
+
+    @property
+    def has_any_other(self) -> bool:
+        """Whether a name can stand under no PREFIXED pattern; an empty one leaves none."""
+        return not self.is_cluster and "" not in self.prefixes
+
+    @property
+    def count(self) -> int:
+        return len(self.exact) + len(self.prefixes) + self.has_any_other
+
+    def sample(self, start: str) -> str:
+        """Return a name that nobody gave, that begins with `start` and with no longer prefix."""
+        code = 0xE000
+        while (name := start + chr(code)) in self.exact or name in self.prefixes:
+            code += 1
+        return name
+
+    @property
+    def _empty_prefix(self) -> bool:
+        return any(shelf.empty_prefix for shelf in self.shelves)
+
+
+def starting_with(ordered: Sequence[str], prefix: str) -> Iterator[str]:
+    """Yield the texts of a sorted sequence that start with `prefix`."""
+    place = bisect_left(ordered, prefix)
+    while place < len(ordered) and ordered[place].startswith(prefix):
+        yield ordered[place]
+        place += 1

@@ -1,0 +1,752 @@
+"""What would an edit, a new topic or other rules change, and for whom?
+
+`simulate` compares two worlds over every question that can be asked in them, and is
+complete for LITERAL and PREFIXED patterns, because names, principals and hosts fall into
+classes that get one answer (see `universe`).
+
+Only classes of names that the edit can touch are looked at, and in each only the callers
+that it can touch: those that an added or removed binding names, or everybody where one is
+for `User:*`, or where a default that allows gives way to ACLs or comes back. So `unchanged`
+is not counted but computed: all cells of the universe less those reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from aclweb.acl.authorizer import Answer, Basis, Result, effect_on, settle
+from aclweb.acl.delta import Delta
+from aclweb.acl.explain import name_text, resource_text, says
+from aclweb.acl.hosts import admits, in_range, read_range
+from aclweb.acl.index import (
+    ALL_BITS,
+    DENY_SHIFT,
+    MAYBE_SHIFT,
+    AclIndex,
+    in_scan_order,
+    mask_of,
+)
+from aclweb.acl.model import (
+    ANY_USER,
+    WILDCARD,
+    AclBinding,
+    Operation,
+    PatternType,
+    Resource,
+    ResourceType,
+    split_principal,
+)
+from aclweb.acl.patterns import wildcard_covers
+from aclweb.acl.profiles import OPERATIONS, Rules
+from aclweb.acl.universe import ANY_OTHER, EXACT, PREFIX, Names, Spot, Universe
+
+__all__ = ["ANY_OTHER", "EXACT", "PREFIX", "Effect", "Impact", "Names", "Side", "simulate"]
+
+GAINS, LOSES, RECOVERED, DEPENDS = "gains", "loses", "recovered", "depends"
+
+NAMES_SHOWN = 3
+"""How many names a warning spells out before it counts the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The answer in one of the two worlds, and the bindings that settle it."""
+
+    result: Result
+    basis: Basis
+    determining: tuple[AclBinding, ...]
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "result": self.result.value,
+            "basis": self.basis.value,
+            "determining": [binding.as_dict() for binding in self.determining],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One difference; it holds for every cell that it covers.
+
+    principal, host: a text, or `*` for everyone and anywhere, less `except_principals` and
+    `except_hosts`. names_kind, names_text: as `kind` and `text` of a `Spot`; only EXACT has a
+    `resource_name`. before: None for a new topic. cells: how many it covers.
+    """
+
+    principal: str
+    host: str
+    except_principals: tuple[str, ...]
+    except_hosts: tuple[str, ...]
+    operation: Operation
+    resource_type: ResourceType
+    resource_name: str | None
+    names_kind: str
+    names_text: str
+    before: Side | None
+    after: Side
+    reason: str | None = None
+    cells: int = 1
+
+    def as_dict(self) -> dict[str, object]:
+        answer: dict[str, object] = {"principal": self.principal, "host": self.host}
+        if self.except_principals or self.except_hosts:
+            answer["except"] = {
+                "principals": list(self.except_principals),
+                "hosts": list(self.except_hosts),
+            }
+        answer |= {
+            "operation": self.operation.name,
+            "resource_type": self.resource_type.name,
+            "resource_name": self.resource_name,
+            "names": {"kind": self.names_kind, "text": self.names_text},
+            "before": None if self.before is None else self.before.as_dict(),
+            "after": self.after.as_dict(),
+        }
+        if self.reason is not None:
+            answer["reason"] = self.reason
+        return answer
+
+
+@dataclass(frozen=True)
+class Impact:
+    """Everything that differs between the two worlds.
+
+    gains, loses: refused before and allowed after, and the reverse. recovered: allowed on
+    both sides, but by ACLs of which none is the same, or on another basis. depends: cells
+    that cannot be told on one side, each with the reason. unchanged: the number of all
+    other cells. resources: the given names that an added or removed pattern covers.
+    """
+
+    gains: tuple[Effect, ...]
+    loses: tuple[Effect, ...]
+    recovered: tuple[Effect, ...]
+    depends: tuple[Effect, ...]
+    unchanged: int
+    resources: tuple[Resource, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no answer to any question would differ."""
+        return not (self.gains or self.loses or self.recovered or self.depends)
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "gains": [effect.as_dict() for effect in self.gains],
+            "loses": [effect.as_dict() for effect in self.loses],
+            "recovered": [effect.as_dict() for effect in self.recovered],
+            "depends": [effect.as_dict() for effect in self.depends],
+            "unchanged": self.unchanged,
+            "resources": [
+                {"resource_type": resource.resource_type.name, "resource_name": resource.name}
+                for resource in self.resources
+            ],
+            "warnings": list(self.warnings),
+        }
+
+
+def simulate(
+    delta: Delta,
+    index: AclIndex,
+    names: Names | None = None,
+    rules: Rules | None = None,
+    after_rules: Rules | None = None,
+) -> Impact:
+    """Return what differs once `delta` is written, and once `after_rules` hold if they are given."""
+    rules = rules or Rules()
+    return _Simulation(delta, index, names or Names(), rules, after_rules or rules).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What one cell becomes; `change` is the list of `Impact` that it belongs to."""
+
+    change: str
+    before: Side | None
+    after: Side
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """An effect without its names, so that all names of one coverage can share it."""
+
+    outcome: _Outcome
+    operation: Operation
+    principal: str
+    host: str
+    except_principals: tuple[str, ...]
+    except_hosts: tuple[str, ...]
+    cells: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What becomes of one class of names, and whether it had and has any ACL."""
+
+    parts: tuple[_Part, ...]
+    covered_before: bool
+    covered_after: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One caller's outcomes: on every host that is not named here, and on those that differ."""
+
+    elsewhere: _Outcome | None
+    by_host: dict[str, _Outcome | None]
+
+
+_SAME_ROW = _Row(None, {})
+
+
+class _Cover:
+    """The bindings that cover one class of names in one of the two worlds."""
+
+    def __init__(
+        self, bindings: list[AclBinding], unknown_patterns: Sequence[AclBinding], rules: Rules
+    ) -> None:
+        self.bindings, self.unknown_patterns, self.rules = bindings, unknown_patterns, rules
+        self._own: dict[str, list[AclBinding]] = {}
+        for binding in (*bindings, *unknown_patterns):
+            if split_principal(binding.principal) is not None:
+                self._own.setdefault(binding.principal, []).append(binding)
+
+    @property
+    def principals(self) -> set[str]:
+        return self._own.keys() - {ANY_USER}
+
+    def own(self, principal: str | None) -> list[AclBinding]:
+        """Return the bindings for one principal; with None, for one that nobody names."""
+        everyone = self._own.get(ANY_USER, [])
+        return everyone if principal is None else self._own.get(principal, []) + everyone
+
+    def matching(self, own: Iterable[AclBinding], host: str) -> list[AclBinding]:
+        ranges = self.rules.cidr_hosts
+        return [binding for binding in own if admits(binding.host, host, ranges=ranges)]
+
+    def matching_in_range(self, own: Iterable[AclBinding], range_text: str) -> list[AclBinding]:
+        """Return the bindings for an address of a range that lies in no narrower one."""
+        ranges = self.rules.cidr_hosts
+        return [
+            binding
+            for binding in own
+            if binding.host == WILDCARD or (ranges and _contains(binding.host, range_text))
+        ]
+
+    def state(self, matching: Iterable[AclBinding], operation: Operation) -> _State:
+        """Return all that the answer hangs on, given a caller's bindings whose host matches."""
+        mask, unknown = 0, []
+        for binding in matching:
+            if binding.pattern_type is PatternType.UNKNOWN:
+                unknown.append(effect_on(binding, operation))
+            else:
+                mask |= mask_of(binding.operation, binding.permission_type)
+        # Bindings with an unknown pattern may end the default even where they are for others.
+        unknown += [""] * (len(self.unknown_patterns) - len(unknown))
+        bit = 1 << operation.code
+        return _State(
+            denied=bool(mask >> DENY_SHIFT & bit),
+            allowed=bool(mask & bit),
+            perhaps_denied=bool(mask >> MAYBE_SHIFT + DENY_SHIFT & bit),
+            perhaps_allowed=bool(mask >> MAYBE_SHIFT & ALL_BITS & bit),
+            covered=bool(self.bindings),
+            unknown_patterns=tuple(sorted(unknown)),
+        )
+
+    def answer(self, principal: str | None, state: _State) -> Answer:
+        if principal in self.rules.super_users:
+            return Result.ALLOWED, Basis.SUPER_USER
+        return settle(
+            denied=state.denied,
+            allowed=state.allowed,
+            perhaps_denied=state.perhaps_denied,
+            perhaps_allowed=state.perhaps_allowed,
+            covered=state.covered,
+            unknown_patterns=state.unknown_patterns,
+            rules=self.rules,
+        )
+
+    def side(self, answer: Answer, matching: Iterable[AclBinding], operation: Operation) -> Side:
+        """Return an answer together with the bindings that settle it."""
+        result, basis = answer
+        if basis is Basis.NO_ALLOW_ACL:
+            return Side(result, basis, self._in_order)
+        if basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
+            return Side(result, basis, ())
+        wanted = "allow" if basis is Basis.ALLOW_ACL else "deny"
+        settling = [
+            binding
+            for binding in matching
+            if binding.pattern_type is not PatternType.UNKNOWN and effect_on(binding, operation) == wanted
+        ]
+        return Side(result, basis, tuple(in_scan_order(settling) if len(settling) > 1 else settling))
+
+    @cached_property
+    def _in_order(self) -> tuple[AclBinding, ...]:
+        return tuple(in_scan_order(self.bindings))
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The arguments of `settle` for one caller and operation."""
+
+    denied: bool
+    allowed: bool
+    perhaps_denied: bool
+    perhaps_allowed: bool
+    covered: bool
+    unknown_patterns: tuple[str, ...]
+
+
+class _Simulation:
+    """Two worlds, and the questions whose answers differ between them."""
+
+    def __init__(self, delta: Delta, index: AclIndex, names: Names, rules: Rules, after_rules: Rules) -> None:
+        self.asked = delta
+        self.index, self.rules, self.after_rules = index, rules, after_rules
+        self.add = tuple(binding for binding in delta.add if binding not in index)
+        self.remove = tuple(binding for binding in delta.remove if binding in index)
+        self.added, self.removed = AclIndex(self.add), frozenset(self.remove)
+        self.touching = AclIndex((*self.add, *self.remove))
+        self.universe = Universe(index, self.added, names, rules, after_rules)
+        self.same_rules = rules.decides_like(after_rules)
+        self.opened: list[Spot] = []
+        self.closed: list[Spot] = []
+        self.bare: list[Spot] = []
+
+    def run(self) -> Impact:
+        effects: dict[str, list[Effect]] = {GAINS: [], LOSES: [], RECOVERED: [], DEPENDS: []}
+        known: dict[object, _Verdict] = {}
+        changed = 0
+        for spot in self._touched():
+            key = self._coverage(spot)
+            verdict = known.get(key)
+            if verdict is None:
+                verdict = known[key] = self._compare(spot)
+            self._remember_cover(spot, verdict)
+            for part in verdict.parts:
+                changed += part.cells
+                effects[part.outcome.change].append(_effect(spot, part))
+        return Impact(
+            gains=tuple(effects[GAINS]),
+            loses=tuple(effects[LOSES]),
+            recovered=tuple(effects[RECOVERED]),
+            depends=tuple(effects[DEPENDS]),
+            unchanged=self.universe.cells() - changed,
+            resources=tuple(self._resources()),
+            warnings=tuple(self._warnings()),
+        )
+
+    # Which classes of names can differ.
+
+    def _touched(self) -> Iterator[Spot]:
+        new_topics = dict(self.universe.new_topics)
+        for resource_type in OPERATIONS:
+            for spot in self._touched_of(resource_type):
+                if spot.is_new:
+                    new_topics.pop(spot.text, None)
+                yield spot
+        yield from self.universe.exact_spots(ResourceType.TOPIC, new_topics)
+
+    def _touched_of(self, resource_type: ResourceType) -> Iterator[Spot]:
+        if not self.same_rules:
+            return self.universe.all_spots(resource_type)
+        shelf = self.touching.shelf(resource_type)
+        if shelf is None:
+            return iter(())
+        empty_covers_all = shelf.empty_prefix and self.rules.is_standard
+        if shelf.wildcard or shelf.unknown_patterns or empty_covers_all:
+            return self.universe.all_spots(resource_type)
+        literals = [*shelf.literals, ""] if shelf.empty_prefix else list(shelf.literals)
+        return self.universe.spots_under(resource_type, literals, shelf.chain.prefixes)
+
+    def _coverage(self, spot: Spot) -> object:
+        """Return a key that is equal only for classes of names with the same bindings on both sides."""
+        name = spot.sample
+        shelves = (self.index.shelf(spot.resource_type), self.added.shelf(spot.resource_type))
+        return (
+            spot.resource_type,
+            spot.is_new,
+            name == "",
+            wildcard_covers(name, self.rules),
+            wildcard_covers(name, self.after_rules),
+            *(
+                (name if name in shelf.literals else None, shelf.chain.longest(name))
+                for shelf in shelves
+                if shelf is not None
+            ),
+        )
+
+    def _covers(self, spot: Spot) -> tuple[_Cover, _Cover]:
+        """Return the bindings that cover the class of names before and after."""
+        shelf, added = self.index.shelf(spot.resource_type), self.added.shelf(spot.resource_type)
+        before: list[AclBinding] = []
+        after: list[AclBinding] = []
+        unknown_before: list[AclBinding] = []
+        unknown_after: list[AclBinding] = []
+        if shelf is not None:
+            before = shelf.covering(spot.sample, self.rules)
+            kept = before if self.same_rules else shelf.covering(spot.sample, self.after_rules)
+            after = [binding for binding in kept if binding not in self.removed] if self.removed else kept
+            unknown_before = shelf.unknown_patterns
+            unknown_after = [binding for binding in unknown_before if binding not in self.removed]
+        if added is not None:
+            after = after + added.covering(spot.sample, self.after_rules)
+            unknown_after = unknown_after + added.unknown_patterns
+        return _Cover(before, unknown_before, self.rules), _Cover(after, unknown_after, self.after_rules)
+
+    # What becomes of one class of names.
+
+    def _compare(self, spot: Spot) -> _Verdict:
+        before, after = self._covers(spot)
+        callers, everyone = self._callers(spot, before, after)
+        rows = {caller: self._rows(spot, caller, before, after) for caller in sorted(callers)}
+        others = self._rows(spot, None, before, after) if everyone else {}
+        parts = [
+            part
+            for operation in self.universe.operations(spot.resource_type)
+            for part in self._fold(
+                operation,
+                {caller: row.get(operation, _SAME_ROW) for caller, row in rows.items()},
+                others.get(operation, _SAME_ROW),
+            )
+        ]
+        return _Verdict(tuple(parts), bool(before.bindings), bool(after.bindings))
+
+    def _callers(self, spot: Spot, before: _Cover, after: _Cover) -> tuple[set[str], bool]:
+        """Return the named principals whose answers can differ, and whether those of all others can."""
+        touching = self._touching(spot, before, after)
+        allowing = self.rules.allow_everyone or self.after_rules.allow_everyone
+        default_moves = allowing and (
+            bool(before.bindings) != bool(after.bindings)
+            or (self.rules.allow_everyone != self.after_rules.allow_everyone and not before.bindings)
+            or any(binding.pattern_type is PatternType.UNKNOWN for binding in touching)
+        )
+        if spot.is_new or default_moves or any(binding.principal == ANY_USER for binding in touching):
+            supers = self.rules.super_users | self.after_rules.super_users
+            return before.principals | after.principals | supers, True
+        named = {b.principal for b in touching if split_principal(b.principal) is not None}
+        return named | (self.rules.super_users ^ self.after_rules.super_users), False
+
+    def _touching(self, spot: Spot, before: _Cover, after: _Cover) -> list[AclBinding]:
+        """Return the bindings that cover these names on one side only, or are read otherwise there."""
+        if self.same_rules:
+            shelf = self.touching.shelf(spot.resource_type)
+            return [] if shelf is None else shelf.covering(spot.sample, self.rules) + shelf.unknown_patterns
+        old = {*before.bindings, *before.unknown_patterns}
+        new = {*after.bindings, *after.unknown_patterns}
+        touching = list(old ^ new)
+        if self.rules.cidr_hosts != self.after_rules.cidr_hosts:
+            touching += [binding for binding in old & new if "/" in binding.host]
+        return touching
+
+    def _rows(self, spot: Spot, caller: str | None, before: _Cover, after: _Cover) -> dict[Operation, _Row]:
+        """Return one caller's outcomes by operation, without operations on which nothing differs."""
+        old, new = before.own(caller), after.own(caller)
+        hosts = {binding.host for binding in (*old, *new)} - {WILDCARD}
+        ranges = sorted(host for host in hosts if self._is_range(host))
+        for text in ranges:
+            hosts |= self._inside(text)
+        columns = {host: (before.matching(old, host), after.matching(new, host)) for host in hosts}
+        outside = (_anywhere(old), _anywhere(new))
+        inside = [(before.matching_in_range(old, r), after.matching_in_range(new, r)) for r in ranges]
+
+        rows: dict[Operation, _Row] = {}
+        for operation in self.universe.operations(spot.resource_type):
+            elsewhere = self._outcome(spot, caller, before, after, outside, operation)
+            by_host = {
+                host: self._outcome(spot, caller, before, after, matching, operation)
+                for host, matching in columns.items()
+            }
+            in_ranges = [
+                self._outcome(spot, caller, before, after, matching, operation) for matching in inside
+            ]
+            if any(outcome != elsewhere for outcome in in_ranges):
+                by_host = {host: by_host.get(host, elsewhere) for host in self.universe.hosts}
+                elsewhere = self._depends_on_address(caller, before, after, outside, operation, ranges)
+            differing = {host: outcome for host, outcome in by_host.items() if outcome != elsewhere}
+            if elsewhere is not None or differing:
+                rows[operation] = _Row(elsewhere, differing)
+        return rows
+
+    def _outcome(
+        self,
+        spot: Spot,
+        caller: str | None,
+        before: _Cover,
+        after: _Cover,
+        matching: tuple[list[AclBinding], list[AclBinding]],
+        operation: Operation,
+    ) -> _Outcome | None:
+        old_state, new_state = before.state(matching[0], operation), after.state(matching[1], operation)
+        old, new = before.answer(caller, old_state), after.answer(caller, new_state)
+        if spot.is_new:
+            # Super users are left out: they may do everything to every new topic.
+            if new[0] is Result.DENIED or new[1] is Basis.SUPER_USER:
+                return None
+            change, reason = (GAINS, None) if new[0] is Result.ALLOWED else (DEPENDS, _UNKNOWN_VALUE)
+            return _Outcome(change, None, after.side(new, matching[1], operation), reason)
+        if Result.UNDECIDED in (old[0], new[0]):
+            if old == new and old_state == new_state:
+                return None
+            change, reason = DEPENDS, _UNKNOWN_VALUE
+        elif old[0] is not new[0]:
+            change, reason = (GAINS if new[0] is Result.ALLOWED else LOSES), None
+        elif old[0] is Result.DENIED or (old == new and matching[0] == matching[1]):
+            return None
+        else:
+            change, reason = RECOVERED, None
+        before_side, after_side = (
+            before.side(old, matching[0], operation),
+            after.side(new, matching[1], operation),
+        )
+        if change is RECOVERED and old == new:
+            stays = not before_side.determining or not set(before_side.determining).isdisjoint(
+                after_side.determining
+            )
+            if stays:
+                return None
+        return _Outcome(change, before_side, after_side, reason)
+
+    def _depends_on_address(
+        self,
+        caller: str | None,
+        before: _Cover,
+        after: _Cover,
+        outside: tuple[list[AclBinding], list[AclBinding]],
+        operation: Operation,
+        ranges: Sequence[str],
+    ) -> _Outcome:
+        """Return the outcome on an address that nobody names; its sides are those outside every range."""
+        old = before.answer(caller, before.state(outside[0], operation))
+        new = after.answer(caller, after.state(outside[1], operation))
+        return _Outcome(
+            DEPENDS,
+            before.side(old, outside[0], operation),
+            after.side(new, outside[1], operation),
+            f"It hangs on whether the address lies in {_listed(ranges, 'range')}; "
+            "the answers shown are for an address outside.",
+        )
+
+    def _is_range(self, host: str) -> bool:
+        reads_ranges = self.rules.cidr_hosts or self.after_rules.cidr_hosts
+        return reads_ranges and "/" in host and read_range(host) is not None
+
+    def _inside(self, range_text: str) -> set[str]:
+        """Return the named hosts that lie in a range."""
+        if range_text not in self._hosts_inside:
+            self._hosts_inside[range_text] = {h for h in self.universe.hosts if in_range(range_text, h)}
+        return self._hosts_inside[range_text]
+
+    @cached_property
+    def _hosts_inside(self) -> dict[str, set[str]]:
+        return {}
+
+    def _fold(self, operation: Operation, rows: dict[str, _Row], others: _Row) -> Iterator[_Part]:
+        """Yield as few parts as hold all outcomes: equal callers and hosts become `*` with exceptions."""
+        if others != _SAME_ROW:
+            rows = {caller: row for caller, row in rows.items() if row != others}
+            everyone = len(self.universe.principals) + 1 - len(rows)
+            yield from self._fold_hosts(operation, WILDCARD, tuple(rows), others, everyone)
+        for caller, row in rows.items():
+            yield from self._fold_hosts(operation, caller, (), row, 1)
+
+    def _fold_hosts(
+        self, operation: Operation, principal: str, less: tuple[str, ...], row: _Row, callers: int
+    ) -> Iterator[_Part]:
+        if row.elsewhere is not None:
+            less_hosts = tuple(sorted(row.by_host))
+            cells = callers * (len(self.universe.hosts) + 1 - len(less_hosts))
+            yield _Part(row.elsewhere, operation, principal, WILDCARD, less, less_hosts, cells)
+        for host in sorted(row.by_host):
+            outcome = row.by_host[host]
+            if outcome is not None:
+                yield _Part(outcome, operation, principal, host, less, (), callers)
+
+    # What a person should hear beside the differences.
+
+    def _resources(self) -> Iterator[Resource]:
+        asked = AclIndex((*self.asked.add, *self.asked.remove))
+        for resource_type in OPERATIONS:
+            shelf = asked.shelf(resource_type)
+            if shelf is None:
+                continue
+            names = dict.fromkeys(self.universe.given(resource_type))
+            if resource_type is ResourceType.TOPIC:
+                names |= self.universe.new_topics
+            for name in names:
+                if shelf.is_covered(name, self.rules) or shelf.is_covered(name, self.after_rules):
+                    yield Resource(resource_type, name)
+
+    def _remember_cover(self, spot: Spot, verdict: _Verdict) -> None:
+        if spot.is_new:
+            if not verdict.covered_after:
+                self.bare.append(spot)
+        elif verdict.covered_before and not verdict.covered_after:
+            self.opened.append(spot)
+        elif verdict.covered_after and not verdict.covered_before:
+            self.closed.append(spot)
+
+    def _warnings(self) -> Iterator[str]:
+        yield from self._no_ops()
+        yield from self._default_mode()
+        yield from self._names_nobody_has()
+        yield from self._hosts_that_are_text()
+        unknown = [binding for binding in self.touching if binding.has_unknown]
+        if unknown:
+            yield (
+                f"{_count(len(unknown), 'ACL')} of this edit hold values that aclweb does not know; "
+                "what they do cannot be told, and no client can write them."
+            )
+        for binding in self.add:
+            if split_principal(binding.principal) is None:
+                yield (
+                    f"The principal {binding.principal!r} has no type, so this ACL matches nobody and "
+                    f"brokers may refuse it or fail on it; write 'User:{binding.principal}'."
+                )
+            if (
+                self.after_rules.is_standard
+                and binding.resource_name[:1]
+                and binding.resource_name[0] < WILDCARD
+            ):
+                yield (
+                    f"The name {name_text(binding.resource_name)} begins with a character for which a KRaft "
+                    "broker may fail to answer; choose one that begins with a letter or a digit."
+                )
+
+    def _no_ops(self) -> Iterator[str]:
+        there = [binding for binding in self.asked.add if binding in self.index]
+        missing = [binding for binding in self.asked.remove if binding not in self.index]
+        if there:
+            yield f"Already in force, so adding it changes nothing: {_said(there)}"
+        if missing:
+            yield f"Not in force, so removing it changes nothing: {_said(missing)}"
+
+    def _default_mode(self) -> Iterator[str]:
+        opens = self.after_rules.allow_everyone
+        unsure = "allow_everyone" in self.after_rules.undeclared
+        condition = (
+            "if this cluster allows everyone where no ACL exists, which nobody has declared, "
+            if unsure
+            else ""
+        )
+        if self.closed and (self.rules.allow_everyone or unsure):
+            yield (
+                f"These are the first ACLs on {_spots(self.closed)}: {condition}everyone may use "
+                f"{_it(self.closed)} today, and from then on only those whom an ACL allows."
+            )
+        if self.opened and (opens or unsure):
+            yield (
+                f"These are the last ACLs on {_spots(self.opened)}: {condition}everyone may use "
+                f"{_it(self.opened)} once they are gone."
+            )
+        elif self.opened:
+            yield (
+                f"These are the last ACLs on {_spots(self.opened)}: without them only super users may use "
+                f"{_it(self.opened)}."
+            )
+        if self.bare:
+            who = "everyone may use" if opens else "only super users may use"
+            yield f"No ACL covers {_spots(self.bare)}, so {who} {_it(self.bare)}."
+
+    def _names_nobody_has(self) -> Iterator[str]:
+        for resource_type in OPERATIONS:
+            given, shelf = self.universe.given(resource_type), self.added.shelf(resource_type)
+            if shelf is None or not given:
+                continue
+            known = {*given, WILDCARD, *self.universe.new_topics}
+            missing = [name for name in shelf.literals if name not in known]
+            if missing:
+                texts = [resource_text(resource_type, name) for name in missing]
+                yield f"There is no {_listed(texts, 'name', joined=' and no ')} yet; the ACLs wait for it."
+        doubled = [
+            name for name in self.universe.new_topics if name in set(self.universe.given(ResourceType.TOPIC))
+        ]
+        if doubled:
+            names = [resource_text(ResourceType.TOPIC, name) for name in doubled]
+            yield f"Not new but there already: {_listed(names, 'topic')}. The gains are shown as if it were new."
+
+    def _hosts_that_are_text(self) -> Iterator[str]:
+        ranges = sorted({binding.host for binding in self.add if "/" in binding.host})
+        if ranges and not self.after_rules.cidr_hosts:
+            yield (
+                f"This Kafka reads no address ranges, so {_listed(ranges, 'host')} matches nobody "
+                "(until an upgrade to 4.4 brings it to life)."
+            )
+        if self.after_rules.cidr_hosts and not self.rules.cidr_hosts:
+            stored = sorted(host for host in self.index.hosts if read_range(host) is not None)
+            if stored:
+                yield (
+                    "From Kafka 4.4 on, hosts written as address ranges come to life: "
+                    f"{_listed(stored, 'host')}."
+                )
+
+
+_UNKNOWN_VALUE = "It hangs on an ACL with a value that this version of aclweb does not know."
+
+
+def _effect(spot: Spot, part: _Part) -> Effect:
+    return Effect(
+        principal=part.principal,
+        host=part.host,
+        except_principals=part.except_principals,
+        except_hosts=part.except_hosts,
+        operation=part.operation,
+        resource_type=spot.resource_type,
+        resource_name=spot.text if spot.kind == EXACT else None,
+        names_kind=spot.kind,
+        names_text=spot.text,
+        before=part.outcome.before,
+        after=part.outcome.after,
+        reason=part.outcome.reason,
+        cells=part.cells,
+    )
+
+
+def _anywhere(own: Iterable[AclBinding]) -> list[AclBinding]:
+    return [binding for binding in own if binding.host == WILDCARD]
+
+
+def _contains(wide: str, narrow: str) -> bool:
+    """Whether every address of the range `narrow` lies in `wide`."""
+    outer, inner = read_range(wide), read_range(narrow)
+    if outer is None or inner is None or outer[0] != inner[0] or outer[2] > inner[2]:
+        return False
+    shift = outer[0] - outer[2]
+    return outer[1] >> shift == inner[1] >> shift
+
+
+def _spots(spots: Sequence[Spot]) -> str:
+    return _listed([_spot_text(spot) for spot in spots], "class of names")
+
+
+def _spot_text(spot: Spot) -> str:
+    if spot.kind == EXACT:
+        return resource_text(spot.resource_type, spot.text)
+    kind = spot.resource_type.name.lower().replace("_", " ")
+    if spot.kind == PREFIX:
+        return f"{kind}s to come that start with {name_text(spot.text)}"
+    return f"every other {kind}"
+
+
+def _it(spots: Sequence[Spot]) -> str:
+    return "it" if len(spots) == 1 and spots[0].kind == EXACT else "them"
+
+
+def _said(bindings: Sequence[AclBinding]) -> str:
+    rest = len(bindings) - NAMES_SHOWN
+    shown = ". ".join(says(binding) for binding in bindings[:NAMES_SHOWN])
+    return f"{shown}." if rest <= 0 else f"{shown}; and {rest:,} more."
+
+
+def _listed(texts: Sequence[str], one: str, joined: str = ", ") -> str:
+    rest = len(texts) - NAMES_SHOWN
+    shown = joined.join(texts[:NAMES_SHOWN])
+    return shown if rest <= 0 else f"{shown} and {_count(rest, f'more {one}')}"
+
+
+def _count(number: int, one: str) -> str:
+    return f"{number:,} {one}" if number == 1 else f"{number:,} {one}s"
