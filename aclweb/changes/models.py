@@ -3,13 +3,20 @@
 The row is the truth and the task queue only rings. A transition is one conditional
 UPDATE on (id, state, epoch) that must hit one row, in one transaction with its audit
 event; `Change.move` is the only way. Approvals hold the hash of the plan they saw.
+No way leads from a state with effects to one that says that nothing happened.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
+from aclweb.acl.delta import Delta
+from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from aclweb.inventory.fields import KafkaTextField
 from aclweb.inventory.models import Cluster, Revision
 
@@ -53,6 +60,10 @@ class Change(models.Model):
     # The worker's claim.
     epoch = models.PositiveIntegerField(default=0)
     attempts = models.PositiveSmallIntegerField(default=0)
+    # Times that a worker gave the change back because the cluster could not be read. They
+    # are not attempts: an outage of a day must not end in quarantine.
+    waits = models.PositiveIntegerField(default=0)
+    not_before = models.DateTimeField(null=True)
     lease_owner = models.CharField(max_length=200, blank=True)
     lease_until = models.DateTimeField(null=True)
 
@@ -65,13 +76,46 @@ class Change(models.Model):
 
     class Meta:
         ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster"],
+                condition=Q(state__in=["PREFLIGHT", "APPLYING", "UNKNOWN", "VERIFYING"]),
+                name="one_change_under_way_a_cluster",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.title}"
 
     @property
     def key(self) -> str:
         return f"CR-{self.pk}"
 
-    def __str__(self) -> str:
-        return f"{self.key} {self.title}"
+    @property
+    def delta(self) -> Delta:
+        """Return what is to be added and removed, in the order of the items."""
+        items = list(self.items.all())
+        return Delta(
+            add=tuple(item.binding for item in items if item.op == ChangeItem.Op.ADD),
+            remove=tuple(item.binding for item in items if item.op == ChangeItem.Op.REMOVE),
+        )
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether something was written to the cluster, or may have been."""
+        return self.items.filter(state__in=EFFECTS).exists()
+
+    def move(self, *, to: str, where: Q | None = None, **values: Any) -> bool:
+        """Move to another state from the state and epoch this object was read with.
+
+        Returns False, and changes nothing, if somebody else moved the row first or
+        `where` does not hold for it. After a move this object is read afresh.
+        """
+        here = Change.objects.filter(where or Q(), pk=self.pk, state=self.state, epoch=self.epoch)
+        moved = here.update(state=to, **values)
+        if moved:
+            self.refresh_from_db()
+        return bool(moved)
 
 
 class ChangeItem(models.Model):
@@ -111,6 +155,51 @@ class ChangeItem(models.Model):
         ordering = ["position"]
         constraints = [models.UniqueConstraint(fields=["change", "position"], name="one_item_a_position")]
 
+    def __str__(self) -> str:
+        return f"{self.op} {self.permission_type} {self.principal} {self.operation} {self.resource_name}"
+
+    @property
+    def binding(self) -> AclBinding:
+        return AclBinding(
+            resource_type=ResourceType[self.resource_type],
+            resource_name=self.resource_name,
+            pattern_type=PatternType[self.pattern_type],
+            principal=self.principal,
+            host=self.host,
+            operation=Operation[self.operation],
+            permission_type=PermissionType[self.permission_type],
+        )
+
+    def in_place(self, bindings: frozenset[AclBinding]) -> bool:
+        """Whether a cluster that holds exactly `bindings` is as this item wants it."""
+        return (self.binding in bindings) == (self.op == ChangeItem.Op.ADD)
+
+
+# Item states of something written, or perhaps written.
+EFFECTS = (ChangeItem.State.INTENT, ChangeItem.State.APPLIED, ChangeItem.State.UNKNOWN)
+
+# States in which a worker holds the change under a lease.
+UNDER_WAY = (Change.State.PREFLIGHT, Change.State.APPLYING, Change.State.UNKNOWN, Change.State.VERIFYING)
+
+# What a user reads beside a state: quiet, waiting, busy, good or bad.
+TONES: Mapping[str, str] = {
+    Change.State.DRAFT: "quiet",
+    Change.State.IN_REVIEW: "waiting",
+    Change.State.REJECTED: "bad",
+    Change.State.CANCELLED: "quiet",
+    Change.State.APPROVED: "waiting",
+    Change.State.QUEUED: "busy",
+    Change.State.PREFLIGHT: "busy",
+    Change.State.APPLYING: "busy",
+    Change.State.UNKNOWN: "busy",
+    Change.State.VERIFYING: "busy",
+    Change.State.APPLIED: "good",
+    Change.State.PARTIAL: "bad",
+    Change.State.FAILED: "bad",
+    Change.State.BLOCKED_STALE: "bad",
+    Change.State.QUARANTINED: "bad",
+}
+
 
 class Approval(models.Model):
     """One person's yes to exactly this plan with exactly this effect."""
@@ -124,3 +213,6 @@ class Approval(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["change", "reviewer"], name="one_approval_a_reviewer")]
+
+    def __str__(self) -> str:
+        return f"{self.reviewer} approved {self.change.key}"

@@ -1,0 +1,190 @@
+"""Who may take which step of a change, and how many must agree?
+
+One table says in which states a step can be taken, one function whether this person may
+take it now; services refuse by it and pages show or hide by it, so they cannot disagree.
+
+    Nobody approves or rejects a change of their own, whatever their role.
+    An approval counts for exactly the plan and the effect that it was given to, and only
+    while the approver holds the right for every name of the change. That is asked when
+    the approval is given and again by the worker before it writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from aclweb.accounts import access
+from aclweb.accounts.models import User
+from aclweb.changes.models import EFFECTS, Approval, Change, ChangeItem
+from aclweb.clusters import SourceKind
+from aclweb.inventory.models import Cluster
+
+Step = Literal["edit", "submit", "approve", "reject", "withdraw", "queue", "undo"]
+
+_S = Change.State
+STATES: dict[Step, tuple[Change.State, ...]] = {
+    "edit": (_S.DRAFT, _S.IN_REVIEW, _S.APPROVED, _S.BLOCKED_STALE),
+    "submit": (_S.DRAFT, _S.IN_REVIEW, _S.BLOCKED_STALE),
+    "approve": (_S.IN_REVIEW,),
+    "reject": (_S.IN_REVIEW,),
+    "withdraw": (_S.DRAFT, _S.IN_REVIEW, _S.APPROVED, _S.QUEUED, _S.BLOCKED_STALE),
+    "queue": (_S.APPROVED, _S.PARTIAL, _S.FAILED, _S.QUARANTINED),
+    "undo": (_S.APPLIED, _S.PARTIAL, _S.QUARANTINED),
+}
+
+_TOLD: dict[Step, str] = {
+    "edit": "edited",
+    "submit": "submitted",
+    "approve": "approved",
+    "reject": "rejected",
+    "withdraw": "withdrawn",
+    "queue": "run",
+    "undo": "undone",
+}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Which approvals of a change count now, and a sentence for each that does not."""
+
+    counted: tuple[Approval, ...]
+    lost: tuple[Approval, ...]
+    sentences: tuple[str, ...]
+
+
+def approvals_needed(cluster: Cluster) -> int:
+    """Return how many different people must agree to a change on this cluster: at least one."""
+    return max(1, cluster.approvals_needed)
+
+
+def writable(cluster: Cluster) -> tuple[bool, str]:
+    """Return whether aclweb writes to this cluster at all, and a sentence why not."""
+    if cluster.kind == SourceKind.SNAPSHOT:
+        return False, f"{cluster.name} is read from a file, so an approved change ends as commands to copy."
+    if not cluster.changes_enabled:
+        return False, (
+            f"Writing to {cluster.name} is switched off, so an approved change ends as commands to copy. "
+            "An administrator can switch it on."
+        )
+    return True, ""
+
+
+def may(step: Step, change: Change, user: User) -> tuple[bool, str]:
+    """Return whether this person may take this step now, and if not a sentence that says why."""
+    if change.state not in STATES[step]:
+        return False, f"{change.key} is {change.get_state_display()}, so it cannot be {_TOLD[step]}."
+    if not user.is_active:
+        return False, "This account is switched off."
+    rights = access.rights(user, change.cluster)
+    own = change.author_id == user.pk
+    names = _names(change)
+
+    if step in ("edit", "submit"):
+        if not own:
+            return (
+                False,
+                f"Only {change.author.get_username()}, who wrote this change, can have it {_TOLD[step]}.",
+            )
+        return _holds(rights, "request", change.cluster, names)
+    if step in ("approve", "reject"):
+        if own:
+            return False, f"You wrote this change, so somebody else must have it {_TOLD[step]}."
+        allowed, why_not = _holds(rights, "approve", change.cluster, names)
+        if not allowed:
+            return False, why_not
+        if step == "approve" and any(a.reviewer_id == user.pk for a in change.approvals.all()):
+            return False, "You have approved this change already."
+        return True, ""
+    if step == "withdraw":
+        if not own and not rights.may("administer"):
+            return False, (
+                f"Only {change.author.get_username()}, who wrote this change, "
+                "or an administrator of the cluster can withdraw it."
+            )
+        if any(item.state in EFFECTS for item in change.items.all()):
+            return False, f"Part of {change.key} is written already; undo it instead."
+        return (True, "") if rights.may("view") else (False, _no_role(change.cluster))
+    if step == "queue":
+        return may_run(change, user)
+    allowed, why_not = _holds(rights, "request", change.cluster, names)
+    if not allowed:
+        return False, why_not
+    if not any(item.state == ChangeItem.State.APPLIED for item in change.items.all()):
+        return False, f"{change.key} wrote nothing, so there is nothing to undo."
+    return True, ""
+
+
+def may_approve(change: Change, user: User) -> tuple[bool, str]:
+    """Return whether this person may approve this change now, and if not a sentence that says why."""
+    return may("approve", change, user)
+
+
+def may_run(change: Change, user: User) -> tuple[bool, str]:
+    """Return whether this person may hand this change to a worker: its author, or whoever could approve it."""
+    allowed, why_not = writable(change.cluster)
+    if not allowed:
+        return False, why_not
+    act: Literal["request", "approve"] = "request" if change.author_id == user.pk else "approve"
+    return _holds(access.rights(user, change.cluster), act, change.cluster, _names(change))
+
+
+def may_request(cluster: Cluster, user: User, names: Iterable[str]) -> tuple[bool, str]:
+    """Return whether this person may ask for a change to resources of these names."""
+    return _holds(access.rights(user, cluster), "request", cluster, names)
+
+
+def reviewers(change: Change) -> tuple[User, ...]:
+    """Return the people whose approval would count, by user name: never the author."""
+    names = _names(change)
+    people = access.people_who_may("approve", change.cluster)
+    return tuple(
+        person
+        for person in people
+        if person.pk != change.author_id
+        and all(access.rights(person, change.cluster).may("approve", name) for name in names)
+    )
+
+
+def standing(change: Change) -> Standing:
+    """Return which approvals of this change count now: right plan, right effect, right still held."""
+    counted, lost, sentences = [], [], []
+    names = _names(change)
+    for approval in change.approvals.select_related("reviewer"):
+        reviewer = approval.reviewer
+        who = reviewer.get_username()
+        if approval.plan_hash != change.plan_hash or approval.impact_hash != change.impact_hash:
+            sentences.append(f"{who} approved another version of this change.")
+        elif reviewer.pk == change.author_id:
+            sentences.append(f"{who} wrote this change, so this approval does not count.")
+        elif not _holds(access.rights(reviewer, change.cluster), "approve", change.cluster, names)[0]:
+            sentences.append(f"{who} may no longer approve this change.")
+        else:
+            counted.append(approval)
+            continue
+        lost.append(approval)
+    return Standing(tuple(counted), tuple(lost), tuple(sentences))
+
+
+def _names(change: Change) -> tuple[str, ...]:
+    return tuple({item.resource_name for item in change.items.all()})
+
+
+def _holds(
+    rights: access.Rights, act: Literal["request", "approve"], cluster: Cluster, names: Iterable[str]
+) -> tuple[bool, str]:
+    if not rights.may("view"):
+        return False, _no_role(cluster)
+    if not rights.may(act):
+        return False, f"You may not {act} changes on {cluster.name}; ask an administrator of the cluster."
+    beyond = sorted(name for name in names if not rights.may(act, name))
+    if beyond:
+        return False, (
+            f"You may {act} changes on {cluster.name} for some names only, and {beyond[0]!r} is not among them."
+        )
+    return True, ""
+
+
+def _no_role(cluster: Cluster) -> str:
+    return f"You have no role on {cluster.name}; ask an administrator of the cluster."

@@ -1,0 +1,364 @@
+"""What people do with a change: draft, edit, submit, approve, reject, withdraw, run, undo.
+
+Each is one function that pages, the API and the shell all call: one transaction with
+its audit event inside, and the worker rung after the commit. Each raises ChangeError
+with a sentence if this change, or this person, may not take that step now.
+
+What a reviewer approves is fixed by two hashes. An edit makes others, so it voids every
+approval; a cluster that moved so that the effect differs stops an approval, and the
+worker asks the same again before it writes.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from aclweb.accounts.models import User
+from aclweb.acl.delta import Delta
+from aclweb.acl.model import AclBinding
+from aclweb.audit import trail
+from aclweb.changes import policy, tasks
+from aclweb.changes.models import Change, ChangeError, ChangeItem
+from aclweb.changes.preview import check, drift_of_reading, preview, steps_of
+from aclweb.inventory.current import in_force
+from aclweb.inventory.models import Cluster
+
+trail.register("change.drafted", "{actor} drafted this change: {rules}.")
+trail.register("change.edited", "{actor} edited this change: {rules}. Approvals so far are void.")
+trail.register("change.submitted", "{actor} submitted it: {effect}. It needs {needed}.")
+trail.register("change.approved", "{actor} approved it ({given} of {needed}).{said}")
+trail.register("change.rejected", "{actor} rejected it.{said}")
+trail.register("change.withdrawn", "{actor} withdrew it.")
+trail.register("change.queued", "It waits for a worker.")
+trail.register("change.rerun", "{actor} asked a worker to go on with it.")
+trail.register("change.exported", "It is approved; its commands can be copied. {why}")
+trail.register("change.undo_drafted", "{actor} drafted {undo} to undo it.")
+
+
+def draft(
+    *,
+    cluster: Cluster,
+    author: User,
+    title: str,
+    reason: str = "",
+    delta: Delta,
+    undo_of: Change | None = None,
+) -> Change:
+    """Store a new draft and return it."""
+    title = _title(title)
+    plan = _plan(delta)
+    allowed, why_not = policy.may_request(cluster, author, {binding.resource_name for *_, binding in plan})
+    if not allowed:
+        raise ChangeError(why_not)
+    with transaction.atomic():
+        change = Change.objects.create(
+            cluster=cluster, title=title, reason=reason.strip(), author=author, undo_of=undo_of
+        )
+        _store_items(change, plan)
+        trail.record(
+            actor=author,
+            verb="change.drafted",
+            target=change.key,
+            rules=_rules_told(plan),
+            cluster=cluster.slug,
+            title=title,
+        )
+    return change
+
+
+def edit(
+    *,
+    change: Change,
+    actor: User,
+    title: str | None = None,
+    reason: str | None = None,
+    delta: Delta | None = None,
+) -> Change:
+    """Change what is asked for; the change is a draft again and its approvals are void."""
+    with transaction.atomic():
+        change = _locked(change)
+        _require("edit", change, actor)
+        plan = _plan(delta if delta is not None else change.delta)
+        names = {binding.resource_name for *_, binding in plan}
+        allowed, why_not = policy.may_request(change.cluster, actor, names)
+        if not allowed:
+            raise ChangeError(why_not)
+        change.approvals.all().delete()
+        change.items.all().delete()
+        _store_items(change, plan)
+        _move(
+            change,
+            to=Change.State.DRAFT,
+            epoch=change.epoch + 1,
+            title=_title(title if title is not None else change.title),
+            reason=(reason if reason is not None else change.reason).strip(),
+            revision=None,
+            impact=None,
+            plan_hash="",
+            impact_hash="",
+            sentence="",
+        )
+        trail.record(actor=actor, verb="change.edited", target=change.key, rules=_rules_told(plan))
+    return change
+
+
+def submit(*, change: Change, actor: User) -> Change:
+    """Fix what is asked for and what it means now, and wait for review; earlier approvals are void."""
+    with transaction.atomic():
+        change = _locked(change)
+        _require("submit", change, actor)
+        seen = preview(change.cluster, change.delta, requester=change.author_id)
+        if seen.revision is None:
+            raise ChangeError(
+                f"{change.cluster.name} has not been read yet, so nobody can tell what this change would do. "
+                "Wait for the first reading."
+            )
+        _refuse_idle(change)
+        change.approvals.all().delete()
+        needed = policy.approvals_needed(change.cluster)
+        _move(
+            change,
+            to=Change.State.IN_REVIEW,
+            epoch=change.epoch + 1,
+            revision=seen.revision,
+            impact=seen.impact,
+            plan_hash=seen.plan_hash,
+            impact_hash=seen.impact_hash,
+            approvals_needed=needed,
+            attempts=0,
+            waits=0,
+            submitted_at=Now(),
+            decided_at=None,
+            sentence="",
+        )
+        trail.record(
+            actor=actor,
+            verb="change.submitted",
+            target=change.key,
+            effect=effect_told(seen.impact),
+            needed="1 approval" if needed == 1 else f"{needed} approvals",
+            revision=seen.revision.number,
+            plan_hash=seen.plan_hash,
+            impact_hash=seen.impact_hash,
+        )
+    return change
+
+
+def approve(*, change: Change, reviewer: User, comment: str = "", plan_hash: str | None = None) -> Change:
+    """Record one approval; the last one needed queues the change for a worker.
+
+    plan_hash: what the reviewer's page showed, so that an edit made meanwhile is not
+    approved unseen. On a cluster that aclweb does not write to, the change stays
+    approved and its commands are to be copied.
+    """
+    with transaction.atomic():
+        change = _locked(change)
+        _require("approve", change, reviewer)
+        if plan_hash is not None and plan_hash != change.plan_hash:
+            raise ChangeError("This change was edited after your page was made; look at it again.")
+        moved = drift_of_reading(change)
+        if not moved.same_effect:
+            raise ChangeError(
+                " ".join((*moved.sentences, f"Ask {change.author.get_username()} to submit it again."))
+            )
+        change.approvals.create(
+            reviewer=reviewer,
+            plan_hash=change.plan_hash,
+            impact_hash=change.impact_hash,
+            comment=comment.strip(),
+        )
+        needed = max(change.approvals_needed, policy.approvals_needed(change.cluster))
+        given = len(policy.standing(change).counted)
+        trail.record(
+            actor=reviewer,
+            verb="change.approved",
+            target=change.key,
+            given=given,
+            needed=needed,
+            said=_said(comment),
+            plan_hash=change.plan_hash,
+            impact_hash=change.impact_hash,
+        )
+        if given >= needed:
+            _move(change, to=Change.State.APPROVED, decided_at=Now(), sentence="")
+            _hand_over(change)
+    return change
+
+
+def reject(*, change: Change, reviewer: User, comment: str) -> Change:
+    """Refuse the change, with a reason that its author can use."""
+    if not comment.strip():
+        raise ChangeError("Say why you reject this change; its author has to know what would be right.")
+    with transaction.atomic():
+        change = _locked(change)
+        _require("reject", change, reviewer)
+        _move(
+            change,
+            to=Change.State.REJECTED,
+            epoch=change.epoch + 1,
+            decided_at=Now(),
+            finished_at=Now(),
+            sentence=f"Rejected by {reviewer.get_username()}: {comment.strip()}",
+        )
+        trail.record(actor=reviewer, verb="change.rejected", target=change.key, said=_said(comment))
+    return change
+
+
+def withdraw(*, change: Change, actor: User) -> Change:
+    """Give the change up before anything of it is written."""
+    with transaction.atomic():
+        change = _locked(change)
+        _require("withdraw", change, actor)
+        _move(
+            change,
+            to=Change.State.CANCELLED,
+            epoch=change.epoch + 1,
+            finished_at=Now(),
+            sentence=f"Withdrawn by {actor.get_username()}.",
+        )
+        trail.record(actor=actor, verb="change.withdrawn", target=change.key)
+    return change
+
+
+def queue(*, change: Change, actor: User) -> Change:
+    """Hand an approved change, or one that ended half-way, to a worker.
+
+    What was approved still holds: the worker checks plan, approvals and effect again.
+    """
+    with transaction.atomic():
+        change = _locked(change)
+        _require("queue", change, actor)
+        trail.record(actor=actor, verb="change.rerun", target=change.key)
+        _to_worker(change)
+    return change
+
+
+def draft_undo(*, change: Change, actor: User) -> Change:
+    """Draft the inverse of what this change has written, and of nothing that was so already."""
+    with transaction.atomic():
+        change = _locked(change)
+        _require("undo", change, actor)
+        open_undo = change.undone_by.exclude(
+            state__in=(Change.State.REJECTED, Change.State.CANCELLED, Change.State.FAILED)
+        ).first()
+        if open_undo is not None:
+            raise ChangeError(
+                f"{open_undo.key} undoes this change already; it is {open_undo.get_state_display()}."
+            )
+        written = change.items.filter(state=ChangeItem.State.APPLIED)
+        inverse = Delta(
+            add=tuple(item.binding for item in written if item.op == ChangeItem.Op.REMOVE),
+            remove=tuple(item.binding for item in written if item.op == ChangeItem.Op.ADD),
+        )
+        undo = draft(
+            cluster=change.cluster,
+            author=actor,
+            title=f"Undo {change.key}: {change.title}"[:200],
+            reason=f"Takes back what {change.key} wrote.",
+            delta=inverse,
+            undo_of=change,
+        )
+        trail.record(actor=actor, verb="change.undo_drafted", target=change.key, undo=undo.key)
+    return undo
+
+
+def effect_told(impact: dict[str, object]) -> str:
+    """Return the numbers of an impact in words: `5 gain, 0 lose`."""
+    gains, loses, depends = (len(_list(impact, key)) for key in ("gains", "loses", "depends"))
+    told = f"{gains} gained, {loses} lost"
+    return f"{told}, {depends} depending" if depends else told
+
+
+def _hand_over(change: Change) -> None:
+    """Queue an approved change, or leave it approved where aclweb does not write."""
+    can_write, why_not = policy.writable(change.cluster)
+    if can_write:
+        _to_worker(change)
+        return
+    _move(change, to=Change.State.APPROVED, sentence=why_not)
+    trail.record(actor="aclweb", verb="change.exported", target=change.key, why=why_not)
+
+
+def _to_worker(change: Change) -> None:
+    _move(
+        change,
+        to=Change.State.QUEUED,
+        attempts=0,
+        waits=0,
+        not_before=None,
+        finished_at=None,
+        sentence="Waits for a worker.",
+    )
+    trail.record(actor="aclweb", verb="change.queued", target=change.key)
+    # After the commit, or a worker could read the old state. A queue that is down only
+    # delays the change: the sweep rings again.
+    transaction.on_commit(partial(tasks.apply_change.delay, change.pk), robust=True)
+
+
+def _locked(change: Change) -> Change:
+    """Return the row as it is now, held until the transaction ends."""
+    return (
+        Change.objects.select_for_update(of=("self",)).select_related("cluster", "author").get(pk=change.pk)
+    )
+
+
+def _require(step: policy.Step, change: Change, user: User) -> None:
+    allowed, why_not = policy.may(step, change, user)
+    if not allowed:
+        raise ChangeError(why_not)
+
+
+def _move(change: Change, *, to: Change.State, **values: Any) -> None:
+    if not change.move(to=to, **values):
+        raise ChangeError(f"Somebody else moved {change.key} at the same moment; look at it again.")
+
+
+def _plan(delta: Delta) -> tuple[tuple[int, str, AclBinding], ...]:
+    """Return the rows of this delta in the order of writing, or raise ChangeError if it cannot be asked for."""
+    if not (delta.add or delta.remove):
+        raise ChangeError("This change holds no rule; add at least one to add or to remove.")
+    check(delta)
+    return steps_of(delta.steps())
+
+
+def _store_items(change: Change, plan: tuple[tuple[int, str, AclBinding], ...]) -> None:
+    ChangeItem.objects.bulk_create(
+        ChangeItem(change=change, position=position, phase=phase, op=op, **binding.as_dict())
+        for position, (phase, op, binding) in enumerate(plan)
+    )
+
+
+def _title(text: str) -> str:
+    title = " ".join(text.split())
+    if not title:
+        raise ChangeError("A change needs a title: a few words that say what it is for.")
+    if len(title) > 200:
+        raise ChangeError(f"A title has at most 200 characters, and this one has {len(title)}; shorten it.")
+    return title
+
+
+def _rules_told(plan: tuple[tuple[int, str, AclBinding], ...]) -> str:
+    adds = sum(op == ChangeItem.Op.ADD for _, op, _ in plan)
+    parts = [
+        f"{number} to {word}" for number, word in ((adds, "add"), (len(plan) - adds, "remove")) if number
+    ]
+    return ", ".join(parts)
+
+
+def _refuse_idle(change: Change) -> None:
+    held = frozenset(in_force(change.cluster).index.bindings)
+    if all(item.in_place(held) for item in change.items.all()):
+        raise ChangeError(f"There is nothing to do: {change.cluster.name} is already as this change asks.")
+
+
+def _said(comment: str) -> str:
+    return f" “{comment.strip()}”" if comment.strip() else ""
+
+
+def _list(impact: dict[str, object], key: str) -> list[object]:
+    found = impact.get(key, [])
+    return found if isinstance(found, list) else []

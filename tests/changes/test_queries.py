@@ -1,0 +1,129 @@
+"""What pages show of changes: to whom, in which words, and what each person may do next."""
+
+from __future__ import annotations
+
+import pytest
+
+from aclweb.accounts.models import Grant, Role
+from aclweb.changes import queries, review, rollout
+from tests.builders import allow, deny
+from tests.changes.conftest import WISH, reread
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_inbox_shows_each_person_what_waits_for_them(ask, ada, ben, cho):
+    change = review.submit(change=ask(WISH), actor=ada)
+
+    assert [row.change for row in queries.inbox(ben).rows] == [change]
+    assert queries.inbox(ben).rows[0].waits_for_me
+    assert queries.inbox(ada).rows == ()
+    assert [row.change for row in queries.inbox(ada, tab="mine").rows] == [change]
+    assert queries.inbox(cho).rows == ()
+    assert [row.change for row in queries.inbox(cho, tab="all").rows] == [change]
+    assert queries.waiting_for(ben) == 1
+    assert queries.waiting_for(ada) == 0
+
+
+def test_what_i_have_approved_waits_for_me_no_longer(cluster, ask, ada, ben):
+    cluster.approvals_needed = 2
+    cluster.save()
+    change = review.submit(change=ask(WISH), actor=ada)
+    review.approve(change=change, reviewer=ben)
+
+    assert queries.inbox(ben).rows == ()
+    row = queries.inbox(ben, tab="all").rows[0]
+    assert (row.approvals_given, row.approvals_needed) == (1, 2)
+
+
+def test_a_draft_is_its_authors_alone(ask, ada, ben, dot):
+    draft = ask(WISH)
+
+    assert [row.change for row in queries.inbox(ada, tab="all").rows] == [draft]
+    assert queries.inbox(ben, tab="all").rows == ()
+    assert queries.change_of(dot, draft.pk) is None
+
+
+def test_changes_of_other_clusters_are_not_there(ask, ada, eve, other_cluster):
+    change = review.submit(change=ask(WISH), actor=ada)
+    Grant.objects.create(user=eve, cluster=other_cluster, role=Role.ADMINISTRATOR)
+
+    assert queries.change_of(eve, change.pk) is None
+    assert queries.inbox(eve, tab="all").counts == {"waiting": 0, "mine": 0, "all": 0}
+
+
+def test_the_inbox_is_paged(ask, ada):
+    for number in range(5):
+        ask(allow("User:x", "READ", f"topic{number}"))
+
+    page = queries.inbox(ada, tab="mine", page=3, size=2)
+
+    assert (page.page, page.pages, page.total, len(page.rows)) == (3, 3, 5, 1)
+    assert queries.inbox(ada, tab="mine", page=99, size=2).page == 3
+
+
+def test_the_list_asks_the_same_number_of_questions_whatever_its_length(
+    ask, ada, django_assert_max_num_queries
+):
+    for number in range(20):
+        review.submit(change=ask(allow("User:x", "READ", f"topic{number}")), actor=ada)
+
+    with django_assert_max_num_queries(12):
+        queries.inbox(ada, tab="all")
+
+
+def test_a_page_shows_effect_steps_approvals_and_what_each_may_do(ask, ada, ben, cho):
+    change = review.submit(change=ask(WISH, deny("User:x", "READ", "orders")), actor=ada)
+
+    page = queries.change_page(change, ben)
+
+    assert page.headline == "Waiting for review: 0 of 1 approvals."
+    assert page.effect is not None
+    assert page.effect.gains == 2
+    assert [(step.title, len(step.items)) for step in page.steps] == [("Add denies", 1), ("Add allows", 1)]
+    assert page.reviewers == (ben,)
+    assert page.acts["approve"].allowed
+    assert page.as_of_now is not None
+    assert page.as_of_now.same_effect
+    assert len(page.commands) == 2
+    assert not queries.change_page(change, ada).acts["approve"].allowed
+    assert "somebody else" in queries.change_page(change, ada).acts["approve"].why_not
+    assert "may not approve" in queries.change_page(change, cho).acts["approve"].why_not
+
+
+def test_a_page_tells_when_the_effect_is_not_the_one_submitted(cluster, kafka, ask, ada, ben):
+    change = review.submit(change=ask(WISH), actor=ada)
+    kafka.edit(add=[deny("User:ledger", "READ", "payments.eu")])
+    reread(cluster)
+
+    page = queries.change_page(change, ben)
+
+    assert page.as_of_now is not None
+    assert not page.as_of_now.same_effect
+    assert any("no longer mean" in sentence for sentence in page.as_of_now.sentences)
+
+
+def test_the_timeline_is_told_in_sentences_newest_first(approved, ada, ben):
+    change = approved(WISH)
+    rollout.apply(change.pk)
+    change.refresh_from_db()
+
+    page = queries.change_page(change, ada)
+
+    told = [entry.sentence for entry in page.timeline]
+    assert told[0] == "In force: 1 written. Read back and found as approved."
+    assert told[-1] == "ada drafted this change: 1 to add."
+    assert "ben approved it (1 of 1)." in told
+    assert page.progress == (1, 1)
+    assert page.acts["undo"].allowed
+    assert not page.under_way
+
+
+def test_a_page_of_an_undo_and_of_the_undone_change_know_each_other(approved, ada):
+    change = approved(WISH)
+    rollout.apply(change.pk)
+    change.refresh_from_db()
+    undo = review.draft_undo(change=change, actor=ada)
+
+    assert queries.change_page(change, ada).undone_by == undo
+    assert queries.change_page(undo, ada).undo_of == change

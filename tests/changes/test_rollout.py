@@ -1,0 +1,477 @@
+"""What the worker does when the world is not as the approval says: drift, tampering, refusals, silence."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from aclweb.accounts.models import Grant, Role
+from aclweb.audit import trail
+from aclweb.audit.models import AuditError
+from aclweb.changes import review, rollout, tasks
+from aclweb.changes.models import Change, ChangeError, ChangeItem
+from aclweb.inventory.models import Cluster
+from tests.builders import allow, deny
+from tests.changes.conftest import WISH, reread
+
+BOB = allow("User:bob", "READ", "orders")
+
+pytestmark = pytest.mark.django_db
+
+
+def ended(change: Change) -> Change:
+    """Let a worker take the change up, and return it as it is then."""
+    rollout.apply(change.pk)
+    return Change.objects.get(pk=change.pk)
+
+
+# --- Drift ---
+
+
+def test_a_foreign_edit_with_the_same_effect_goes_on_with_a_note(kafka, approved):
+    change = approved(WISH)
+    kafka.edit(add=[allow("User:other", "READ", "orders")])
+
+    change = ended(change)
+
+    assert change.state == "APPLIED"
+    checked = trail.trail(change.key).get(verb="change.checked")
+    assert "1 rule came" in checked.facts["note"]
+    assert allow("User:other", "READ", "orders") in kafka.bindings
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        deny("User:ledger", "READ", "payments.eu"),
+        allow("User:ledger", "ALL", "payments.", pattern="PREFIXED"),
+        deny("User:*", "ALL", "*"),
+    ],
+    ids=["denied-now", "allowed-by-another-rule", "everybody-denied"],
+)
+def test_a_foreign_edit_with_another_effect_blocks_and_writes_nothing(kafka, approved, foreign):
+    change = approved(WISH)
+    kafka.edit(add=[foreign])
+
+    change = ended(change)
+
+    assert change.state == "BLOCKED_STALE"
+    assert "no longer mean: User:ledger gains Read on topic payments.eu" in change.sentence
+    assert kafka.calls() == []
+
+
+def test_a_blocked_change_is_submitted_again_and_approved_anew(kafka, cluster, approved, ada, ben):
+    change = approved(WISH)
+    kafka.edit(add=[deny("User:*", "DESCRIBE", "*")])
+    change = ended(change)
+    assert change.state == "BLOCKED_STALE"
+    reread(cluster)
+
+    change = review.submit(change=change, actor=ada)
+    assert change.approvals.count() == 0
+    change = ended(review.approve(change=change, reviewer=ben))
+
+    assert change.state == "APPLIED"
+
+
+def test_a_new_topic_under_an_approved_prefix_is_the_same_effect(kafka, approved):
+    change = approved(allow("User:ledger", "READ", "payments.", pattern="PREFIXED"))
+    kafka.set_topics("orders", "payments.eu", "payments.us", "payments.new")
+
+    change = ended(change)
+
+    assert change.state == "APPLIED"
+    assert "1 topic came" in trail.trail(change.key).get(verb="change.checked").facts["note"]
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        allow("User:other", "READ", "payments.eu.", pattern="PREFIXED"),
+        allow("User:other", "READ", "payments.not-yet"),
+        allow("User:other", "READ", "*"),
+        deny("User:other", "READ", "pay", pattern="PREFIXED"),
+        allow("User:other", "READ", "orders", host="10.1.2.3"),
+    ],
+    ids=["longer-prefix", "exact-name-under-it", "every-topic", "shorter-prefix", "elsewhere-from-a-host"],
+)
+def test_rules_for_others_under_an_approved_prefix_do_not_block(kafka, approved, foreign):
+    change = approved(allow("User:ledger", "READ", "payments.", pattern="PREFIXED"))
+    kafka.edit(add=[foreign])
+
+    assert ended(change).state == "APPLIED"
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        deny("User:ledger", "READ", "payments.eu.", pattern="PREFIXED"),
+        deny("User:ledger", "READ", "payments.not-yet"),
+        allow("User:ledger", "READ", "payments.not.", pattern="PREFIXED"),
+    ],
+    ids=["denied-under-a-longer-prefix", "denied-on-a-name-to-come", "allowed-under-a-longer-prefix"],
+)
+def test_rules_for_the_same_principal_under_an_approved_prefix_block(kafka, approved, foreign):
+    change = approved(allow("User:ledger", "READ", "payments.", pattern="PREFIXED"))
+    kafka.edit(add=[foreign])
+
+    change = ended(change)
+
+    assert change.state == "BLOCKED_STALE", change.sentence
+    assert kafka.calls() == []
+
+
+def test_what_somebody_else_did_already_is_no_effect_of_ours(kafka, approved):
+    change = approved(WISH, remove=(BOB,))
+    kafka.edit(add=[WISH], remove=[BOB])
+
+    change = ended(change)
+
+    assert change.state == "APPLIED"
+    assert [item.state for item in change.items.all()] == ["NOOP_ALREADY", "NOOP_ALREADY"]
+    assert kafka.calls() == []
+
+
+def test_another_declaration_of_super_users_blocks(kafka, cluster, approved):
+    change = approved(WISH)
+    Cluster.objects.filter(pk=cluster.pk).update(super_users="User:admin;User:ledger")
+
+    change = ended(change)
+
+    assert change.state == "BLOCKED_STALE"
+    assert kafka.calls() == []
+
+
+def test_an_approval_is_refused_while_the_effect_is_not_the_one_submitted(kafka, cluster, ask, ada, ben):
+    change = review.submit(change=ask(WISH), actor=ada)
+    kafka.edit(add=[deny("User:ledger", "READ", "payments.eu")])
+    reread(cluster)
+
+    with pytest.raises(ChangeError, match="Ask ada to submit it again"):
+        review.approve(change=change, reviewer=ben)
+
+
+def test_foreign_edits_during_the_run_are_kept_and_told(kafka, approved):
+    theirs = allow("User:theirs", "READ", "payments.eu")
+    change = approved(WISH)
+    kafka.fail(foreign=[[theirs.as_dict()], []])
+
+    change = ended(change)
+
+    assert change.state == "PARTIAL"
+    assert "somebody else changed 1 rule" in change.sentence
+    assert {theirs, WISH} <= kafka.bindings
+
+
+def test_a_change_ends_in_force_when_it_is_run_again_after_a_foreign_edit(kafka, approved, ada):
+    change = approved(WISH)
+    kafka.fail(foreign=[[allow("User:theirs", "WRITE", "payments.eu").as_dict()], []])
+    change = ended(change)
+
+    change = ended(review.queue(change=change, actor=ada))
+
+    assert change.state == "APPLIED"
+    assert [item.state for item in change.items.all()] == ["APPLIED"]
+
+
+def test_a_rule_taken_away_while_we_wrote_is_not_called_in_force(kafka, approved):
+    change = approved(WISH)
+    kafka.fail(foreign=[[], [WISH.as_dict()]])
+
+    change = ended(change)
+
+    assert change.state == "PARTIAL"
+    assert change.items.get().state == ChangeItem.State.FAILED
+
+
+def test_another_cluster_at_the_same_address_is_never_written(kafka, approved):
+    change = approved(WISH)
+    kafka.set_cluster_id("another-cluster")
+
+    change = ended(change)
+
+    assert change.state == "FAILED"
+    assert "Another cluster answers" in change.sentence
+    assert kafka.calls() == []
+
+
+def test_nothing_is_written_during_a_migration(kafka, approved):
+    change = approved(WISH)
+    kafka.fail(migrating=True)
+
+    assert ended(change).state == "FAILED"
+    assert kafka.calls() == []
+
+
+# --- Paper ---
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [
+        {"principal": "User:mallory"},
+        {"operation": "ALL"},
+        {"resource_name": "*"},
+        {"host": "10.0.0.1"},
+        {"op": "remove"},
+        {"phase": 4},
+    ],
+    ids=lambda tamper: next(iter(tamper)),
+)
+def test_an_item_altered_in_the_database_is_refused(kafka, approved, tamper):
+    change = approved(WISH)
+    ChangeItem.objects.filter(change=change).update(**tamper)
+
+    change = ended(change)
+
+    assert change.state == "FAILED"
+    assert "not what was approved" in change.sentence
+    assert kafka.calls() == []
+
+
+def test_an_item_smuggled_in_is_refused_even_with_a_fitting_plan_hash(kafka, approved):
+    change = approved(WISH)
+    ChangeItem.objects.create(
+        change=change, position=1, phase=2, op="add", **allow("User:mallory", "ALL", "*").as_dict()
+    )
+    steps = [(item.phase, item.op, item.binding) for item in change.items.all()]
+    altered = rollout.plan_hash(change.cluster, change.author_id, steps)
+    Change.objects.filter(pk=change.pk).update(plan_hash=altered)
+
+    change = ended(change)
+
+    assert change.state == "FAILED"
+    assert kafka.calls() == []
+
+
+def test_even_the_approvals_cannot_be_rewritten_without_the_trail(kafka, approved):
+    change = approved(WISH)
+    ChangeItem.objects.filter(change=change).update(operation="ALL")
+    steps = [(item.phase, item.op, item.binding) for item in change.items.all()]
+    altered = rollout.plan_hash(change.cluster, change.author_id, steps)
+    Change.objects.filter(pk=change.pk).update(plan_hash=altered)
+    change.approvals.update(plan_hash=altered)
+
+    change = ended(change)
+
+    assert change.state == "FAILED"
+    assert kafka.calls() == []
+
+
+def test_an_approver_who_lost_the_right_before_the_run_does_not_count(kafka, cluster, approved, ben, dot):
+    change = approved(WISH)
+    Grant.objects.filter(user=ben).update(role=Role.REQUESTER)
+
+    change = ended(change)
+
+    assert change.state == "IN_REVIEW"
+    assert "ben may no longer approve" in change.sentence
+    assert kafka.calls() == []
+    assert ended(review.approve(change=change, reviewer=dot)).state == "APPLIED"
+
+
+def test_an_approver_who_was_switched_off_before_the_run_does_not_count(kafka, approved, ben):
+    change = approved(WISH)
+    ben.is_active = False
+    ben.save()
+
+    assert ended(change).state == "IN_REVIEW"
+    assert kafka.calls() == []
+
+
+def test_a_cluster_that_asks_for_more_approvals_since_gets_them(kafka, cluster, approved):
+    change = approved(WISH)
+    Cluster.objects.filter(pk=cluster.pk).update(approvals_needed=2)
+
+    assert ended(change).state == "IN_REVIEW"
+    assert kafka.calls() == []
+
+
+def test_nothing_is_sent_when_its_audit_event_cannot_be_written(kafka, approved, monkeypatch):
+    change = approved(WISH)
+    record = trail.record
+
+    def full(*, verb, **facts):
+        if verb == "change.writing":
+            raise AuditError("The disk is full.")
+        return record(verb=verb, **facts)
+
+    monkeypatch.setattr(rollout.trail, "record", full)
+    with pytest.raises(AuditError):
+        rollout.apply(change.pk)
+
+    assert kafka.calls() == []
+    assert change.items.get().state == ChangeItem.State.PENDING
+
+
+# --- Answers ---
+
+
+def test_a_refusal_stops_before_the_next_rule(kafka, approved):
+    kafka.fail(refuse=["User:refused"])
+    change = approved(deny("User:refused", "READ", "orders"), WISH)
+
+    change = ended(change)
+
+    assert change.state == "FAILED"
+    assert [item.state for item in change.items.all()] == ["FAILED", "SKIPPED"]
+    assert "The broker refuses this principal" in change.sentence
+    assert WISH not in kafka.bindings
+
+
+def test_a_refusal_after_something_was_written_is_partly_written(kafka, approved, ada):
+    kafka.fail(refuse=["User:refused"])
+    change = approved(WISH, allow("User:refused", "READ", "orders"))
+
+    change = ended(change)
+
+    assert change.state == "PARTIAL"
+    assert [item.state for item in change.items.all()] == ["APPLIED", "FAILED"]
+    undo = review.draft_undo(change=change, actor=ada)
+    assert [item.binding for item in undo.items.all()] == [WISH]
+
+
+def test_a_partly_written_change_goes_on_where_it_stopped(kafka, approved, ada):
+    kafka.fail(refuse=["User:refused"])
+    change = ended(approved(WISH, allow("User:refused", "READ", "orders")))
+    kafka.fail()
+
+    change = ended(review.queue(change=change, actor=ada))
+
+    assert change.state == "APPLIED"
+    assert [entry["bindings"] for entry in kafka.calls()] == [
+        [WISH],
+        [allow("User:refused", "READ", "orders")],
+    ]
+
+
+def test_an_answer_that_was_lost_is_settled_by_reading_back(kafka, approved):
+    kafka.fail(mute=1)
+
+    change = ended(approved(WISH))
+
+    assert change.state == "APPLIED"
+    assert change.items.get().state == ChangeItem.State.APPLIED
+    assert len(kafka.calls()) == 1
+
+
+def test_a_request_that_was_lost_is_sent_again(kafka, approved):
+    kafka.fail(deaf=1)
+
+    change = ended(approved(WISH))
+
+    assert change.state == "APPLIED"
+    assert change.items.get().evidence["sent"] == 2
+
+
+def test_a_cluster_that_never_answers_ends_as_failed_and_says_so(kafka, approved):
+    kafka.fail(deaf=99)
+
+    change = ended(approved(WISH))
+
+    assert change.state == "PARTIAL"
+    assert "no answer several times" in change.sentence
+    assert WISH not in kafka.bindings
+
+
+def test_an_unreachable_cluster_keeps_the_change_waiting_and_costs_no_attempt(kafka, approved):
+    kafka.fail(unreachable=7)
+    change = approved(WISH)
+    for _ in range(7):
+        assert rollout.apply(change.pk) == "QUEUED"
+        assert rollout.apply(change.pk) == "QUEUED"  # not before its time
+        Change.objects.update(not_before=timezone.now() - timedelta(seconds=1))
+
+    change = ended(change)
+
+    assert change.state == "APPLIED"
+    assert change.attempts == 1
+
+
+def test_a_cluster_that_vanishes_after_the_write_leaves_the_outcome_unknown_until_it_is_back(kafka, approved):
+    kafka.fail(mute=1)
+    change = approved(WISH)
+    readings = []
+
+    def vanish(name):
+        readings.append(name)
+        if name == "replied":
+            kafka.fail(mute=1, unreadable=1)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rollout.failpoints, "hit", vanish)
+        assert rollout.apply(change.pk) == "UNKNOWN"
+    assert rollout.waiting() == []
+
+    Change.objects.update(not_before=timezone.now() - timedelta(seconds=1))
+    assert rollout.waiting() == [change.pk]
+    assert ended(change).state == "APPLIED"
+    assert len(kafka.calls()) == 1
+
+
+def test_a_change_with_effects_never_says_that_nothing_happened(kafka, approved, ada):
+    kafka.fail(refuse=["User:refused"])
+    change = ended(approved(WISH, allow("User:refused", "READ", "orders")))
+    kafka.fail()
+    kafka.edit(add=[deny("User:refused", "READ", "orders")])
+
+    change = ended(review.queue(change=change, actor=ada))
+
+    assert change.state == "PARTIAL"
+    assert "What an earlier run wrote is still there" in change.sentence
+    with pytest.raises(ChangeError):
+        review.withdraw(change=change, actor=ada)
+
+
+# --- One at a time ---
+
+
+def test_one_change_at_a_time_is_under_way_on_a_cluster(kafka, approved):
+    first, second = approved(WISH), approved(allow("User:second", "READ", "orders"))
+    Change.objects.filter(pk=first.pk).update(
+        state="APPLYING", lease_until=timezone.now() + timedelta(minutes=5), lease_owner="somebody"
+    )
+
+    assert rollout.apply(second.pk) == "QUEUED"
+    assert kafka.calls() == []
+    assert rollout.apply(first.pk) == "APPLYING"
+
+
+def test_the_next_change_of_a_cluster_is_rung_when_one_is_done(approved, rung):
+
+    first, second = approved(WISH), approved(allow("User:second", "READ", "orders"))
+
+    tasks.apply_change(first.pk)
+
+    assert rung[-1] == second.pk
+
+
+def test_the_sweep_rings_for_queued_changes_and_lost_leases_only(approved, rung):
+
+    queued = approved(WISH)
+    lost = approved(allow("User:second", "READ", "orders"))
+    past = timezone.now() - timedelta(seconds=1)
+    Change.objects.filter(pk=lost.pk).update(state="VERIFYING", lease_until=past)
+    done = approved(allow("User:third", "READ", "orders"))
+    Change.objects.filter(pk=done.pk).update(state="APPLIED", lease_until=past)
+    rung.clear()
+
+    tasks.sweep()
+
+    assert rung == [queued.pk, lost.pk]
+
+
+def test_a_worker_whose_row_was_taken_over_stores_nothing(kafka, approved, monkeypatch):
+    change = approved(WISH)
+
+    def take_over(name):
+        if name == "replied":
+            Change.objects.filter(pk=change.pk).update(epoch=change.epoch + 7)
+
+    monkeypatch.setattr(rollout.failpoints, "hit", take_over)
+    assert rollout.apply(change.pk) == "APPLYING"
+
+    assert change.items.get().state == ChangeItem.State.INTENT
+    assert not trail.trail(change.key).filter(verb="change.wrote").exists()
