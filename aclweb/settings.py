@@ -30,6 +30,10 @@ ACLWEB_DATA_DIR = datadir.data_directory()
 # Collected static files, read by the web process only. Safe to delete; `up` makes it again.
 ACLWEB_STATIC_DIR = env.path("ACLWEB_STATIC_DIR", default=str(ACLWEB_DATA_DIR / "static"))
 
+# Keep each static file in compressed forms too. Worth the minute that it takes where many
+# people call the site over a network: the image does it, a site on one machine does not.
+ACLWEB_COMPRESS_STATIC = env.bool("ACLWEB_COMPRESS_STATIC", default=False)
+
 BASE_DIR = datadir.PROJECT
 
 # --- Secrets ----------------------------------------------------------------------------------------
@@ -145,11 +149,11 @@ INSTALLED_APPS = [
     "django_prometheus",
     "django_structlog",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     "rest_framework",
 ]
 
 MIDDLEWARE = [
+    "aclweb.web.views.health.answer_probes",
     "django_prometheus.middleware.PrometheusBeforeMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -209,7 +213,11 @@ STATIC_ROOT = str(ACLWEB_STATIC_DIR)
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if ACLWEB_COMPRESS_STATIC
+        else "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"
+    },
 }
 
 # --- Signing in -------------------------------------------------------------------------------------
@@ -230,6 +238,7 @@ AUTH_PASSWORD_VALIDATORS = [
 AXES_FAILURE_LIMIT = ACLWEB_LOCKOUT_FAILURES
 AXES_COOLOFF_TIME = timedelta(minutes=ACLWEB_LOCKOUT_MINUTES)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_CALLABLE = "aclweb.web.views.session.locked_out"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 
@@ -246,8 +255,6 @@ CSRF_COOKIE_SECURE = ACLWEB_HTTPS
 CSRF_COOKIE_NAME = "__Host-aclweb-csrf" if ACLWEB_HTTPS else "aclweb-csrf"
 
 SECURE_SSL_REDIRECT = ACLWEB_HTTPS
-# Probes of a container platform speak plain http to the process itself.
-SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|version|metrics)$"]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if ACLWEB_HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = ACLWEB_HTTPS
 SECURE_HSTS_PRELOAD = ACLWEB_HTTPS
@@ -292,9 +299,6 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Which Kafka ACLs affect a resource, what they decide, and what an edit would change.",
     "VERSION": ACLWEB_VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
 }
 
 # --- Workers ----------------------------------------------------------------------------------------
