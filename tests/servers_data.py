@@ -1,0 +1,147 @@
+"""A real PostgreSQL and a real Redis for tests, on free ports, in directories of their own.
+
+A server whose program is missing is a loud skip, and an error with CI=true. TEST_DATABASE_URL
+and TEST_REDIS_URL name servers that run already.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.servers import missing
+
+PATIENCE_SECONDS = 60
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The address of an empty database, such as postgres://aclweb@127.0.0.1:5433/aclweb."""
+    if given := os.environ.get("TEST_DATABASE_URL"):
+        yield given
+        return
+    binaries = _postgres_binaries()
+    if binaries is None:
+        missing("PostgreSQL is not installed; ./test installs it when run as root.")
+        return
+    # PostgreSQL refuses to run as root, so root lends it another user.
+    user = _unprivileged_user() if os.getuid() == 0 else None
+    directory = Path(tempfile.mkdtemp(prefix="aclweb-postgres-"))
+    if user is not None:
+        os.chown(directory, user.pw_uid, user.pw_gid)
+    as_user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
+    data, port = directory / "data", free_port()
+    subprocess.run(
+        [binaries / "initdb", "-D", data, "-U", "aclweb", "-A", "trust", "-E", "UTF8", "--no-sync"],
+        check=True,
+        capture_output=True,
+        cwd=directory,
+        **as_user,
+    )
+    settings = ["-c", "fsync=off", "-c", "full_page_writes=off", "-c", f"unix_socket_directories={directory}"]
+    with (directory / "server.log").open("wb") as log:
+        server = subprocess.Popen(
+            [
+                binaries / "postgres",
+                "-D",
+                data,
+                "-p",
+                str(port),
+                "-c",
+                "listen_addresses=127.0.0.1",
+                *settings,
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=directory,
+            process_group=0,
+            **as_user,
+        )
+    try:
+        ready = [binaries / "pg_isready", "-h", "127.0.0.1", "-p", str(port), "-q"]
+        _wait(server, lambda: subprocess.run(ready).returncode == 0, directory / "server.log")
+        create = [binaries / "createdb", "-h", "127.0.0.1", "-p", str(port), "-U", "aclweb", "aclweb"]
+        subprocess.run(create, check=True, capture_output=True)
+        yield f"postgres://aclweb@127.0.0.1:{port}/aclweb"
+    finally:
+        server.terminate()
+        server.wait(PATIENCE_SECONDS)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[str]:
+    """The address of an empty Redis, such as redis://127.0.0.1:6390/0."""
+    if given := os.environ.get("TEST_REDIS_URL"):
+        yield given
+        return
+    program = shutil.which("redis-server")
+    if program is None:
+        missing("Redis is not installed; ./test installs it when run as root.")
+        return
+    directory = Path(tempfile.mkdtemp(prefix="aclweb-redis-"))
+    port = free_port()
+    with (directory / "server.log").open("wb") as log:
+        server = subprocess.Popen(
+            [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", directory],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            process_group=0,
+        )
+    try:
+        _wait(server, lambda: _pongs(port), directory / "server.log")
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        server.terminate()
+        server.wait(PATIENCE_SECONDS)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _postgres_binaries() -> Path | None:
+    """Return the folder with initdb and postgres: Debian keeps them off the path."""
+    if found := shutil.which("initdb"):
+        return Path(found).resolve().parent
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
+    return versions[-1].parent if versions else None
+
+
+def _unprivileged_user() -> pwd.struct_passwd:
+    for name in ("postgres", "nobody"):
+        with contextlib.suppress(KeyError):
+            return pwd.getpwnam(name)
+    pytest.fail("PostgreSQL does not run as root, and there is no user named postgres or nobody to lend it.")
+
+
+def _pongs(port: int) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+            connection.sendall(b"PING\r\n")
+            return connection.recv(7) == b"+PONG\r\n"
+    except OSError:
+        return False
+
+
+def _wait(server: subprocess.Popen[bytes], ready, log: Path) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not ready():
+        if server.poll() is not None or time.monotonic() > deadline:
+            pytest.fail(f"A server for the tests did not start:\n{log.read_text(errors='replace')[-2000:]}")
+        time.sleep(0.1)
