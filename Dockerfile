@@ -1,0 +1,32 @@
+# Two images: `web` for the site, the beat and the migrations; `spark` adds Java's part for workers
+# that read authorizer logs.
+#
+#   docker build --target web -t aclweb-web .
+#   docker build --target spark -t aclweb-spark .
+
+FROM python:3.11-slim-bookworm AS base
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+RUN useradd --system --uid 10001 --create-home aclweb && install -d -o aclweb -g aclweb /data
+WORKDIR /app
+COPY requirements/build.txt requirements/web.txt requirements/
+RUN pip install --require-hashes -r requirements/build.txt \
+    && pip install --require-hashes --no-build-isolation -r requirements/web.txt
+ENV ACLWEB_DATA_DIR=/data ACLWEB_STATIC_DIR=/app/collected-static ACLWEB_COMPRESS_STATIC=true
+
+FROM base AS web
+COPY . .
+# Static files are collected with keys that exist for this one step.
+RUN ACLWEB_DATA_DIR=/tmp/build python -c "from pathlib import Path; from aclweb import keys; keys.make_missing(Path('/tmp/build'))" \
+    && ACLWEB_DATA_DIR=/tmp/build python manage.py collectstatic --noinput --verbosity 0 \
+    && rm -rf /tmp/build
+USER aclweb
+EXPOSE 8000
+# More than one process each: the numbers at /metrics are those of the process that answers.
+CMD ["python", "-m", "gunicorn", "aclweb.wsgi", "--bind", "0.0.0.0:8000", "--worker-class", "gthread", "--workers", "2", "--threads", "8", "--access-logfile", "-"]
+
+FROM base AS spark
+COPY requirements.txt .
+RUN pip install --require-hashes --no-build-isolation -r requirements.txt
+COPY . .
+USER aclweb
+CMD ["python", "-m", "celery", "-A", "aclweb.celery", "worker", "--loglevel", "INFO"]
