@@ -26,7 +26,7 @@ import stat
 import subprocess
 import time
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -334,15 +334,24 @@ def pyspark_jars() -> Path | None:
 
 
 class ZooKeeperServer(_Server):
-    """A single real ZooKeeper."""
+    """A single real ZooKeeper.
+
+    settings: lines of zoo.cfg to add; java_options: arguments for its JVM.
+    """
 
     title = "ZooKeeper"
 
     def __init__(
-        self, directory: Path | str, port: int | None = None, *, settings: Mapping[str, str] | None = None
+        self,
+        directory: Path | str,
+        port: int | None = None,
+        *,
+        settings: Mapping[str, str] | None = None,
+        java_options: Sequence[str] = (),
     ) -> None:
         super().__init__(directory)
         self.settings = dict(settings or {})
+        self.java_options = list(java_options)
         self._fixed_port = port
         self.port = port or 0
 
@@ -382,6 +391,7 @@ class ZooKeeperServer(_Server):
                 "-XX:TieredStopAtLevel=1",
                 "-Dzookeeper.jmx.log4j.disable=true",
                 f"-Dlog4j2.configurationFile={log_settings}",
+                *self.java_options,
                 "-cp",
                 os.pathsep.join(str(jar) for jar in zookeeper_jars()),
                 "org.apache.zookeeper.server.quorum.QuorumPeerMain",

@@ -163,22 +163,20 @@ class ZooKeeperClient:
             logger=_quiet,
             **tls,
         )
-        refused = []
-        kazoo.add_listener(lambda _: refused.append(kazoo.client_state == KeeperState.AUTH_FAILED))
         try:
             started = kazoo.start_async()
             deadline = time.monotonic() + self._timeout
             while not started.wait(0.05) and time.monotonic() < deadline:
                 if kazoo.client_state == KeeperState.AUTH_FAILED:
                     break
-            if not kazoo.connected:
-                if kazoo.client_state == KeeperState.AUTH_FAILED or any(refused):
-                    raise self._login_refused(options)
-                raise self._unreachable()
-        except BaseException:
-            kazoo.stop()
-            kazoo.close()
-            raise
+            # A session counts as connected before its login is through; the first answer comes after it.
+            kazoo.exists_async("/").get(timeout=max(0.1, deadline - time.monotonic()))
+        except AuthFailedError as error:
+            _end(kazoo)
+            raise self._login_refused(options) from error
+        except Exception as error:
+            _end(kazoo)
+            raise self._unreachable() from error
         return kazoo
 
     # --- reading --------------------------------------------------------------------
@@ -418,21 +416,19 @@ class ZooKeeperClient:
             _tell(outcomes, [edit], OutcomeKind.REFUSED, sentence)
             return None
 
-        before = set(node.bindings)
-        there = before.__contains__
-        changed = [one for one in edit.bindings if there(one) is (verb is Verb.REMOVE)]
+        before = dict.fromkeys(node.bindings)
+        changed = [one for one in edit.bindings if (one in before) is (verb is Verb.REMOVE)]
         word = "already there" if verb is Verb.ADD else "not there any more"
+        evidence = {"path": path, "version": node.version}
         for binding in edit.bindings:
-            if binding not in changed:
-                evidence = {"path": path, "version": node.version}
-                outcomes.setdefault(
-                    binding, Outcome(binding, OutcomeKind.ALREADY, f"It is {word}.", evidence=evidence)
-                )
+            if (binding in before) is (verb is Verb.ADD):
+                already = Outcome(binding, OutcomeKind.ALREADY, f"It is {word}.", evidence=evidence)
+                outcomes.setdefault(binding, already)
         if not changed:
             return None
 
-        kept = [one for one in node.bindings if one not in changed]
-        after = kept + changed if verb is Verb.ADD else kept
+        gone = set(changed) if verb is Verb.REMOVE else set()
+        after = [one for one in node.bindings if one not in gone] + (changed if verb is Verb.ADD else [])
         data = znodes.encode(after)
         if set(znodes.decode(edit.pattern, data)) != set(after):
             sentence = f"The text for {path} would not read back as what was asked, so it was not written."
@@ -534,8 +530,7 @@ class ZooKeeperClient:
         return f"ZooKeeper refused to write {edit.path} ({type(fault).__name__})."
 
     def close(self) -> None:
-        self._kazoo.stop()
-        self._kazoo.close()
+        _end(self._kazoo)
         self._drop_pem()
 
     def _drop_pem(self) -> None:
@@ -587,6 +582,11 @@ class _Translation:
                 f"ZooKeeper at {where} gave no usable answer about {self.what} ({type(error).__name__}).",
                 state=ClusterState.UNREADABLE,
             ) from error
+
+
+def _end(kazoo: KazooClient) -> None:
+    kazoo.stop()
+    kazoo.close()
 
 
 def _split_address(address: str) -> tuple[str, str]:
