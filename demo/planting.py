@@ -72,12 +72,12 @@ def plant_broker(
 ) -> bool:
     """Make the topics and ACLs through the Admin API; return False if any ACL is on the broker already."""
     options = {
-        "security_protocol": "SASL_PLAINTEXT",
-        "sasl_mechanism": "PLAIN",
-        "sasl_plain_username": username,
-        "sasl_plain_password": password,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": username,
+        "sasl.password": password,
     }
-    _create_topics(bootstrap, options, topics)
+    _create_topics(bootstrap, username, password, topics)
     with connect(Connection(kind=SourceKind.ADMIN, address=bootstrap, options=options)) as client:
         if client.read_acls().bindings:
             return False
@@ -167,9 +167,16 @@ def _json(value: object) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode("utf-8")
 
 
-def _create_topics(bootstrap: str, options: dict[str, str], topics: Sequence[TopicInfo]) -> None:
+def _create_topics(bootstrap: str, username: str, password: str, topics: Sequence[TopicInfo]) -> None:
     try:
-        admin = KafkaAdminClient(bootstrap_servers=bootstrap, client_id="aclweb-demo", **options)
+        admin = KafkaAdminClient(
+            bootstrap_servers=bootstrap,
+            client_id="aclweb-demo",
+            security_protocol="SASL_PLAINTEXT",
+            sasl_mechanism="PLAIN",
+            sasl_plain_username=username,
+            sasl_plain_password=password,
+        )
         try:
             there = set(admin.list_topics())
             missing = [
