@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -85,9 +86,15 @@ def fresh() -> str:
 
 
 def wipe(broker: KafkaBroker) -> None:
-    """Remove every ACL of a broker."""
+    """Remove every ACL of a broker, and wait until it knows: KRaft tells a broker a moment after the write."""
     with AdminClient(broker.connection()) as client:
-        client.write(Verb.REMOVE, client.read_acls().bindings)
+        for _ in range(100):
+            present = client.read_acls().bindings
+            if not present:
+                return
+            client.write(Verb.REMOVE, present)
+            time.sleep(0.05)
+    raise AssertionError("The ACLs of the broker cannot be removed.")
 
 
 def settings_of(broker: KafkaBroker, user: str) -> dict[str, object]:

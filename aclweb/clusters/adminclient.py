@@ -26,6 +26,9 @@ from typing import Any, Self
 
 import kafka.errors as errors
 from kafka import KafkaAdminClient
+from kafka.net.compat import KafkaNetClient
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
 from kafka.protocol.admin import (
     CreateAclsRequest,
     DeleteAclsRequest,
@@ -58,16 +61,8 @@ from aclweb.clusters.client import (
 )
 from aclweb.clusters.options import check_options, tls_context
 
-# At DEBUG the library writes its settings into the log, passwords among them.
-logging.getLogger("kafka").setLevel(logging.WARNING)
-# Every attempt to connect makes several of these report the same thing. It is told by
-# ClusterError, in one sentence; the first of them is listened to for the cause.
 _library_log = logging.getLogger("kafka.net.manager")
-_library_log.setLevel(logging.WARNING)
-_library_log.propagate = False
-_library_log.addHandler(logging.NullHandler())
-for _name in ("kafka.net.connection", "kafka.net.transport", "kafka.cluster"):
-    logging.getLogger(_name).setLevel(logging.CRITICAL)
+_nobody = logging.NullHandler()
 logger = logging.getLogger(__name__)
 
 CREATES_PER_REQUEST = 1000
@@ -132,6 +127,7 @@ class AdminClient:
             "bootstrap_timeout_ms": int(self._timeout * 1000),
             "request_timeout_ms": int(self._timeout * 1000),
             "receive_message_max_bytes": LARGEST_ANSWER,
+            "kafka_client": _network,
         }
         if options.uses_sasl:
             settings["sasl_mechanism"] = options.mechanism
@@ -523,7 +519,7 @@ class _Eavesdropper(logging.Handler):
             self.client._manager.closed = True
 
     def __enter__(self) -> Self:
-        _library_log.disabled = False  # as logging.config does to loggers that it does not know
+        _hush_library()
         _library_log.addHandler(self)
         return self
 
@@ -531,6 +527,48 @@ class _Eavesdropper(logging.Handler):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         _library_log.removeHandler(self)
+
+
+def _hush_library() -> None:
+    """Let the library's log be heard here, and not be read by people.
+
+    What it says at each attempt to connect is told by ClusterError once, in one sentence,
+    and at DEBUG it writes its settings, passwords among them. Done at every connection,
+    because configuring the logging of a process undoes it.
+    """
+    library = logging.getLogger("kafka")
+    library.setLevel(max(logging.WARNING, library.level))
+    for name in ("kafka.net.connection", "kafka.net.transport", "kafka.net.sasl", "kafka.cluster"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    _library_log.setLevel(logging.WARNING)
+    _library_log.disabled = False
+    _library_log.propagate = False
+    _library_log.addHandler(_nobody)
+
+
+class _Manager(KafkaConnectionManager):  # type: ignore[misc]
+    """The library's connections, which here hear out a broker that hangs up right after its last word.
+
+    The library drops what arrives together with the end of a connection. That is how
+    brokers tell of a refused login.
+    """
+
+    async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
+        transport = await super()._build_transport(node, timeout_at=timeout_at)
+        receive = transport._sock_recv
+
+        def hear_out() -> tuple[bytes, Exception | None]:
+            data, error = receive()
+            # The end of the connection shows again at the next look.
+            return data, None if data else error
+
+        transport._sock_recv = hear_out
+        return transport
+
+
+def _network(**configs: Any) -> KafkaNetClient:
+    network = NetworkSelector(**configs)
+    return KafkaNetClient(net=network, manager=_Manager(network, **configs))
 
 
 def _end(client: KafkaAdminClient) -> None:
