@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Q
 
 from aclweb.acl.index import AclIndex
@@ -30,7 +31,7 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
-from aclweb.clusters import Connection, SourceKind, TopicInfo
+from aclweb.clusters import ClusterError, ClusterState, Connection, SourceKind, TopicInfo
 from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
 
 _Answer = TypeVar("_Answer")
@@ -75,6 +76,18 @@ class Holdings:
             ResourceType.GROUP: self.groups,
             ResourceType.CLUSTER: ("kafka-cluster",),
         }
+
+    @cached_property
+    def group_set(self) -> frozenset[str]:
+        return frozenset(self.groups)
+
+    @cached_property
+    def _topics_by_name(self) -> dict[str, TopicInfo]:
+        return {topic.name: topic for topic in self.topics}
+
+    def topic(self, name: str) -> TopicInfo | None:
+        """Return the topic with this name, if it exists."""
+        return self._topics_by_name.get(name)
 
     def covered_now(self, binding: AclBinding) -> int | None:
         """Return how many existing names the pattern covers; None for types whose names nobody lists."""
@@ -182,11 +195,15 @@ def known_version(authorizer: str, kafka_version: str) -> str | None:
 
 
 def connection_of(cluster: Cluster) -> Connection:
-    """Return where the cluster is and how to log in."""
+    """Return where the cluster is and how to log in; raises ClusterError for a login that cannot be decrypted."""
+    try:
+        options = dict(cluster.options)
+    except ImproperlyConfigured as error:
+        raise ClusterError(str(error), state=ClusterState.LOGIN_REFUSED) from error
     return Connection(
         kind=SourceKind(cluster.kind),
         address=cluster.address,
-        options=dict(cluster.options),
+        options=options,
         timeout_seconds=float(settings.ACLWEB_CLUSTER_TIMEOUT_SECONDS),
     )
 

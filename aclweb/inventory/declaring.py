@@ -1,55 +1,73 @@
-"""What does somebody say of a cluster that nobody can read from it, and who said so?
-
-Brokers hide whether they allow everyone where no ACL exists, and who their super users
-are. A declaration counts for every answer from the next page on, so it is an audit event
-with what was declared before and after.
-"""
+"""Say of a cluster what it does not tell itself, with a record of who said so."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import transaction
 
+from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
 from aclweb.audit import trail
 from aclweb.inventory.models import Cluster
 
-trail.register(
-    "cluster.declared",
-    "{actor} declared of {cluster}: where no ACL exists, {default}; super users: {super_users}. "
-    "Before: {default_before}; super users: {super_users_before}.",
-)
+trail.register("cluster.declared", "{actor} declared of {cluster}: {told}.")
+
+
+class _Unchanged:
+    """Stands for what a declaration leaves as it is, since None means that nobody has declared it."""
+
+
+UNCHANGED = _Unchanged()
 
 
 def declare(
-    *, cluster: Cluster, actor: trail.Named, allow_everyone: bool | None, super_users: str | None
+    *,
+    cluster: Cluster,
+    actor: trail.Named | str,
+    allow_everyone: bool | _Unchanged | None = UNCHANGED,
+    super_users: str | _Unchanged | None = UNCHANGED,
+    authorizer_declared: str | _Unchanged = UNCHANGED,
 ) -> bool:
-    """Store what is declared; None takes a declaration back. Returns False if nothing differs.
+    """Store what is declared; None takes a declaration back. Return False if nothing differs.
 
-    The caller has checked that `actor` administers the cluster, and that brokers would
-    start with this text of `super.users`.
+    super_users: the text of super.users as the brokers have it, "" for none. Raises
+    AclError for a text with which these brokers would not start.
     """
+    wanted: dict[str, Any] = {
+        field: value
+        for field, value in (
+            ("allow_everyone", allow_everyone),
+            ("super_users", super_users),
+            ("authorizer_declared", authorizer_declared),
+        )
+        if not isinstance(value, _Unchanged)
+    }
+    if wanted.get("super_users") is not None:
+        Rules.read(authorizer=cluster.authorizer, config={SUPER_USERS_KEY: wanted["super_users"]})
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(pk=cluster.pk)
-        if (row.allow_everyone, row.super_users) == (allow_everyone, super_users):
+        differing = {field: value for field, value in wanted.items() if getattr(row, field) != value}
+        for field, value in differing.items():
+            setattr(row, field, value)
+            setattr(cluster, field, value)
+        if not differing:
             return False
-        before = (row.allow_everyone, row.super_users)
-        row.allow_everyone, row.super_users = allow_everyone, super_users
-        row.save(update_fields=["allow_everyone", "super_users"])
+        row.save(update_fields=list(differing))
         trail.record(
             actor=actor,
             verb="cluster.declared",
-            target=row.slug,
+            target=f"cluster:{row.slug}",
             cluster=row.name,
-            default=_default(allow_everyone),
-            super_users=_super_users(super_users),
-            default_before=_default(before[0]),
-            super_users_before=_super_users(before[1]),
+            told="; ".join(_told(field, value) for field, value in differing.items()),
+            **differing,
         )
     return True
 
 
-def _default(allow_everyone: bool | None) -> str:
-    return {None: "not declared", True: "everyone is allowed", False: "everyone is refused"}[allow_everyone]
-
-
-def _super_users(text: str | None) -> str:
-    return "not declared" if text is None else text or "none"
+def _told(field: str, value: object) -> str:
+    if field == "authorizer_declared":
+        return f"the authorizer is {value}" if value else "whether it runs an authorizer is open again"
+    key = {"allow_everyone": ALLOW_EVERYONE_KEY, "super_users": SUPER_USERS_KEY}[field]
+    if value is None:
+        return f"{key} is open again"
+    return f"{key} is {str(value).lower() if isinstance(value, bool) else value or 'empty'}"

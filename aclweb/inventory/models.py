@@ -17,6 +17,13 @@ from aclweb.clusters import ClusterState, SourceKind
 from aclweb.inventory.fields import EncryptedJSONField, KafkaTextField
 
 
+class ClusterManager(models.Manager["Cluster"]):
+    """Clusters without their logins, which are decrypted only by whoever asks a cluster for `options`."""
+
+    def get_queryset(self) -> models.QuerySet[Cluster]:
+        return super().get_queryset().defer("options")
+
+
 class Cluster(models.Model):
     class Authorizer(models.TextChoices):
         STANDARD = "standard", "KRaft (StandardAuthorizer)"
@@ -68,6 +75,8 @@ class Cluster(models.Model):
     lease_owner = models.CharField(max_length=200, blank=True)
     lease_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ClusterManager()
 
     class Meta:
         ordering = ["name"]

@@ -1,6 +1,7 @@
 import threading
 
 import pytest
+from cryptography.fernet import Fernet
 from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 
@@ -127,6 +128,17 @@ def test_a_cluster_that_cannot_be_connected_to_is_a_state_and_no_exception(clust
 
     assert sync(cluster).state is ClusterState.UNREACHABLE
     assert cluster.state_sentence == "Nobody answers at 127.0.0.1:1."
+
+
+def test_a_login_that_the_keys_cannot_decrypt_stops_the_reading_and_nothing_else(cluster, settings):
+    cluster.options = {"sasl_plain_password": "canary"}
+    cluster.save()
+    settings.ACLWEB_ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+
+    result = sync(Cluster.objects.get())
+
+    assert result.state is ClusterState.LOGIN_REFUSED
+    assert "ACLWEB_ENCRYPTION_KEYS" in result.sentence
 
 
 def test_a_connection_that_was_opened_is_closed_also_when_reading_fails(cluster, monkeypatch):

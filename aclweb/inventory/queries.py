@@ -1,0 +1,48 @@
+"""What pages, the API and commands ask about a cluster: each answer lives in the file of its question.
+
+access       who can do what with a resource
+principal    what can a principal do
+listing      which ACLs, names and principals are there
+history      what came and went
+status       how does the cluster stand
+"""
+
+from aclweb.inventory.access import AccessRow, Cell, ResourceAccess, topic_access
+from aclweb.inventory.history import Edit, edits_of, history, revision_delta
+from aclweb.inventory.listing import (
+    AclListFilters,
+    AclRow,
+    NameRow,
+    Page,
+    PrincipalRow,
+    list_acls,
+    list_names,
+    list_principals,
+)
+from aclweb.inventory.principal import PrincipalAccess, Reach, principal_access
+from aclweb.inventory.status import Badge, ClusterStatus, status
+
+__all__ = [
+    "AccessRow",
+    "AclListFilters",
+    "AclRow",
+    "Badge",
+    "Cell",
+    "ClusterStatus",
+    "Edit",
+    "NameRow",
+    "Page",
+    "PrincipalAccess",
+    "PrincipalRow",
+    "Reach",
+    "ResourceAccess",
+    "edits_of",
+    "history",
+    "list_acls",
+    "list_names",
+    "list_principals",
+    "principal_access",
+    "revision_delta",
+    "status",
+    "topic_access",
+]

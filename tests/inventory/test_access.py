@@ -1,0 +1,292 @@
+import random
+from collections import Counter
+
+import pytest
+
+from aclweb.acl.authorizer import Basis, Result, authorize, for_principal
+from aclweb.acl.hosts import admits
+from aclweb.acl.index import AclIndex
+from aclweb.acl.model import ANY_USER, AccessRequest, Operation, Resource, ResourceType
+from aclweb.acl.profiles import Rules
+from aclweb.clusters import TopicInfo
+from aclweb.inventory.access import resource_access
+from aclweb.inventory.current import Holdings, InForce
+from aclweb.inventory.models import Cluster, Revision
+from tests.builders import allow, deny, topic
+from tests.random_cases import ACL_HOSTS, SCALE, random_world, with_unknowns
+
+# With the hosts and ranges that random worlds name, one address for each part they tell apart.
+PLACES = (
+    *(f"10.0.0.{n}" for n in (0, 1, 7, 8, 9, 10, 15, 16, 255)),
+    "10.0.1.0",
+    "0.0.0.0",
+    "192.168.1.1",
+    "0:0:0:0:0:0:0:1",
+    "0:0:0:0:0:0:0:2",
+    "2001:db8:0:0:0:0:0:1",
+    *(host for host in ACL_HOSTS if host != "*"),  # a host that is no address is only a text
+)
+ELSEWHERE = "203.0.113.99"
+
+
+def here(bindings, rules=None, *, topics=("orders", "payments.eu"), groups=()):
+    holdings = Holdings(AclIndex(bindings), tuple(TopicInfo(name, 3) for name in sorted(topics)), groups, "")
+    cluster = Cluster(name="test-eu")
+    return InForce(cluster, Revision(number=1), rules or Rules(), holdings, groups_known=True)
+
+
+def access(*bindings, name="orders", rules=None, host=None, **names):
+    return resource_access(here(bindings, rules, **names), topic(name), host=host)
+
+
+def cell(found, principal, operation):
+    row = next(row for row in found.rows if row.principal == principal)
+    return row.cell(Operation[operation])
+
+
+def resources_near(world, dice):
+    near = {Resource(b.resource_type, b.resource_name) for b in world.bindings if b.resource_type.code > 1}
+    longer = {Resource(r.resource_type, r.name + "a") for r in near}
+    return sorted(near | longer, key=str)[: 4 + dice.randrange(3)]
+
+
+@pytest.mark.parametrize("seed", range(60 * SCALE))
+def test_every_cell_of_a_random_world_is_what_the_core_decides(seed):
+    dice = random.Random(f"matrix {seed}")
+    world = random_world(dice)
+    if seed % 5 == 0:
+        world = with_unknowns(dice, world)
+    world_here = here(world.bindings, world.rules)
+    met = Counter()
+    for resource in resources_near(world, dice):
+        found = resource_access(world_here, resource)
+        for row in found.rows:
+            if row.kind != "super-users":
+                for one in row.cells:
+                    met[one.state] += 1
+                    check(one, row, resource, world_here.index, world.rules)
+    print(met)
+
+
+def check(one, row, resource, index, rules):
+    caller = row.principal if row.kind == "principal" else "User:nobody-names-me"
+
+    def decision(host):
+        return authorize(
+            AccessRequest(caller, host, one.operation, resource.resource_type, resource.name), index, rules
+        )
+
+    general = decision(ELSEWHERE)
+    answers = {place: decision(place) for place in PLACES}
+    different = {place for place, answer in answers.items() if answer.result is not general.result}
+    told = (resource, caller, one)
+    if one.state == "unknown":
+        results = {answer.result for answer in (general, *answers.values())}
+        assert Result.UNDECIDED in results, told
+    elif one.state == "some-hosts":
+        assert different, told
+        named = {finding.binding.host for finding in general.findings} | {
+            binding.host for binding in general.unknowns
+        }
+        expected = {
+            host
+            for host in named - {"*"}
+            if any(admits(host, place, ranges=rules.cidr_hosts) for place in different)
+            and caller in caller_hosts(general, host, caller)
+        }
+        assert set(one.hosts) == expected, told
+        assert (one.elsewhere in ("allowed", "default")) is general.allowed, told
+    else:
+        assert not different, told
+        assert one.is_allowed_somewhere is general.allowed, told
+        assert (one.state == "refused") is (general.basis is Basis.DENY_ACL), told
+        assert (one.state == "default") is (general.basis is Basis.DEFAULT_ALLOW), told
+        if general.basis in (Basis.ALLOW_ACL, Basis.DENY_ACL):
+            assert set(one.determining) == set(general.determining), told
+
+
+def caller_hosts(decision, host, caller):
+    """The caller, if a covering binding with this host is for it."""
+    bindings = (*(finding.binding for finding in decision.findings), *decision.unknowns)
+    return {caller for binding in bindings if binding.host == host and for_principal(binding, caller)}
+
+
+def test_random_worlds_meet_every_state():
+    met = Counter()
+    for seed in range(60):
+        dice = random.Random(f"matrix {seed}")
+        world = random_world(dice)
+        world_here = here(world.bindings, world.rules)
+        for resource in resources_near(world, dice):
+            met.update(one.state for row in resource_access(world_here, resource).rows for one in row.cells)
+
+    assert {"allowed", "refused", "none", "some-hosts", "default"} <= met.keys()
+    assert min(met.values()) > 5, met
+
+
+def test_a_deny_through_a_prefix_refuses_what_all_topics_allows():
+    wide, narrow = allow("User:fraud", "ALL", "*"), deny("User:fraud", "WRITE", "pay", pattern="PREFIXED")
+
+    found = access(wide, narrow, name="payments.eu")
+
+    write, read = cell(found, "User:fraud", "WRITE"), cell(found, "User:fraud", "READ")
+    assert (write.state, write.through, write.determining) == ("refused", "prefix", (narrow,))
+    assert (read.state, read.through, read.determining) == ("allowed", "all", (wide,))
+    assert "A DENY wins over every ALLOW" in write.sentence
+
+
+def test_describe_is_implied_by_read_and_says_so():
+    found = access(allow("User:bob", "READ", "orders"))
+
+    describe = cell(found, "User:bob", "DESCRIBE")
+    assert (describe.state, describe.implied, describe.through) == ("allowed", True, "exact")
+    assert "Read brings Describe" in describe.sentence
+    assert not cell(found, "User:bob", "READ").implied
+
+
+def test_a_right_from_one_host_only_is_neither_yes_nor_no():
+    found = access(allow("User:bob", "WRITE", "orders", host="10.0.6.21"))
+
+    write = cell(found, "User:bob", "WRITE")
+    assert (write.state, write.hosts, write.elsewhere) == ("some-hosts", ("10.0.6.21",), "none")
+    assert "only from 10.0.6.21" in write.sentence
+    assert "1 principal can write to it, only from 10.0.6.21" in found.sentences[0]
+
+
+def test_a_deny_from_one_host_leaves_the_others():
+    found = access(allow("User:bob", "WRITE", "orders"), deny("User:*", "ALL", "orders", host="10.9.9.9"))
+
+    write = cell(found, "User:bob", "WRITE")
+    assert (write.state, write.hosts, write.elsewhere) == ("some-hosts", ("10.9.9.9",), "allowed")
+    assert "but not from 10.9.9.9" in write.sentence
+
+
+def test_a_range_within_a_range_is_told_apart():
+    bindings = [
+        allow("User:bob", "READ", "orders", host="10.0.0.0/8"),
+        deny("User:bob", "READ", "orders", host="10.1.0.0/16"),
+    ]
+
+    read = cell(access(*bindings), "User:bob", "READ")
+
+    assert (read.state, read.hosts, read.except_hosts) == ("some-hosts", ("10.0.0.0/8",), ("10.1.0.0/16",))
+    assert "only from 10.0.0.0/8 (without 10.1.0.0/16)" in read.sentence
+
+
+def test_a_host_that_no_client_can_have_is_called_dead():
+    write = cell(access(allow("User:bob", "WRITE", "orders", host="batch-01.internal")), "User:bob", "WRITE")
+
+    assert (write.state, write.dead_hosts) == ("some-hosts", ("batch-01.internal",))
+    assert "No client can come from batch-01.internal" in write.sentence
+
+
+def test_asking_for_one_host_gives_a_plain_answer():
+    binding = allow("User:bob", "WRITE", "orders", host="10.0.6.21")
+
+    assert cell(access(binding, host="10.0.6.21"), "User:bob", "WRITE").state == "allowed"
+    assert cell(access(binding, host="10.0.6.22"), "User:bob", "WRITE").state == "none"
+
+
+def test_a_named_super_user_is_allowed_whatever_a_deny_says():
+    rules = Rules(super_users=frozenset({"User:root"}))
+
+    found = access(deny("User:root", "ALL", "orders"), rules=rules)
+
+    assert cell(found, "User:root", "READ").state == "allowed"
+    assert "super user" in cell(found, "User:root", "READ").sentence
+    assert found.sentences[0] == "Nobody but super users can read it, nobody but super users can write to it."
+
+
+@pytest.mark.parametrize(
+    ("rules", "state", "words"),
+    [
+        (Rules(), "none", "nobody but super users can do anything"),
+        (Rules(allow_everyone=True), "default", "everybody can do everything"),
+        (Rules(undeclared=frozenset({"allow_everyone"})), "unknown", "nobody has declared"),
+    ],
+)
+def test_where_no_acl_covers_a_name_the_default_is_told_as_declared(rules, state, words):
+    found = access(allow("User:bob", "READ", "other"), rules=rules)
+
+    assert found.default_applies
+    assert {one.state for row in found.rows if row.kind == "any-user" for one in row.cells} == {state}
+    assert words in found.sentences[0]
+    assert words in cell(found, ANY_USER, "READ").sentence or state != "unknown"
+
+
+def test_one_acl_for_somebody_ends_the_open_default_for_everybody():
+    found = access(allow("User:bob", "READ", "orders"), rules=Rules(allow_everyone=True))
+
+    assert not found.default_applies
+    assert cell(found, ANY_USER, "WRITE").state == "none"
+
+
+def test_undeclared_super_users_are_told_on_rows_and_page():
+    found = access(allow("User:bob", "READ", "orders"), rules=Rules(undeclared=frozenset({"super_users"})))
+
+    row = next(row for row in found.rows if row.kind == "super-users")
+    assert row.hangs_on == ("super_users",)
+    assert found.super_users is None
+    assert "Nobody has declared who the super users" in found.sentences[-1]
+
+
+def test_rules_are_listed_deny_first_then_exact_then_the_longest_prefix_and_the_wildcard_last():
+    wide = allow("User:a", "READ", "*")
+    short = allow("User:a", "READ", "o", pattern="PREFIXED")
+    long = allow("User:a", "READ", "ord", pattern="PREFIXED")
+    exact = allow("User:a", "READ", "orders")
+    no = deny("User:a", "READ", "*")
+
+    assert access(wide, short, long, exact, no).bindings == (no, exact, long, short, wide)
+
+
+def test_rows_with_something_particular_stand_before_those_that_only_come_through_all():
+    found = access(allow("User:a", "READ", "*"), allow("User:z", "READ", "orders"))
+
+    assert [row.principal for row in found.rows] == ["User:z", "User:a", ANY_USER, ""]
+
+
+def test_the_first_sentence_counts_and_says_who_comes_through_all():
+    wide = [allow(f"User:wide-{n}", "READ", "*") for n in range(11)]
+
+    found = access(*wide, allow("User:bob", "READ", "orders"), allow("User:cho", "WRITE", "orders"))
+
+    assert found.sentences == (
+        "12 principals can read it, 1 can write to it.",
+        "Nobody but super users can delete it.",
+        "Somebody whom no ACL names gets nothing.",
+        "11 of these 12 come in through ACLs for every topic, not through one for this topic.",
+    )
+
+
+def test_deleting_through_the_cluster_counts_in_kraft_only():
+    bindings = [
+        allow("User:ops", "ALL", "kafka-cluster", resource_type="CLUSTER"),
+        allow("User:bob", "READ", "orders"),
+    ]
+
+    kraft, zookeeper = access(*bindings), access(*bindings, rules=Rules(authorizer="acl"))
+
+    assert dict(kraft.by_cluster) == {
+        Operation.CREATE: ("User:ops",),
+        Operation.DELETE: ("User:ops",),
+    }
+    assert dict(zookeeper.by_cluster) == {Operation.CREATE: ("User:ops",)}
+    assert "1 principal can delete it, 1 of them through a right on the cluster." in kraft.sentences
+    assert "Nobody but super users can delete it." in zookeeper.sentences
+
+
+def test_a_name_that_does_not_exist_is_answered_and_said_not_to_exist():
+    found = access(allow("User:bob", "READ", "pay", pattern="PREFIXED"), name="payments.new")
+
+    assert found.exists is False
+    assert cell(found, "User:bob", "READ").state == "allowed"
+    assert access(allow("User:bob", "READ", "orders")).partitions == 3
+
+
+def test_any_type_can_be_asked_for():
+    binding = allow("User:bob", "READ", "readers", resource_type="GROUP")
+    found = resource_access(here([binding], groups=("readers",)), Resource(ResourceType.GROUP, "readers"))
+
+    assert found.exists
+    assert found.sentences[0] == "1 principal can consume with it."

@@ -1,0 +1,205 @@
+import pytest
+from django.db import connection as database
+from django.test.utils import CaptureQueriesContext
+
+from aclweb.acl.model import AclError, ResourceType
+from aclweb.acl.notation import binding_key
+from aclweb.inventory.queries import (
+    AclListFilters,
+    edits_of,
+    history,
+    list_acls,
+    list_names,
+    list_principals,
+    principal_access,
+    revision_delta,
+    topic_access,
+)
+from aclweb.inventory.sync import sync
+from tests.builders import allow, deny, topic
+from tests.inventory.readings import Answers, topics
+
+pytestmark = pytest.mark.django_db
+
+BOB = allow("User:bob", "READ", "orders.eu", host="10.0.6.21")
+CHO = allow("User:cho", "WRITE", "orders.", pattern="PREFIXED")
+ANY = allow("User:*", "DESCRIBE", "*")
+NO = deny("User:eve", "ALL", "orders.eu")
+GROUP = allow("User:bob", "READ", "orders.eu", resource_type="GROUP")
+GONE = allow("User:bob", "READ", "retired")
+EVERYTHING = [BOB, CHO, ANY, NO, GROUP, GONE]
+
+
+@pytest.fixture
+def cluster(cluster):
+    sync(cluster, client=Answers(EVERYTHING, topics("orders.eu", "orders.us", "pay"), ["orders.eu"]))
+    return cluster
+
+
+def found(cluster, **filters):
+    return {row.binding for row in list_acls(cluster, AclListFilters(**filters)).rows}
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({}, set(EVERYTHING)),
+        ({"permission": "deny"}, {NO}),
+        ({"operation": "Read"}, {BOB, GROUP, GONE}),
+        ({"resource_type": "GROUP"}, {GROUP}),
+        ({"principal": "User:bob"}, {BOB, GROUP, GONE}),
+        ({"principal": "User:b*"}, {BOB, GROUP, GONE}),
+        ({"principal": "User:bo"}, set()),
+        ({"principal": "User:*"}, {ANY}),
+        ({"host": "*"}, {CHO, ANY, NO, GROUP, GONE}),
+        ({"host": "10.0.*"}, {BOB}),
+        ({"name": "orders.eu"}, {BOB, NO, GROUP}),
+        ({"name": "orders.eu", "match": "affects"}, {BOB, NO, GROUP, CHO, ANY}),
+        ({"name": "orders.eu", "match": "affects", "resource_type": "TOPIC"}, {BOB, NO, CHO, ANY}),
+        ({"name": "orders", "match": "starts"}, {BOB, NO, GROUP, CHO}),
+        ({"name": "orders.jp", "match": "affects"}, {CHO, ANY}),
+        ({"reach": "prefix"}, {CHO}),
+        ({"reach": "all"}, {ANY}),
+        ({"orphan": True}, {GONE}),
+        ({"text": "CHO"}, {CHO}),
+        ({"text": "6.21"}, {BOB}),
+        ({"principal": "User:bob", "name": "retired"}, {GONE}),
+        ({"principal": "User:nobody"}, set()),
+    ],
+)
+def test_a_filter_lets_through_what_it_says(cluster, filters, expected):
+    assert found(cluster, **filters) == expected
+
+
+def test_filters_are_read_from_a_query_string():
+    filters = AclListFilters.read(
+        {"operation": "describeconfigs", "match": "starts", "name": "a", "page": "3"}
+    )
+
+    assert filters == AclListFilters(operation="DESCRIBE_CONFIGS", match="starts", name="a")
+
+
+@pytest.mark.parametrize(
+    "given", [{"operation": "FLY"}, {"match": "nearly"}, {"reach": "far"}, {"permission": "MAYBE"}]
+)
+def test_a_word_that_no_filter_has_is_refused_with_the_words_that_would_do(given):
+    with pytest.raises(AclError, match="use one of"):
+        AclListFilters.read(given)
+
+
+def test_a_row_has_its_key_and_the_number_of_names_it_covers_now(cluster):
+    rows = {row.binding: row for row in list_acls(cluster).rows}
+
+    assert rows[CHO].key == binding_key(CHO)
+    assert {binding: row.covers_now for binding, row in rows.items()} == {
+        BOB: 1,
+        CHO: 2,
+        ANY: 3,
+        NO: 1,
+        GROUP: 1,
+        GONE: 0,
+    }
+
+
+def test_deny_stands_first_and_the_wildcard_last(cluster):
+    rows = [row.binding for row in list_acls(cluster).rows]
+
+    assert (rows[0], rows[-1]) == (NO, ANY)
+
+
+def test_facets_count_the_filtered_acls(cluster):
+    facets = list_acls(cluster, AclListFilters(name="orders.eu", match="affects")).facets
+
+    assert facets["permission"] == {"ALLOW": 4, "DENY": 1}
+    assert facets["reach"] == {"exact": 3, "prefix": 1, "all": 1}
+    assert facets["type"] == {"TOPIC": 4, "GROUP": 1}
+    assert facets["principal"] == {"User:*": 1}
+    assert facets["orphan"] == {}
+
+
+def test_pages_part_the_rows_and_one_beyond_the_last_is_the_last(cluster):
+    pages = [list_acls(cluster, AclListFilters(), number, 4) for number in (1, 2, 3)]
+
+    assert [(page.page, page.pages, page.total, len(page.rows)) for page in pages] == [
+        (1, 2, 6, 4),
+        (2, 2, 6, 2),
+        (2, 2, 6, 2),
+    ]
+    assert {row.binding for page in pages[:2] for row in page.rows} == set(EVERYTHING)
+
+
+def test_names_are_listed_with_the_number_of_acls_that_touch_them(cluster):
+    rows = list_names(cluster, ResourceType.TOPIC).rows
+
+    assert [(row.name, row.partitions, row.affecting) for row in rows] == [
+        ("orders.eu", 3, 4),
+        ("orders.us", 3, 2),
+        ("pay", 3, 1),
+    ]
+    assert [row.name for row in list_names(cluster, ResourceType.TOPIC, "us").rows] == ["orders.us"]
+    assert [row.name for row in list_names(cluster, ResourceType.GROUP).rows] == ["orders.eu"]
+
+
+def test_principals_are_listed_with_their_rules_and_super_users_among_them(cluster):
+    rows = list_principals(cluster).rows
+
+    assert [(row.principal, row.own, row.denies, row.is_super_user) for row in rows] == [
+        ("User:*", 1, 0, False),
+        ("User:admin", 0, 0, True),
+        ("User:bob", 3, 0, False),
+        ("User:cho", 1, 0, False),
+        ("User:eve", 1, 1, False),
+    ]
+    assert list_principals(cluster, "bo").total == 1
+
+
+def test_history_tells_each_revision_and_what_came_and_went(cluster):
+    sync(cluster, client=Answers([*EVERYTHING[1:], allow("User:new", "READ", "pay")], topics("pay")))
+
+    page = history(cluster)
+
+    assert [(revision.number, revision.acls_added, revision.acls_removed) for revision in page.rows] == [
+        (2, 1, 1),
+        (1, 6, 0),
+    ]
+    delta = revision_delta(page.rows[0])
+    assert (delta.add, delta.remove) == ((allow("User:new", "READ", "pay"),), (BOB,))
+
+
+def test_the_edits_of_a_resource_are_those_that_cover_it_since_the_first_reading(cluster):
+    wide = allow("User:new", "READ", "or", pattern="PREFIXED")
+    sync(cluster, client=Answers([*EVERYTHING[1:], wide, allow("User:new", "READ", "pay")]))
+
+    edits = edits_of(cluster, topic("orders.eu"))
+
+    assert {(edit.op, edit.binding, edit.revision.number) for edit in edits} == {
+        ("add", wide, 2),
+        ("remove", BOB, 2),
+    }
+
+
+@pytest.mark.parametrize(
+    ("question", "most"),
+    [
+        (lambda cluster: topic_access(cluster, ResourceType.TOPIC, "orders.eu"), 1),
+        (lambda cluster: principal_access(cluster, "User:bob"), 1),
+        (lambda cluster: list_acls(cluster, AclListFilters(text="o")), 1),
+        (lambda cluster: list_names(cluster, ResourceType.TOPIC), 1),
+        (lambda cluster: list_principals(cluster), 1),
+        (lambda cluster: history(cluster), 2),
+    ],
+)
+def test_a_question_costs_as_few_queries_for_many_acls_as_for_few(cluster, question, most):
+    def queries():
+        question(cluster)  # the first one after a reading rebuilds the index
+        with CaptureQueriesContext(database) as captured:
+            question(cluster)
+        return len(captured)
+
+    few = queries()
+    sync(
+        cluster,
+        client=Answers([*EVERYTHING, *(allow(f"User:{n}", "READ", f"topic-{n}") for n in range(500))]),
+    )
+
+    assert queries() == few <= most
