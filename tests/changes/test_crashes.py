@@ -19,6 +19,8 @@ from aclweb.acl.authorizer import authorize
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import AccessRequest, AclBinding, Operation, ResourceType
 from aclweb.changes import failpoints
+from aclweb.clusters import Connection, SourceKind, Verb, connect
+from aclweb.clusters.embedded import lay_out
 from tests.builders import allow, deny
 from tests.changes.file_cluster import FileCluster
 
@@ -249,3 +251,27 @@ def test_failpoints_do_nothing_unless_the_setting_is_on(world, change):
     world.told("apply", change, ACLWEB_FAILPOINT="claimed:kill9", ACLWEB_FAILPOINTS="false")
 
     assert world.kafka.bindings == AFTER
+
+
+@pytest.mark.zookeeper
+@pytest.mark.parametrize(
+    "failpoint", [f"{point}:kill9" for point in failpoints.POINTS] + ["intent:kill9:3", "replied:kill9:3"]
+)
+def test_a_killed_workers_change_is_finished_in_a_real_zookeeper(
+    world, change, zookeeper_server, fresh, failpoint
+):
+    address = f"{zookeeper_server.address}/{fresh}"
+    lay_out(address, cluster_id="file-cluster", topics={"orders": 1, "notes": 1})
+    with connect(Connection(SourceKind.ZOOKEEPER, address)) as somebody:
+        somebody.write(Verb.ADD, sorted(BEFORE, key=str))
+
+    world.killed("apply", change, ACLWEB_FAILPOINT=failpoint, ACLWEB_TEST_ZOOKEEPER=address)
+    world.told("expire")
+    told = world.told("sweep", ACLWEB_TEST_ZOOKEEPER=address)
+
+    assert told["state"] == "APPLIED", told
+    assert told["items"] == ["APPLIED"] * ITEMS
+    assert sorted(told["outcomes"]) == list(range(ITEMS))
+    assert told["whole"]
+    with connect(Connection(SourceKind.ZOOKEEPER, address)) as somebody:
+        assert set(somebody.read_acls().bindings) == AFTER

@@ -1,6 +1,7 @@
 """A worker as a process of its own, which a test can kill: `python -m tests.changes.worker ACTION ...`.
 
-The database is DATABASE_URL, the cluster the directory ACLWEB_TEST_KAFKA. Tasks are run
+The database is DATABASE_URL, the cluster the directory ACLWEB_TEST_KAFKA or, if it is
+set, the real ZooKeeper at ACLWEB_TEST_ZOOKEEPER. Tasks are run
 at once where they are rung, so what the sweep would ring is what runs; only `setup` rings nobody.
 
     setup         make the database, the cast, a cluster and one approved change; print its id
@@ -33,13 +34,14 @@ from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.db.models.functions import Now  # noqa: E402
 
+from aclweb import clusters  # noqa: E402
 from aclweb.accounts.models import Grant, Role, User  # noqa: E402
 from aclweb.acl.delta import Delta  # noqa: E402
 from aclweb.audit import trail  # noqa: E402
 from aclweb.audit.models import Event  # noqa: E402
 from aclweb.changes import review, rollout, tasks  # noqa: E402
 from aclweb.changes.models import UNDER_WAY, Change  # noqa: E402
-from aclweb.clusters import Connection  # noqa: E402
+from aclweb.clusters import ClusterClient, Connection, SourceKind  # noqa: E402
 from aclweb.inventory.current import connection_of  # noqa: E402
 from aclweb.inventory.models import Cluster  # noqa: E402
 from aclweb.inventory.sync import sync  # noqa: E402
@@ -55,7 +57,10 @@ ADDED = (deny("User:bob", "WRITE", "orders"), allow("User:bob", "DELETE", "order
 REMOVED = BEFORE[:2]
 
 
-def connect(connection: Connection) -> FileClient:
+def connect(connection: Connection) -> ClusterClient:
+    zookeeper = os.environ.get("ACLWEB_TEST_ZOOKEEPER")
+    if zookeeper:
+        return clusters.connect(Connection(SourceKind.ZOOKEEPER, zookeeper))
     return FileClient(replace(connection, address=os.environ["ACLWEB_TEST_KAFKA"]))
 
 
