@@ -283,7 +283,12 @@ CONTENT_SECURITY_POLICY = {
 # --- The API ----------------------------------------------------------------------------------------
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "aclweb.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
+    "PAGE_SIZE": 100,
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
@@ -299,6 +304,11 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Which Kafka ACLs affect a resource, what they decide, and what an edit would change.",
     "VERSION": ACLWEB_VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {
+        "ClusterStateEnum": "aclweb.clusters.client.ClusterState",
+        "ChangeStateEnum": "aclweb.changes.models.Change.State",
+        "ItemStateEnum": "aclweb.changes.models.ChangeItem.State",
+    },
 }
 
 # --- Workers ----------------------------------------------------------------------------------------

@@ -1,0 +1,282 @@
+"""The shapes that programs send and get: Kafka's words, exactly as the file formats have them.
+
+Texts are taken letter by letter (no trimming): a trailing space makes another name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from rest_framework import serializers
+
+from aclweb.acl.authorizer import Basis, Result
+from aclweb.acl.model import (
+    AccessRequest,
+    AclBinding,
+    AclError,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
+from aclweb.acl.notation import binding_from_dict, request_from_dict
+from aclweb.changes.models import Change, ChangeItem
+from aclweb.inventory.models import Cluster
+
+Value = TypeVar("Value")
+
+# More items than this belong in a file: bounded work for one request.
+MOST_ITEMS = 5_000
+
+
+class ExactText(serializers.CharField):
+    """Any text, not trimmed; may be empty."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, allow_blank=True, max_length=32_767, **options)
+
+
+class AclSerializer(serializers.Serializer[AclBinding]):
+    """One ACL with its seven promised keys."""
+
+    resource_type = serializers.ChoiceField(
+        choices=[t.name for t in ResourceType if t is not ResourceType.ANY]
+    )
+    resource_name = ExactText()
+    pattern_type = serializers.ChoiceField(
+        choices=[
+            t.name for t in PatternType if t not in (PatternType.ANY, PatternType.MATCH, PatternType.GLOB)
+        ]
+    )
+    principal = ExactText()
+    host = ExactText()
+    operation = serializers.ChoiceField(choices=[o.name for o in Operation if o is not Operation.ANY])
+    permission_type = serializers.ChoiceField(
+        choices=[p.name for p in PermissionType if p is not PermissionType.ANY]
+    )
+
+    def to_internal_value(self, data: Any) -> AclBinding:
+        binding = _read(binding_from_dict, data)
+        if binding.pattern_type is PatternType.GLOB:
+            raise serializers.ValidationError(
+                "Pattern type GLOB is a proposal that no broker has; use LITERAL or PREFIXED."
+            )
+        return binding
+
+    def to_representation(self, instance: AclBinding) -> dict[str, str]:
+        return instance.as_dict()
+
+
+class RequestSerializer(serializers.Serializer[AccessRequest]):
+    """One question; without `resource_name` it asks about any resource of the type."""
+
+    principal = ExactText(help_text="Type and name, such as User:bob.")
+    host = ExactText(help_text="An address; IPv6 may be short, the answer repeats it as Java prints it.")
+    operation = serializers.ChoiceField(
+        choices=[o.name for o in Operation if o not in (Operation.ANY, Operation.UNKNOWN)]
+    )
+    resource_type = serializers.ChoiceField(
+        choices=[t.name for t in ResourceType if t not in (ResourceType.ANY, ResourceType.UNKNOWN)]
+    )
+    resource_name = ExactText(required=False)
+
+    def to_internal_value(self, data: Any) -> AccessRequest:
+        return _read(request_from_dict, data)
+
+    def to_representation(self, instance: AccessRequest) -> dict[str, str]:
+        return instance.as_dict()
+
+
+def _read(reader: Callable[[Mapping[str, object]], Value], data: Any) -> Value:
+    if not isinstance(data, Mapping):
+        raise serializers.ValidationError(f"A JSON object is needed here, not {type(data).__name__}.")
+    for key, value in data.items():
+        if isinstance(value, str) and len(value) > 32_767:
+            raise serializers.ValidationError(
+                {str(key): "A text is at most 32,767 characters here, as in Kafka."}
+            )
+    try:
+        return reader(data)
+    except AclError as error:
+        raise serializers.ValidationError(str(error)) from error
+
+
+class ClusterSerializer(serializers.ModelSerializer[Cluster]):
+    """A cluster, what was declared about it, and what the last reading found."""
+
+    revision = serializers.SerializerMethodField(
+        help_text="Number of the revision that is in force; null before the first reading."
+    )
+    acls = serializers.SerializerMethodField(help_text="ACLs in force; null before the first reading.")
+    super_users = serializers.CharField(
+        allow_null=True, help_text="super.users as declared by a person; null where nobody has declared it."
+    )
+    allow_everyone = serializers.BooleanField(
+        allow_null=True, help_text="allow.everyone.if.no.acl.found as declared; null where nobody has."
+    )
+
+    class Meta:
+        model = Cluster
+        fields = [
+            "slug",
+            "name",
+            "kind",
+            "authorizer",
+            "kafka_version",
+            "super_users",
+            "allow_everyone",
+            "changes_enabled",
+            "state",
+            "state_sentence",
+            "tried_at",
+            "read_at",
+            "revision",
+            "acls",
+        ]
+
+    def get_revision(self, cluster: Cluster) -> int | None:
+        return cluster.revision.number if cluster.revision else None
+
+    def get_acls(self, cluster: Cluster) -> int | None:
+        return cluster.revision.acls if cluster.revision else None
+
+
+class AclPageSerializer(serializers.Serializer[Any]):
+    """One page of ACLs; `total` counts all that the filters let through."""
+
+    revision = serializers.IntegerField(allow_null=True)
+    total = serializers.IntegerField()
+    page = serializers.IntegerField()
+    pages = serializers.IntegerField()
+    acls = AclSerializer(many=True)
+
+
+class AffectingSerializer(serializers.Serializer[Any]):
+    revision = serializers.IntegerField(allow_null=True)
+    resource = serializers.CharField(trim_whitespace=False)
+    acls = AclSerializer(many=True)
+
+
+class WhyNotSerializer(serializers.Serializer[Any]):
+    acl = AclSerializer()
+    counted = serializers.BooleanField()
+    why_not = serializers.ListField(child=serializers.ChoiceField(choices=["principal", "host", "operation"]))
+
+
+class DecisionSerializer(serializers.Serializer[Any]):
+    """One answer with its reasons, in the words of `python -m aclweb.acl decide --explain --json`."""
+
+    revision = serializers.IntegerField(allow_null=True)
+    request = RequestSerializer()
+    result = serializers.ChoiceField(choices=[r.name for r in Result])
+    basis = serializers.ChoiceField(choices=[b.name for b in Basis])
+    hazards = serializers.ListField(child=serializers.CharField())
+    hangs_on = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Settings that nobody has declared and that could change this answer.",
+    )
+    determining = AclSerializer(many=True)
+    affecting = WhyNotSerializer(many=True)
+    broker_rule = serializers.JSONField(allow_null=True)
+    smallest_fix = AclSerializer(allow_null=True)
+    sentences = serializers.ListField(child=serializers.CharField())
+
+
+class WhatIfRequestSerializer(serializers.Serializer[Any]):
+    """ACLs to add and remove, and topics that do not exist yet."""
+
+    add = AclSerializer(many=True, required=False, default=list)
+    remove = AclSerializer(many=True, required=False, default=list)
+    new_topics = serializers.ListField(
+        child=serializers.CharField(trim_whitespace=False, max_length=249),
+        required=False,
+        default=list,
+        max_length=100,
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        items = len(attrs["add"]) + len(attrs["remove"])
+        if items > MOST_ITEMS:
+            raise serializers.ValidationError(
+                f"{items:,} ACLs are too many for one what-if; at most {MOST_ITEMS:,}."
+            )
+        if not items and not attrs["new_topics"]:
+            raise serializers.ValidationError("Nothing to simulate: give `add`, `remove` or `new_topics`.")
+        return attrs
+
+
+class ImpactSerializer(serializers.Serializer[Any]):
+    """What would change, in the words of `python -m aclweb.acl whatif`."""
+
+    revision = serializers.IntegerField(allow_null=True)
+    gains = serializers.ListField(child=serializers.DictField())
+    loses = serializers.ListField(child=serializers.DictField())
+    recovered = serializers.ListField(child=serializers.DictField())
+    depends = serializers.ListField(child=serializers.DictField())
+    unchanged = serializers.IntegerField()
+    resources = serializers.ListField(child=serializers.DictField())
+    warnings = serializers.ListField(child=serializers.CharField())
+
+
+class ChangeItemSerializer(serializers.ModelSerializer[ChangeItem]):
+    class Meta:
+        model = ChangeItem
+        fields = [
+            "position",
+            "phase",
+            "op",
+            "resource_type",
+            "resource_name",
+            "pattern_type",
+            "principal",
+            "host",
+            "operation",
+            "permission_type",
+            "state",
+            "sentence",
+        ]
+
+
+class ChangeSerializer(serializers.ModelSerializer[Change]):
+    key = serializers.CharField()
+    cluster = serializers.SlugRelatedField[Cluster](slug_field="slug", read_only=True)
+    author = serializers.CharField(source="author.username")
+    state_words = serializers.CharField(source="get_state_display", help_text="The state as pages say it.")
+
+    class Meta:
+        model = Change
+        fields = [
+            "key",
+            "cluster",
+            "title",
+            "reason",
+            "author",
+            "state",
+            "state_words",
+            "sentence",
+            "approvals_needed",
+            "created_at",
+            "submitted_at",
+            "decided_at",
+            "finished_at",
+        ]
+
+
+class ChangeDetailSerializer(ChangeSerializer):
+    items = ChangeItemSerializer(many=True)
+    impact = ImpactSerializer(allow_null=True)
+    approvals = serializers.SerializerMethodField()
+
+    class Meta(ChangeSerializer.Meta):
+        fields = [*ChangeSerializer.Meta.fields, "items", "impact", "approvals"]
+
+    def get_approvals(self, change: Change) -> list[dict[str, str]]:
+        return [
+            {
+                "reviewer": approval.reviewer.username,
+                "at": approval.at.isoformat(),
+                "comment": approval.comment,
+            }
+            for approval in change.approvals.all()
+        ]

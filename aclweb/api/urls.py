@@ -1,0 +1,20 @@
+"""The addresses of the API. Version 1 is promised: fields are added, never renamed."""
+
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView
+
+from aclweb.api import views
+
+app_name = "api"
+
+urlpatterns = [
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("v1/clusters/", views.ClusterList.as_view(), name="clusters"),
+    path("v1/clusters/<slug:slug>/", views.ClusterDetail.as_view(), name="cluster"),
+    path("v1/clusters/<slug:slug>/acls/", views.AclList.as_view(), name="acls"),
+    path("v1/clusters/<slug:slug>/affecting/", views.Affecting.as_view(), name="affecting"),
+    path("v1/clusters/<slug:slug>/decide/", views.Decide.as_view(), name="decide"),
+    path("v1/clusters/<slug:slug>/what-if/", views.WhatIf.as_view(), name="what-if"),
+    path("v1/changes/", views.ChangeList.as_view(), name="changes"),
+    path("v1/changes/CR-<int:number>/", views.ChangeDetail.as_view(), name="change"),
+]

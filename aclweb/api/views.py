@@ -1,0 +1,253 @@
+"""How does a program see it: clusters, ACLs, decisions, what-ifs and changes, read from what is stored.
+
+No view calls a cluster. A cluster that the caller may not see answers 404, as one that
+does not exist. Every answer names the revision it was computed on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics
+from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from aclweb.accounts.access import cluster_or_404, visible_clusters
+from aclweb.acl.addresses import as_java_prints
+from aclweb.acl.authorizer import authorize
+from aclweb.acl.delta import Delta
+from aclweb.acl.explain import explain
+from aclweb.acl.model import AclError, Resource, ResourceType
+from aclweb.api.serializers import (
+    AclPageSerializer,
+    AffectingSerializer,
+    ChangeDetailSerializer,
+    ChangeSerializer,
+    ClusterSerializer,
+    DecisionSerializer,
+    ImpactSerializer,
+    RequestSerializer,
+    WhatIfRequestSerializer,
+)
+from aclweb.changes.models import Change
+from aclweb.changes.preview import preview
+from aclweb.inventory import current, queries
+from aclweb.inventory.models import Cluster
+
+MOST_ROWS_A_PAGE = 200
+
+
+class ClusterList(generics.ListAPIView[Cluster]):
+    """The clusters that you may see, by name."""
+
+    serializer_class = ClusterSerializer
+    permission_classes = [IsAuthenticated]
+
+    def get_queryset(self) -> QuerySet[Cluster]:
+        if getattr(self, "swagger_fake_view", False):
+            return Cluster.objects.none()
+        return visible_clusters(self.request.user).select_related("revision").order_by("name")
+
+
+class ClusterDetail(APIView):
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(operation_id="cluster", responses=ClusterSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """One cluster: what was declared about it, and what the last reading found."""
+        return Response(ClusterSerializer(cluster_or_404(request.user, slug)).data)
+
+
+_FILTERS = [
+    OpenApiParameter("text", str, description="Part of a principal or a resource name."),
+    OpenApiParameter("principal", str, description="The principal, exactly."),
+    OpenApiParameter("host", str, description="The host text, exactly."),
+    OpenApiParameter("operation", str, description="Such as READ."),
+    OpenApiParameter("permission", str, description="ALLOW or DENY."),
+    OpenApiParameter("resource_type", str, description="Such as TOPIC."),
+    OpenApiParameter("name", str, description="A resource name, read as `match` says."),
+    OpenApiParameter(
+        "match",
+        str,
+        enum=["exact", "affects", "starts"],
+        description="exact: the pattern's own name; affects: patterns that cover it; starts: patterns that start so.",
+    ),
+    OpenApiParameter("page", OpenApiTypes.INT, description="From 1."),
+    OpenApiParameter("size", OpenApiTypes.INT, description=f"Rows a page, at most {MOST_ROWS_A_PAGE}."),
+]
+
+
+class AclList(APIView):
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(operation_id="acls", parameters=_FILTERS, responses=AclPageSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """The ACLs of a cluster that the filters let through, a page at a time."""
+        cluster = cluster_or_404(request.user, slug)
+        asked = request.query_params
+        try:
+            filters = queries.AclListFilters.read(asked)
+        except AclError as error:
+            raise ValidationError(str(error)) from error
+        page = queries.list_acls(
+            cluster,
+            filters,
+            page=_number(asked, "page", 1),
+            size=_number(asked, "size", 50, most=MOST_ROWS_A_PAGE),
+        )
+        answer = {
+            "revision": _revision(cluster),
+            "total": page.total,
+            "page": page.page,
+            "pages": page.pages,
+            "acls": [row.binding for row in page.rows],
+        }
+        return Response(AclPageSerializer(answer).data)
+
+
+class Affecting(APIView):
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(
+        operation_id="affecting",
+        parameters=[
+            OpenApiParameter(
+                "resource", str, required=True, description="TYPE:NAME, split at the first colon."
+            )
+        ],
+        responses=AffectingSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Every ACL whose pattern covers one resource, whoever it is for."""
+        cluster = cluster_or_404(request.user, slug)
+        resource = _resource(request.query_params.get("resource", ""))
+        in_force = current.in_force(cluster)
+        answer = {
+            "revision": _revision(cluster),
+            "resource": str(resource),
+            "acls": in_force.index.affecting(resource, in_force.rules),
+        }
+        return Response(AffectingSerializer(answer).data)
+
+
+class Decide(APIView):
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(operation_id="decide", request=RequestSerializer, responses=DecisionSerializer)
+    def post(self, request: Request, slug: str) -> Response:
+        """Answer one question as this cluster's authorizer would, with the reasons."""
+        cluster = cluster_or_404(request.user, slug)
+        asked = RequestSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        in_force = current.in_force(cluster)
+        question = asked.validated_data
+        try:
+            question = replace(question, host=as_java_prints(question.host))
+        except AclError as error:
+            raise ValidationError({"host": str(error)}) from error
+        decision = authorize(question, in_force.index, in_force.rules)
+        explanation = explain(decision)
+        answer = {
+            "revision": _revision(cluster),
+            "request": decision.request,
+            "result": decision.result.name,
+            "basis": decision.basis.name,
+            "hazards": decision.hazards,
+            "hangs_on": decision.hangs_on,
+            "determining": decision.determining,
+            "affecting": [
+                {"acl": found.binding, "counted": found.counted, "why_not": found.why_not}
+                for found in decision.findings
+            ],
+            "broker_rule": explanation.broker_rule,
+            "smallest_fix": explanation.smallest_fix,
+            "sentences": explanation.sentences,
+        }
+        return Response(DecisionSerializer(answer).data)
+
+
+class WhatIf(APIView):
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(operation_id="what_if", request=WhatIfRequestSerializer, responses=ImpactSerializer)
+    def post(self, request: Request, slug: str) -> Response:
+        """Say who would gain and lose what, and which resources are touched. Nothing is written."""
+        cluster = cluster_or_404(request.user, slug)
+        asked = WhatIfRequestSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        wanted = asked.validated_data
+        try:
+            delta = Delta(add=tuple(wanted["add"]), remove=tuple(wanted["remove"]))
+            found = preview(cluster, delta, new_topics=tuple(wanted["new_topics"]))
+        except AclError as error:
+            raise ValidationError(str(error)) from error
+        return Response(ImpactSerializer({**found.impact, "revision": _revision(cluster)}).data)
+
+
+class ChangeList(generics.ListAPIView[Change]):
+    """The changes of the clusters that you may see, newest first."""
+
+    serializer_class = ChangeSerializer
+    permission_classes = [IsAuthenticated]
+
+    def get_queryset(self) -> QuerySet[Change]:
+        if getattr(self, "swagger_fake_view", False):
+            return Change.objects.none()
+        return (
+            Change.objects.filter(cluster__in=visible_clusters(self.request.user))
+            .select_related("cluster", "author")
+            .order_by("-pk")
+        )
+
+
+class ChangeDetail(APIView):
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(operation_id="change", responses=ChangeDetailSerializer)
+    def get(self, request: Request, number: int) -> Response:
+        """One change: its ACLs, its effect as the author saw it, who agreed, and what became of each ACL."""
+        change = (
+            Change.objects.filter(pk=number, cluster__in=visible_clusters(request.user))
+            .select_related("cluster", "author", "revision")
+            .prefetch_related("items", "approvals__reviewer")
+            .first()
+        )
+        if change is None:
+            raise Http404(f"There is no change CR-{number} that you may see.")
+        return Response(ChangeDetailSerializer(change).data)
+
+
+def _revision(cluster: Cluster) -> int | None:
+    return cluster.revision.number if cluster.revision else None
+
+
+def _resource(text: str) -> Resource:
+    kind, colon, name = text.partition(":")
+    if not colon:
+        raise ValidationError(
+            {
+                "resource": f"Resource {text!r} has no type; write it as TYPE:NAME, such as TOPIC:{text or 'orders'}."
+            }
+        )
+    try:
+        resource_type = ResourceType.parse(kind)
+    except AclError as error:
+        raise ValidationError({"resource": str(error)}) from error
+    return Resource(resource_type, name)
+
+
+def _number(asked: Any, name: str, default: int, *, most: int = 1_000_000) -> int:
+    text = asked.get(name, "")
+    if not text:
+        return default
+    if not text.isascii() or not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= most:
+        raise ValidationError({name: f"{name} {text!r} is not a whole number from 1 to {most:,}."})
+    return int(text)

@@ -1,0 +1,203 @@
+"""Programs get the same answers as people, in the promised words, and nothing of clusters they may not see."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from aclweb.accounts import tokens
+from aclweb.inventory.sync import sync
+from tests.builders import allow, deny
+from tests.fake_cluster import FakeCluster
+
+ACLS = [
+    allow("User:bob", "READ", "orders.", pattern="PREFIXED"),
+    deny("User:bob", "READ", "orders.secret"),
+    allow("User:ann", "WRITE", "orders.eu"),
+]
+
+
+@pytest.fixture
+def read_cluster(cluster):
+    with FakeCluster(bindings=ACLS, topics=["orders.eu", "orders.secret"]) as fake:
+        sync(cluster, client=fake)
+    cluster.refresh_from_db()
+    return cluster
+
+
+@pytest.fixture
+def program(cho, read_cluster) -> APIClient:
+    client = APIClient()
+    client.force_authenticate(cho)
+    return client
+
+
+def test_nobody_gets_an_answer_without_signing_in(read_cluster):
+    answer = Client().get("/api/v1/clusters/")
+
+    assert answer.status_code in (401, 403)
+
+
+def test_a_token_lets_a_program_in_with_the_rights_of_its_owner(cho, read_cluster, other_cluster):
+    _, secret = tokens.issue(cho, "nightly report", days=7)
+
+    answer = Client().get("/api/v1/clusters/", headers={"Authorization": f"Bearer {secret}"})
+
+    assert [found["slug"] for found in answer.json()["results"]] == [read_cluster.slug]
+
+
+def test_a_wrong_token_is_refused_with_a_sentence(db):
+    answer = Client().get("/api/v1/clusters/", headers={"Authorization": "Bearer aclw_wrong"})
+
+    assert answer.status_code == 401
+    assert "API token" in answer.json()["detail"]
+
+
+def test_clusters_tell_what_is_declared_and_what_was_read(program, read_cluster):
+    found = program.get(f"/api/v1/clusters/{read_cluster.slug}/").json()
+
+    assert found["super_users"] == "User:admin"
+    assert found["allow_everyone"] is False
+    assert found["acls"] == len(ACLS)
+    assert found["revision"] == 1
+
+
+def test_a_cluster_that_one_may_not_see_does_not_exist(program, other_cluster):
+    for path in ("", "acls/", "affecting/?resource=TOPIC:t"):
+        assert program.get(f"/api/v1/clusters/{other_cluster.slug}/{path}").status_code == 404
+    for path in ("decide/", "what-if/"):
+        assert (
+            program.post(f"/api/v1/clusters/{other_cluster.slug}/{path}", {}, format="json").status_code
+            == 404
+        )
+
+
+def test_acls_come_with_the_promised_keys_and_filters(program, read_cluster):
+    url = f"/api/v1/clusters/{read_cluster.slug}/acls/"
+
+    everything = program.get(url).json()
+    bobs = program.get(url, {"principal": "User:bob", "permission": "DENY"}).json()
+    affecting = program.get(url, {"resource_type": "TOPIC", "name": "orders.eu", "match": "affects"}).json()
+
+    assert everything["total"] == 3
+    assert set(everything["acls"][0]) == set(ACLS[0].as_dict())
+    assert bobs["acls"] == [ACLS[1].as_dict()]
+    assert {acl["principal"] for acl in affecting["acls"]} == {"User:bob", "User:ann"}
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"operation": "FLY"}, {"page": "0"}, {"size": "100000"}, {"match": "near"}, {"page": "²"}]
+)
+def test_a_filter_that_cannot_be_read_is_named(program, read_cluster, wrong):
+    answer = program.get(f"/api/v1/clusters/{read_cluster.slug}/acls/", wrong)
+
+    assert answer.status_code == 400
+    assert next(iter(wrong.values())) in json.dumps(answer.json(), ensure_ascii=False)
+
+
+def test_affecting_lists_every_acl_that_covers_the_resource(program, read_cluster):
+    answer = program.get(
+        f"/api/v1/clusters/{read_cluster.slug}/affecting/", {"resource": "TOPIC:orders.secret"}
+    )
+
+    assert answer.json()["acls"] == [ACLS[1].as_dict(), ACLS[0].as_dict()]
+
+
+@pytest.mark.parametrize("wrong", ["", "orders", "FLY:orders"])
+def test_a_resource_without_a_type_is_refused_with_what_would_be_right(program, read_cluster, wrong):
+    answer = program.get(f"/api/v1/clusters/{read_cluster.slug}/affecting/", {"resource": wrong})
+
+    assert answer.status_code == 400
+    assert "TOPIC" in str(answer.json()["resource"])
+
+
+def test_a_decision_names_the_acl_that_refuses(program, read_cluster):
+    answer = _decide(program, read_cluster, principal="User:bob", resource_name="orders.secret").json()
+
+    assert answer["result"] == "DENIED"
+    assert answer["basis"] == "DENY_ACL"
+    assert answer["determining"] == [ACLS[1].as_dict()]
+    assert "orders.secret" in " ".join(answer["sentences"])
+
+
+def test_a_short_ipv6_host_is_answered_in_the_form_that_brokers_compare(program, read_cluster):
+    answer = _decide(
+        program, read_cluster, principal="User:bob", host="::1", resource_name="orders.eu"
+    ).json()
+
+    assert answer["request"]["host"] == "0:0:0:0:0:0:0:1"
+    assert answer["result"] == "ALLOWED"
+
+
+def test_a_host_name_is_refused_because_brokers_see_addresses(program, read_cluster):
+    answer = _decide(
+        program, read_cluster, principal="User:bob", host="bobs-laptop", resource_name="orders.eu"
+    )
+
+    assert answer.status_code == 400
+    assert "bobs-laptop" in str(answer.json())
+
+
+def test_a_question_without_a_name_asks_for_any_resource_of_the_type(program, read_cluster):
+    answer = _decide(program, read_cluster, principal="User:ann", operation="WRITE").json()
+
+    assert answer["result"] == "ALLOWED"
+    assert "resource_name" not in answer["request"]
+
+
+def test_a_what_if_tells_who_would_gain_and_writes_nothing(program, read_cluster):
+    new = allow("User:cat", "READ", "orders.eu")
+
+    answer = program.post(
+        f"/api/v1/clusters/{read_cluster.slug}/what-if/", {"add": [new.as_dict()]}, format="json"
+    ).json()
+
+    assert {(gain["principal"], gain["operation"]) for gain in answer["gains"]} == {
+        ("User:cat", "READ"),
+        ("User:cat", "DESCRIBE"),
+    }
+    assert answer["loses"] == []
+    assert read_cluster.acls.filter(removed_in__isnull=True).count() == len(ACLS)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"add": [{}]},
+        {"add": "x"},
+        {"add": [{**ACLS[0].as_dict(), "operation": "FLY"}]},
+        {"add": [{**ACLS[0].as_dict(), "extra": "1"}]},
+        {"add": [{**ACLS[0].as_dict(), "pattern_type": "GLOB"}]},
+    ],
+)
+def test_a_what_if_that_cannot_be_read_is_refused_with_a_reason(program, read_cluster, wrong):
+    answer = program.post(f"/api/v1/clusters/{read_cluster.slug}/what-if/", wrong, format="json")
+
+    assert answer.status_code == 400
+    assert answer.json()
+
+
+def test_the_schema_describes_every_address(program):
+    answer = program.get("/api/schema/", headers={"Accept": "application/json"})
+
+    paths = set(answer.json()["paths"])
+    assert {
+        "/api/v1/clusters/{slug}/decide/",
+        "/api/v1/clusters/{slug}/what-if/",
+        "/api/v1/changes/",
+    } <= paths
+
+
+def _decide(program, cluster, **question):
+    body = {
+        "principal": "User:bob",
+        "host": "10.0.0.7",
+        "operation": "READ",
+        "resource_type": "TOPIC",
+        **question,
+    }
+    return program.post(f"/api/v1/clusters/{cluster.slug}/decide/", body, format="json")
