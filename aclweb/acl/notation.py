@@ -51,6 +51,7 @@ _BLANKS = " \t\r"
 
 Word = TypeVar("Word", ResourceType, PatternType, Operation, PermissionType)
 Built = TypeVar("Built")
+Refusal = Callable[[AclBinding], str | None]
 
 
 # One ACL, filter or request as an object.
@@ -232,8 +233,13 @@ def read_acls(text: str, *, source: str, format: str | None = None) -> tuple[Acl
     return tuple(read_acl_file(text, source=source, format=format).bindings)
 
 
-def read_acl_file(text: str, *, source: str, format: str | None = None) -> AclFile:
-    """Return what `read_acls` does, with the line of each ACL and remarks."""
+def read_acl_file(
+    text: str, *, source: str, format: str | None = None, refuse: Refusal | None = None
+) -> AclFile:
+    """Return what `read_acls` does, with the line of each ACL and remarks.
+
+    refuse: says what is wrong with an ACL beyond its form, None if nothing is.
+    """
     text = text.removeprefix("\ufeff")
     format = format or recognise(text, source=source)
     if format == "zk":
@@ -250,9 +256,20 @@ def read_acl_file(text: str, *, source: str, format: str | None = None) -> AclFi
         rows = listing.read_listing(text, problems)
     else:
         raise NotationError(f"{format!r} is not a format; use one of {', '.join(FORMATS)}.")
-    bindings, lines = _columns(rows)
+    bindings, lines = _columns(_accepted(rows, refuse, problems))
     problems.raise_if_any()
     return AclFile(source, bindings, lines)
+
+
+def _accepted(
+    rows: Iterator[tuple[int, AclBinding]], refuse: Refusal | None, problems: Problems
+) -> Iterator[tuple[int, AclBinding]]:
+    for line, binding in rows:
+        reason = refuse(binding) if refuse is not None else None
+        if reason is None:
+            yield line, binding
+        else:
+            problems.add(line, reason)
 
 
 def _read_yaml(text: str, problems: Problems) -> Iterator[tuple[int, AclBinding]]:
@@ -419,7 +436,7 @@ def read_requests(text: str, *, source: str) -> tuple[AccessRequest, ...]:
     return tuple(requests)
 
 
-def read_delta(text: str, *, source: str) -> Delta:
+def read_delta(text: str, *, source: str, refuse: Refusal | None = None) -> Delta:
     """Return the edit of a JSON-lines file: ACLs with one more key, `"op": "add"` or `"remove"`.
 
     Raises NotationError naming every bad line.

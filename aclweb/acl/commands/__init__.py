@@ -1,0 +1,1 @@
+"""What does each command of `python -m aclweb.acl` do? One module for each, one function that runs it."""

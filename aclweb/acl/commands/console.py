@@ -1,0 +1,99 @@
+"""How does a command print its answers and messages?
+
+Answers go to standard output as UTF-8 with LF ends whatever the terminal's settings;
+messages go to standard error, one line each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from typing import TypeVar
+
+from aclweb.acl.explain import name_text
+from aclweb.acl.model import AccessRequest, AclError
+from aclweb.acl.problems import shown
+
+DONE, DID_NOT_HOLD, BAD_INPUT = 0, 1, 2
+PROGRESS_STEP = 10_000
+
+Item = TypeVar("Item")
+
+
+class UsageError(AclError):
+    """A command line that asks for something impossible; the message says what would be right."""
+
+
+def emit(lines: Iterable[str]) -> None:
+    """Print lines to standard output."""
+    out = sys.stdout.buffer
+    for line in lines:
+        # Text for people may name half a character; escaped, it cannot stop the rest.
+        out.write(line.encode("utf-8", "backslashreplace") + b"\n")
+    out.flush()
+
+
+def emit_text(text: str) -> None:
+    """Print a whole text that ends its own lines."""
+    sys.stdout.buffer.write(text.encode("utf-8"))
+    sys.stdout.buffer.flush()
+
+
+def as_json(value: object) -> str:
+    """Return `value` as one line of ASCII JSON."""
+    return json.dumps(value)
+
+
+def tell(*messages: str) -> None:
+    """Print messages to standard error, one line each."""
+    for message in messages:
+        line = message.replace("\r", "\\r").replace("\n", "\\n")
+        sys.stderr.buffer.write(line.encode("utf-8", "backslashreplace") + b"\n")
+    sys.stderr.buffer.flush()
+
+
+def one_line(text: str) -> str:
+    """Return a path or value so that it stays on one line of a message."""
+    return text if text.isprintable() else shown(text)
+
+
+def request_text(request: AccessRequest) -> str:
+    """Return a request on one line: `User:bob READ TOPIC:orders from 10.0.0.7`."""
+    name = "(any)" if request.resource_name is None else name_text(request.resource_name)
+    return (
+        f"{name_text(request.principal)} {request.operation.name} {request.resource_type.name}:{name} "
+        f"from {name_text(request.host)}"
+    )
+
+
+def with_progress(items: Iterable[Item], *, what: str) -> Iterator[Item]:
+    """Pass `items` on, and count them on standard error when that is a terminal."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    total = f" of {len(items):,}" if isinstance(items, Sized) else ""
+    count = 0
+    for count, item in enumerate(items, start=1):
+        yield item
+        if count % PROGRESS_STEP == 0:
+            sys.stderr.write(f"\r{what}: {count:,}{total}")
+            sys.stderr.flush()
+    if count >= PROGRESS_STEP:
+        sys.stderr.write(f"\r{what}: {count:,}{total}\n")
+
+
+def hush() -> None:
+    """Point standard output at nothing, after whoever read it has gone away."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return `1 scenario`, `2 scenarios`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def joined(words: Sequence[str]) -> str:
+    """Return words with commas between them."""
+    return ", ".join(words)

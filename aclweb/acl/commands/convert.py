@@ -1,0 +1,26 @@
+"""convert: how are these ACLs written in another notation?"""
+
+from __future__ import annotations
+
+import argparse
+
+from aclweb.acl.commands.console import DONE, emit_text
+from aclweb.acl.commands.inputs import Inputs
+from aclweb.acl.commands.options import add_acl_options, add_rule_options, rules_from
+from aclweb.acl.notation import OUTPUTS, write_acls
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add_acl_options(parser)
+    parser.add_argument("--to", choices=OUTPUTS, required=True, help="the notation to print")
+    add_rule_options(parser)
+
+
+def run(given: argparse.Namespace, inputs: Inputs) -> int:
+    """Print the ACLs in another notation, or nothing where it cannot hold them all."""
+    rules = rules_from(given)
+    file = inputs.acls(given.acls, given.format)
+    inputs.require_good()
+    text = write_acls(file.bindings, format=given.to, rules=rules, source=given.acls, lines=file.lines)
+    emit_text(text)
+    return DONE

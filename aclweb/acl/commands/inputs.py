@@ -1,0 +1,116 @@
+"""How does a command read its files?
+
+Whole, and checked before the first answer. What is wrong is collected over all files, so
+that one run names every bad line: a command reads everything, then calls `require_good`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from aclweb.acl.commands.console import UsageError, one_line, tell
+from aclweb.acl.commands.options import why_not_decided
+from aclweb.acl.delta import Delta
+from aclweb.acl.model import AccessRequest, AclBinding
+from aclweb.acl.notation import AclFile, read_acl_file, read_delta, read_names, read_requests
+from aclweb.acl.problems import NotationError, Problems
+
+STANDARD_INPUT = "-"
+
+Read = TypeVar("Read")
+
+
+class Inputs:
+    """The files of one command; standard input can be given once."""
+
+    def __init__(self) -> None:
+        self._has_standard_input = False
+        self._problems: list[str] = []
+        self._remarks: list[str] = []
+
+    def acls(self, path: str, format: str | None) -> AclFile:
+        """Return the ACLs of a file in any notation."""
+
+        def read(text: str) -> AclFile:
+            return read_acl_file(text, source=path, format=format, refuse=why_not_decided)
+
+        file = self._read(path, read, AclFile(path, (), ()))
+        self._remarks.extend(file.remarks)
+        return file
+
+    def bindings(self, path: str | None, format: str | None) -> tuple[AclBinding, ...]:
+        """Return the ACLs of an optional file."""
+        return () if path is None else tuple(self.acls(path, format).bindings)
+
+    def delta(self, path: str | None) -> Delta:
+        """Return the edit in an optional file."""
+        if path is None:
+            return Delta()
+        return self._read(path, lambda text: read_delta(text, source=path, refuse=why_not_decided), Delta())
+
+    def requests(self, path: str | None) -> tuple[AccessRequest, ...]:
+        """Return the requests of an optional file."""
+        if path is None:
+            return ()
+        return self._read(path, lambda text: read_requests(text, source=path), ())
+
+    def names(self, path: str | None) -> tuple[str, ...]:
+        """Return the names of an optional file with one a line."""
+        return () if path is None else self._read(path, read_names, ())
+
+    def read_bytes(self, path: str) -> bytes:
+        """Return the content of a file; raise NotationError if it cannot be read."""
+        if path == STANDARD_INPUT:
+            if self._has_standard_input:
+                raise UsageError("Standard input ('-') is given for two files; give a file for one of them.")
+            self._has_standard_input = True
+            return sys.stdin.buffer.read()
+        try:
+            return Path(path).read_bytes()
+        except (OSError, ValueError) as error:
+            raise unreadable(path, error) from error
+
+    def require_good(self) -> None:
+        """Raise NotationError with what is wrong in all files read; else tell what is odd in them."""
+        if self._problems:
+            raise NotationError(*self._problems)
+        tell(*self._remarks)
+
+    def _read(self, path: str, read: Callable[[str], Read], nothing: Read) -> Read:
+        try:
+            return read(decoded(self.read_bytes(path), path))
+        except NotationError as error:
+            self._problems.extend(error.messages)
+            return nothing
+
+
+def unreadable(path: str, error: Exception) -> NotationError:
+    """Return the error for a file that cannot be opened or read."""
+    reason = error.strerror if isinstance(error, OSError) else error
+    return NotationError(
+        f"{one_line(path)}: The file cannot be read ({reason}); give a file, or - for standard input."
+    )
+
+
+def decoded(data: bytes, source: str) -> str:
+    """Return UTF-8 text without a byte order mark; raise NotationError naming every line that is none."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        pass
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise NotationError(f"{source}:1: The file is in UTF-16; save it as UTF-8.")
+    problems = Problems(source)
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            byte = line[error.start]
+            problems.add(
+                number,
+                f"Byte {error.start + 1} of the line is 0x{byte:02x}, which is not UTF-8; save the file as UTF-8.",
+            )
+    raise NotationError(*problems.messages)

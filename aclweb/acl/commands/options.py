@@ -1,0 +1,73 @@
+"""Which options mean the same in every command: the authorizer, its settings, the file of ACLs."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+
+from aclweb.acl.commands.console import UsageError
+from aclweb.acl.model import AclBinding, AclError, PatternType
+from aclweb.acl.notation import FORMATS
+from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
+
+ONLY_IN_GLOB = "pattern_type is 'GLOB', which only the authorizer 'glob' knows; use LITERAL or PREFIXED."
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What the command line says about the broker; None where it says nothing."""
+
+    authorizer: str | None
+    kafka_version: str | None
+    super_users: str | None
+    allow_everyone: bool | None
+
+    @property
+    def config(self) -> dict[str, object]:
+        """The settings given, under Kafka's own keys."""
+        settings: dict[str, object] = {}
+        if self.super_users is not None:
+            settings[SUPER_USERS_KEY] = self.super_users
+        if self.allow_everyone is not None:
+            settings[ALLOW_EVERYONE_KEY] = self.allow_everyone
+        return settings
+
+
+def add_rule_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the broker")
+    group.add_argument(
+        "--authorizer", metavar="A", help="standard (KRaft, the default) or acl (ZooKeeper mode)"
+    )
+    group.add_argument("--kafka-version", metavar="V", help="default: the newest of that authorizer")
+    group.add_argument("--super-users", metavar="TEXT", help="as in super.users: 'User:a;User:b'")
+    group.add_argument("--allow-everyone", action="store_true", help="as allow.everyone.if.no.acl.found=true")
+
+
+def add_acl_options(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    parser.add_argument(
+        "--acls", metavar="FILE", required=required, help="the ACLs in force; - is standard input"
+    )
+    parser.add_argument("--format", choices=FORMATS, help="of the ACL files; recognised when not given")
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
+
+
+def declared(given: argparse.Namespace) -> Declared:
+    """Return what the options of `add_rule_options` say."""
+    return Declared(given.authorizer, given.kafka_version, given.super_users, given.allow_everyone or None)
+
+
+def rules_from(given: argparse.Namespace) -> Rules:
+    """Return the rules that the options ask for; raise UsageError for what no broker has."""
+    said = declared(given)
+    try:
+        return Rules.read(authorizer=said.authorizer, kafka_version=said.kafka_version, config=said.config)
+    except AclError as error:
+        raise UsageError(str(error)) from error
+
+
+def why_not_decided(binding: AclBinding) -> str | None:
+    """Return why no authorizer of this program decides by this ACL, None if they do."""
+    return ONLY_IN_GLOB if binding.pattern_type is PatternType.GLOB else None

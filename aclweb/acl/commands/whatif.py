@@ -1,0 +1,190 @@
+"""whatif: what would this edit, new topic or other broker setting change, and for whom?"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+from aclweb.acl.commands.console import (
+    DID_NOT_HOLD,
+    DONE,
+    UsageError,
+    as_json,
+    counted,
+    emit,
+    joined,
+)
+from aclweb.acl.commands.inputs import Inputs
+from aclweb.acl.commands.options import (
+    add_acl_options,
+    add_json_option,
+    add_rule_options,
+    declared,
+    rules_from,
+)
+from aclweb.acl.delta import Delta
+from aclweb.acl.explain import name_text
+from aclweb.acl.index import AclIndex
+from aclweb.acl.model import AclError, ResourceType
+from aclweb.acl.problems import shown
+from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
+from aclweb.acl.whatif import Effect, Impact, Names, Side, simulate
+
+LISTS = ("gains", "loses", "recovered", "depends", "resources", "warnings")
+"""What --fail-on can name."""
+
+TITLES = {
+    "gains": "Allowed after, not before",
+    "loses": "Allowed before, not after",
+    "recovered": "Allowed before and after, by other ACLs",
+    "depends": "Cannot be told",
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add_acl_options(parser)
+    parser.add_argument("--add", metavar="FILE", help="ACLs to add, in any notation")
+    parser.add_argument("--remove", metavar="FILE", help="ACLs to remove, in any notation")
+    parser.add_argument("--delta", metavar="FILE", help='ACLs in JSON with "op": "add" or "remove"')
+    parser.add_argument("--new-topic", metavar="NAME", action="append", default=[], help="may be repeated")
+    for what in ("topics", "groups", "transactional-ids", "principals", "hosts"):
+        parser.add_argument(
+            f"--{what}", metavar="FILE", help=f"{what.replace('-', ' ')} that exist, one a line"
+        )
+    parser.add_argument("--requests", metavar="FILE", help="requests whose callers and resources exist")
+    add_rule_options(parser)
+    group = parser.add_argument_group("the broker afterwards, where it differs")
+    group.add_argument("--to-authorizer", metavar="A")
+    group.add_argument("--to-kafka-version", metavar="V")
+    group.add_argument("--to-super-users", metavar="TEXT")
+    group.add_argument("--to-allow-everyone", choices=("true", "false"))
+    parser.add_argument(
+        "--fail-on",
+        metavar="LISTS",
+        help=f"lists with commas between; exit 1 if one is not empty: {joined(LISTS)}",
+    )
+    add_json_option(parser)
+
+
+def run(given: argparse.Namespace, inputs: Inputs) -> int:
+    """Print everything that differs; exit 1 if a list named by --fail-on is not empty."""
+    rules = rules_from(given)
+    after_rules = _after_rules(given, rules)
+    watched = _watched(given.fail_on)
+    index = AclIndex(inputs.bindings(given.acls, given.format))
+    added = inputs.bindings(given.add, given.format)
+    removed = inputs.bindings(given.remove, given.format)
+    delta = inputs.delta(given.delta)
+    names = _names(given, inputs)
+    inputs.require_good()
+    delta = Delta(add=(*added, *delta.add), remove=(*removed, *delta.remove))
+
+    impact = simulate(delta, index, names, rules, after_rules)
+
+    found = impact.as_dict()
+    emit([as_json(found)] if given.json else _in_words(impact))
+    return DID_NOT_HOLD if any(found[name] for name in watched) else DONE
+
+
+def _after_rules(given: argparse.Namespace, rules: Rules) -> Rules | None:
+    said = declared(given)
+    wanted = (given.to_authorizer, given.to_kafka_version, given.to_super_users, given.to_allow_everyone)
+    if all(option is None for option in wanted):
+        return None
+    authorizer = given.to_authorizer or rules.authorizer
+    stays = authorizer == rules.authorizer
+    config = dict(said.config)
+    if given.to_super_users is not None:
+        config[SUPER_USERS_KEY] = given.to_super_users
+    if given.to_allow_everyone is not None:
+        config[ALLOW_EVERYONE_KEY] = given.to_allow_everyone == "true"
+    try:
+        return Rules.read(
+            authorizer=authorizer,
+            kafka_version=given.to_kafka_version or (rules.kafka_version if stays else None),
+            config=config,
+        )
+    except AclError as error:
+        raise UsageError(f"Afterwards: {error}") from error
+
+
+def _watched(text: str | None) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",")) if text is not None else ()
+    for name in names:
+        if name not in LISTS:
+            raise UsageError(f"--fail-on {shown(name)} is no list of the answer; use {joined(LISTS)}.")
+    return names
+
+
+def _names(given: argparse.Namespace, inputs: Inputs) -> Names:
+    requests = inputs.requests(given.requests)
+
+    def named(path: str | None, others: Sequence[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*inputs.names(path), *others)))
+
+    def resources(resource_type: ResourceType) -> list[str]:
+        return [
+            request.resource_name
+            for request in requests
+            if request.resource_type is resource_type and request.resource_name is not None
+        ]
+
+    return Names(
+        topics=named(given.topics, resources(ResourceType.TOPIC)),
+        groups=named(given.groups, resources(ResourceType.GROUP)),
+        transactional_ids=named(given.transactional_ids, resources(ResourceType.TRANSACTIONAL_ID)),
+        principals=named(given.principals, [request.principal for request in requests]),
+        hosts=named(given.hosts, [request.host for request in requests]),
+        new_topics=tuple(given.new_topic),
+    )
+
+
+def _in_words(impact: Impact) -> Iterator[str]:
+    lists = {
+        "gains": impact.gains,
+        "loses": impact.loses,
+        "recovered": impact.recovered,
+        "depends": impact.depends,
+    }
+    for name, effects in lists.items():
+        if effects:
+            yield f"{TITLES[name]} ({name}):"
+            for effect in effects:
+                yield f"  {_effect(effect)}"
+    if impact.is_empty:
+        yield "No answer to any question would differ."
+    yield f"Unchanged: {counted(impact.unchanged, 'answer')}."
+    if impact.resources:
+        touched = [
+            f"{resource.resource_type.name}:{name_text(resource.name)}" for resource in impact.resources
+        ]
+        yield f"Given names under a changed pattern: {joined(touched)}."
+    for warning in impact.warnings:
+        yield f"Warning: {warning}"
+
+
+def _effect(effect: Effect) -> str:
+    who = "everyone" if effect.principal == "*" else name_text(effect.principal)
+    if effect.except_principals:
+        who += f" except {joined([name_text(name) for name in effect.except_principals])}"
+    where = "anywhere" if effect.host == "*" else name_text(effect.host)
+    if effect.except_hosts:
+        where += f" except {joined([name_text(host) for host in effect.except_hosts])}"
+    before = "new" if effect.before is None else _side(effect.before)
+    reason = f" ({effect.reason})" if effect.reason else ""
+    return (
+        f"{who} {effect.operation.name} {effect.resource_type.name}:{_resources(effect)} from {where}: "
+        f"{before} -> {_side(effect.after)}{reason}"
+    )
+
+
+def _resources(effect: Effect) -> str:
+    if effect.resource_name is not None:
+        return name_text(effect.resource_name)
+    if effect.names_kind == "PREFIX":
+        return f"{name_text(effect.names_text)}…"
+    return "(any other name)"
+
+
+def _side(side: Side) -> str:
+    return f"{side.result.value} {side.basis.value}"
