@@ -13,7 +13,6 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -90,7 +89,8 @@ class FileCluster:
         unreachable=N: the next N connections find nobody. deaf=N: the next N writes do
         nothing and get no answer. mute=N: the next N writes are done and get no answer.
         refuse=[names]: bindings for these principals are refused. unreadable=N: the next
-        N readings fail. foreign=[[adds], [removes]]: somebody edits during the next write.
+        N readings fail. lag=N: the next N readings after a write show what was before it.
+        foreign=[[adds], [removes]]: somebody edits during the next write.
         """
         with self._locked() as state:
             state["faults"] = faults
@@ -165,7 +165,12 @@ class FileClient:
     def read_acls(self) -> AclReading:
         if self.cluster.take_fault("unreadable"):
             raise ClusterError("The broker at 127.0.0.1:1 went away.", state=ClusterState.UNREACHABLE)
-        return AclReading(tuple(sorted(self.cluster.bindings, key=str)))
+        history = self.cluster.history
+        if history and history[-1]["by"] != "somebody else" and self.cluster.take_fault("lag"):
+            shown = history[-2]["after"] if len(history) > 1 else frozenset()
+        else:
+            shown = self.cluster.bindings
+        return AclReading(tuple(sorted(shown, key=str)))
 
     def read_topics(self) -> tuple[TopicInfo, ...]:
         return tuple(TopicInfo(name, 1) for name in self.cluster._load()["topics"])
@@ -222,7 +227,3 @@ def _binding(row: dict[str, str]) -> AclBinding:
         operation=Operation[row["operation"]],
         permission_type=PermissionType[row["permission_type"]],
     )
-
-
-def renamed(binding: AclBinding, name: str) -> AclBinding:
-    return replace(binding, resource_name=name)

@@ -425,6 +425,27 @@ def test_a_change_with_effects_never_says_that_nothing_happened(kafka, approved,
         review.withdraw(change=change, actor=ada)
 
 
+def test_the_next_phase_waits_until_the_cluster_shows_the_one_before(kafka, approved, monkeypatch):
+    kafka.fail(lag=3)
+    change = approved(WISH, deny("User:other", "READ", "orders"))
+    seen = []
+    monkeypatch.setattr(rollout.time, "sleep", lambda _: seen.append(len(kafka.calls())))
+
+    assert ended(change).state == "APPLIED"
+    assert seen == [1, 1, 1]
+
+
+def test_a_phase_that_never_shows_ends_in_waiting_and_not_in_the_next_phase(kafka, approved):
+    kafka.fail(lag=99)
+    change = approved(WISH, deny("User:other", "READ", "orders"))
+
+    change = ended(change)
+
+    assert change.state == "UNKNOWN"
+    assert "does not show yet" in change.sentence
+    assert [entry["bindings"] for entry in kafka.calls()] == [[deny("User:other", "READ", "orders")]]
+
+
 # --- One at a time ---
 
 
