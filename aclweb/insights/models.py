@@ -56,6 +56,9 @@ class AclUse(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["load", "key"], name="one_use_an_acl_and_load")]
 
+    def __str__(self) -> str:
+        return f"{self.key[:12]}: {self.requests} requests"
+
 
 class SeenRequest(models.Model):
     """A distinct request of the log: principal, host, operation and resource, with its answer."""
@@ -71,6 +74,8 @@ class SeenRequest(models.Model):
     first_at = models.DateTimeField()
     last_at = models.DateTimeField()
     api_names = models.JSONField(default=list)  # protocol requests, such as ["Fetch"]
+    days = models.JSONField(default=list)  # [["2026-11-20", lines]], in order, days without any left out
+    sample = KafkaTextField(default="")  # the latest record, as the broker wrote it
     decided_now = models.CharField(max_length=10)  # ALLOWED, DENIED or UNDECIDED by the ACLs of the snapshot
     basis_now = models.CharField(max_length=16)
 
@@ -79,3 +84,7 @@ class SeenRequest(models.Model):
             models.Index(fields=["load", "allowed", "resource_type"]),
             models.Index(fields=["load", "resource_type"]),
         ]
+
+    def __str__(self) -> str:
+        answer = "allowed" if self.allowed else "refused"
+        return f"{self.principal} {self.operation} {self.resource_type}:{self.resource_name} {answer}"
