@@ -132,37 +132,49 @@ class ResourceShelf:
     """The bindings of one resource type, filed by the names that they cover."""
 
     def __init__(self, bindings: Iterable[AclBinding]) -> None:
-        self.bindings = in_scan_order(bindings)
-        self.literals: dict[str, list[AclBinding]] = {}
+        self._unsorted = list(bindings)
         self.unknown_patterns: list[AclBinding] = []
+        self.literals: dict[str, list[AclBinding]] = {}
         prefixed: dict[str, list[AclBinding]] = {}
-        for binding in self.bindings:
+        for binding in self._unsorted:
             if binding.pattern_type is PatternType.LITERAL:
                 self.literals.setdefault(binding.resource_name, []).append(binding)
             elif binding.pattern_type is PatternType.PREFIXED:
                 prefixed.setdefault(binding.resource_name, []).append(binding)
             else:
                 self.unknown_patterns.append(binding)
+        for group in (*self.literals.values(), *prefixed.values()):
+            if len(group) > 1:
+                group.sort(key=_entry_order)
         self.empty_prefix = prefixed.pop("", [])
         self.wildcard = self.literals.get(WILDCARD, [])
         self.chain = PrefixChain.of(prefixed)
         self.prefixed = [prefixed[prefix] for prefix in self.chain.prefixes]
 
     @cached_property
+    def bindings(self) -> list[AclBinding]:
+        """All bindings of this type, in scan order."""
+        return in_scan_order(self._unsorted)
+
+    @cached_property
     def by_principal(self) -> dict[str, list[AclBinding]]:
         """principal -> its bindings of this type."""
         groups: dict[str, list[AclBinding]] = {}
-        for binding in self.bindings:
+        for binding in self._unsorted:
             groups.setdefault(binding.principal, []).append(binding)
         return groups
 
     def covering(self, name: str, rules: Rules) -> list[AclBinding]:
         """Return the bindings that cover `name` for certain, in scan order."""
-        found = self._parts(name, rules)
-        if name[:1] > WILDCARD:
-            # Every prefix of such a name sorts after `*`, so the parts already stand in order.
-            return [binding for part in found for binding in part]
-        return in_scan_order(binding for part in found for binding in part)
+        found = list(self.literals.get(name, ()))
+        for place in self.chain.places(name):
+            found += self.prefixed[place]
+        if self.wildcard and name != WILDCARD and wildcard_covers(name, rules):
+            found += self.wildcard
+        if self.empty_prefix and empty_prefix_covers(name, rules):
+            found += self.empty_prefix
+        # Every prefix of a name after `*` sorts after `*` too, so the parts stand in order.
+        return found if name[:1] > WILDCARD else in_scan_order(found)
 
     def is_covered(self, name: str, rules: Rules) -> bool:
         """Whether a binding covers `name` for certain."""
@@ -172,15 +184,6 @@ class ResourceShelf:
             or (self.empty_prefix and empty_prefix_covers(name, rules))
             or self.chain.longest(name) >= 0
         )
-
-    def _parts(self, name: str, rules: Rules) -> list[list[AclBinding]]:
-        parts = [self.literals.get(name, [])]
-        parts.extend(self.prefixed[place] for place in self.chain.places(name))
-        if name != WILDCARD and wildcard_covers(name, rules):
-            parts.append(self.wildcard)
-        if empty_prefix_covers(name, rules):
-            parts.append(self.empty_prefix)
-        return parts
 
 
 class MaskTable:
@@ -266,7 +269,7 @@ def in_scan_order(bindings: Iterable[AclBinding]) -> list[AclBinding]:
     return ordered
 
 
-def _entry_order(binding: AclBinding) -> tuple[int, int, bytes, bytes, int]:
+def _entry_order(binding: AclBinding) -> tuple[int, int, str, str, int]:
     return (
         binding.pattern_type._value_,
         binding.operation._value_,
@@ -276,7 +279,7 @@ def _entry_order(binding: AclBinding) -> tuple[int, int, bytes, bytes, int]:
     )
 
 
-def _name_order(binding: AclBinding) -> bytes:
+def _name_order(binding: AclBinding) -> str:
     return code_units(binding.resource_name)
 
 

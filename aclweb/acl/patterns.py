@@ -77,6 +77,9 @@ class PrefixChain:
             place = self.parents[place]
 
 
-def code_units(text: str) -> bytes:
+def code_units(text: str) -> str:
     """Return a key that sorts texts as Java does: by UTF-16 code units, not by code points."""
-    return text.encode("utf-16-be", "surrogatepass")
+    if text.isascii() or max(text) <= "\uffff":
+        return text
+    units = text.encode("utf-16-be", "surrogatepass")
+    return "".join(chr(high << 8 | low) for high, low in zip(units[::2], units[1::2], strict=True))

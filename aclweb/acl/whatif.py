@@ -21,7 +21,6 @@ from aclweb.acl.delta import Delta
 from aclweb.acl.explain import name_text, resource_text, says
 from aclweb.acl.hosts import admits, in_range, read_range
 from aclweb.acl.index import (
-    ALL_BITS,
     DENY_SHIFT,
     MAYBE_SHIFT,
     AclIndex,
@@ -205,100 +204,110 @@ _SAME_ROW = _Row(None, {})
 class _Cover:
     """The bindings that cover one class of names in one of the two worlds."""
 
-    def __init__(
-        self, bindings: list[AclBinding], unknown_patterns: Sequence[AclBinding], rules: Rules
-    ) -> None:
+    def __init__(self, bindings: list[AclBinding], unknown_patterns: list[AclBinding], rules: Rules) -> None:
         self.bindings, self.unknown_patterns, self.rules = bindings, unknown_patterns, rules
-        self._own: dict[str, list[AclBinding]] = {}
-        for binding in (*bindings, *unknown_patterns):
-            if split_principal(binding.principal) is not None:
-                self._own.setdefault(binding.principal, []).append(binding)
 
-    @property
-    def principals(self) -> set[str]:
-        return self._own.keys() - {ANY_USER}
+    @cached_property
+    def by_principal(self) -> dict[str, list[AclBinding]]:
+        groups: dict[str, list[AclBinding]] = {}
+        for binding in self._all:
+            if split_principal(binding.principal) is not None:
+                groups.setdefault(binding.principal, []).append(binding)
+        return groups
 
     def own(self, principal: str | None) -> list[AclBinding]:
         """Return the bindings for one principal; with None, for one that nobody names."""
-        everyone = self._own.get(ANY_USER, [])
-        return everyone if principal is None else self._own.get(principal, []) + everyone
+        if "by_principal" in self.__dict__:
+            everyone = self.by_principal.get(ANY_USER, [])
+            return everyone if principal is None else self.by_principal.get(principal, []) + everyone
+        if principal is not None and split_principal(principal) is None:
+            principal = None
+        callers = (principal, ANY_USER)
+        return [binding for binding in self._all if binding.principal in callers]
 
-    def matching(self, own: Iterable[AclBinding], host: str) -> list[AclBinding]:
-        ranges = self.rules.cidr_hosts
-        return [binding for binding in own if admits(binding.host, host, ranges=ranges)]
-
-    def matching_in_range(self, own: Iterable[AclBinding], range_text: str) -> list[AclBinding]:
-        """Return the bindings for an address of a range that lies in no narrower one."""
-        ranges = self.rules.cidr_hosts
-        return [
-            binding
-            for binding in own
-            if binding.host == WILDCARD or (ranges and _contains(binding.host, range_text))
-        ]
-
-    def state(self, matching: Iterable[AclBinding], operation: Operation) -> _State:
-        """Return all that the answer hangs on, given a caller's bindings whose host matches."""
-        mask, unknown = 0, []
+    def reading(self, matching: list[AclBinding]) -> _Reading:
+        """Return what a caller's bindings whose host matches come to, for all operations at once."""
+        mask = 0
         for binding in matching:
-            if binding.pattern_type is PatternType.UNKNOWN:
-                unknown.append(effect_on(binding, operation))
-            else:
+            if binding.pattern_type is not PatternType.UNKNOWN:
                 mask |= mask_of(binding.operation, binding.permission_type)
-        # Bindings with an unknown pattern may end the default even where they are for others.
-        unknown += [""] * (len(self.unknown_patterns) - len(unknown))
-        bit = 1 << operation.code
-        return _State(
+        return _Reading(matching, mask)
+
+    def reading_at(self, own: Iterable[AclBinding], host: str) -> _Reading:
+        ranges = self.rules.cidr_hosts
+        return self.reading([binding for binding in own if admits(binding.host, host, ranges=ranges)])
+
+    def reading_outside(self, own: Iterable[AclBinding]) -> _Reading:
+        """Return the reading on an address that nobody names and that lies in no range."""
+        return self.reading([binding for binding in own if binding.host == WILDCARD])
+
+    def reading_inside(self, own: Iterable[AclBinding], range_text: str) -> _Reading:
+        """Return the reading on an address of a range that nobody names and that lies in no narrower one."""
+        ranges = self.rules.cidr_hosts
+        return self.reading(
+            [
+                binding
+                for binding in own
+                if binding.host == WILDCARD or (ranges and _contains(binding.host, range_text))
+            ]
+        )
+
+    def answer(self, principal: str | None, reading: _Reading, operation: Operation) -> Answer:
+        if principal in self.rules.super_users:
+            return Result.ALLOWED, Basis.SUPER_USER
+        mask, bit = reading.mask, 1 << operation._value_
+        return settle(
             denied=bool(mask >> DENY_SHIFT & bit),
             allowed=bool(mask & bit),
             perhaps_denied=bool(mask >> MAYBE_SHIFT + DENY_SHIFT & bit),
-            perhaps_allowed=bool(mask >> MAYBE_SHIFT & ALL_BITS & bit),
+            perhaps_allowed=bool(mask >> MAYBE_SHIFT & bit),
             covered=bool(self.bindings),
-            unknown_patterns=tuple(sorted(unknown)),
-        )
-
-    def answer(self, principal: str | None, state: _State) -> Answer:
-        if principal in self.rules.super_users:
-            return Result.ALLOWED, Basis.SUPER_USER
-        return settle(
-            denied=state.denied,
-            allowed=state.allowed,
-            perhaps_denied=state.perhaps_denied,
-            perhaps_allowed=state.perhaps_allowed,
-            covered=state.covered,
-            unknown_patterns=state.unknown_patterns,
+            unknown_patterns=self.unknown_effects(reading, operation),
             rules=self.rules,
         )
 
-    def side(self, answer: Answer, matching: Iterable[AclBinding], operation: Operation) -> Side:
-        """Return an answer together with the bindings that settle it."""
+    def unknown_effects(self, reading: _Reading, operation: Operation) -> list[str]:
+        """Return what each binding with an unknown pattern does to the caller if it covers these names."""
+        if not self.unknown_patterns:
+            return []
+        own = [b for b in reading.matching if b.pattern_type is PatternType.UNKNOWN]
+        # Those for others may still end the default.
+        strangers = len(self.unknown_patterns) - len(own)
+        return sorted([effect_on(binding, operation) for binding in own] + [""] * strangers)
+
+    def side(self, answer: Answer, reading: _Reading, operation: Operation) -> Side:
+        """Return an answer with the bindings that settle it; one covering ACL settles NO_ALLOW_ACL."""
         result, basis = answer
         if basis is Basis.NO_ALLOW_ACL:
-            return Side(result, basis, self._in_order)
+            return Side(result, basis, (self._first,))
         if basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
             return Side(result, basis, ())
         wanted = "allow" if basis is Basis.ALLOW_ACL else "deny"
         settling = [
             binding
-            for binding in matching
+            for binding in reading.matching
             if binding.pattern_type is not PatternType.UNKNOWN and effect_on(binding, operation) == wanted
         ]
         return Side(result, basis, tuple(in_scan_order(settling) if len(settling) > 1 else settling))
 
+    @property
+    def _all(self) -> list[AclBinding]:
+        return self.bindings + self.unknown_patterns if self.unknown_patterns else self.bindings
+
     @cached_property
-    def _in_order(self) -> tuple[AclBinding, ...]:
-        return tuple(in_scan_order(self.bindings))
+    def _first(self) -> AclBinding:
+        return in_scan_order(self.bindings)[0]
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
-    """The arguments of `settle` for one caller and operation."""
+class _Reading:
+    """A caller's bindings whose host matches, and their masks joined."""
 
-    denied: bool
-    allowed: bool
-    perhaps_denied: bool
-    perhaps_allowed: bool
-    covered: bool
-    unknown_patterns: tuple[str, ...]
+    matching: list[AclBinding]
+    mask: int
+
+
+_Readings = tuple[_Reading, _Reading]
 
 
 class _Simulation:
@@ -403,6 +412,8 @@ class _Simulation:
     def _compare(self, spot: Spot) -> _Verdict:
         before, after = self._covers(spot)
         callers, everyone = self._callers(spot, before, after)
+        if not callers and not everyone:
+            return _Verdict((), bool(before.bindings), bool(after.bindings))
         rows = {caller: self._rows(spot, caller, before, after) for caller in sorted(callers)}
         others = self._rows(spot, None, before, after) if everyone else {}
         parts = [
@@ -427,7 +438,7 @@ class _Simulation:
         )
         if spot.is_new or default_moves or any(binding.principal == ANY_USER for binding in touching):
             supers = self.rules.super_users | self.after_rules.super_users
-            return before.principals | after.principals | supers, True
+            return (before.by_principal.keys() | after.by_principal.keys() | supers) - {ANY_USER}, True
         named = {b.principal for b in touching if split_principal(b.principal) is not None}
         return named | (self.rules.super_users ^ self.after_rules.super_users), False
 
@@ -450,23 +461,23 @@ class _Simulation:
         ranges = sorted(host for host in hosts if self._is_range(host))
         for text in ranges:
             hosts |= self._inside(text)
-        columns = {host: (before.matching(old, host), after.matching(new, host)) for host in hosts}
-        outside = (_anywhere(old), _anywhere(new))
-        inside = [(before.matching_in_range(old, r), after.matching_in_range(new, r)) for r in ranges]
+        columns = {host: (before.reading_at(old, host), after.reading_at(new, host)) for host in hosts}
+        outside = (before.reading_outside(old), after.reading_outside(new))
+        inside = [(before.reading_inside(old, text), after.reading_inside(new, text)) for text in ranges]
 
         rows: dict[Operation, _Row] = {}
         for operation in self.universe.operations(spot.resource_type):
             elsewhere = self._outcome(spot, caller, before, after, outside, operation)
             by_host = {
-                host: self._outcome(spot, caller, before, after, matching, operation)
-                for host, matching in columns.items()
+                host: self._outcome(spot, caller, before, after, readings, operation)
+                for host, readings in columns.items()
             }
             in_ranges = [
-                self._outcome(spot, caller, before, after, matching, operation) for matching in inside
+                self._outcome(spot, caller, before, after, readings, operation) for readings in inside
             ]
             if any(outcome != elsewhere for outcome in in_ranges):
                 by_host = {host: by_host.get(host, elsewhere) for host in self.universe.hosts}
-                elsewhere = self._depends_on_address(caller, before, after, outside, operation, ranges)
+                elsewhere = self._depends_on_address(spot, caller, before, after, outside, operation, ranges)
             differing = {host: outcome for host, outcome in by_host.items() if outcome != elsewhere}
             if elsewhere is not None or differing:
                 rows[operation] = _Row(elsewhere, differing)
@@ -478,54 +489,54 @@ class _Simulation:
         caller: str | None,
         before: _Cover,
         after: _Cover,
-        matching: tuple[list[AclBinding], list[AclBinding]],
+        readings: _Readings,
         operation: Operation,
     ) -> _Outcome | None:
-        old_state, new_state = before.state(matching[0], operation), after.state(matching[1], operation)
-        old, new = before.answer(caller, old_state), after.answer(caller, new_state)
+        """Return what becomes of one cell, None if nothing does."""
+        old_reading, new_reading = readings
+        new = after.answer(caller, new_reading, operation)
         if spot.is_new:
             # Super users are left out: they may do everything to every new topic.
             if new[0] is Result.DENIED or new[1] is Basis.SUPER_USER:
                 return None
             change, reason = (GAINS, None) if new[0] is Result.ALLOWED else (DEPENDS, _UNKNOWN_VALUE)
-            return _Outcome(change, None, after.side(new, matching[1], operation), reason)
+            return _Outcome(change, None, after.side(new, new_reading, operation), reason)
+        old = before.answer(caller, old_reading, operation)
+        change, reason = "", None
         if Result.UNDECIDED in (old[0], new[0]):
-            if old == new and old_state == new_state:
+            if old == new and _undecided_alike(before, after, readings, operation):
                 return None
             change, reason = DEPENDS, _UNKNOWN_VALUE
         elif old[0] is not new[0]:
-            change, reason = (GAINS if new[0] is Result.ALLOWED else LOSES), None
-        elif old[0] is Result.DENIED or (old == new and matching[0] == matching[1]):
+            change = GAINS if new[0] is Result.ALLOWED else LOSES
+        elif old[0] is Result.DENIED or (old == new and old_reading.matching == new_reading.matching):
             return None
-        else:
-            change, reason = RECOVERED, None
-        before_side, after_side = (
-            before.side(old, matching[0], operation),
-            after.side(new, matching[1], operation),
-        )
-        if change is RECOVERED and old == new:
-            stays = not before_side.determining or not set(before_side.determining).isdisjoint(
-                after_side.determining
-            )
-            if stays:
+        before_side = before.side(old, old_reading, operation)
+        after_side = after.side(new, new_reading, operation)
+        if not change:
+            if old == new and not set(before_side.determining).isdisjoint(after_side.determining):
                 return None
+            if old == new and old[1] is not Basis.ALLOW_ACL:
+                return None
+            change = RECOVERED
         return _Outcome(change, before_side, after_side, reason)
 
     def _depends_on_address(
         self,
+        spot: Spot,
         caller: str | None,
         before: _Cover,
         after: _Cover,
-        outside: tuple[list[AclBinding], list[AclBinding]],
+        outside: _Readings,
         operation: Operation,
         ranges: Sequence[str],
     ) -> _Outcome:
         """Return the outcome on an address that nobody names; its sides are those outside every range."""
-        old = before.answer(caller, before.state(outside[0], operation))
-        new = after.answer(caller, after.state(outside[1], operation))
+        old = before.answer(caller, outside[0], operation)
+        new = after.answer(caller, outside[1], operation)
         return _Outcome(
             DEPENDS,
-            before.side(old, outside[0], operation),
+            None if spot.is_new else before.side(old, outside[0], operation),
             after.side(new, outside[1], operation),
             f"It hangs on whether the address lies in {_listed(ranges, 'range')}; "
             "the answers shown are for an address outside.",
@@ -706,8 +717,16 @@ def _effect(spot: Spot, part: _Part) -> Effect:
     )
 
 
-def _anywhere(own: Iterable[AclBinding]) -> list[AclBinding]:
-    return [binding for binding in own if binding.host == WILDCARD]
+def _undecided_alike(before: _Cover, after: _Cover, readings: _Readings, operation: Operation) -> bool:
+    """Whether an undecided cell hangs on the same on both sides."""
+    fields = sum(
+        1 << operation._value_ + shift for shift in (0, DENY_SHIFT, MAYBE_SHIFT, MAYBE_SHIFT + DENY_SHIFT)
+    )
+    return (
+        readings[0].mask & fields == readings[1].mask & fields
+        and bool(before.bindings) == bool(after.bindings)
+        and before.unknown_effects(readings[0], operation) == after.unknown_effects(readings[1], operation)
+    )
 
 
 def _contains(wide: str, narrow: str) -> bool:

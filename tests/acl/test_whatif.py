@@ -1,0 +1,423 @@
+"""What an edit is said to change is what it changes: held against every single question."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import pytest
+
+from aclweb.acl.authorizer import Basis, Result
+from aclweb.acl.delta import Delta
+from aclweb.acl.index import AclIndex
+from aclweb.acl.model import AccessRequest, AclBinding, Operation, PatternType, ResourceType, split_principal
+from aclweb.acl.profiles import OPERATIONS, Rules, operations_of
+from aclweb.acl.whatif import Effect, Impact, Names, simulate
+from tests import reference
+from tests.builders import acl, allow, deny, topic
+from tests.random_cases import HOSTS, PRINCIPALS, SCALE, World, random_binding, random_name, random_world
+
+CHUNKS = 4
+SEEDS_PER_CHUNK = 30 * SCALE
+FREE_NAMES = (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
+
+
+@dataclass(frozen=True)
+class Case:
+    before: World
+    after: World
+    delta: Delta
+    names: Names
+
+    @property
+    def bindings(self) -> set[AclBinding]:
+        return {*self.before.bindings, *self.after.bindings}
+
+    @property
+    def standard(self) -> bool:
+        return self.before.rules.is_standard or self.after.rules.is_standard
+
+    @property
+    def principals(self) -> set[str]:
+        named = {b.principal for b in self.bindings if split_principal(b.principal)} - {"User:*"}
+        return (
+            named | self.before.rules.super_users | self.after.rules.super_users | set(self.names.principals)
+        )
+
+    @property
+    def hosts(self) -> set[str]:
+        return {b.host for b in self.bindings} - {"*"} | set(self.names.hosts)
+
+    def exact(self, resource_type: ResourceType) -> set[str]:
+        """The names with answers of their own, said anew and not as the simulation does."""
+        if resource_type is ResourceType.CLUSTER:
+            return {"kafka-cluster"}
+        given: set[str] = set()
+        if resource_type is ResourceType.TOPIC:
+            given = {*self.names.topics, *self.names.new_topics}
+        if resource_type is ResourceType.GROUP:
+            given = set(self.names.groups)
+        of_type = [b for b in self.bindings if b.resource_type is resource_type]
+        given |= {b.resource_name for b in of_type if b.pattern_type is PatternType.LITERAL} - {"*"}
+        if any(b.pattern_type is PatternType.PREFIXED and not b.resource_name for b in of_type) and not (
+            self.before.rules.is_standard and self.after.rules.is_standard
+        ):
+            given.add("")
+        if "*" in self.prefixes(resource_type) and resource_type in FREE_NAMES:
+            given.add("*")
+        return given | (set(self.names.groups) & {"*"} if resource_type is ResourceType.GROUP else set())
+
+    def prefixes(self, resource_type: ResourceType) -> set[str]:
+        if resource_type is ResourceType.CLUSTER:
+            return set()
+        of_type = [b for b in self.bindings if b.resource_type is resource_type]
+        prefixes = {b.resource_name for b in of_type if b.pattern_type is PatternType.PREFIXED}
+        if not self.standard:
+            prefixes -= {""}
+        starred = any(b.pattern.is_wildcard for b in of_type)
+        if self.standard and starred and resource_type in FREE_NAMES:
+            prefixes.add("*")
+        return prefixes
+
+    def classes(self, resource_type: ResourceType) -> list[tuple[str, str, list[str]]]:
+        """(kind, text, some names of the class) for every class of names of a type."""
+        exact, prefixes = self.exact(resource_type), self.prefixes(resource_type)
+        found = [("EXACT", name, [name]) for name in exact]
+        for prefix in prefixes:
+            found.append(("PREFIX", prefix, self._future(resource_type, prefix)))
+        if "" not in prefixes and resource_type is not ResourceType.CLUSTER:
+            found.append(("ANY_OTHER", "", self._future(resource_type, "")))
+        return found
+
+    def _future(self, resource_type: ResourceType, start: str) -> list[str]:
+        exact, prefixes = self.exact(resource_type), self.prefixes(resource_type)
+        candidates = [start, *(start + tail for tail in ("a", "b", "zq", "-", "~~", "\U0001f600x"))]
+        return [
+            name
+            for name in candidates
+            if name not in exact
+            and not any(name.startswith(p) and len(p) > len(start) for p in prefixes)
+            and name not in ("", "*")
+        ]
+
+
+def random_edit(seed: int) -> Case:
+    rng = random.Random(f"what-if {seed}")
+    world = random_world(rng, most=9)
+    topics = tuple({random_name(rng, world.rules) for _ in range(2)} - {""})
+    groups = tuple({random_name(rng, world.rules) for _ in range(2)})
+    near = [b.resource_name for b in world.bindings]
+    add = [random_binding(rng, world.rules, near) for _ in range(rng.choice((0, 1, 1, 2)))]
+    remove = [b for b in world.bindings if rng.random() < 0.2]
+    delta = Delta(tuple(b for b in add if b not in remove), tuple(remove))
+    new_topics = ("abc",) if rng.random() < 0.2 else ()
+    names = Names(
+        topics=topics,
+        groups=groups,
+        principals=tuple(rng.sample(PRINCIPALS, 1)),
+        hosts=tuple(rng.sample(HOSTS, 2)),
+        new_topics=tuple(name for name in new_topics if name not in topics),
+    )
+    rules = world.rules
+    if rng.random() < 0.25:
+        rules = rng.choice(
+            (
+                replace(rules, allow_everyone=not rules.allow_everyone),
+                replace(rules, super_users=frozenset({"User:a"})),
+                Rules("standard", allow_everyone=rules.allow_everyone),
+                Rules("acl", allow_everyone=rules.allow_everyone),
+            )
+        )
+        if rules.is_standard:
+            # Names for the ZooKeeper authorizer may begin with what KRaft cannot answer for.
+            below = [b for b in (*world.bindings, *delta.add) if b.resource_name[:1] in (" ", "#")]
+            if below or any(name[:1] in (" ", "#") for name in (*topics, *groups)):
+                rules = world.rules
+    after = World(delta.applied_to(world.bindings), rules)
+    return Case(World(tuple(dict.fromkeys(world.bindings)), world.rules), after, delta, names)
+
+
+def holds_for(effect: Effect, principal: str, host: str) -> bool:
+    return (
+        effect.principal in ("*", principal)
+        and effect.host in ("*", host)
+        and principal not in effect.except_principals
+        and host not in effect.except_hosts
+    )
+
+
+def by_place(impact: Impact) -> dict[tuple[object, ...], list[tuple[str, Effect]]]:
+    places: dict[tuple[object, ...], list[tuple[str, Effect]]] = {}
+    for change in ("gains", "loses", "recovered", "depends"):
+        for effect in getattr(impact, change):
+            place = (effect.resource_type, effect.operation, effect.names_kind, effect.names_text)
+            places.setdefault(place, []).append((change, effect))
+    return places
+
+
+def expected_change(case: Case, request: AccessRequest) -> str | None:
+    before = reference.answer(request, case.before.bindings, case.before.rules)
+    after = reference.answer(request, case.after.bindings, case.after.rules)
+    if request.resource_type is ResourceType.TOPIC and request.resource_name in case.names.new_topics:
+        return "gains" if after[0] == "ALLOWED" and after[1] != "SUPER_USER" else None
+    if before[0] != after[0]:
+        return "gains" if after[0] == "ALLOWED" else "loses"
+    if before[0] == "DENIED":
+        return None
+    if before[1] != after[1]:
+        return "recovered"
+    if before[1] != "ALLOW_ACL":
+        return None
+    old, new = allowing(case.before, request), allowing(case.after, request)
+    return "recovered" if old.isdisjoint(new) else None
+
+
+def allowing(world: World, request: AccessRequest) -> set[AclBinding]:
+    assert request.resource_name is not None
+    return {
+        b
+        for b in world.bindings
+        if b.permission_type.name == "ALLOW"
+        and reference.covers(b, request.resource_type, request.resource_name, world.rules)
+        and reference.matches_entry(b, request, world.rules)
+    }
+
+
+def check_side(effect: Effect, request: AccessRequest, world: World, *, before: bool) -> None:
+    side = effect.before if before else effect.after
+    if side is None:
+        return
+    answer = reference.answer(request, world.bindings, world.rules)
+    assert (side.result.value, side.basis.value) == answer
+    alone = reference.answer(request, side.determining, world.rules)
+    if side.determining:
+        assert alone == answer
+    if side.basis is Basis.ALLOW_ACL:
+        assert set(side.determining) == allowing(world, request)
+
+
+def check_case(case: Case, seen: Counter[str]) -> None:
+    index = AclIndex(case.before.bindings)
+    impact = simulate(case.delta, index, case.names, case.before.rules, case.after.rules)
+    places = by_place(impact)
+    principals = [*sorted(case.principals), "Other:nobody-names-me"]
+    somewhere_else = ["172.16.0.1", "2001:db8:0:0:0:0:0:9", "10.0.0.14"]
+    hosts = [*sorted(case.hosts), *(host for host in somewhere_else if host not in case.hosts)]
+    cells = covered = 0
+    for resource_type in OPERATIONS:
+        operations = {
+            *operations_of(resource_type, case.before.rules),
+            *operations_of(resource_type, case.after.rules),
+        }
+        for kind, text, names in case.classes(resource_type):
+            cells += len(operations) * len(principals) * (len(case.hosts) + 1)
+            for operation in operations:
+                effects = places.pop((resource_type, operation, kind, text), [])
+                covered += sum(effect.cells for _, effect in effects)
+                for name in names if effects else names[:2]:
+                    for principal in principals:
+                        for host in hosts:
+                            request = AccessRequest(principal, host, operation, resource_type, name)
+                            found = [pair for pair in effects if holds_for(pair[1], principal, host)]
+                            expected = expected_change(case, request)
+                            check_cell(case, request, found, expected)
+                            seen[expected or "unchanged"] += 1
+    assert not places, "an effect stands for a class of names that does not exist"
+    assert impact.unchanged == cells - covered
+    seen["depends"] += len(impact.depends)
+    assert_cells_are_counted(case, impact)
+
+
+def check_cell(
+    case: Case, request: AccessRequest, found: list[tuple[str, Effect]], expected: str | None
+) -> None:
+    if not found:
+        assert expected is None, (request, expected)
+        return
+    [(change, effect)] = found
+    if change == "depends":
+        assert request.host not in case.hosts
+        assert effect.reason
+        return
+    assert change == expected, (request, effect)
+    check_side(effect, request, case.before, before=True)
+    check_side(effect, request, case.after, before=False)
+
+
+def assert_cells_are_counted(case: Case, impact: Impact) -> None:
+    principals = [*sorted(case.principals), "Other:nobody-names-me"]
+    hosts = [*sorted(case.hosts), "host nobody names"]
+    for effect in (*impact.gains, *impact.loses, *impact.recovered, *impact.depends):
+        held = [(p, h) for p in principals for h in hosts if holds_for(effect, p, h)]
+        assert effect.cells == len(held)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_every_difference_is_reported_once_and_nothing_else(chunk: int) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(chunk * SEEDS_PER_CHUNK, (chunk + 1) * SEEDS_PER_CHUNK):
+        case = random_edit(seed)
+        try:
+            check_case(case, seen)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+    print(dict(seen))
+    assert min(seen[kind] for kind in ("gains", "loses", "recovered", "unchanged")) > 10, seen
+
+
+def test_an_allow_for_one_principal_touches_only_that_principal() -> None:
+    index = AclIndex([allow("User:ada", "READ", "orders.eu")])
+    names = Names(topics=("orders.eu", "orders.us", "billing"))
+
+    impact = simulate(Delta(add=(allow("User:bob", "READ", "orders.", pattern="PREFIXED"),)), index, names)
+
+    assert {(e.principal, e.host, e.operation.name, e.names_text) for e in impact.gains} == {
+        ("User:bob", "*", operation, text)
+        for operation in ("READ", "DESCRIBE")
+        for text in ("orders.eu", "orders.us", "orders.")
+    }
+    assert (impact.loses, impact.recovered, impact.depends) == ((), (), ())
+    assert impact.resources == (topic("orders.eu"), topic("orders.us"))
+
+
+def test_equal_cells_fold_into_everyone_with_the_exceptions_named() -> None:
+    index = AclIndex([allow("User:*", "READ", "orders"), deny("User:eve", "READ", "orders", host="10.0.0.7")])
+    delta = Delta(remove=(allow("User:*", "READ", "orders"),))
+
+    impact = simulate(delta, index, Names(topics=("orders",)), Rules(super_users=frozenset({"User:root"})))
+
+    reads = [effect for effect in impact.loses if effect.operation is Operation.READ]
+    assert [(e.principal, e.except_principals, e.host, e.except_hosts) for e in reads] == [
+        ("*", ("User:eve", "User:root"), "*", ()),
+        ("User:eve", (), "*", ("10.0.0.7",)),
+    ]
+
+
+def test_the_first_acl_on_an_open_topic_shuts_the_others_out_and_says_so() -> None:
+    delta = Delta(add=(allow("User:ada", "READ", "orders"),))
+    open_rules = Rules(allow_everyone=True)
+
+    impact = simulate(delta, AclIndex(), Names(topics=("orders",)), open_rules)
+
+    [reads] = [effect for effect in impact.loses if effect.operation is Operation.READ]
+    assert (reads.principal, reads.except_principals) == ("*", ("User:ada",))
+    assert any("first ACLs on topic orders" in warning for warning in impact.warnings)
+
+
+def test_the_last_acl_off_a_topic_opens_it_where_no_acl_means_everyone() -> None:
+    refusal = deny("User:eve", "ALL", "orders")
+
+    impact = simulate(
+        Delta(remove=(refusal,)), AclIndex([refusal]), Names(topics=("orders",)), Rules(allow_everyone=True)
+    )
+
+    assert any(effect.principal == "*" for effect in impact.gains)
+    assert any("last ACLs on topic orders" in warning for warning in impact.warnings)
+
+
+def test_a_new_topic_has_no_access_before_and_its_gains_are_those_of_the_patterns_over_it() -> None:
+    index = AclIndex([allow("User:bob", "READ", "orders.", pattern="PREFIXED")])
+
+    impact = simulate(Delta(), index, Names(new_topics=("orders.new",)))
+
+    assert {effect.operation.name for effect in impact.gains} == {"READ", "DESCRIBE"}
+    assert all(effect.before is None and effect.resource_name == "orders.new" for effect in impact.gains)
+
+
+def test_an_acl_that_takes_the_place_of_another_is_recovered_access() -> None:
+    old, new = allow("User:bob", "READ", "orders"), allow("User:bob", "READ", "ord", pattern="PREFIXED")
+
+    impact = simulate(Delta(add=(new,), remove=(old,)), AclIndex([old]), Names(topics=("orders",)))
+
+    recovered = [effect for effect in impact.recovered if effect.resource_name == "orders"]
+    assert {effect.operation.name for effect in recovered} == {"READ", "DESCRIBE"}
+    assert recovered[0].before is not None
+    assert (recovered[0].before.determining, recovered[0].after.determining) == ((old,), (new,))
+
+
+def test_an_address_range_leaves_unnamed_addresses_to_depend() -> None:
+    delta = Delta(add=(allow("User:bob", "READ", "orders", host="10.0.0.0/8"),))
+    names = Names(topics=("orders",), hosts=("10.1.2.3", "192.168.0.1"))
+
+    impact = simulate(delta, AclIndex(), names)
+
+    assert {effect.host for effect in impact.gains} == {"10.1.2.3", "10.0.0.0/8"}
+    assert all("10.0.0.0/8" in (effect.reason or "") for effect in impact.depends)
+    assert {effect.except_hosts for effect in impact.depends} == {("10.0.0.0/8", "10.1.2.3", "192.168.0.1")}
+
+
+def test_before_ranges_existed_a_range_is_text_and_the_edit_says_so() -> None:
+    delta = Delta(add=(allow("User:bob", "READ", "orders", host="10.0.0.0/8"),))
+
+    impact = simulate(delta, AclIndex(), Names(hosts=("10.1.2.3",)), Rules(kafka_version="4.3"))
+
+    assert {effect.host for effect in impact.gains} == {"10.0.0.0/8"}
+    assert any("reads no address ranges" in warning for warning in impact.warnings)
+
+
+def test_an_unknown_value_is_neither_a_gain_nor_a_loss() -> None:
+    strange = acl("ALLOW", "User:bob", "UNKNOWN", "orders")
+
+    impact = simulate(Delta(add=(strange,)), AclIndex(), Names(topics=("orders",)))
+
+    assert (impact.gains, impact.loses) == ((), ())
+    assert {effect.after.result for effect in impact.depends} == {Result.UNDECIDED}
+
+
+def test_adding_what_is_there_changes_nothing_and_says_so() -> None:
+    binding = allow("User:bob", "READ", "orders")
+
+    impact = simulate(Delta(add=(binding,)), AclIndex([binding]), Names(topics=("orders",)))
+
+    assert impact.is_empty
+    assert impact.resources == (topic("orders"),)
+    assert any(warning.startswith("Already in force") for warning in impact.warnings)
+
+
+def test_the_wildcard_covers_starred_groups_in_zookeeper_mode_only() -> None:
+    wildcard = allow("User:bob", "READ", "*", resource_type="GROUP")
+    names = Names(groups=("*team", "team"))
+
+    impact = simulate(Delta(), AclIndex([wildcard]), names, Rules("acl"), Rules("standard"))
+
+    assert {effect.names_text for effect in impact.loses} == {"*team", "*"}
+
+
+def test_losing_super_user_rights_is_a_loss_on_everything() -> None:
+    names = Names(topics=("orders",))
+
+    impact = simulate(Delta(), AclIndex(), names, Rules(super_users=frozenset({"User:root"})), Rules())
+
+    assert {effect.principal for effect in impact.loses} == {"User:root"}
+    assert impact.unchanged == sum(len(v) for v in OPERATIONS.values()) + len(OPERATIONS[ResourceType.TOPIC])
+
+
+def test_the_dictionary_has_the_promised_keys_and_no_others() -> None:
+    index = AclIndex([deny("User:eve", "READ", "orders")])
+    delta = Delta(add=(allow("User:*", "READ", "orders"),))
+
+    answer = simulate(delta, index, Names(topics=("orders",))).as_dict()
+
+    assert list(answer) == ["gains", "loses", "recovered", "depends", "unchanged", "resources", "warnings"]
+    gain = next(e for e in answer["gains"] if e["operation"] == "READ")  # type: ignore[attr-defined]
+    assert gain == {
+        "principal": "*",
+        "host": "*",
+        "except": {"principals": ["User:eve"], "hosts": []},
+        "operation": "READ",
+        "resource_type": "TOPIC",
+        "resource_name": "orders",
+        "names": {"kind": "EXACT", "text": "orders"},
+        "before": {
+            "result": "DENIED",
+            "basis": "NO_ALLOW_ACL",
+            "determining": [deny("User:eve", "READ", "orders").as_dict()],
+        },
+        "after": {
+            "result": "ALLOWED",
+            "basis": "ALLOW_ACL",
+            "determining": [allow("User:*", "READ", "orders").as_dict()],
+        },
+    }
+    assert answer["resources"] == [{"resource_type": "TOPIC", "resource_name": "orders"}]
