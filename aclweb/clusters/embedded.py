@@ -11,6 +11,7 @@ ZooKeeper comes out of PySpark's jars; a broker needs the jars that `jars.py` fe
 
 from __future__ import annotations
 
+import abc
 import base64
 import contextlib
 import functools
@@ -153,7 +154,7 @@ def _shim_for(java: Path) -> Path:
 # --- what both servers have in common -------------------------------------------------
 
 
-class _Server:
+class _Server(abc.ABC):
     """One JVM with its directory: started, watched, stopped, and found again after a crash."""
 
     title = "server"
@@ -176,7 +177,6 @@ class _Server:
         return self.directory / "console.log"
 
     def _spawn(self, arguments: list[str]) -> None:
-        self._end_leftover()
         environment = {
             name: value
             for name, value in os.environ.items()
@@ -236,11 +236,13 @@ class _Server:
         last = f" Its last words: {' | '.join(tail)}" if tail else ""
         return EmbeddedError(f"{self.title} in {self.directory} {what}; see {self.console}.{last}")
 
+    @abc.abstractmethod
     def start(self) -> None:
-        raise EmbeddedError(f"{self.title} has no start of its own.")
+        """Spawn the JVM and return at once."""
 
+    @abc.abstractmethod
     def wait_ready(self, timeout_seconds: float = 120.0) -> None:
-        raise EmbeddedError(f"{self.title} cannot be waited for.")
+        """Return when the server does its work; raises EmbeddedError if it ends or takes too long."""
 
     def __enter__(self) -> Self:
         self.start()

@@ -110,7 +110,6 @@ class _Edit:
     pattern: ResourcePattern
     bindings: list[AclBinding]
     rereads: int = 0
-    size: int = 0
     evidence: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -199,10 +198,9 @@ class ZooKeeperClient:
             self._get(self._kazoo.sync_async("/"))
             self._require_kafka()
             problems: list[Problem] = []
-            patterns = list(self._patterns(problems))
+            paths = dict(self._patterns(problems))
             bindings: list[AclBinding] = []
             unreadable: list[ResourcePattern] = []
-            paths = {znodes.path_of(pattern): pattern for pattern in patterns}
             for path, found in self._fetch(paths, tolerate=(NoAuthError,)).items():
                 pattern = paths[path]
                 if isinstance(found, NoAuthError):
@@ -255,8 +253,8 @@ class ZooKeeperClient:
             state=ClusterState.UNREADABLE,
         )
 
-    def _patterns(self, problems: list[Problem]) -> Iterator[ResourcePattern]:
-        """Yield every pattern that has a node of its own."""
+    def _patterns(self, problems: list[Problem]) -> Iterator[tuple[str, ResourcePattern]]:
+        """Yield the path and pattern of every node that holds ACLs; what else stands there becomes a problem."""
         stores = ((znodes.LITERAL_ROOT, PatternType.LITERAL), (znodes.PREFIXED_ROOT, PatternType.PREFIXED))
         for name in self._children(znodes.EXTENDED_ROOT) or []:
             if f"{znodes.EXTENDED_ROOT}/{name}" != znodes.PREFIXED_ROOT:
@@ -278,7 +276,7 @@ class ZooKeeperClient:
                     )
                     continue
                 for name in sorted(self._children(f"{root}/{word}") or []):
-                    yield ResourcePattern(resource_type, name, pattern_type)
+                    yield f"{root}/{word}/{name}", ResourcePattern(resource_type, name, pattern_type)
 
     def _children(self, path: str) -> list[str] | None:
         """Return the names below a node, None where the node is not there."""
@@ -337,7 +335,7 @@ class ZooKeeperClient:
             batch, waiting = waiting[:_PATTERNS_PER_TRANSACTION], waiting[_PATTERNS_PER_TRANSACTION:]
             try:
                 again = self._write_batch(verb, batch, outcomes)
-            except _NO_ANSWER as error:
+            except (KazooException, *_NO_ANSWER) as error:
                 open_ones = [edit for edit in batch if any(one not in outcomes for one in edit.bindings)]
                 _tell(outcomes, open_ones, OutcomeKind.UNKNOWN, self._lost(error, sent=True))
                 _tell(outcomes, waiting, OutcomeKind.UNKNOWN, self._lost(error, sent=False))
@@ -358,11 +356,11 @@ class ZooKeeperClient:
             planned = self._plan(verb, edit, fetched[edit.path], outcomes)
             if planned is None:
                 continue
-            changed, operations, edit.size = planned
-            if sent and size + edit.size > LARGEST_TRANSACTION:
+            changed, operations, needed = planned
+            if sent and size + needed > LARGEST_TRANSACTION:
                 later.append(edit)
                 continue
-            size += edit.size
+            size += needed
             sent.append((edit, changed))
             for operation in operations:
                 operation(transaction)

@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
 
 import pytest
@@ -28,6 +28,7 @@ from aclweb.clusters import (
 )
 from aclweb.clusters.embedded import KafkaBroker
 from tests.builders import allow, deny
+from tests.clusters.certificates import certificates
 from tests.servers import USERS, create_topic, need_jars, need_java, produce, wipe
 
 BROKERS = ["kafka44", "kafka39"]
@@ -209,19 +210,69 @@ def test_the_right_to_describe_the_cluster_is_enough_to_read_every_acl(broker):
     assert refused[0].sentence == "The user 'bob' may not change ACLs; that needs Alter on the cluster."
 
 
-@pytest.mark.kafka
-def test_a_cluster_without_an_authorizer_is_a_state_of_its_own(tmp_path):
+@pytest.fixture(scope="module")
+def open_broker(tmp_path_factory) -> Iterator[KafkaBroker]:
+    """A broker without an authorizer, whose port without logins speaks TLS."""
     need_java()
     jars = need_jars("4.4.0")
-    without = {"authorizer.class.name": None, "super.users": None, "allow.everyone.if.no.acl.found": None}
-    with KafkaBroker(tmp_path, jars, users=USERS, settings=without) as broker:
-        error = failure(broker.bootstrap, options(broker, "bob"), 15)
-        with AdminClient(broker.connection("bob")) as bob:
-            (outcome,) = bob.write(Verb.ADD, [allow("User:bob", "READ", "t")])
+    directory = tmp_path_factory.mktemp("open")
+    authority, server = certificates("127.0.0.1")
+    (directory / "server.pem").write_text(server)
+    settings = {
+        "authorizer.class.name": None,
+        "super.users": None,
+        "allow.everyone.if.no.acl.found": None,
+        "listener.security.protocol.map": "PLAINTEXT:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:SASL_PLAINTEXT",
+        "listener.name.plaintext.ssl.keystore.type": "PEM",
+        "listener.name.plaintext.ssl.keystore.location": str(directory / "server.pem"),
+    }
+    with KafkaBroker(directory / "broker", jars, users=USERS, settings=settings) as broker:
+        broker.authority = authority
+        yield broker
+
+
+@pytest.mark.kafka
+def test_a_cluster_without_an_authorizer_is_a_state_of_its_own(open_broker):
+    error = failure(open_broker.bootstrap, options(open_broker, "bob"), 15)
+    with AdminClient(open_broker.connection("bob")) as bob:
+        (outcome,) = bob.write(Verb.ADD, [allow("User:bob", "READ", "t")])
 
     assert error.state is ClusterState.NO_AUTHORIZER
     assert outcome.kind is OutcomeKind.REFUSED
     assert "no authorizer" in outcome.sentence
+
+
+@pytest.mark.kafka
+def test_tls_works_where_the_certificate_is_trusted_and_names_the_host(open_broker):
+    given = {"security.protocol": "SSL", "ssl.ca.pem": open_broker.authority}
+
+    with AdminClient(Connection(SourceKind.ADMIN, open_broker.plaintext, given)) as client:
+        assert client.describe().cluster_id
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_tls_is_refused_where_nobody_vouches_for_the_certificate_or_it_names_another_host(open_broker, host):
+    port = open_broker.plaintext.rpartition(":")[2]
+    trusted = {"ssl.ca.pem": open_broker.authority} if host == "localhost" else {}
+
+    error = failure(f"{host}:{port}", {"security.protocol": "SSL", **trusted})
+
+    assert error.state is ClusterState.UNREACHABLE
+    assert "is not to be trusted" in str(error)
+
+
+@pytest.mark.parametrize("name", ["ssl.ca.pem", "ssl.certificate.pem"])
+def test_pem_text_that_is_damaged_is_told_before_anything_is_sent(name):
+    damaged = "-----BEGIN CERTIFICATE-----\nno base64!\n-----END CERTIFICATE-----\n"
+    given = {
+        "security.protocol": "SSL",
+        "ssl.certificate.pem": damaged,
+        "ssl.key.pem": damaged,
+        name: damaged,
+    }
+
+    assert "certificates of this connection cannot be used" in str(failure("127.0.0.1:1", given))
 
 
 @pytest.mark.kafka

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
-import ipaddress
 import json
 import os
 import signal
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from kazoo.client import KazooClient
 from kazoo.security import ACL, Id, make_acl
 
@@ -33,6 +26,7 @@ from aclweb.clusters import (
 from aclweb.clusters.embedded import ZooKeeperServer, lay_out
 from aclweb.clusters.zookeeper import LARGEST_TRANSACTION, ZooKeeperClient
 from tests.builders import allow, deny
+from tests.clusters.certificates import certificates
 from tests.servers import create_topic, need_java, produce
 
 pytestmark = pytest.mark.zookeeper
@@ -431,7 +425,7 @@ def guarded(tmp_path_factory) -> Iterator[ZooKeeperServer]:
     jaas.write_text(
         'Server { org.apache.zookeeper.server.auth.DigestLoginModule required user_kafka="right" user_ann="ann"; };\n'
     )
-    authority, server_pem = certificates(directory)
+    authority, server_pem = certificates("127.0.0.1")
     (directory / "authority.pem").write_text(authority)
     (directory / "server.pem").write_text(server_pem)
     with ZooKeeperServer(directory / "probe") as probe:
@@ -475,38 +469,6 @@ def login(user: str, password: str, protocol: str = "SASL_PLAINTEXT") -> dict[st
         "sasl.username": user,
         "sasl.password": password,
     }
-
-
-def certificates(directory: Path) -> tuple[str, str]:
-    """Return (an authority's certificate, a server's key with its certificate for 127.0.0.1) as PEM."""
-    day = datetime.timedelta(days=1)
-    now = datetime.datetime.now(datetime.UTC)
-
-    def signed(name: str, key, issuer: str, issuer_key, *, authority: bool) -> x509.Certificate:
-        builder = (
-            x509.CertificateBuilder()
-            .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]))
-            .issuer_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, issuer)]))
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - day)
-            .not_valid_after(now + day)
-            .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
-        )
-        if not authority:
-            names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-            builder = builder.add_extension(names, critical=False)
-        return builder.sign(issuer_key, hashes.SHA256())
-
-    authority_key, server_key = (
-        ec.generate_private_key(ec.SECP256R1()),
-        ec.generate_private_key(ec.SECP256R1()),
-    )
-    authority = signed("authority", authority_key, "authority", authority_key, authority=True)
-    server = signed("zookeeper", server_key, "authority", authority_key, authority=False)
-    pem = serialization.Encoding.PEM
-    private = server_key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    return authority.public_bytes(pem).decode(), private.decode() + server.public_bytes(pem).decode()
 
 
 def test_the_brokers_user_writes_and_its_nodes_stay_guarded(guarded):
