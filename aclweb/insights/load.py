@@ -1,0 +1,168 @@
+"""Bring the result of the pipeline into the database, whole or not at all.
+
+The manifest says which ACLs the job worked with; a result for other ACLs than the cluster
+ever had is refused. Rows of the earlier load stay until the new one is complete, and
+pages change over in one step.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from django.db import transaction
+
+from aclweb.insights.models import AclUse, Load, SeenRequest
+from aclweb.inventory.models import Cluster, Revision
+
+logger = logging.getLogger(__name__)
+
+FORMAT = 1
+_ROWS_AT_ONCE = 5_000
+_JOB = "usage"
+_TABLES = ("usage", "requests")
+
+
+class InsightsError(Exception):
+    """A result that cannot be loaded, or a job that could not run; the message is a sentence."""
+
+
+def load(directory: Path | str, cluster: Cluster) -> Load:
+    """Load the result of the usage job in `directory` and make it what pages show.
+
+    Raises InsightsError, and changes nothing, for a folder that is no complete result of
+    this job, or one made with ACLs that the cluster never held.
+    """
+    folder = Path(directory)
+    manifest = _manifest(folder)
+    revision = _revision_of(manifest, cluster)
+    with transaction.atomic():
+        # Two loads at once would both be current: whoever comes second waits here.
+        Cluster.objects.select_for_update().get(pk=cluster.pk)
+        fresh = Load.objects.create(cluster=cluster, **_facts(manifest), revision_number=revision.number)
+        for rows in _batches(folder / "usage.parquet"):
+            AclUse.objects.bulk_create([_use(fresh, row) for row in rows])
+        for rows in _batches(folder / "requests.parquet"):
+            SeenRequest.objects.bulk_create([_seen(fresh, row) for row in rows])
+        Load.objects.filter(cluster=cluster).exclude(pk=fresh.pk).delete()
+    logger.info(
+        "Loaded insights of cluster %s: %d log lines, %d ACLs used, %d requests.",
+        cluster.slug,
+        fresh.lines_read,
+        manifest["rows"]["usage"],
+        manifest["rows"]["requests"],
+    )
+    return fresh
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    path = folder / "manifest.json"
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InsightsError(
+            f"{folder} holds no manifest.json, so it is no result of the pipeline; name the folder given to --out."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise InsightsError(f"{path} cannot be read as a manifest: {error}") from error
+    if not isinstance(manifest, dict) or manifest.get("job") != _JOB:
+        raise InsightsError(
+            f"{path} is not of the job {_JOB!r}; load a result of `python -m aclweb.pipeline usage`."
+        )
+    if manifest.get("format") != FORMAT:
+        raise InsightsError(
+            f"{path} has the format {manifest.get('format')!r} and this aclweb reads {FORMAT}; run the job again."
+        )
+    for name in _TABLES:
+        table = folder / f"{name}.parquet"
+        found = pq.ParquetFile(table).metadata.num_rows if table.is_file() else None
+        if found != manifest["rows"][name]:
+            raise InsightsError(
+                f"{table} should hold {manifest['rows'][name]} rows and "
+                f"{'is missing' if found is None else f'holds {found}'}; run the job again."
+            )
+    return manifest
+
+
+def _revision_of(manifest: dict[str, Any], cluster: Cluster) -> Revision:
+    digest = manifest["snapshot"]["digest"]
+    revision = cluster.revisions.filter(digest=digest).order_by("-number").first()
+    if revision is None:
+        raise InsightsError(
+            f"The result was made with ACLs (digest {digest[:12]}…) that {cluster} never held; "
+            "run the job with a snapshot of this cluster."
+        )
+    return revision
+
+
+def _facts(manifest: dict[str, Any]) -> dict[str, Any]:
+    lines, coverage = manifest["lines"], manifest["coverage"]
+    return {
+        "snapshot_digest": manifest["snapshot"]["digest"],
+        "first_at": _moment(coverage["first_at"]),
+        "last_at": _moment(coverage["last_at"]),
+        "lines_read": lines["read"],
+        "lines_parsed": lines["parsed"],
+        "lines_other": lines["other"],
+        "lines_unparsed": lines["unparsed"],
+        "unparsed": manifest["unparsed"],
+        "permits_seen": coverage["permits_seen"],
+        "disagreements": manifest["disagreements"]["lines"],
+        "declarations": manifest["declarations"],
+        "manifest": manifest,
+    }
+
+
+def _batches(path: Path) -> Iterator[list[dict[str, Any]]]:
+    for batch in pq.ParquetFile(path).iter_batches(_ROWS_AT_ONCE):
+        yield batch.to_pylist()
+
+
+def _use(load: Load, row: dict[str, Any]) -> AclUse:
+    return AclUse(
+        load=load,
+        key=row["binding_key"],
+        requests=row["requests"],
+        alone=row["alone"],
+        named=row["named"],
+        first_at=_in_utc(row["first_at"]),
+        last_at=_in_utc(row["last_at"]),
+    )
+
+
+def _seen(load: Load, row: dict[str, Any]) -> SeenRequest:
+    return SeenRequest(
+        load=load,
+        principal=row["principal"],
+        host=row["host"],
+        operation=row["operation"],
+        resource_type=row["resource_type"],
+        resource_name=row["resource_name"],
+        allowed=row["allowed"],
+        lines=row["lines"],
+        first_at=_in_utc(row["first_at"]),
+        last_at=_in_utc(row["last_at"]),
+        api_names=row["api_names"],
+        days=[[_day(entry["day"]), entry["lines"]] for entry in row["days"]],
+        sample=row["sample"] or "",
+        decided_now=row["decided_now"],
+        basis_now=row["basis_now"],
+    )
+
+
+def _day(day: date | str) -> str:
+    return day if isinstance(day, str) else day.isoformat()
+
+
+def _moment(text: str | None) -> datetime | None:
+    return _in_utc(datetime.fromisoformat(text)) if text else None
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """The log names no zone; its times are kept as they stand and shown as they stand."""
+    return moment.replace(tzinfo=UTC)

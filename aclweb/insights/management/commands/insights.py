@@ -1,0 +1,47 @@
+"""Learn from a cluster's authorizer logs now: `manage.py insights CLUSTER`."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from aclweb.insights import queries, refresh
+from aclweb.insights.load import InsightsError, load
+from aclweb.inventory.models import Cluster
+
+
+class Command(BaseCommand):
+    help = (
+        "Read a cluster's authorizer logs with Spark and load what they say, or load a result made elsewhere."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("cluster", help="the cluster's short name")
+        parser.add_argument(
+            "--load", metavar="DIR", type=Path, help="load this result of the pipeline, run no job"
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        cluster = Cluster.objects.filter(slug=options["cluster"]).first()
+        if cluster is None:
+            known = ", ".join(Cluster.objects.values_list("slug", flat=True)) or "there are none yet"
+            raise CommandError(
+                f"No cluster is called {options['cluster']!r}; known are: {known}.", returncode=2
+            )
+        try:
+            loaded = load(options["load"], cluster) if options["load"] else refresh.refresh(cluster)
+        except InsightsError as error:
+            raise CommandError(str(error), returncode=2 if options["load"] else 1) from error
+        if loaded is None:
+            raise CommandError(f"Another process is reading the logs of {cluster} already.", returncode=1)
+        coverage = queries.coverage(cluster)
+        if options["json"]:
+            facts = {"cluster": cluster.slug, "revision": loaded.revision_number, "manifest": loaded.manifest}
+            self.stdout.write(json.dumps(facts | {"sentences": list(coverage.sentences)}))
+        else:
+            self.stdout.write("\n".join(coverage.sentences))

@@ -1,0 +1,454 @@
+"""What did the logs tell about a cluster, and what can they not tell?
+
+Every number here comes from the newest load. Where the log cannot know (no log, no
+permits in it, an ACL younger than it) the answer is "cannot tell" with the reason, and
+never 0. Times are the brokers' own, in a zone that their log does not name.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Max, Q, Sum
+
+from aclweb.acl.authorizer import authorize
+from aclweb.acl.model import AccessRequest, Operation, PermissionType, Resource, ResourceType
+from aclweb.acl.profiles import SUPER_USERS_KEY, Rules
+from aclweb.insights.causes import Cause, likely_cause
+from aclweb.insights.models import AclUse, Load, SeenRequest
+from aclweb.inventory.current import InForce, in_force
+from aclweb.inventory.models import Cluster, StoredAcl
+
+NO_LOG = "no authorizer log has been read"
+NO_PERMITS = "permits are not in the log: the brokers write them at level DEBUG only"
+TOO_YOUNG = "this ACL is younger than the log"
+
+_PAGE_SIZE = 50
+_NEW_DAYS = 3
+
+
+# --- Use of ACLs ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Use:
+    """How often one ACL counted.
+
+    state: "used", "idle" or "cannot-tell". `reason` says why the log cannot tell.
+    requests: decisions it was one of the settling ACLs of; alone: those it settled by
+    itself; named: lines in which the broker gave it as its rule. `reason` may stand beside
+    a number too: then there may have been more.
+    """
+
+    key: str
+    state: str
+    requests: int = 0
+    alone: int = 0
+    named: int = 0
+    first_at: datetime | None = None
+    last_at: datetime | None = None
+    reason: str = ""
+
+    @property
+    def sentence(self) -> str:
+        if self.state == "cannot-tell":
+            return f"Cannot tell whether it is used: {self.reason}."
+        if self.state == "idle":
+            return "No request of the log hung on it."
+        last = f", last on {self.last_at:%Y-%m-%d %H:%M}" if self.last_at else ""
+        requests = f"{self.requests:,} {'request' if self.requests == 1 else 'requests'}"
+        return f"It settled {requests}{last}; {self.alone:,} of them hung on it alone."
+
+
+def usage_of(cluster: Cluster, keys: Collection[str]) -> dict[str, Use]:
+    """Return the use of each ACL in `keys` (binding keys); three queries, however many keys."""
+    load = current_load(cluster)
+    wanted = list(dict.fromkeys(keys))
+    if load is None:
+        return {key: Use(key, "cannot-tell", reason=NO_LOG) for key in wanted}
+    found = {use.key: use for use in AclUse.objects.filter(load=load, key__in=wanted)}
+    denies, young = _denies_and_young(cluster, load, [key for key in wanted if key not in found])
+    uses = {}
+    for key in wanted:
+        use = found.get(key)
+        if use is not None and use.requests:
+            reason = "" if load.permits_seen else NO_PERMITS
+            uses[key] = Use(
+                key, "used", use.requests, use.alone, use.named, use.first_at, use.last_at, reason
+            )
+        elif key in young:
+            uses[key] = Use(key, "cannot-tell", reason=TOO_YOUNG)
+        elif key in denies or load.permits_seen:
+            # Refusals are in every log; what a DENY forbade would be there.
+            uses[key] = Use(key, "idle", named=use.named if use else 0)
+        else:
+            uses[key] = Use(key, "cannot-tell", reason=NO_PERMITS)
+    return uses
+
+
+def _denies_and_young(cluster: Cluster, load: Load, keys: Collection[str]) -> tuple[set[str], set[str]]:
+    denies, young = set(), set()
+    rows = StoredAcl.objects.filter(cluster=cluster, key__in=keys, removed_in__isnull=True).values_list(
+        "key", "permission_type", "added_in__number", "added_in__read_at"
+    )
+    for key, permission, number, read_at in rows:
+        if permission == PermissionType.DENY.name:
+            denies.add(key)
+        # The first reading finds ACLs that are older than it; only later ones date them.
+        if number > 1 and (load.last_at is None or read_at > load.last_at):
+            young.add(key)
+    return denies, young
+
+
+def idle_count(cluster: Cluster) -> int | None:
+    """Return how many ACLs in force no request of the log hung on; None where the log cannot tell."""
+    load = current_load(cluster)
+    if load is None or not load.permits_seen:
+        return None
+    used = AclUse.objects.filter(load=load, requests__gt=0).values("key")
+    return StoredAcl.objects.filter(cluster=cluster, removed_in__isnull=True).exclude(key__in=used).count()
+
+
+# --- Refusals ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What one principal was refused on one resource, from all hosts together.
+
+    days: lines for each day of the log, none left out. is_new: refused for the first time
+    in the last three days of the log, and the log is longer than that.
+    """
+
+    principal: str
+    operation: Operation
+    resource: Resource
+    lines: int
+    hosts: tuple[str, ...]
+    api_names: tuple[str, ...]
+    first_at: datetime
+    last_at: datetime
+    days: tuple[tuple[str, int], ...]
+    sample: str
+    cause: Cause
+    is_new: bool
+
+
+@dataclass(frozen=True)
+class RefusalPage:
+    rows: tuple[Refusal, ...]
+    total: int
+    page: int
+    pages: int
+    lines: int
+    principals: int
+
+
+def refusals(cluster: Cluster, page: int = 1, size: int = _PAGE_SIZE) -> RefusalPage:
+    """Return refused requests grouped by principal, operation and resource; latest first."""
+    load = current_load(cluster)
+    if load is None:
+        return RefusalPage((), 0, 1, 1, 0, 0)
+    refused = SeenRequest.objects.filter(load=load, allowed=False)
+    groups = refused.values(*_GROUP).annotate(latest=Max("last_at")).order_by("-latest", *_GROUP)
+    total = groups.count()
+    pages = max(1, -(-total // size))
+    page = min(max(1, page), pages)
+    shown = list(groups[(page - 1) * size : page * size])
+    sums = refused.aggregate(lines=Sum("lines"), principals=Count("principal", distinct=True))
+    rows = _refusals(load, refused.filter(_any_of(shown)) if shown else refused.none(), in_force(cluster))
+    return RefusalPage(rows, total, page, pages, sums["lines"] or 0, sums["principals"] or 0)
+
+
+def refusals_of(cluster: Cluster, resource: Resource) -> tuple[Refusal, ...]:
+    """Return who was refused what on one resource, latest first."""
+    load = current_load(cluster)
+    if load is None:
+        return ()
+    rows = SeenRequest.objects.filter(
+        load=load, allowed=False, resource_type=resource.resource_type.name, resource_name=resource.name
+    )
+    return _refusals(load, rows, in_force(cluster))
+
+
+_GROUP = ("principal", "operation", "resource_type", "resource_name")
+
+
+def _any_of(groups: Iterable[Mapping[str, Any]]) -> Q:
+    wanted = Q()
+    for group in groups:
+        wanted |= Q(**{name: group[name] for name in _GROUP})
+    return wanted
+
+
+def _refusals(load: Load, rows: Iterable[SeenRequest], now: InForce) -> tuple[Refusal, ...]:
+    grouped: dict[tuple[str, ...], list[SeenRequest]] = defaultdict(list)
+    for row in rows:
+        grouped[row.principal, row.operation, row.resource_type, row.resource_name].append(row)
+    found = [_refusal(load, group, now) for group in grouped.values()]
+    return tuple(sorted(found, key=lambda refusal: refusal.last_at, reverse=True))
+
+
+def _refusal(load: Load, group: list[SeenRequest], now: InForce) -> Refusal:
+    latest = max(group, key=lambda row: row.last_at)
+    first_at = min(row.first_at for row in group)
+    lines_of_day: dict[str, int] = defaultdict(int)
+    for row in group:
+        for day, lines in row.days:
+            lines_of_day[day] += lines
+    resource = Resource(ResourceType[latest.resource_type], latest.resource_name)
+    operation = Operation[latest.operation]
+    request = AccessRequest(latest.principal, latest.host, operation, resource.resource_type, resource.name)
+    return Refusal(
+        principal=latest.principal,
+        operation=operation,
+        resource=resource,
+        lines=sum(row.lines for row in group),
+        hosts=tuple(sorted({row.host for row in group})),
+        api_names=tuple(sorted({name for row in group for name in row.api_names})),
+        first_at=first_at,
+        last_at=latest.last_at,
+        days=tuple((day, lines_of_day.get(day, 0)) for day in days_of(load)),
+        sample=latest.sample,
+        cause=likely_cause(authorize(request, now.index, now.rules), now.index),
+        is_new=_is_new(load, first_at),
+    )
+
+
+def _is_new(load: Load, first_at: datetime) -> bool:
+    if load.first_at is None or load.last_at is None:
+        return False
+    recent = load.last_at - timedelta(days=_NEW_DAYS)
+    return load.first_at < recent < first_at
+
+
+def days_of(load: Load) -> list[str]:
+    """Return every day that the log covers, at most the last 31."""
+    if load.first_at is None or load.last_at is None:
+        return []
+    last: date = load.last_at.date()
+    count = min(31, (last - load.first_at.date()).days + 1)
+    return [(last - timedelta(days=back)).isoformat() for back in reversed(range(count))]
+
+
+# --- Requests ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A distinct request of the log with its answer, and what the ACLs said when it was loaded."""
+
+    request: AccessRequest
+    allowed: bool
+    lines: int
+    first_at: datetime
+    last_at: datetime
+    api_names: tuple[str, ...]
+    differs: bool
+
+
+def recent_requests(
+    cluster: Cluster, resource: Resource | None = None, limit: int = 10_000
+) -> tuple[Seen, ...]:
+    """Return the distinct requests of the log, latest first, on one resource or all."""
+    load = current_load(cluster)
+    if load is None:
+        return ()
+    rows = SeenRequest.objects.filter(load=load)
+    if resource is not None:
+        rows = rows.filter(resource_type=resource.resource_type.name, resource_name=resource.name)
+    return tuple(_seen(row) for row in rows.order_by("-last_at", "pk")[:limit])
+
+
+def disagreements(cluster: Cluster, limit: int = 100) -> tuple[Seen, ...]:
+    """Return the requests that the ACLs of the load answer otherwise than the log, most lines first."""
+    load = current_load(cluster)
+    if load is None:
+        return ()
+    otherwise = Q(allowed=True, decided_now="DENIED") | Q(allowed=False, decided_now="ALLOWED")
+    rows = SeenRequest.objects.filter(otherwise, load=load).order_by("-lines", "pk")[:limit]
+    return tuple(_seen(row) for row in rows)
+
+
+def _seen(row: SeenRequest) -> Seen:
+    request = AccessRequest(
+        row.principal, row.host, Operation[row.operation], ResourceType[row.resource_type], row.resource_name
+    )
+    return Seen(
+        request=request,
+        allowed=row.allowed,
+        lines=row.lines,
+        first_at=row.first_at,
+        last_at=row.last_at,
+        api_names=tuple(row.api_names),
+        differs=row.decided_now != "UNDECIDED" and (row.decided_now == "ALLOWED") != row.allowed,
+    )
+
+
+# --- Coverage ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """One file of the log: `permits` are decisions in it that allowed something."""
+
+    name: str
+    lines: int
+    unparsed: int
+    permits: int
+    first_at: str | None
+    last_at: str | None
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What the log can prove.
+
+    cannot_tell: nothing can be said about the use of ALLOW ACLs; `reason` says why.
+    sentences: the whole of it for a person, in order.
+    """
+
+    load: Load | None
+    cannot_tell: bool
+    reason: str
+    sentences: tuple[str, ...]
+    files: tuple[LogFile, ...] = ()
+    unparsed: tuple[tuple[str, int, str], ...] = ()
+
+
+def coverage(cluster: Cluster) -> Coverage:
+    """Return what the newest load can and cannot tell."""
+    load = current_load(cluster)
+    if load is None:
+        sentence = (
+            "No authorizer log of this cluster has been read yet, so the use of its ACLs and its refusals are unknown."
+            if cluster.log_paths.strip()
+            else "Nobody has said where this cluster's authorizer logs are, so the use of its ACLs is unknown."
+        )
+        return Coverage(None, True, NO_LOG, (sentence,))
+    files = tuple(_file(file) for file in load.manifest.get("files", ()))
+    unparsed = tuple((entry["reason"], entry["lines"], entry["sample"]) for entry in load.unparsed)
+    cannot_tell = not load.permits_seen
+    return Coverage(
+        load=load,
+        cannot_tell=cannot_tell,
+        reason=NO_PERMITS if cannot_tell else "",
+        sentences=tuple(_coverage_sentences(load, files)),
+        files=files,
+        unparsed=unparsed,
+    )
+
+
+def _file(file: Mapping[str, Any]) -> LogFile:
+    name = str(file["path"]).rsplit("/", 1)[-1]
+    return LogFile(name, file["lines"], file["unparsed"], file["permits"], file["first_at"], file["last_at"])
+
+
+def _coverage_sentences(load: Load, files: tuple[LogFile, ...]) -> Iterable[str]:
+    if load.first_at is None or load.last_at is None:
+        yield f"The log has {load.lines_read:,} lines, and none that begins with a time."
+    else:
+        yield (
+            f"The log covers {load.first_at:%Y-%m-%d %H:%M} to {load.last_at:%Y-%m-%d %H:%M} of the brokers' clocks, "
+            f"with {load.lines_read:,} lines in {len(files)} {'file' if len(files) == 1 else 'files'}."
+        )
+    blind = [file.name for file in files if not file.permits]
+    if not load.permits_seen:
+        yield (
+            "Permits are not logged, so the log cannot tell which ALLOW ACLs are used; refusals are complete. "
+            "Brokers write permits when the logger kafka.authorizer.logger is set to DEBUG."
+        )
+    elif blind:
+        yield f"Permits are missing in {', '.join(blind)}, so what is counted may have happened more often."
+    else:
+        yield "Permits and refusals are logged."
+    if load.lines_unparsed:
+        yield (
+            f"{load.lines_unparsed:,} {'line' if load.lines_unparsed == 1 else 'lines'} could not be understood and "
+            f"{'is' if load.lines_unparsed == 1 else 'are'} in no count."
+        )
+    if load.disagreements:
+        yield (
+            f"{load.disagreements:,} decisions of the log would be made otherwise now: the ACLs have changed since, "
+            "or a declaration is wrong."
+        )
+
+
+# --- Declarations -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Check:
+    """What the log says about one declaration: "confirms", "contradicts" or "suggests"."""
+
+    setting: str
+    kind: str
+    sentence: str
+
+
+def declarations(cluster: Cluster) -> tuple[Check, ...]:
+    """Return what the brokers' own words confirm or contradict; empty where the log says nothing of it."""
+    load = current_load(cluster)
+    if load is None:
+        return ()
+    found = load.declarations
+    return (
+        *_super_users(cluster, found.get("super_users", {})),
+        *_default_mode(cluster, found.get("default_allow", 0), found.get("default_deny_uncovered", 0)),
+    )
+
+
+def _super_users(cluster: Cluster, seen: Mapping[str, int]) -> Iterable[Check]:
+    declared = _declared_super_users(cluster)
+    for principal, lines in sorted(seen.items()):
+        times = _lines(lines)
+        if declared is None:
+            yield Check(
+                "super_users",
+                "suggests",
+                f"The brokers treated {principal} as a super user in {times}, and nobody has declared the super users.",
+            )
+        elif principal in declared:
+            yield Check(
+                "super_users", "confirms", f"{principal} is a super user: the brokers said so in {times}."
+            )
+        else:
+            yield Check(
+                "super_users",
+                "contradicts",
+                f"The brokers treated {principal} as a super user in {times}, and it is not declared as one.",
+            )
+
+
+def _declared_super_users(cluster: Cluster) -> frozenset[str] | None:
+    if cluster.super_users is None:
+        return None
+    rules = Rules.read(authorizer=cluster.authorizer, config={SUPER_USERS_KEY: cluster.super_users})
+    return rules.super_users
+
+
+def _default_mode(cluster: Cluster, allowed: int, refused: int) -> Iterable[Check]:
+    for happened, lines, means in (("allowed", allowed, True), ("refused", refused, False)):
+        if not lines:
+            continue
+        fact = f"The brokers {happened} requests because no ACL was found, in {_lines(lines)}"
+        if cluster.allow_everyone is None:
+            yield Check("allow_everyone", "suggests", f"{fact}; nobody has declared what they do then.")
+        elif cluster.allow_everyone == means:
+            yield Check("allow_everyone", "confirms", f"{fact}, as declared.")
+        else:
+            declared = "allow" if cluster.allow_everyone else "refuse"
+            yield Check("allow_everyone", "contradicts", f"{fact}; declared is that they {declared}.")
+
+
+def _lines(count: int) -> str:
+    return f"{count:,} {'line' if count == 1 else 'lines'} of the log"
+
+
+def current_load(cluster: Cluster) -> Load | None:
+    """Return the newest complete load of the cluster's logs."""
+    return Load.objects.filter(cluster=cluster, current=True).order_by("-loaded_at").first()

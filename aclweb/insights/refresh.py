@@ -1,0 +1,137 @@
+"""Run the pipeline over a cluster's logs and load what it found.
+
+Spark runs in a process group of its own, as a child: a worker that is stopped or runs out
+of time ends the whole group and leaves no JVM behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from django.conf import settings
+
+from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
+from aclweb.clusters import ClusterError
+from aclweb.clusters.embedded import java_home
+from aclweb.insights.load import InsightsError, load
+from aclweb.insights.models import Load
+from aclweb.inventory.current import in_force, rules_of
+from aclweb.inventory.models import Cluster
+
+logger = logging.getLogger(__name__)
+
+LONGEST_RUN_SECONDS = 3600.0
+_GRACE_SECONDS = 10.0
+
+
+def refresh(cluster: Cluster) -> Load | None:
+    """Read the cluster's logs anew and return the new load; None while another process does so.
+
+    Raises InsightsError where there is no log to read, no Java, or the job failed.
+    """
+    if not settings.ACLWEB_SPARK_MASTER:
+        raise InsightsError("Reading logs is switched off here: ACLWEB_SPARK_MASTER is empty.")
+    logs = log_paths(cluster)
+    if not logs:
+        raise InsightsError(
+            f"Nobody has said where the authorizer logs of {cluster} are; set them at the cluster."
+        )
+    if cluster.revision is None:
+        raise InsightsError(f"{cluster} has not been read yet; there are no ACLs to hold its logs against.")
+    with _alone(cluster) as mine:
+        if not mine:
+            logger.info("The logs of cluster %s are being read already.", cluster.slug)
+            return None
+        with tempfile.TemporaryDirectory(prefix="aclweb-insights-") as directory:
+            snapshot = Path(directory) / "snapshot.jsonl"
+            snapshot.write_text(snapshot_text(cluster), encoding="utf-8")
+            result = Path(directory) / "usage"
+            _run(["usage", "--snapshot", str(snapshot), "--log", *logs, "--out", str(result)])
+            return load(result, cluster)
+
+
+def log_paths(cluster: Cluster) -> list[str]:
+    """Return where the cluster's logs are: a path or pattern a line."""
+    return [line.strip() for line in cluster.log_paths.splitlines() if line.strip()]
+
+
+def snapshot_text(cluster: Cluster) -> str:
+    """Return the cluster as it is in force, as the pipeline reads it: a header line, then an ACL a line."""
+    now = in_force(cluster)
+    rules = rules_of(cluster)
+    config: dict[str, object] = {}
+    if cluster.super_users is not None:
+        config[SUPER_USERS_KEY] = cluster.super_users
+    if cluster.allow_everyone is not None:
+        config[ALLOW_EVERYONE_KEY] = cluster.allow_everyone
+    header = {
+        "cluster": cluster.slug,
+        "revision": now.revision.number if now.revision else None,
+        "config": config,
+        "authorizer": rules.authorizer,
+        "kafka_version": rules.kafka_version,
+        "topics": [topic.name for topic in now.topics],
+        "groups": list(now.groups or ()),
+    }
+    lines = [header, *(binding.as_dict() for binding in now.index)]
+    return "".join(f"{json.dumps(line)}\n" for line in lines)
+
+
+@contextlib.contextmanager
+def _alone(cluster: Cluster) -> Iterator[bool]:
+    """Hold the cluster's lock file for the length of a block; the block is told whether it got it."""
+    folder = Path(settings.ACLWEB_DATA_DIR) / "locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"insights-{cluster.pk}").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield True
+
+
+def _run(arguments: Sequence[str]) -> None:
+    try:
+        home = java_home()
+    except ClusterError as error:
+        raise InsightsError(f"The logs were not read, because Spark needs Java. {error}") from error
+    child = subprocess.Popen(
+        [sys.executable, "-m", "aclweb.pipeline", *arguments, "--master", settings.ACLWEB_SPARK_MASTER],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "JAVA_HOME": str(home), "PYTHONPATH": os.pathsep.join(sys.path)},
+        process_group=0,
+    )
+    try:
+        _, errors = child.communicate(timeout=LONGEST_RUN_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise InsightsError(
+            f"Reading the logs took longer than {LONGEST_RUN_SECONDS / 60:.0f} minutes and was ended."
+        ) from error
+    finally:
+        _end(child)
+    if child.returncode != 0:
+        last = [line for line in errors.splitlines() if line.strip()][-1:]
+        raise InsightsError(f"The logs were not read. {last[0] if last else 'The job gave no reason.'}")
+
+
+def _end(child: subprocess.Popen[str]) -> None:
+    """End the child's whole group, the JVM and its Python workers too; nothing of it outlives this call."""
+    for ending in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, ending)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(_GRACE_SECONDS)

@@ -1,0 +1,36 @@
+"""The doors through which workers learn from the logs.
+
+`refresh_all` rings once for each cluster that has logs. A refresh that finds another one
+at work on the same cluster leaves it to that one.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from aclweb.celery import app
+from aclweb.insights import refresh as refreshing
+from aclweb.insights.load import InsightsError
+from aclweb.inventory.models import Cluster
+
+logger = logging.getLogger(__name__)
+
+
+@app.task(name="insights.refresh", ignore_result=True, acks_late=True)
+def refresh(cluster_id: int) -> None:
+    """Read the logs of one cluster and load what they say; what failed is told in the worker's log."""
+    cluster = Cluster.objects.filter(pk=cluster_id).first()
+    if cluster is None:
+        logger.info("Cluster %d is gone, so its logs were not read.", cluster_id)
+        return
+    try:
+        refreshing.refresh(cluster)
+    except InsightsError as error:
+        logger.warning("Insights of cluster %s stay as they were. %s", cluster.slug, error)
+
+
+@app.task(name="insights.refresh_all", ignore_result=True)
+def refresh_all() -> None:
+    """Have the logs of every cluster read that has any."""
+    for cluster_id in Cluster.objects.exclude(log_paths="").order_by("pk").values_list("pk", flat=True):
+        refresh.delay(cluster_id)

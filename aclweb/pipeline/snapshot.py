@@ -1,0 +1,102 @@
+"""What does a snapshot file say about a cluster?
+
+Its first line is a JSON object with everything beside the ACLs, then comes one ACL a line.
+The digest names the ACLs: equal digests mean equal ACLs, in whatever order they stand.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from aclweb.acl.model import AclBinding, AclError
+from aclweb.acl.notation import binding_key, parse_object, read_acls
+from aclweb.acl.problems import NotationError
+from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
+
+HEADER_KEYS = ("cluster", "revision", "config", "authorizer", "kafka_version", "topics", "groups")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One cluster as it was read: `bindings` by their keys, without repetitions."""
+
+    cluster: str
+    revision: int | None
+    rules: Rules
+    bindings: Mapping[str, AclBinding]
+    digest: str
+
+
+def read_snapshot(path: Path) -> Snapshot:
+    """Return what the file says; raise NotationError with a sentence for each bad line."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise NotationError(f"{path}: The snapshot cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise NotationError(f"{path}: The snapshot is not UTF-8 text (byte {error.start + 1}).") from error
+
+    first, _, rest = text.partition("\n")
+    header = _header(first, path)
+    # An empty line in place of the header, so that messages count lines as an editor does.
+    bindings = {binding_key(acl): acl for acl in read_acls(f"\n{rest}", source=str(path), format="jsonl")}
+    return Snapshot(
+        cluster=str(header.get("cluster") or ""),
+        revision=_revision(header.get("revision"), path),
+        rules=_rules(header, path),
+        bindings=bindings,
+        digest=digest_of(bindings),
+    )
+
+
+def digest_of(keys: Mapping[str, AclBinding]) -> str:
+    """Return the SHA-256 over the sorted keys of the ACLs."""
+    return hashlib.sha256("".join(f"{key}\n" for key in sorted(keys)).encode("ascii")).hexdigest()
+
+
+def _header(line: str, path: Path) -> dict[str, object]:
+    wanted = f"the first line is an object with the keys {', '.join(HEADER_KEYS)}"
+    try:
+        header = parse_object(line)
+    except AclError as error:
+        raise NotationError(f"{path}:1: {error} In a snapshot {wanted}.") from error
+    unknown = sorted(header.keys() - set(HEADER_KEYS))
+    if unknown:
+        raise NotationError(f"{path}:1: The key {unknown[0]!r} is none of a snapshot; {wanted}.")
+    return header
+
+
+def _revision(value: object, path: Path) -> int | None:
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    raise NotationError(f"{path}:1: The revision is {value!r}; write a whole number or null.")
+
+
+def _rules(header: Mapping[str, object], path: Path) -> Rules:
+    config = header.get("config") or {}
+    if not isinstance(config, dict):
+        raise NotationError(f"{path}:1: The config is {config!r}; write an object, {{}} if nothing is known.")
+    undeclared = {
+        setting
+        for setting, key in (("super_users", SUPER_USERS_KEY), ("allow_everyone", ALLOW_EVERYONE_KEY))
+        if key not in config
+    }
+    try:
+        return Rules.read(
+            authorizer=_word(header, "authorizer"),
+            kafka_version=_word(header, "kafka_version"),
+            config=config,
+            undeclared=frozenset(undeclared),
+        )
+    except AclError as error:
+        raise NotationError(f"{path}:1: {error}") from error
+
+
+def _word(header: Mapping[str, object], key: str) -> str | None:
+    value = header.get(key)
+    if value is None or isinstance(value, str):
+        return value
+    raise AclError(f"The {key} is {value!r}; write a text.")

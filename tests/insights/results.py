@@ -1,0 +1,103 @@
+"""A result of the pipeline, written without Spark: one line per fact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from aclweb.acl.model import AclBinding
+from aclweb.acl.notation import binding_key
+from aclweb.inventory.sync import digest_of
+from aclweb.pipeline.results import new_result, write_manifest, write_table
+
+FIRST = datetime(2026, 11, 7, 8)
+LAST = datetime(2026, 11, 20, 20)
+
+_TIME = pa.timestamp("us")
+_USAGE = pa.schema(
+    {
+        "binding_key": pa.string(),
+        "requests": pa.int64(),
+        "alone": pa.int64(),
+        "named": pa.int64(),
+        "first_at": _TIME,
+        "last_at": _TIME,
+    }
+)
+_REQUESTS = pa.schema(
+    [(name, pa.string()) for name in ("principal", "host", "operation", "resource_type", "resource_name")]
+    + [("allowed", pa.bool_()), ("lines", pa.int64()), ("first_at", _TIME), ("last_at", _TIME)]
+    + [("api_names", pa.list_(pa.string()))]
+    + [("days", pa.list_(pa.struct([("day", pa.string()), ("lines", pa.int64())])))]
+    + [("sample", pa.string()), ("decided_now", pa.string()), ("basis_now", pa.string())]
+)
+
+
+def use(binding: AclBinding, **facts: Any) -> dict[str, Any]:
+    row = {"requests": 5, "alone": 2, "named": 0, "first_at": FIRST, "last_at": LAST}
+    return row | {"binding_key": binding_key(binding)} | facts
+
+
+def request(principal: str, operation: str, name: str, **facts: Any) -> dict[str, Any]:
+    """A refused request of the last day, unless `facts` say otherwise."""
+    row = {
+        "principal": principal,
+        "host": "10.0.0.7",
+        "operation": operation,
+        "resource_type": "TOPIC",
+        "resource_name": name,
+        "allowed": False,
+        "lines": 3,
+        "first_at": LAST - timedelta(hours=5),
+        "last_at": LAST,
+        "api_names": ["Fetch"],
+        "sample": "[2026-11-20 20:00:00,000] INFO Principal = …",
+        "decided_now": "DENIED",
+        "basis_now": "DEFAULT_DENY",
+    } | facts
+    return {"days": [{"day": "2026-11-20", "lines": row["lines"]}]} | row
+
+
+def write_result(
+    folder: Path,
+    bindings: Iterable[AclBinding],
+    *,
+    usage: Iterable[Mapping[str, Any]] = (),
+    requests: Iterable[Mapping[str, Any]] = (),
+    files: Iterable[Mapping[str, Any]] | None = None,
+    unparsed: Iterable[Mapping[str, Any]] = (),
+    **facts: Any,
+) -> Path:
+    """Write a result about `bindings` to `folder`; `facts` replace parts of the manifest."""
+    usage, requests, unparsed = list(usage), list(requests), list(unparsed)
+    files = (
+        [file("broker-1.log", permits=80), file("broker-2.log", permits=70)] if files is None else list(files)
+    )
+    permits = sum(entry["permits"] for entry in files)
+    lost = sum(entry["lines"] for entry in unparsed)
+    manifest = {
+        "format": 1,
+        "job": "usage",
+        "snapshot": {"cluster": "test-eu", "revision": 1, "digest": digest_of(map(binding_key, bindings))},
+        "files": files,
+        "lines": {"read": 200 + lost, "parsed": 190, "other": 10, "unparsed": lost},
+        "unparsed": unparsed,
+        "coverage": {"first_at": str(FIRST), "last_at": str(LAST), "permits_seen": bool(permits)},
+        "declarations": {"super_users": {}, "default_allow": 0, "default_deny_uncovered": 0},
+        "disagreements": {"requests": 0, "lines": 0},
+        "rows": {"usage": len(usage), "requests": len(requests)},
+    } | facts
+    with new_result(folder) as unfinished:
+        write_table(unfinished, "usage", pa.Table.from_pylist(usage, schema=_USAGE))
+        write_table(unfinished, "requests", pa.Table.from_pylist(requests, schema=_REQUESTS))
+        write_manifest(unfinished, manifest)
+    return folder
+
+
+def file(name: str, *, permits: int = 0, lines: int = 100) -> dict[str, Any]:
+    facts = {"path": f"/logs/{name}", "lines": lines, "unparsed": 0, "permits": permits}
+    return facts | {"first_at": str(FIRST), "last_at": str(LAST)}

@@ -1,0 +1,270 @@
+"""Do the answers from the logs say what they know, and "cannot tell" where they do not?"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from aclweb.acl.model import Operation, Resource, ResourceType
+from aclweb.acl.notation import binding_key
+from aclweb.insights import queries
+from aclweb.inventory.sync import sync
+from tests.builders import allow
+from tests.fake_cluster import FakeCluster
+from tests.insights.conftest import BINDINGS
+from tests.insights.results import FIRST, LAST, file, request, use
+
+PREFIX, _, FRAUD, _, _, _, DENY = BINDINGS
+REFUSALS_ONLY = [file("broker-1.log"), file("broker-2.log")]
+
+
+def use_of(cluster, binding):
+    return queries.usage_of(cluster, [binding_key(binding)])[binding_key(binding)]
+
+
+# --- Use ---
+
+
+def test_a_used_acl_tells_how_often_and_when_last(given, read_cluster):
+    given(usage=[use(PREFIX, requests=1200, alone=1)])
+
+    found = use_of(read_cluster, PREFIX)
+
+    assert (found.state, found.requests, found.alone) == ("used", 1200, 1)
+    assert (
+        found.sentence == "It settled 1,200 requests, last on 2026-11-20 20:00; 1 of them hung on it alone."
+    )
+
+
+def test_an_acl_without_a_request_is_idle_where_permits_are_logged(given, read_cluster):
+    given(usage=[use(PREFIX)])
+
+    assert use_of(read_cluster, FRAUD).state == "idle"
+    assert queries.idle_count(read_cluster) == len(BINDINGS) - 1
+
+
+def test_without_permits_in_the_log_the_use_of_an_allow_cannot_be_told(given, read_cluster):
+    given(files=REFUSALS_ONLY)
+
+    found = use_of(read_cluster, PREFIX)
+
+    assert (found.state, found.requests) == ("cannot-tell", 0)
+    assert "permits are not in the log" in found.sentence
+    assert queries.idle_count(read_cluster) is None
+
+
+def test_without_permits_in_the_log_an_idle_deny_is_idle_all_the_same(given, read_cluster):
+    given(files=REFUSALS_ONLY)
+
+    assert use_of(read_cluster, DENY).state == "idle"
+
+
+def test_without_any_log_nothing_can_be_told(read_cluster):
+    found = use_of(read_cluster, PREFIX)
+
+    assert (found.state, found.reason) == ("cannot-tell", queries.NO_LOG)
+    assert queries.coverage(read_cluster).cannot_tell
+    assert queries.refusals(read_cluster).rows == ()
+    assert queries.idle_count(read_cluster) is None
+
+
+def test_an_acl_younger_than_the_log_is_not_called_idle(given, read_cluster):
+    given()
+    new = allow("User:new", "READ", "orders")
+    sync(
+        read_cluster,
+        client=FakeCluster([*BINDINGS, new], topics=["orders", "payments.eu"], groups=["billing"]),
+    )
+
+    assert use_of(read_cluster, new).reason == queries.TOO_YOUNG
+    assert use_of(read_cluster, FRAUD).state == "idle"
+
+
+def test_the_use_of_many_acls_takes_few_queries(given, read_cluster, django_assert_max_num_queries):
+    given(usage=[use(PREFIX)])
+
+    with django_assert_max_num_queries(3):
+        queries.usage_of(read_cluster, [binding_key(binding) for binding in BINDINGS])
+
+
+# --- Refusals ---
+
+
+def test_refusals_are_grouped_by_principal_operation_and_resource(given, read_cluster):
+    given(
+        requests=[
+            request("User:eve", "READ", "payments.eu", host="10.0.0.1", lines=2, api_names=["Fetch"]),
+            request("User:eve", "READ", "payments.eu", host="10.0.0.2", lines=3, api_names=["Metadata"]),
+            request("User:eve", "WRITE", "payments.eu", lines=4, last_at=LAST - timedelta(days=1)),
+            request("User:bob", "READ", "payments.eu", allowed=True),
+        ]
+    )
+
+    page = queries.refusals(read_cluster)
+
+    assert (page.total, page.lines, page.principals) == (2, 9, 1)
+    first = page.rows[0]
+    assert (first.principal, first.operation, first.lines) == ("User:eve", Operation.READ, 5)
+    assert first.hosts == ("10.0.0.1", "10.0.0.2")
+    assert first.api_names == ("Fetch", "Metadata")
+    assert first.days[-1] == ("2026-11-20", 5)
+    assert len(first.days) == 14
+
+
+def test_refusals_come_a_page_at_a_time_latest_first(given, read_cluster):
+    given(
+        requests=[
+            request("User:eve", "READ", f"topic-{number}", last_at=LAST - timedelta(minutes=number))
+            for number in range(7)
+        ]
+    )
+
+    page = queries.refusals(read_cluster, page=2, size=3)
+
+    assert [row.resource.name for row in page.rows] == ["topic-3", "topic-4", "topic-5"]
+    assert (page.total, page.pages) == (7, 3)
+    assert queries.refusals(read_cluster, page=99, size=3).page == 3
+
+
+def test_the_refusals_of_one_resource_are_found(given, read_cluster):
+    given(requests=[request("User:eve", "READ", "payments.eu"), request("User:eve", "READ", "orders")])
+
+    found = queries.refusals_of(read_cluster, Resource(ResourceType.TOPIC, "orders"))
+
+    assert [row.resource.name for row in found] == ["orders"]
+
+
+def test_a_refusal_is_new_if_it_began_in_the_last_days_of_a_longer_log(given, read_cluster):
+    given(
+        requests=[
+            request("User:eve", "READ", "a", first_at=LAST - timedelta(days=1)),
+            request("User:eve", "READ", "b", first_at=FIRST),
+        ]
+    )
+
+    found = {row.resource.name: row.is_new for row in queries.refusals(read_cluster).rows}
+
+    assert found == {"a": True, "b": False}
+
+
+@pytest.mark.parametrize(
+    "asked, kind, told",
+    [
+        (request("User:eve", "READ", "payments.eu"), "deny", "Deny User:eve"),
+        (request("User:CN=fraud, OU=risk", "READ", "orders"), "name", "differ in its spaces"),
+        (request("User:cn=FRAUD,OU=risk", "READ", "orders"), "name", "differ in upper and lower case"),
+        (request("User:bob", "WRITE", "orders"), "host", "Has the client moved"),
+        (
+            request(
+                "User:ops",
+                "DESCRIBE",
+                "kafka-cluster",
+                resource_type="CLUSTER",
+                host="0:0:0:0:0:0:0:1",
+            ),
+            "host",
+            "Brokers write this address as 0:0:0:0:0:0:0:1",
+        ),
+        (request("User:indexer", "READ", "images"), "host", "is no address"),
+        (request("User:ANONYMOUS", "READ", "orders"), "anonymous", "listener without authentication"),
+        (request("User:bob", "READ", "billing", resource_type="GROUP"), "group", "Read on its group too"),
+        (request("User:bob", "WRITE", "payments.eu"), "operation", "and nothing more"),
+        (request("User:zoe", "READ", "elsewhere"), "no-rule", "none comes near"),
+        (request("User:bob", "READ", "payments.eu"), "allowed-now", "allowed today"),
+    ],
+)
+def test_the_likely_cause_of_a_refusal_is_told(given, read_cluster, asked, kind, told):
+    given(requests=[asked])
+
+    (refusal,) = queries.refusals(read_cluster).rows
+
+    assert refusal.cause.kind == kind
+    assert told in refusal.cause.sentence
+
+
+def test_a_range_of_addresses_is_told_to_count_for_nobody_before_kafka_4_4(given, read_cluster):
+    read_cluster.kafka_version = "4.3"
+    read_cluster.save()
+    given(requests=[request("User:notes", "READ", "customers", host="10.40.3.17")])
+
+    (refusal,) = queries.refusals(read_cluster).rows
+
+    assert "never counts" in refusal.cause.sentence
+
+
+# --- Requests, coverage, declarations ---
+
+
+def test_requests_that_would_be_answered_otherwise_now_are_found(given, read_cluster):
+    given(
+        requests=[
+            request("User:old", "READ", "orders", allowed=True, decided_now="DENIED"),
+            request("User:eve", "READ", "payments.eu"),
+        ],
+        disagreements={"requests": 1, "lines": 3},
+    )
+
+    assert [seen.request.principal for seen in queries.disagreements(read_cluster)] == ["User:old"]
+    assert {seen.request.principal: seen.differs for seen in queries.recent_requests(read_cluster)} == {
+        "User:old": True,
+        "User:eve": False,
+    }
+    assert "3 decisions of the log would be made otherwise now" in " ".join(
+        queries.coverage(read_cluster).sentences
+    )
+
+
+def test_coverage_tells_the_span_and_what_was_not_understood(given, read_cluster):
+    given(unparsed=[{"reason": "no log record", "lines": 7, "sample": "java.io.IOException"}])
+
+    found = queries.coverage(read_cluster)
+
+    assert not found.cannot_tell
+    assert found.sentences[0].startswith("The log covers 2026-11-07 08:00 to 2026-11-20 20:00")
+    assert "7 lines could not be understood" in " ".join(found.sentences)
+    assert found.unparsed == (("no log record", 7, "java.io.IOException"),)
+    assert [entry.name for entry in found.files] == ["broker-1.log", "broker-2.log"]
+
+
+def test_coverage_names_the_brokers_that_do_not_log_permits(given, read_cluster):
+    given(files=[file("broker-1.log", permits=9), file("broker-2.log")])
+
+    assert "Permits are missing in broker-2.log" in " ".join(queries.coverage(read_cluster).sentences)
+
+
+@pytest.mark.parametrize(
+    "declared, seen, kinds",
+    [
+        ("User:admin", {"User:admin": 3}, ["confirms"]),
+        ("User:admin", {"User:root": 3}, ["contradicts"]),
+        (None, {"User:root": 3}, ["suggests"]),
+        ("User:admin", {}, []),
+    ],
+)
+def test_super_users_of_the_log_confirm_or_contradict_the_declared_ones(
+    given, read_cluster, declared, seen, kinds
+):
+    read_cluster.super_users = declared
+    given(declarations={"super_users": seen, "default_allow": 0, "default_deny_uncovered": 0})
+
+    assert [check.kind for check in queries.declarations(read_cluster)] == kinds
+
+
+@pytest.mark.parametrize(
+    "declared, allowed, refused, kinds",
+    [
+        (False, 0, 4, ["confirms"]),
+        (False, 4, 0, ["contradicts"]),
+        (True, 4, 0, ["confirms"]),
+        (None, 0, 4, ["suggests"]),
+        (True, 0, 0, []),
+    ],
+)
+def test_the_default_mode_is_confirmed_or_contradicted(
+    given, read_cluster, declared, allowed, refused, kinds
+):
+    read_cluster.allow_everyone = declared
+    given(declarations={"super_users": {}, "default_allow": allowed, "default_deny_uncovered": refused})
+
+    assert [check.kind for check in queries.declarations(read_cluster)] == kinds
