@@ -86,6 +86,8 @@ SECURITY_DISABLED = 54
 SASL_AUTHENTICATION_FAILED = 58
 UNSUPPORTED_SASL_MECHANISM = 33
 _HOPELESS = (SASL_AUTHENTICATION_FAILED, ILLEGAL_SASL_STATE, UNSUPPORTED_SASL_MECHANISM)
+# A broker that is just starting may hang up once or twice; one that goes on means it.
+_REBUFFS_BELIEVED = 3
 
 _ANY = 1
 # The lowest level of the feature metadata.version that each line of Kafka supports, by
@@ -503,6 +505,7 @@ class _Eavesdropper(logging.Handler):
         self.client = client
         self.causes: list[BaseException] = []
         self.metadata_refused = False
+        self.rebuffs = 0
 
     def emit(self, record: logging.LogRecord) -> None:
         network = getattr(self.client, "_net", None)
@@ -514,8 +517,12 @@ class _Eavesdropper(logging.Handler):
         self.causes += causes
         if record.getMessage().startswith("Bootstrap attempt"):
             self.metadata_refused = True  # connected, and then not told about the brokers
-        if any(getattr(cause, "errno", None) in _HOPELESS for cause in causes):
-            # Trying again would only lock the account; the library's loop ends when its manager is closed.
+            self.rebuffs += 1
+        self.rebuffs += sum("Handshake failed" in str(cause) for cause in causes)
+        refused = any(getattr(cause, "errno", None) in _HOPELESS for cause in causes)
+        if refused or self.rebuffs >= _REBUFFS_BELIEVED:
+            # Trying again would only take long, or lock the account. The library's loop ends
+            # when its manager is closed.
             self.client._manager.closed = True
 
     def __enter__(self) -> Self:

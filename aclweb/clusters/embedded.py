@@ -517,7 +517,7 @@ class KafkaBroker(_Server):
     def authorizer_log(self) -> Path:
         return self.directory / "logs" / "kafka-authorizer.log"
 
-    def connection(self, user: str = "admin", *, timeout_seconds: float = 15.0) -> Connection:
+    def connection(self, user: str = "admin", *, timeout_seconds: float = 30.0) -> Connection:
         """Return how aclweb's own client logs in as this user."""
         options = {
             "security.protocol": "SASL_PLAINTEXT",

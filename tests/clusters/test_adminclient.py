@@ -58,7 +58,7 @@ def options(broker: KafkaBroker, user: str, **others: str) -> dict[str, str]:
     }
 
 
-def failure(address: str, given: dict[str, str] | None = None, seconds: float = 3) -> ClusterError:
+def failure(address: str, given: dict[str, str] | None = None, seconds: float = 30) -> ClusterError:
     """Return why a client does not come to be, or cannot read."""
     with pytest.raises(ClusterError) as caught:
         with AdminClient(Connection(SourceKind.ADMIN, address, given or {}, seconds)) as client:
@@ -71,7 +71,7 @@ def failure(address: str, given: dict[str, str] | None = None, seconds: float = 
 
 @pytest.mark.kafka
 def test_a_wrong_password_is_told_as_such_and_never_repeated(broker):
-    error = failure(broker.bootstrap, options(broker, "bob", sasl_password="hunter2"), 10)
+    error = failure(broker.bootstrap, options(broker, "bob", sasl_password="hunter2"))
 
     assert error.state is ClusterState.LOGIN_REFUSED
     assert "refused the login of 'bob'" in str(error)
@@ -80,7 +80,7 @@ def test_a_wrong_password_is_told_as_such_and_never_repeated(broker):
 
 @pytest.mark.kafka
 def test_a_mechanism_that_the_brokers_do_not_offer_is_named(broker):
-    error = failure(broker.bootstrap, options(broker, "bob", sasl_mechanism="SCRAM-SHA-512"), 10)
+    error = failure(broker.bootstrap, options(broker, "bob", sasl_mechanism="SCRAM-SHA-512"))
 
     assert error.state is ClusterState.LOGIN_REFUSED
     assert "do not offer SCRAM-SHA-512" in str(error)
@@ -88,7 +88,7 @@ def test_a_mechanism_that_the_brokers_do_not_offer_is_named(broker):
 
 @pytest.mark.kafka
 def test_a_login_at_the_port_without_logins_is_told_as_the_wrong_port(broker):
-    error = failure(broker.plaintext, options(broker, "bob"), 10)
+    error = failure(broker.plaintext, options(broker, "bob"))
 
     assert error.state is ClusterState.LOGIN_REFUSED
     assert "takes no logins" in str(error)
@@ -128,7 +128,7 @@ def test_a_name_that_nobody_knows_is_told_as_such():
     "wrong", ["", "broker", "broker:", ":9092", "broker:kafka", "a:1,b", "PLAINTEXT://a:9092/x"]
 )
 def test_an_address_that_is_none_is_told_with_what_would_be_right(wrong):
-    error = failure(wrong)
+    error = failure(wrong, seconds=1)
 
     assert repr(wrong) in str(error)
     assert "host:9092" in str(error)
@@ -175,7 +175,7 @@ def test_a_cause_is_heard_even_where_the_logging_of_the_process_silences_the_lib
     library.setLevel(logging.NOTSET)
     logging.getLogger("kafka").setLevel(logging.ERROR)
 
-    error = failure(kafka44.bootstrap, options(kafka44, "bob", sasl_password="hunter2"), 10)
+    error = failure(kafka44.bootstrap, options(kafka44, "bob", sasl_password="hunter2"))
 
     assert error.state is ClusterState.LOGIN_REFUSED
 
@@ -185,7 +185,7 @@ def test_a_cause_is_heard_even_where_the_logging_of_the_process_silences_the_lib
 
 @pytest.mark.kafka
 def test_no_right_to_describe_is_a_state_of_its_own_and_not_an_empty_cluster(broker):
-    error = failure(broker.bootstrap, options(broker, "bob"), 15)
+    error = failure(broker.bootstrap, options(broker, "bob"))
 
     assert error.state is ClusterState.NOT_PERMITTED
     assert str(error).startswith("The user 'bob' may not list the ACLs")
@@ -233,7 +233,7 @@ def open_broker(tmp_path_factory) -> Iterator[KafkaBroker]:
 
 @pytest.mark.kafka
 def test_a_cluster_without_an_authorizer_is_a_state_of_its_own(open_broker):
-    error = failure(open_broker.bootstrap, options(open_broker, "bob"), 15)
+    error = failure(open_broker.bootstrap, options(open_broker, "bob"))
     with AdminClient(open_broker.connection("bob")) as bob:
         (outcome,) = bob.write(Verb.ADD, [allow("User:bob", "READ", "t")])
 
@@ -246,7 +246,7 @@ def test_a_cluster_without_an_authorizer_is_a_state_of_its_own(open_broker):
 def test_tls_works_where_the_certificate_is_trusted_and_names_the_host(open_broker):
     given = {"security.protocol": "SSL", "ssl.ca.pem": open_broker.authority}
 
-    with AdminClient(Connection(SourceKind.ADMIN, open_broker.plaintext, given)) as client:
+    with AdminClient(Connection(SourceKind.ADMIN, open_broker.plaintext, given, 60)) as client:
         assert client.describe().cluster_id
 
 
@@ -272,7 +272,7 @@ def test_pem_text_that_is_damaged_is_told_before_anything_is_sent(name):
         name: damaged,
     }
 
-    assert "certificates of this connection cannot be used" in str(failure("127.0.0.1:1", given))
+    assert "certificates of this connection cannot be used" in str(failure("127.0.0.1:1", given, 1))
 
 
 @pytest.mark.kafka

@@ -72,7 +72,7 @@ def subject(request, tmp_path: Path, fresh: str) -> Subject:
         server = request.getfixturevalue("zookeeper_server")
         address = f"{server.address}/{fresh}"
         lay_out(address, cluster_id="zk-1", topics={"orders.eu": 2, "audit": 1}, broker="127.0.0.1:9092")
-        return _live(Connection(SourceKind.ZOOKEEPER, address))
+        return _live(Connection(SourceKind.ZOOKEEPER, address, timeout_seconds=60))
     broker: KafkaBroker = request.getfixturevalue(kind)
     wipe(broker)
     with connect(broker.connection()) as client:

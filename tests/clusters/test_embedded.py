@@ -119,7 +119,7 @@ def test_a_zookeeper_comes_back_with_its_data_on_the_same_port(tmp_path):
 
     with ZooKeeperServer(tmp_path) as second:
         keeper = KazooClient(hosts=second.address)
-        keeper.start(timeout=15)
+        keeper.start(timeout=60)
         topics = keeper.get_children("/kafka/brokers/topics")
         keeper.stop()
 

@@ -48,14 +48,14 @@ def address(zookeeper_server, fresh) -> str:
 def raw(address) -> Iterator[KazooClient]:
     """Somebody else who writes to the same ZooKeeper, without any manners."""
     keeper = KazooClient(hosts=address)
-    keeper.start(timeout=15)
+    keeper.start(timeout=60)
     yield keeper
     keeper.stop()
     keeper.close()
 
 
 def client_of(address: str, **options: str) -> ZooKeeperClient:
-    timeout = float(options.pop("timeout", "15"))
+    timeout = float(options.pop("timeout", "60"))
     client = connect(Connection(SourceKind.ZOOKEEPER, address, options, timeout))
     assert isinstance(client, ZooKeeperClient)
     return client
@@ -167,7 +167,7 @@ def test_nodes_in_places_where_kafka_keeps_none_are_told_and_not_read(address, r
 
 def test_a_cluster_whose_brokers_never_had_an_authorizer_says_so(zookeeper_server, fresh):
     keeper = KazooClient(hosts=zookeeper_server.address)
-    keeper.start(timeout=15)
+    keeper.start(timeout=60)
     keeper.create(f"/{fresh}/brokers/topics", b"", makepath=True)
     keeper.stop()
 
@@ -451,7 +451,7 @@ def guarded(tmp_path_factory) -> Iterator[ZooKeeperServer]:
             hosts=server.address,
             sasl_options={"mechanism": "DIGEST-MD5", "username": "kafka", "password": "right"},
         )
-        keeper.start(timeout=15)
+        keeper.start(timeout=60)
         for path in ("/kafka-acl/Topic", "/kafka-acl-changes"):
             keeper.set_acls(
                 path, [make_acl("sasl", "kafka", all=True), make_acl("world", "anyone", read=True)]
@@ -477,7 +477,7 @@ def test_the_brokers_user_writes_and_its_nodes_stay_guarded(guarded):
 
     assert outcome.kind is OutcomeKind.WRITTEN
     keeper = KazooClient(hosts=guarded.address)
-    keeper.start(timeout=15)
+    keeper.start(timeout=60)
     permissions = {
         (acl.id.scheme, acl.id.id, acl.perms) for acl in keeper.get_acls("/kafka-acl/Topic/orders")[0]
     }
