@@ -15,6 +15,8 @@ from aclweb.acl.problems import Problems, shown
 
 _DASH = re.compile(r"( *)-(?:( +)(.*))?")
 _PAIR = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s'"#:][^:#]*?) *:(?:[ ]+(.*))?""")
+# What this module writes itself, for nearly every text; the others cost more to read.
+_SIMPLE = re.compile(r'(\w+): "([^"\\]*)"')
 _DOUBLE = re.compile(r'"((?:[^"\\]|\\.)*)"[ \t]*(?:(?<=[ \t])#.*)?')
 _SINGLE = re.compile(r"'((?:[^']|'')*)'[ \t]*(?:(?<=[ \t])#.*)?")
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
@@ -43,6 +45,8 @@ def write_rows(rows: Iterable[Mapping[str, str]]) -> str:
 
 
 def _quoted(text: str) -> str:
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     return '"' + "".join(map(_escaped, text)) + '"'
 
 
@@ -119,6 +123,9 @@ def read_rows(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, st
 
 
 def _pair(text: str) -> tuple[str, str]:
+    simple = _SIMPLE.fullmatch(text)
+    if simple is not None:
+        return simple[1], simple[2]
     found = _PAIR.fullmatch(text)
     if found is None:
         raise _BadValue(f"{shown(text)} is not 'key: value'; put one pair on each line.")

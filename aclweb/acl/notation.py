@@ -365,7 +365,7 @@ def _why_not_written(binding: AclBinding, format: str, rules: Rules) -> str | No
     if format == "zk":
         try:
             znodes.path_of(binding.pattern)
-            znodes.encode((binding,))
+            znodes.check_writable(binding)
         except znodes.ZnodeError as error:
             return str(error)
         return None

@@ -8,6 +8,7 @@ question is always what a broker would make of the node.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -81,7 +82,7 @@ def path_of(pattern: ResourcePattern) -> str:
             f"ZooKeeper has no place for the pattern type {pattern.pattern_type.name}; "
             "it keeps LITERAL and PREFIXED."
         )
-    if pattern.resource_type not in TYPE_NODES.values():
+    if pattern.resource_type.pascal not in TYPE_NODES:
         raise ZnodeError(
             f"ZooKeeper has no place for the resource type {pattern.resource_type.name}; "
             f"it keeps {', '.join(kind.name for kind in TYPE_NODES.values())}."
@@ -120,17 +121,34 @@ def encode(bindings: Iterable[AclBinding]) -> bytes:
     """
     acls = []
     for binding in dict.fromkeys(bindings):
-        _check_writable(binding)
+        check_writable(binding)
         acls.append(
             {
                 "principal": binding.principal,
-                "permissionType": binding.permission_type.pascal,
+                "permissionType": _PERMISSION_WORDS[binding.permission_type],
                 "host": binding.host,
-                "operation": binding.operation.pascal,
+                "operation": _OPERATION_WORDS[binding.operation],
             }
         )
-    text = json.dumps({"acls": acls, "version": DATA_VERSION}, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8")
+    return _ENCODER.encode({"acls": acls, "version": DATA_VERSION}).encode("utf-8")
+
+
+def check_writable(binding: AclBinding) -> None:
+    """Raise ZnodeError for an ACL that would stop a broker or break its answers."""
+    if split_principal(binding.principal) is None:
+        raise ZnodeError(
+            f"Principal {shown(binding.principal)} has no colon, and a broker would not start with it; "
+            f"write it as {shown('User:' + binding.principal)}."
+        )
+    for what, word in (("operation", binding.operation), ("permission", binding.permission_type)):
+        if word.name in ("UNKNOWN", "ANY"):
+            raise ZnodeError(
+                f"An ACL of {shown(binding.principal)} has the {what} {word.name}: written to ZooKeeper it "
+                "would keep brokers from describing their ACLs. Name one that Kafka knows."
+            )
+    for text in (binding.principal, binding.host):
+        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+            raise ZnodeError(f"{shown(text)} holds half a character (a lone surrogate), which UTF-8 cannot.")
 
 
 def decode(pattern: ResourcePattern, data: bytes | None) -> tuple[AclBinding, ...]:
@@ -190,25 +208,8 @@ def change_node(pattern: ResourcePattern) -> tuple[str, bytes]:
             "name": pattern.name,
             "patternType": pattern.pattern_type.name,
         }
-        data = json.dumps(notice, ensure_ascii=False, separators=(",", ":"))
+        data = _ENCODER.encode(notice)
     return CHANGE_ROOTS[pattern.pattern_type], data.encode("utf-8")
-
-
-def _check_writable(binding: AclBinding) -> None:
-    if split_principal(binding.principal) is None:
-        raise ZnodeError(
-            f"Principal {shown(binding.principal)} has no colon, and a broker would not start with it; "
-            f"write it as {shown('User:' + binding.principal)}."
-        )
-    for what, word in (("operation", binding.operation), ("permission", binding.permission_type)):
-        if word.name in ("UNKNOWN", "ANY"):
-            raise ZnodeError(
-                f"An ACL of {shown(binding.principal)} has the {what} {word.name}: written to ZooKeeper it "
-                "would keep brokers from describing their ACLs. Name one that Kafka knows."
-            )
-    for text in (binding.principal, binding.host):
-        if any("\ud800" <= character <= "\udfff" for character in text):
-            raise ZnodeError(f"{shown(text)} holds half a character (a lone surrogate), which UTF-8 cannot.")
 
 
 def _read_entry(pattern: ResourcePattern, entry: object, where: str, remarks: list[str]) -> AclBinding:
@@ -224,6 +225,9 @@ def _read_entry(pattern: ResourcePattern, entry: object, where: str, remarks: li
     )
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_OPERATION_WORDS = {word: word.pascal for word in Operation}
+_PERMISSION_WORDS = {word: word.pascal for word in PermissionType}
 _OPERATIONS = {word.pascal.upper(): word for word in Operation}
 _PERMISSIONS = {word.pascal.upper(): word for word in PermissionType}
 
@@ -302,15 +306,12 @@ def _why_no_node_name(name: str) -> str | None:
         return "it is empty"
     if name in (".", ".."):
         return "a node cannot be called '.' or '..'"
-    for character in name:
-        if character == "/":
-            return "it holds a slash, which separates nodes"
-        if (
-            character <= "\u001f"
-            or "\u007f" <= character <= "\u009f"
-            or "\ud800" <= character <= "\uf8ff"
-            or "\ufff0" <= character <= "\uffff"
-            or character > "\uffff"
-        ):
-            return f"ZooKeeper refuses the character U+{ord(character):04X}"
-    return None
+    refused = _REFUSED.search(name)
+    if refused is None:
+        return None
+    if refused[0] == "/":
+        return "it holds a slash, which separates nodes"
+    return f"ZooKeeper refuses the character U+{ord(refused[0]):04X}"
+
+
+_REFUSED = re.compile("[/\0-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\uffff\U00010000-\U0010ffff]")

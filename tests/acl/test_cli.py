@@ -467,6 +467,15 @@ def test_whatif_takes_the_callers_and_resources_of_requests_as_given(run):
     assert "payments.eu" in {gain["resource_name"] for gain in impact["gains"]}
 
 
+def test_a_list_of_names_from_windows_is_told(run):
+    acls("a", BOB_READS)
+    Path("topics").write_bytes(b"orders\r\npayments\r\n")
+    status, _out, err = run("whatif", "--acls", "a", "--topics", "topics")
+
+    assert status == 0
+    assert err.startswith("topics: The name 'orders\\r' ends in a carriage return")
+
+
 def test_whatif_fails_on_the_lists_that_are_named(run):
     acls("a", BOB_READS)
     command = ("whatif", "--acls", "a", "--remove", "a", "--json")

@@ -180,7 +180,7 @@ def test_reading_goes_on_after_a_damaged_line_so_that_all_are_named():
 
 
 def test_a_header_that_never_ends_does_not_take_for_ever():
-    text = "Current ACLs for resource `Topic\n" + "x`: \nPrincipal\n" * 200_000
+    text = "Current ACLs for resource `Topic\n" + "x`: \nPrincipal\n" * 50_000
 
     assert bad_lines(text)[0].startswith("x:1: ")
 

@@ -123,8 +123,10 @@ def _scenario(fields: Mapping[str, object], defaults: Declared) -> Scenario:
         raise NotationError(
             f"{joined([shown(key) for key in unknown])} is no key of a scenario; it has {joined(KEYS)}."
         )
-    if not isinstance(fields.get("id"), str):
-        raise NotationError(f"id is {shown(fields.get('id'))}; give each scenario a text as its id.")
+    if not isinstance(fields.get("id"), (str, int)):
+        raise NotationError(
+            f"id is {shown(fields.get('id'))}; give each scenario a text or a number as its id."
+        )
     rules = Rules.read(
         authorizer=_text_or_none(fields, "authorizer", defaults.authorizer),
         kafka_version=_text_or_none(fields, "kafka_version", defaults.kafka_version),

@@ -16,7 +16,7 @@ from aclweb.acl.commands.options import why_not_decided
 from aclweb.acl.delta import Delta
 from aclweb.acl.model import AccessRequest, AclBinding
 from aclweb.acl.notation import AclFile, read_acl_file, read_delta, read_names, read_requests
-from aclweb.acl.problems import NotationError, Problems
+from aclweb.acl.problems import NotationError, Problems, shown
 
 STANDARD_INPUT = "-"
 
@@ -59,7 +59,18 @@ class Inputs:
 
     def names(self, path: str | None) -> tuple[str, ...]:
         """Return the names of an optional file with one a line."""
-        return () if path is None else self._read(path, read_names, ())
+        if path is None:
+            return ()
+        none: tuple[str, ...] = ()
+        names = self._read(path, read_names, none)
+        odd = next((name for name in names if name.endswith("\r")), None)
+        if odd is not None:
+            # Lines end at LF, and a group may be called so; but most likely the file is from Windows.
+            self._remarks.append(
+                f"{one_line(path)}: The name {shown(odd)} ends in a carriage return, which counts as a part of it; "
+                "if it should not, save the file with LF line ends."
+            )
+        return names
 
     def read_bytes(self, path: str) -> bytes:
         """Return the content of a file; raise NotationError if it cannot be read."""
