@@ -42,5 +42,5 @@ def _record(actor: User | str, verb: str, grant: Grant) -> None:
         who=str(grant.user) if grant.user is not None else f"the group {grant.group}",
         role=grant.get_role_display(),
         cluster=grant.cluster.name,
-        names=f" for names that start with {grant.name_prefix}" if grant.name_prefix else "",
+        names=f" for names that start with {grant.name_prefix!r}" if grant.name_prefix else "",
     )

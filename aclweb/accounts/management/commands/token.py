@@ -1,0 +1,101 @@
+"""`manage.py token issue|list|revoke`: keys with which programs call the API.
+
+The secret is printed once, by `issue`, and is kept nowhere. Exit status: 0 done; 2 bad
+usage or an unknown user or token.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from aclweb.accounts import tokens
+from aclweb.accounts.models import ApiToken, User
+
+
+class Command(BaseCommand):
+    help = "Issue, list or revoke API tokens."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        # Django's parser is of its own class, and so are those of the parts.
+        acts = parser.add_subparsers(dest="act", required=True, metavar="issue|list|revoke")
+        issue = acts.add_parser("issue", help="make a token and print its secret, once")
+        issue.add_argument("owner", help="the account it acts for, with no more rights than that has")
+        issue.add_argument("name", help="what uses it")
+        issue.add_argument("--days", type=int, default=30, help="1 to 90, by default 30")
+        listed = acts.add_parser("list", help="list the tokens, without their secrets")
+        listed.add_argument("--owner", help="only this account's")
+        revoke = acts.add_parser("revoke", help="make a token worthless from now on")
+        revoke.add_argument("prefix", help="the beginning of the token, as `list` prints it")
+        for part in (issue, listed, revoke):
+            part.add_argument("--json", action="store_true", help="print JSON, one object a line")
+
+    def handle(self, *args: Any, act: str, **options: Any) -> None:
+        {"issue": self._issue, "list": self._list, "revoke": self._revoke}[act](options)
+
+    def _issue(self, options: dict[str, Any]) -> None:
+        try:
+            token, secret = tokens.issue(
+                _user(options["owner"]), options["name"], options["days"], actor=_shell()
+            )
+        except tokens.TokenError as error:
+            raise CommandError(str(error), returncode=2) from error
+        self._print(
+            {**_told(token), "secret": secret},
+            f"{secret}\nValid until {token.expires_at:%Y-%m-%d %H:%M} UTC. It is shown only now; keep it well.",
+            options["json"],
+        )
+
+    def _list(self, options: dict[str, Any]) -> None:
+        found = ApiToken.objects.select_related("owner").order_by("owner__username", "name")
+        if options["owner"]:
+            found = found.filter(owner=_user(options["owner"]))
+        for token in found:
+            used = f"{token.last_used_at:%Y-%m-%d %H:%M} UTC" if token.last_used_at else "never"
+            sentence = (
+                f"{token.prefix}  {token.owner.get_username()}  {token.name}  "
+                f"until {token.expires_at:%Y-%m-%d %H:%M} UTC  last used {used}"
+            )
+            self._print(_told(token), sentence, options["json"])
+
+    def _revoke(self, options: dict[str, Any]) -> None:
+        token = ApiToken.objects.select_related("owner").filter(prefix=options["prefix"]).first()
+        if token is None:
+            raise CommandError(
+                f"No token begins with {options['prefix']!r}; `token list` prints the beginnings.",
+                returncode=2,
+            )
+        told = _told(token)
+        tokens.revoke(token, actor=_shell())
+        self._print(
+            told, f"{token.name} of {token.owner.get_username()} is worthless from now on.", options["json"]
+        )
+
+    def _print(self, found: dict[str, Any], sentence: str, as_json: bool) -> None:
+        self.stdout.write(json.dumps(found) if as_json else sentence)
+
+
+def _told(token: ApiToken) -> dict[str, Any]:
+    return {
+        "prefix": token.prefix,
+        "name": token.name,
+        "owner": token.owner.get_username(),
+        "expires_at": token.expires_at.isoformat(),
+        "last_used_at": token.last_used_at.isoformat() if token.last_used_at else None,
+    }
+
+
+def _user(name: str) -> User:
+    user = User.objects.filter(username=name).first()
+    if user is None:
+        raise CommandError(
+            f"There is no account {name!r}; `manage.py createsuperuser` makes one.", returncode=2
+        )
+    return user
+
+
+def _shell() -> str:
+    return f"{getpass.getuser()} (shell)"

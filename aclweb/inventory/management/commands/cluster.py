@@ -1,0 +1,230 @@
+"""`manage.py cluster add|set|declare|list|check`: which clusters there are, where, and what is declared of them.
+
+`check` connects and reads without storing anything. Exit status: 0 done, or the cluster
+answers; 1 it does not answer as it should; 2 bad usage or an unknown cluster.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from aclweb.acl.model import AclError
+from aclweb.clusters import ClusterError, SourceKind, connect
+from aclweb.inventory import declaring, registering
+from aclweb.inventory.current import connection_of
+from aclweb.inventory.management.operator import at_the_shell, cluster_named
+from aclweb.inventory.models import Cluster
+from aclweb.inventory.status import status
+
+_YES = {"true": True, "false": False, "on": True, "off": False}
+
+
+class Command(BaseCommand):
+    help = "Make clusters known, change their settings, declare what they do not tell, list and check them."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        acts = parser.add_subparsers(dest="act", required=True, metavar="add|set|declare|list|check")
+        add = acts.add_parser("add", help="make a cluster known; it is read at the next turn of a worker")
+        add.add_argument("cluster", help="its name in addresses, such as prod-eu")
+        add.add_argument("--kind", required=True, choices=[kind.value for kind in SourceKind])
+        add.add_argument("--address", required=True, help="host:port,host:port[/chroot], or a file's path")
+        _declarations(add)
+        change = acts.add_parser("set", help="change the settings that are given")
+        change.add_argument("cluster")
+        change.add_argument("--address")
+        for part in (add, change):
+            part.add_argument("--name", help="as people call it")
+            part.add_argument("--authorizer", choices=[choice.value for choice in Cluster.Authorizer])
+            part.add_argument("--kafka-version", help="such as 4.1; brokers that tell it win")
+            part.add_argument(
+                "--options",
+                metavar="FILE",
+                help="client settings, one name=value a line; - is standard input, so that no password is in sight",
+            )
+            part.add_argument("--changes", choices=("on", "off"), help="whether aclweb may write to it")
+            part.add_argument("--approvals", type=int, help="how many people must approve a change")
+            part.add_argument(
+                "--logs", action="append", metavar="PATH", help="its authorizer logs; repeatable"
+            )
+        declare = acts.add_parser("declare", help="say what a cluster does not tell")
+        declare.add_argument("cluster")
+        _declarations(declare)
+        listed = acts.add_parser("list", help="list the clusters and how they stand")
+        check = acts.add_parser("check", help="connect and read, without storing anything")
+        check.add_argument("cluster")
+        for part in (add, change, declare, listed, check):
+            part.add_argument("--json", action="store_true", help="print JSON, one object a line")
+
+    def handle(self, *args: Any, act: str, **options: Any) -> None:
+        try:
+            {
+                "add": self._add,
+                "set": self._set,
+                "declare": self._declare,
+                "list": self._list,
+                "check": self._check,
+            }[act](options)
+        except (registering.RegisteringError, AclError) as error:
+            raise CommandError(str(error), returncode=2) from error
+
+    def _add(self, options: dict[str, Any]) -> None:
+        cluster = registering.add(
+            actor=at_the_shell(),
+            slug=options["cluster"],
+            kind=options["kind"],
+            address=_address(options["kind"], options["address"]),
+            **_settings(options),
+        )
+        declaring.declare(cluster=cluster, actor=at_the_shell(), **_declared(options))
+        slug = cluster.slug
+        self._print(
+            _told(cluster),
+            f"{slug} is known now. `cluster check {slug}` tries it, `sync {slug}` reads it at once.",
+            options["json"],
+        )
+
+    def _set(self, options: dict[str, Any]) -> None:
+        cluster = cluster_named(options["cluster"])
+        settings = _settings(options)
+        if options["address"]:
+            settings["address"] = _address(cluster.kind, options["address"])
+        changed = registering.change(actor=at_the_shell(), cluster=cluster, **settings)
+        self._print(_told(cluster), "Changed." if changed else "Nothing was to be changed.", options["json"])
+
+    def _declare(self, options: dict[str, Any]) -> None:
+        cluster = cluster_named(options["cluster"])
+        changed = declaring.declare(cluster=cluster, actor=at_the_shell(), **_declared(options))
+        self._print(_told(cluster), "Declared." if changed else "That was declared already.", options["json"])
+
+    def _list(self, options: dict[str, Any]) -> None:
+        for cluster in Cluster.objects.select_related("revision"):
+            told = status(cluster)
+            badges = ", ".join(badge.text for badge in told.badges)
+            self._print(
+                _told(cluster), f"{cluster.slug}  {told.label}  {badges}. {told.sentence}", options["json"]
+            )
+
+    def _check(self, options: dict[str, Any]) -> None:
+        cluster = cluster_named(options["cluster"])
+        try:
+            with connect(connection_of(cluster)) as client:
+                facts = client.describe()
+                reading = client.read_acls()
+                topics, groups = client.read_topics(), client.read_groups()
+        except ClusterError as error:
+            found = {"cluster": cluster.slug, "ok": False, "state": error.state.value, "sentence": str(error)}
+            if options["json"]:
+                self.stdout.write(json.dumps(found))
+            else:
+                self.stderr.write(str(error))
+            sys.exit(1)
+        sentence = (
+            f"{cluster.slug} answers: {len(reading.bindings):,} ACLs, {len(topics):,} topics, "
+            f"{'groups unknown' if groups is None else f'{len(groups):,} groups'}."
+        )
+        problems = [f"{problem.where}: {problem.sentence}" for problem in reading.problems]
+        found = {
+            "cluster": cluster.slug,
+            "ok": not reading.unreadable,
+            "state": "unreadable" if reading.unreadable else "ok",
+            "sentence": sentence,
+            "cluster_id": facts.cluster_id,
+            "kafka_version": facts.kafka_version,
+            "acls": len(reading.bindings),
+            "topics": len(topics),
+            "groups": None if groups is None else len(groups),
+            "problems": problems,
+        }
+        self._print(found, "\n".join([sentence, *problems]), options["json"])
+        if reading.unreadable:
+            sys.exit(1)
+
+    def _print(self, found: dict[str, Any], sentence: str, as_json: bool) -> None:
+        self.stdout.write(json.dumps(found) if as_json else sentence)
+
+
+def _declarations(parser: Any) -> None:
+    parser.add_argument(
+        "--super-users", metavar="TEXT", help="super.users as the brokers have it; 'unknown' takes it back"
+    )
+    parser.add_argument(
+        "--allow-everyone",
+        choices=("true", "false", "unknown"),
+        help="allow.everyone.if.no.acl.found as the brokers have it",
+    )
+    parser.add_argument(
+        "--authorizer-is",
+        choices=("on", "off", "unknown"),
+        help="for ZooKeeper, which cannot tell whether the brokers use its ACLs",
+    )
+
+
+def _declared(options: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if options["super_users"] is not None:
+        found["super_users"] = None if options["super_users"] == "unknown" else options["super_users"]
+    if options["allow_everyone"] is not None:
+        found["allow_everyone"] = _YES.get(options["allow_everyone"])
+    if options["authorizer_is"] is not None:
+        found["authorizer_declared"] = (
+            "" if options["authorizer_is"] == "unknown" else options["authorizer_is"]
+        )
+    return found
+
+
+def _settings(options: dict[str, Any]) -> dict[str, Any]:
+    given = {name: options[name] for name in ("name", "authorizer", "kafka_version")}
+    given["approvals_needed"] = options["approvals"]
+    given["changes_enabled"] = _YES.get(options["changes"] or "")
+    given["log_paths"] = "\n".join(options["logs"]) if options["logs"] else None
+    given["options"] = _options(options["options"]) if options["options"] else None
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _options(file: str) -> dict[str, str]:
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"The settings in {file} cannot be read: {error}.", returncode=2) from error
+    return dict(_lines(text, file))
+
+
+def _lines(text: str, file: str) -> Iterable[tuple[str, str]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            name, sign, value = line.partition("=")
+            if not sign:
+                raise CommandError(
+                    f"{file}:{number}: {name.strip()!r} has no value; write name=value.", returncode=2
+                )
+            yield name.strip(), value.strip()
+
+
+def _address(kind: str, address: str) -> str:
+    return str(Path(address).resolve()) if kind == SourceKind.SNAPSHOT else address
+
+
+def _told(cluster: Cluster) -> dict[str, Any]:
+    told = status(cluster)
+    return {
+        "cluster": cluster.slug,
+        "name": cluster.name,
+        "kind": cluster.kind,
+        "address": cluster.address,
+        "authorizer": cluster.authorizer,
+        "kafka_version": cluster.kafka_version,
+        "super_users": cluster.super_users,
+        "allow_everyone": cluster.allow_everyone,
+        "changes_enabled": cluster.changes_enabled,
+        "state": cluster.state,
+        "sentence": told.sentence,
+        "revision": cluster.revision.number if cluster.revision else None,
+        "acls": cluster.revision.acls if cluster.revision else None,
+        "read_at": cluster.read_at.isoformat() if cluster.read_at else None,
+    }

@@ -1,0 +1,57 @@
+"""`manage.py export CLUSTER`: print the ACLs in force, or those of an earlier revision.
+
+Exit status: 0 done; 1 the cluster was never read; 2 bad usage, or an ACL that the asked
+notation cannot hold (each is named, nothing is printed).
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from aclweb.acl.notation import OUTPUTS, write_acls
+from aclweb.acl.problems import NotationError
+from aclweb.inventory.current import in_force
+from aclweb.inventory.management.operator import cluster_named
+from aclweb.inventory.models import Cluster, Revision
+from aclweb.inventory.snapshots import snapshot_text
+
+
+class Command(BaseCommand):
+    help = "Print what a cluster holds, as a file that aclweb and others can read."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("cluster", help="the cluster, such as prod-eu")
+        parser.add_argument(
+            "--format",
+            choices=("snapshot", *OUTPUTS),
+            default="jsonl",
+            help="by default JSON lines; snapshot has names, declarations and the revision in its first line",
+        )
+        parser.add_argument("--as-of", type=int, metavar="NUMBER", help="an earlier revision")
+        parser.add_argument("--json", action="store_true", help="the same as --format jsonl")
+
+    def handle(self, *args: Any, cluster: str, format: str, as_of: int | None, **options: Any) -> None:
+        found = cluster_named(cluster)
+        here = in_force(found, _revision(found, as_of) if as_of is not None else None)
+        if here.revision is None:
+            self.stderr.write(f"{cluster} has not been read yet; `sync {cluster}` reads it.")
+            sys.exit(1)
+        try:
+            if format == "snapshot":
+                text = snapshot_text(here)
+            else:
+                text = write_acls(here.index, format=format, rules=here.rules, source=cluster)
+        except NotationError as error:
+            raise CommandError("\n".join(error.messages), returncode=2) from error
+        self.stdout.write(text, ending="")
+
+
+def _revision(cluster: Cluster, number: int) -> Revision:
+    revision = Revision.objects.filter(cluster=cluster, number=number).first()
+    if revision is None:
+        newest = cluster.revision.number if cluster.revision else 0
+        raise CommandError(f"{cluster.slug} has no revision {number}; the newest is {newest}.", returncode=2)
+    return revision

@@ -1,0 +1,67 @@
+"""`manage.py import_acls CLUSTER FILE`: let a cluster that is known from a file be known from this one.
+
+A file takes the place of the one before as a new revision. Exit status: 0 stored; 1 the
+reading is held; 2 bad usage, a bad file (each bad line is named, nothing is stored) or a
+cluster that is not known from a file.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from aclweb.acl.problems import NotationError
+from aclweb.clusters import ClusterClient, ClusterError, Connection, SourceKind, connect
+from aclweb.inventory import registering
+from aclweb.inventory import sync as syncing
+from aclweb.inventory.management.commands.sync import sentence, told
+from aclweb.inventory.management.operator import at_the_shell, cluster_named
+
+
+class Command(BaseCommand):
+    help = "Read a file of ACLs, in any notation, as what a snapshot cluster holds."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("cluster", help="a cluster of kind snapshot")
+        parser.add_argument(
+            "file", help="JSON lines, CSV, YAML, ZooKeeper nodes or `kafka-acls --list` output"
+        )
+        parser.add_argument(
+            "--accept", action="store_true", help="store a reading that was held, if this one loses no more"
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON object instead of a sentence")
+
+    def handle(self, *args: Any, cluster: str, file: str, accept: bool, **options: Any) -> None:
+        found = cluster_named(cluster)
+        if found.kind != SourceKind.SNAPSHOT:
+            raise CommandError(
+                f"{cluster} is read from {found.address} and not from a file; to change what it holds, draft a change.",
+                returncode=2,
+            )
+        actor = at_the_shell()
+        with _client(file) as client:
+            result = syncing.sync(found, client=client, accepted_by=actor if accept else None)
+        if result.read:
+            registering.change(actor=actor, cluster=found, address=str(Path(file).resolve()))
+        if options["json"]:
+            self.stdout.write(json.dumps(told(cluster, result)))
+        else:
+            (self.stdout if result.read else self.stderr).write(sentence(cluster, result))
+        if not result.read:
+            sys.exit(1)
+
+
+def _client(file: str) -> ClusterClient:
+    """Open the file and read it whole once, so that a bad one leaves no trace on the cluster."""
+    try:
+        client = connect(Connection(SourceKind.SNAPSHOT, file))
+        client.read_acls()
+    except ClusterError as error:
+        cause = error.__cause__
+        lines = cause.messages if isinstance(cause, NotationError) else (str(error),)
+        raise CommandError("\n".join(lines), returncode=2) from error
+    return client

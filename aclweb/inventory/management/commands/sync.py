@@ -1,0 +1,68 @@
+"""`manage.py sync CLUSTER`: read one cluster now and store what differs.
+
+Exit status: 0 read and stored; 1 it could not be read, or the reading is held; 2 bad
+usage or an unknown cluster.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from aclweb.inventory import sync as syncing
+from aclweb.inventory.management.operator import at_the_shell, cluster_named
+
+
+class Command(BaseCommand):
+    help = "Read a cluster now and store what differs from the last reading."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("cluster", help="the cluster, such as prod-eu")
+        parser.add_argument(
+            "--accept", action="store_true", help="store a reading that was held, if this one loses no more"
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON object instead of a sentence")
+
+    def handle(self, *args: Any, cluster: str, accept: bool, json: bool, **options: Any) -> None:
+        result = syncing.sync(cluster_named(cluster), accepted_by=at_the_shell() if accept else None)
+        self._print(cluster, result, json)
+        if not result.read:
+            sys.exit(1)
+
+    def _print(self, slug: str, result: syncing.SyncResult, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps(told(slug, result)))
+            return
+        stream = self.stdout if result.read else self.stderr
+        stream.write(sentence(slug, result))
+
+
+def told(slug: str, result: syncing.SyncResult) -> dict[str, Any]:
+    """Return what a reading gave, ready for JSON."""
+    return {
+        "cluster": slug,
+        "state": result.state.value,
+        "sentence": result.sentence,
+        "read": result.read,
+        "held": result.held,
+        "changed": result.changed,
+        "revision": result.revision.number if result.revision else None,
+        "added": len(result.delta.add),
+        "removed": len(result.delta.remove),
+    }
+
+
+def sentence(slug: str, result: syncing.SyncResult) -> str:
+    """Return what a reading gave, for a person."""
+    if result.held:
+        return f"{slug}: the reading is held. {result.sentence} `sync {slug} --accept` accepts it."
+    if not result.read:
+        return f"{slug}: {result.sentence}"
+    number = result.revision.number if result.revision else 0
+    if result.changed:
+        differs = f"{len(result.delta.add)} ACLs added, {len(result.delta.remove)} removed"
+        return f"{slug}: {result.sentence} Stored as revision {number}: {differs}."
+    return f"{slug}: {result.sentence} Nothing differs from revision {number}."
