@@ -14,7 +14,6 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 from django.db import transaction
 
 from aclweb.insights.models import AclUse, Load, SeenRequest
@@ -80,7 +79,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
         )
     for name in _TABLES:
         table = folder / f"{name}.parquet"
-        found = pq.ParquetFile(table).metadata.num_rows if table.is_file() else None
+        found = _parquet(table).metadata.num_rows if table.is_file() else None
         if found != manifest["rows"][name]:
             raise InsightsError(
                 f"{table} should hold {manifest['rows'][name]} rows and "
@@ -118,8 +117,19 @@ def _facts(manifest: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _parquet(path: Path) -> Any:
+    # Imported here, because the site loads this module too, and runs where nothing of Spark is installed.
+    try:
+        from pyarrow.parquet import ParquetFile
+    except ImportError as error:
+        raise InsightsError(
+            f"{path} cannot be read without the Python package pyarrow; install requirements.txt."
+        ) from error
+    return ParquetFile(path)
+
+
 def _batches(path: Path) -> Iterator[list[dict[str, Any]]]:
-    for batch in pq.ParquetFile(path).iter_batches(_ROWS_AT_ONCE):
+    for batch in _parquet(path).iter_batches(_ROWS_AT_ONCE):
         yield batch.to_pylist()
 
 
