@@ -269,6 +269,11 @@ class Transport(filesystem.Transport):  # type: ignore[misc]
     driver_type = driver_name = "acfs"
     global_state = virtual.BrokerState()
 
+    @property
+    def default_connection_params(self) -> dict[str, Any]:
+        """Return nothing to fill in: the folders come from the transport options, and there is no host."""
+        return {}
+
     def establish_connection(self) -> Any:
         connection = super().establish_connection()
         options = self.client.transport_options

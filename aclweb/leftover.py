@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 GRACE_SECONDS = 10.0
@@ -57,6 +58,35 @@ def command_line(pid: int) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return answer.stdout
+
+
+def descendants(pid: int) -> tuple[int, ...]:
+    """Return the processes that this one and its children have started and that live now, children first."""
+    children: dict[int, list[int]] = {}
+    for child, parent in _parents():
+        children.setdefault(parent, []).append(child)
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        started = children.get(waiting.pop(), [])
+        found += started
+        waiting += started
+    return tuple(found)
+
+
+def _parents() -> Iterator[tuple[int, int]]:
+    """Yield each process of this machine with its parent."""
+    if Path("/proc/self/stat").exists():
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdecimal():
+                with contextlib.suppress(OSError, ValueError, IndexError):
+                    # The name of the program stands in brackets and may hold anything, also brackets.
+                    yield int(entry.name), int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+        return
+    answer = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=False)
+    for line in answer.stdout.splitlines():
+        child, parent = line.split()
+        yield int(child), int(parent)
 
 
 def _is_gone(pid: int, marker: str) -> bool:

@@ -1,0 +1,339 @@
+"""Which parts make the whole product on one machine, in what order do they start, and what is made first?
+
+ZooKeeper comes first, because the demo's ACLs are in it; while its JVM starts, the
+database and the static files are brought up to date. Then the site and the worker start
+side by side. The demo's Kafka broker needs jars that may have to be fetched, so it joins
+in the background, and notices on the pages tell how far it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import socket
+import sys
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.core.management import call_command
+from django.db import connections
+
+from aclweb import datadir
+from aclweb.clusters import ClusterError
+from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer, find_java, java_home
+from aclweb.clusters.jars import kafka_jars
+from aclweb.insights import tasks as insights_tasks
+from aclweb.inventory.models import Cluster
+from aclweb.web import demo_clusters, firststart, notices
+from aclweb.web.supervisor import Layer, PartError, Program, Server, Stopping, Supervisor
+from demo import edge_broker
+
+FIRST_PORT = 8765
+PORTS_TRIED = 100
+EDGE_NOTICE = "edge-eu"
+LOGS_NOTICE = "logs"
+
+
+class StartError(Exception):
+    """Something that keeps the product from starting; the message says what would help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """lite: without Java and Spark. port: the site's, 0 for any free one, None for the usual one."""
+
+    lite: bool = False
+    port: int | None = None
+    new_passwords: bool = False
+
+
+@dataclass(slots=True)
+class OneMachine:
+    """All parts of the product on this machine, with their files in the data directory."""
+
+    options: Options
+    say: Callable[[str], None]
+    data: Path = field(default_factory=lambda: Path(settings.ACLWEB_DATA_DIR))
+    supervisor: Supervisor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.supervisor = Supervisor(self.say)
+
+    @property
+    def demo(self) -> Path:
+        return self.data / "demo"
+
+    @property
+    def logs(self) -> Path:
+        return self.data / "logs"
+
+    def run(self) -> int:
+        """Start everything, stay until somebody ends it or a part dies, stop everything; return the exit status."""
+        claim = datadir.Claim(self.data)
+        self.supervisor.listen_to_signals()
+        self._log_to_a_file()
+        try:
+            self._start(claim)
+            self.supervisor.watch()
+        except Stopping:
+            pass
+        except (PartError, StartError, ClusterError) as error:
+            self.say(str(error))
+            return 1
+        finally:
+            self.supervisor.stop()
+            claim.release()
+        self.say("Everything is stopped.")
+        return 0
+
+    def _log_to_a_file(self) -> None:
+        """Leave the terminal to sentences for people: log records of this process go where the parts' logs are."""
+        self.logs.mkdir(parents=True, exist_ok=True)
+        root = logging.getLogger()
+        formatter = root.handlers[0].formatter
+        root.handlers = [logging.FileHandler(self.logs / "up.log", encoding="utf-8")]
+        root.handlers[0].setFormatter(formatter)
+
+    # --- Starting ---
+
+    def _start(self, claim: datadir.Claim) -> None:
+        port = choose_port(self.options.port)
+        self.say(f"Starting aclweb {settings.ACLWEB_VERSION}; what it keeps is in {self.data}.")
+        keeper = None if self.options.lite else self._start_zookeeper()
+        self.say("Bringing the database and the static files up to date.")
+        call_command("migrate", verbosity=0, interactive=False)
+        collect_static(Path(settings.STATIC_ROOT))
+        logins = firststart.make_accounts(renew=self.options.new_passwords)
+        self._plant(keeper)
+        self._start_site_and_worker(port)
+        address = f"http://127.0.0.1:{port}/"
+        claim.say(f"process {os.getpid()} at {address}")
+        self._tell(address, logins)
+        if not self.options.lite:
+            self.supervisor.in_background(self._write_logs, failed=self._logs_failed)
+            self.supervisor.in_background(self._start_broker, failed=self._broker_failed)
+
+    def _start_zookeeper(self) -> ZooKeeperServer:
+        self.say(f"Starting ZooKeeper with {find_java()}.")
+        server = ZooKeeperServer(self.demo / "zookeeper")
+        self.supervisor.start(
+            Server("ZooKeeper of the demo", Layer.STORE, server, ready=lambda: _is_up(server))
+        )
+        return server
+
+    def _plant(self, keeper: ZooKeeperServer | None) -> None:
+        self.demo.mkdir(parents=True, exist_ok=True)
+        notices.clear(EDGE_NOTICE)
+        notices.clear(LOGS_NOTICE)
+        if keeper is None:
+            demo_clusters.plant_file(self.demo)
+        else:
+            self.supervisor.wait_ready()
+            demo_clusters.plant_prod(keeper, self.demo)
+
+    def _start_site_and_worker(self, port: int) -> None:
+        self.say("Starting the site and a worker.")
+        run_directory = self.data / "run"
+        run_directory.mkdir(exist_ok=True)
+        gunicorn_pid, celery_pid = run_directory / "gunicorn.pid", run_directory / "celery.pid"
+        # Both refuse to start where such a file names a process that lives, be it quite another one by now.
+        for left_by_a_crash in (gunicorn_pid, celery_pid):
+            left_by_a_crash.unlink(missing_ok=True)
+
+        environment = {"ACLWEB_DATA_DIR": str(self.data)}
+        if self.options.lite:
+            environment["ACLWEB_SPARK_MASTER"] = ""
+        else:
+            environment |= {"JAVA_HOME": str(java_home()), "PYSPARK_PYTHON": sys.executable}
+        readiness = _Readiness(port)
+        site = Program(
+            "site",
+            Layer.SITE,
+            [
+                *(sys.executable, "-m", "gunicorn", "aclweb.wsgi", "--bind", f"127.0.0.1:{port}"),
+                *("--worker-class", "gthread", "--workers", "1", "--threads", "8"),
+                *("--graceful-timeout", "5", "--log-level", "warning", "--pid", str(gunicorn_pid)),
+            ],
+            directory=self.logs,
+            marker=str(gunicorn_pid),
+            ready=readiness.of_the_site,
+            environment=environment,
+        )
+        worker = Program(
+            "worker",
+            Layer.WORKER,
+            [
+                *(sys.executable, "-m", "celery", "-A", "aclweb.celery", "worker", "--beat"),
+                *("--concurrency", "2", "--without-gossip", "--without-mingle", "--loglevel", "INFO"),
+                *("--hostname", "one-machine@%h", "--pidfile", str(celery_pid)),
+            ],
+            directory=self.logs,
+            marker=str(celery_pid),
+            ready=readiness.of_the_worker,
+            environment=environment,
+        )
+        self.supervisor.start(worker)
+        self.supervisor.start(site)
+        self.supervisor.wait_ready(timeout_seconds=90)
+
+    def _tell(self, address: str, logins: tuple[firststart.Login, ...]) -> None:
+        self.say(f"aclweb is ready at {address}")
+        for login in logins:
+            self.say(f"  sign in as {login.username}  password {login.password}  {login.may}")
+        if logins:
+            self.say("These passwords are shown this once; ./run --passwords makes new ones.")
+        else:
+            names = ", ".join(person.username for person in firststart.CAST)
+            self.say(f"  sign in as {names}; ./run --passwords makes new passwords.")
+        self.say("Ctrl-C stops everything; the next ./run finds it as it was left.")
+
+    # --- In the background ---
+
+    def _write_logs(self) -> None:
+        """Write the demo's logs at the first start, and have them read as long as nothing was learned from them."""
+        try:
+            if not demo_clusters.logs_of_prod(self.demo).exists():
+                notices.tell(
+                    LOGS_NOTICE, "The authorizer logs of prod-eu are being written; insights follow."
+                )
+                demo_clusters.write_prod_logs(self.demo)
+            prod = Cluster.objects.get(slug=demo_clusters.PROD)
+            if not prod.loads.exists():
+                insights_tasks.refresh.delay(prod.pk)
+            notices.clear(LOGS_NOTICE)
+        finally:
+            connections.close_all()
+
+    def _logs_failed(self, sentence: str) -> None:
+        notices.tell(LOGS_NOTICE, f"The authorizer logs of prod-eu could not be written: {sentence}")
+
+    def _start_broker(self) -> None:
+        try:
+            jars = kafka_jars(edge_broker.RELEASE) or self._fetch_jars(edge_broker.RELEASE)
+            notices.tell(EDGE_NOTICE, "The demo's second cluster, the Kafka broker edge-eu, is starting.")
+            broker = KafkaBroker(
+                self.demo / demo_clusters.EDGE,
+                jars,
+                users=demo_clusters.broker_users(self.demo / f"{demo_clusters.EDGE}-users.json"),
+            )
+            part = Server("Kafka broker of the demo", Layer.CLUSTER, broker, ready=lambda: _is_up(broker))
+            self.supervisor.start(part)
+            self.supervisor.wait_ready(timeout_seconds=180)
+            demo_clusters.plant_edge(broker)
+            notices.clear(EDGE_NOTICE)
+            self.say(f"The demo's second cluster, the Kafka broker edge-eu, is ready at {broker.bootstrap}.")
+        finally:
+            connections.close_all()
+
+    def _fetch_jars(self, version: str) -> Path:
+        """Fetch the broker's jars in a process of its own, which can be ended at any time."""
+        fetching = Program(
+            "fetching of Kafka",
+            Layer.CLUSTER,
+            [sys.executable, "-m", "aclweb.clusters.jars", version],
+            directory=self.logs,
+            marker="aclweb.clusters.jars",
+        )
+        fetching.start()
+        try:
+            while fetching.ended() is None:
+                notices.tell(
+                    EDGE_NOTICE,
+                    f"The demo's second cluster, edge-eu, is a real Kafka {version} that is being fetched. "
+                    f"{fetching.last_words()}",
+                )
+                if self.supervisor.pause(1.0):
+                    raise Stopping
+        finally:
+            fetching.stop(5.0)
+        jars = kafka_jars(version)
+        if jars is None:
+            raise StartError(fetching.last_words() or f"The jars of Kafka {version} could not be fetched.")
+        return jars
+
+    def _broker_failed(self, sentence: str) -> None:
+        told = f"The demo's second cluster, the Kafka broker edge-eu, is not there: {sentence}"
+        notices.tell(EDGE_NOTICE, told)
+        self.say(told)
+
+
+class _Readiness:
+    """What the site's own /readyz says, for the site and for the worker that only it can ask."""
+
+    def __init__(self, port: int) -> None:
+        self.address = f"http://127.0.0.1:{port}/readyz"
+
+    def of_the_site(self) -> bool:
+        return bool(self._ask().get("ready"))
+
+    def of_the_worker(self) -> bool:
+        return self._ask().get("worker") == "ok"
+
+    def _ask(self) -> Mapping[str, object]:
+        try:
+            with urllib.request.urlopen(self.address, timeout=10) as answer:  # noqa: S310
+                told: Mapping[str, object] = json.load(answer)
+        except (OSError, ValueError):
+            return {}
+        return told
+
+
+def choose_port(wanted: int | None) -> int:
+    """Return the port for the site: the one wanted, any free one for 0, else the first free one from 8765 on."""
+    if wanted is None:
+        tried = range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)
+        if (found := next((port for port in tried if _free(port)), None)) is None:
+            raise StartError(f"No port from {tried.start} to {tried.stop - 1} is free; name one with --port.")
+        return found
+    found = _free(wanted)
+    if not found:
+        raise StartError(
+            f"Port {wanted} is taken or not allowed; name another with --port, or none to find one."
+        )
+    return found
+
+
+def _free(port: int) -> int | None:
+    """Return the port if the site could listen there (for 0, the port that the system gives)."""
+    with socket.socket() as probe:
+        # As gunicorn does: connections of an earlier site that linger are no hindrance.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except (OSError, OverflowError):
+            return None
+        return int(probe.getsockname()[1])
+
+
+def collect_static(target: Path) -> bool:
+    """Copy and compress the static files, if any differs from the last time; return whether it was done."""
+    stamp = target.with_name(target.name + ".stamp")
+    state = _state_of_static_files()
+    if target.is_dir() and stamp.exists() and stamp.read_text() == state:
+        return False
+    call_command("collectstatic", verbosity=0, interactive=False, clear=True)
+    stamp.write_text(state)
+    return True
+
+
+def _state_of_static_files() -> str:
+    digest = hashlib.sha256()
+    for finder in finders.get_finders():
+        for name, storage in sorted(finder.list([]), key=lambda found: str(found[0])):
+            facts = os.stat(storage.path(name))
+            digest.update(f"{name}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def _is_up(server: ZooKeeperServer | KafkaBroker) -> bool:
+    try:
+        server.wait_ready(1.0)
+    except ClusterError:
+        return False
+    return True

@@ -1,0 +1,379 @@
+"""Starting everything with one command: parts that stand together, stop in order, and leave nothing behind."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from aclweb import datadir, leftover
+from aclweb.datadir import Claim, DataDirectoryError
+from aclweb.web.onemachine import StartError, choose_port
+from aclweb.web.supervisor import Layer, PartError, Program, Stopping, Supervisor
+
+ROOT = Path(__file__).resolve().parents[1]
+SLEEPER = "import time; time.sleep(600)"
+
+
+class FakePart:
+    """A part that notes what is done to it."""
+
+    def __init__(self, name, layer, notes, *, ready=True):
+        self.name = name
+        self.layer = layer
+        self.notes = notes
+        self.ready = ready
+        self.end = None
+
+    def start(self):
+        self.notes.append(f"start {self.name}")
+
+    def is_ready(self):
+        return self.ready
+
+    def ended(self):
+        return self.end
+
+    def stop(self, timeout_seconds):
+        self.notes.append(f"stop {self.name}")
+
+
+@pytest.fixture
+def notes():
+    return []
+
+
+@pytest.fixture
+def supervisor():
+    supervisor = Supervisor(lambda line: None, stop_timeout_seconds=5)
+    yield supervisor
+    supervisor.stop()
+
+
+def python(tmp_path, name, code, *, layer=Layer.WORKER):
+    marker = f"marker={tmp_path.name}-{name}"
+    return Program(name, layer, [sys.executable, "-c", code, marker], directory=tmp_path, marker=marker)
+
+
+def exists(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def wait_until(claim):
+    deadline = time.monotonic() + 60
+    while not claim():
+        assert time.monotonic() < deadline, "it did not happen within a minute"
+        time.sleep(0.02)
+
+
+# --- Stopping together ---
+
+
+def test_parts_stop_from_the_top_layer_down_whatever_order_they_started_in(supervisor, notes):
+    for name, layer in (
+        ("store", Layer.STORE),
+        ("site", Layer.SITE),
+        ("worker", Layer.WORKER),
+        ("broker", Layer.CLUSTER),
+        ("second broker", Layer.CLUSTER),
+    ):
+        supervisor.start(FakePart(name, layer, notes))
+    notes.clear()
+
+    supervisor.stop()
+
+    assert notes == ["stop site", "stop worker", "stop second broker", "stop broker", "stop store"]
+
+
+def test_a_part_that_cannot_be_stopped_does_not_keep_the_others_running(notes):
+    said = []
+    supervisor = Supervisor(said.append)
+    stubborn = FakePart("stubborn", Layer.SITE, notes)
+    stubborn.stop = lambda timeout_seconds: 1 / 0
+    supervisor.start(FakePart("store", Layer.STORE, notes))
+    supervisor.start(stubborn)
+
+    supervisor.stop()
+
+    assert "stop store" in notes
+    assert any("stubborn could not be stopped" in line for line in said)
+
+
+def test_a_part_that_ends_by_itself_ends_the_watch_with_a_sentence(supervisor, tmp_path):
+    supervisor.start(python(tmp_path, "sleeper", SLEEPER))
+    supervisor.start(python(tmp_path, "dying", "import sys; print('out of luck'); sys.exit(3)"))
+
+    with pytest.raises(PartError) as ended:
+        supervisor.watch()
+
+    assert str(ended.value).startswith("The dying ended with exit status 3; see ")
+    assert "Its last words: out of luck" in str(ended.value)
+
+
+def test_a_part_that_dies_while_others_get_ready_ends_the_waiting(supervisor, notes, tmp_path):
+    supervisor.start(FakePart("slow", Layer.SITE, notes, ready=False))
+    supervisor.start(python(tmp_path, "dying", "raise SystemExit(1)"))
+
+    with pytest.raises(PartError, match="The dying ended with exit status 1"):
+        supervisor.wait_ready(timeout_seconds=60)
+
+
+def test_parts_that_never_get_ready_are_named(supervisor, notes):
+    supervisor.start(FakePart("site", Layer.SITE, notes, ready=False))
+    supervisor.start(FakePart("worker", Layer.WORKER, notes, ready=False))
+
+    with pytest.raises(PartError, match="The site and the worker did not get ready within 0 seconds"):
+        supervisor.wait_ready(timeout_seconds=0)
+
+
+def test_nothing_starts_once_the_end_is_asked_for(supervisor, notes):
+    supervisor.ask_to_stop()
+
+    with pytest.raises(Stopping):
+        supervisor.start(FakePart("late", Layer.SITE, notes))
+    with pytest.raises(Stopping):
+        supervisor.wait_ready()
+
+    assert notes == []
+
+
+def test_a_command_that_is_not_there_is_a_sentence(supervisor, tmp_path):
+    missing = Program("oddity", Layer.SITE, ["/nowhere/oddity"], directory=tmp_path, marker="oddity")
+
+    with pytest.raises(PartError, match="The oddity cannot be started"):
+        supervisor.start(missing)
+
+
+def test_work_in_the_background_that_fails_is_told_and_stops_nothing(supervisor, notes):
+    told = []
+    done = threading.Event()
+
+    def fail():
+        raise StartError("the jars are not to be had.")
+
+    supervisor.start(FakePart("site", Layer.SITE, notes))
+    supervisor.in_background(fail, failed=lambda sentence: (told.append(sentence), done.set()))
+
+    assert done.wait(60)
+    assert told == ["the jars are not to be had."]
+    assert notes == ["start site"]
+
+
+# --- Programs ---
+
+
+@pytest.mark.parametrize("group", ["", ", process_group=0"], ids=["in its group", "in a group of its own"])
+def test_stopping_a_program_ends_its_children_too(supervisor, tmp_path, group):
+    code = (
+        "import subprocess, sys, time\n"
+        f"child = subprocess.Popen([sys.executable, '-c', {SLEEPER!r}]{group})\n"
+        "print(child.pid, flush=True); time.sleep(600)"
+    )
+    program = python(tmp_path, "parent", code)
+    supervisor.start(program)
+    wait_until(program.last_words)
+    child = int(program.last_words())
+    parent = program.pid
+
+    supervisor.stop()
+
+    assert not exists(parent)
+    wait_until(lambda: not exists(child) or "time.sleep" not in leftover.command_line(child))
+
+
+def test_a_program_that_ignores_the_request_to_end_is_killed(tmp_path):
+    code = (
+        f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); {SLEEPER}"
+    )
+    program = python(tmp_path, "deaf", code)
+    program.start()
+    wait_until(program.last_words)
+    pid = program.pid
+
+    program.stop(0.1)
+
+    assert not exists(pid)
+
+
+def test_a_program_left_running_by_a_killed_supervisor_is_ended_before_the_next_starts(tmp_path):
+    abandoned = python(tmp_path, "worker", SLEEPER)
+    abandoned.start()
+    left = abandoned.pid
+
+    following = python(tmp_path, "worker", SLEEPER)
+    following.start()
+    try:
+        wait_until(abandoned.ended)
+        assert following.pid != left
+    finally:
+        following.stop(5)
+
+
+def test_a_process_that_only_got_the_old_number_is_left_alone(tmp_path):
+    stranger = subprocess.Popen([sys.executable, "-c", SLEEPER])
+    try:
+        (tmp_path / "worker.pid").write_text(f"{stranger.pid}\n")
+
+        assert leftover.end(tmp_path / "worker.pid", marker="marker=of-another-program") is False
+        assert stranger.poll() is None
+        assert not (tmp_path / "worker.pid").exists()
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_ctrl_c_stops_everything_in_order_and_exits_with_0(tmp_path):
+    script = f"""
+import sys
+from pathlib import Path
+from aclweb.web.supervisor import Layer, Program, Supervisor
+
+supervisor = Supervisor(lambda line: print(line, flush=True))
+supervisor.listen_to_signals()
+for name, layer in (("store", Layer.STORE), ("worker", Layer.WORKER), ("site", Layer.SITE)):
+    supervisor.start(Program(name, layer, [sys.executable, "-c", {SLEEPER!r}], directory=Path({str(tmp_path)!r}),
+                             marker="m"))
+print("running", flush=True)
+try:
+    supervisor.watch()
+finally:
+    supervisor.stop()
+"""
+    process = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "running\n"
+
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+
+    assert out.splitlines() == ["Stopping the site.", "Stopping the worker.", "Stopping the store."]
+    assert process.returncode == 0
+    assert list(tmp_path.glob("*.pid")) == []
+
+
+# --- The port ---
+
+
+def test_the_site_takes_the_next_port_that_is_free():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+
+        with pytest.raises(StartError, match=rf"Port {taken.getsockname()[1]} is taken"):
+            choose_port(taken.getsockname()[1])
+
+    assert choose_port(None) >= 8765
+    assert choose_port(0) > 0
+
+
+@pytest.mark.parametrize("port", [-1, 65536, 10**9])
+def test_a_port_that_does_not_exist_is_refused(port):
+    with pytest.raises(StartError, match="name another with --port"):
+        choose_port(port)
+
+
+# --- The data directory ---
+
+
+def test_a_second_start_on_the_same_directory_is_refused_and_says_where_the_first_one_is(tmp_path):
+    first = Claim(tmp_path)
+    first.say("process 17 at http://127.0.0.1:8765/")
+
+    with pytest.raises(DataDirectoryError, match=r"already runs on .*: process 17 at http://127.0.0.1:8765/"):
+        Claim(tmp_path)
+
+    first.release()
+    Claim(tmp_path).release()
+
+
+def test_a_killed_start_leaves_the_directory_free(tmp_path):
+    script = (
+        "import time; from pathlib import Path; from aclweb.datadir import Claim\n"
+        f"claim = Claim(Path({str(tmp_path)!r})); print('claimed', flush=True); time.sleep(600)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "claimed\n"
+    with pytest.raises(DataDirectoryError):
+        Claim(tmp_path)
+
+    process.kill()
+    process.wait()
+
+    Claim(tmp_path).release()
+
+
+def test_a_reset_keeps_what_was_there_one_step_back(tmp_path):
+    data = tmp_path / "var"
+    for content in ("first", "second"):
+        Claim(data).release()
+        (data / "note").write_text(content)
+        assert datadir.set_aside(data) == tmp_path / "var.old"
+
+    assert not data.exists()
+    assert (tmp_path / "var.old" / "note").read_text() == "second"
+    assert datadir.set_aside(data) is None
+
+
+def test_a_reset_leaves_a_running_installation_and_foreign_directories_alone(tmp_path):
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "thesis").write_text("long")
+    with pytest.raises(DataDirectoryError, match="was not made by"):
+        datadir.set_aside(tmp_path / "papers")
+
+    claim = Claim(tmp_path / "var")
+    with pytest.raises(DataDirectoryError, match="already runs"):
+        datadir.set_aside(tmp_path / "var")
+    claim.release()
+
+    assert (tmp_path / "papers" / "thesis").exists()
+    assert (tmp_path / "var").exists()
+
+
+# --- The scripts ---
+
+
+@pytest.mark.parametrize("script", ["run", "test"])
+def test_the_two_commands_tell_how_they_are_used_without_installing_anything(script, tmp_path):
+    answer = subprocess.run(
+        [ROOT / script, "--help"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+
+    assert answer.returncode == 0
+    assert answer.stdout.startswith(f"Usage: ./{script}")
+
+
+@pytest.mark.parametrize("script", ["run", "test", ".ci/run", "requirements/setup.sh"])
+def test_every_script_is_posix_shell_that_parses(script):
+    answer = subprocess.run(["sh", "-n", ROOT / script], capture_output=True, text=True, timeout=60)
+
+    assert answer.returncode == 0, answer.stderr
+
+
+def test_the_locked_sets_agree_on_every_version():
+    pins = {}
+    for file in ("requirements/web.txt", "requirements.txt", "requirements/dev.txt"):
+        names = {}
+        for line in (ROOT / file).read_text().splitlines():
+            if "==" in line and not line.startswith(("#", " ")):
+                name, _, rest = line.partition("==")
+                names.setdefault(name, set()).add(rest.rstrip(" \\"))
+        pins[file] = names
+
+    for smaller, larger in (
+        ("requirements/web.txt", "requirements.txt"),
+        ("requirements.txt", "requirements/dev.txt"),
+    ):
+        assert pins[smaller].items() <= pins[larger].items(), f"{larger} is to hold all of {smaller}"
+
+
+def test_no_lock_names_a_registry():
+    for file in [ROOT / "requirements.txt", *(ROOT / "requirements").glob("*.txt")]:
+        assert "://" not in file.read_text(), file
