@@ -73,20 +73,27 @@ def writable(cluster: Cluster) -> tuple[bool, str]:
 
 def may(step: Step, change: Change, user: User) -> tuple[bool, str]:
     """Return whether this person may take this step now, and if not a sentence that says why."""
+    return _may(step, change, user, access.rights(user, change.cluster))
+
+
+def acts(change: Change, user: User) -> dict[Step, tuple[bool, str]]:
+    """Return the answer of `may` for every step, asking for this person's rights once."""
+    rights = access.rights(user, change.cluster)
+    return {step: _may(step, change, user, rights) for step in STATES}
+
+
+def _may(step: Step, change: Change, user: User, rights: access.Rights) -> tuple[bool, str]:
     if change.state not in STATES[step]:
         return False, f"{change.key} is {change.get_state_display()}, so it cannot be {_TOLD[step]}."
     if not user.is_active:
         return False, "This account is switched off."
-    rights = access.rights(user, change.cluster)
     own = change.author_id == user.pk
+    author = change.author.get_username()
     names = _names(change)
 
     if step in ("edit", "submit"):
         if not own:
-            return (
-                False,
-                f"Only {change.author.get_username()}, who wrote this change, can have it {_TOLD[step]}.",
-            )
+            return False, f"Only {author}, who wrote this change, can have it {_TOLD[step]}."
         return _holds(rights, "request", change.cluster, names)
     if step in ("approve", "reject"):
         if own:
@@ -99,15 +106,15 @@ def may(step: Step, change: Change, user: User) -> tuple[bool, str]:
         return True, ""
     if step == "withdraw":
         if not own and not rights.may("administer"):
-            return False, (
-                f"Only {change.author.get_username()}, who wrote this change, "
-                "or an administrator of the cluster can withdraw it."
+            return (
+                False,
+                f"Only {author}, who wrote this change, or an administrator of the cluster can withdraw it.",
             )
         if any(item.state in EFFECTS for item in change.items.all()):
             return False, f"Part of {change.key} is written already; undo it instead."
         return (True, "") if rights.may("view") else (False, _no_role(change.cluster))
     if step == "queue":
-        return may_run(change, user)
+        return _may_run(change, user, rights)
     allowed, why_not = _holds(rights, "request", change.cluster, names)
     if not allowed:
         return False, why_not
@@ -123,11 +130,15 @@ def may_approve(change: Change, user: User) -> tuple[bool, str]:
 
 def may_run(change: Change, user: User) -> tuple[bool, str]:
     """Return whether this person may hand this change to a worker: its author, or whoever could approve it."""
+    return _may_run(change, user, access.rights(user, change.cluster))
+
+
+def _may_run(change: Change, user: User, rights: access.Rights) -> tuple[bool, str]:
     allowed, why_not = writable(change.cluster)
     if not allowed:
         return False, why_not
     act: Literal["request", "approve"] = "request" if change.author_id == user.pk else "approve"
-    return _holds(access.rights(user, change.cluster), act, change.cluster, _names(change))
+    return _holds(rights, act, change.cluster, _names(change))
 
 
 def may_request(cluster: Cluster, user: User, names: Iterable[str]) -> tuple[bool, str]:
@@ -138,12 +149,15 @@ def may_request(cluster: Cluster, user: User, names: Iterable[str]) -> tuple[boo
 def reviewers(change: Change) -> tuple[User, ...]:
     """Return the people whose approval would count, by user name: never the author."""
     names = _names(change)
-    people = access.people_who_may("approve", change.cluster)
+    for_every_name = {person.pk for person in access.people_who_may("approve", change.cluster, "")}
     return tuple(
         person
-        for person in people
+        for person in access.people_who_may("approve", change.cluster)
         if person.pk != change.author_id
-        and all(access.rights(person, change.cluster).may("approve", name) for name in names)
+        and (
+            person.pk in for_every_name
+            or _holds(access.rights(person, change.cluster), "approve", change.cluster, names)[0]
+        )
     )
 
 
@@ -151,7 +165,7 @@ def standing(change: Change) -> Standing:
     """Return which approvals of this change count now: right plan, right effect, right still held."""
     counted, lost, sentences = [], [], []
     names = _names(change)
-    for approval in change.approvals.select_related("reviewer"):
+    for approval in change.approvals.all():
         reviewer = approval.reviewer
         who = reviewer.get_username()
         if approval.plan_hash != change.plan_hash or approval.impact_hash != change.impact_hash:

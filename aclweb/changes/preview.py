@@ -196,19 +196,14 @@ def drift(change: Change, now: Content, rules: Rules) -> Drift:
     change, or somebody else, has already written of it is no drift.
     """
     if change.revision is None:
-        return Drift(
-            False, ("The reading that the effect was computed on is gone; submit the change again.",)
-        )
+        told = "The reading that the effect was computed on is gone; submit the change again."
+        return Drift(False, (told,))
     delta = change.delta
     force = in_force(change.cluster, as_of=change.revision)
     then = _content_of(force)
-
-    resubmitted = _impact(delta, force.index, names_of(then, delta), rules)
-    if impact_hash(resubmitted) != change.impact_hash:
-        told = _differences(change.impact or {}, resubmitted)
-        return Drift(
-            False, (f"What is declared of {change.cluster} changed since, and with it the effect.", *told)
-        )
+    declared = _drift_of_declarations(change, delta, force, rules)
+    if not declared.same_effect:
+        return declared
 
     now = replace(now, bindings=_with_items_of(then, now, delta))
     moved = _moved(then, now)
@@ -217,18 +212,27 @@ def drift(change: Change, now: Content, rules: Rules) -> Drift:
     names = _names_of_both(then, now, delta)
     effect_then = _impact(delta, force.index, names, rules)
     effect_now = _impact(delta, AclIndex(now.bindings), names, rules)
-    told = _differences(effect_then, effect_now, regions=_regions_that_moved(then, now))
-    if not told:
-        return Drift(
-            True, (f"The cluster moved since the change was submitted, with the same effect: {moved}.",)
-        )
-    return Drift(False, (f"The cluster moved since the change was submitted: {moved}.", *told))
+    differences = _differences(effect_then, effect_now, regions=_regions_that_moved(then, now))
+    if differences:
+        return Drift(False, (f"The cluster moved since the change was submitted: {moved}.", *differences))
+    return Drift(True, (f"The cluster moved since the change was submitted, with the same effect: {moved}.",))
 
 
 def drift_of_reading(change: Change) -> Drift:
     """Return the drift of the cluster as it was last read: what pages and approvals go by."""
     force = in_force(change.cluster)
+    if force.revision is not None and force.revision == change.revision:
+        return _drift_of_declarations(change, change.delta, force, force.rules)
     return drift(change, _content_of(force), force.rules)
+
+
+def _drift_of_declarations(change: Change, delta: Delta, then: InForce, rules: Rules) -> Drift:
+    """Return whether the same ACLs under the rules of now give the effect that was submitted."""
+    again = _impact(delta, then.index, names_of(_content_of(then), delta), rules)
+    if impact_hash(again) == change.impact_hash:
+        return Drift(True)
+    told = f"What is declared of {change.cluster.name} changed since, and with it the effect."
+    return Drift(False, (told, *_differences(change.impact or {}, again)))
 
 
 def _with_items_of(then: Content, now: Content, delta: Delta) -> tuple[AclBinding, ...]:
@@ -241,12 +245,14 @@ def _with_items_of(then: Content, now: Content, delta: Delta) -> tuple[AclBindin
 
 
 def _moved(then: Content, now: Content) -> str:
-    """Return what came and went, as the middle of a sentence; empty if nothing did."""
+    """Return what came and went, as the middle of a sentence; empty if nothing did.
+
+    Groups are left out: they come and go by the minute, and no answer hangs on them.
+    """
     parts = []
     for word, before, after in (
         ("rule", set(then.bindings), set(now.bindings)),
         ("topic", set(then.topics), set(now.topics)),
-        ("group", set(then.groups), set(now.groups)),
     ):
         came, went = len(after - before), len(before - after)
         if came:

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import QuerySet, prefetch_related_objects
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
@@ -199,6 +199,7 @@ def waiting_for(user: User, cluster: Cluster | None = None) -> int:
 
 def change_page(change: Change, user: User) -> ChangePage:
     """Return everything that the page of `change` shows to `user`. The caller has checked that they may see it."""
+    prefetch_related_objects([change], "items", "approvals__reviewer")
     items = list(change.items.all())
     steps = _steps(items)
     seen, notes = change.impact, []
@@ -215,7 +216,7 @@ def change_page(change: Change, user: User) -> ChangePage:
     counted = {approval.pk for approval in standing.counted}
     given = tuple(
         _approval(approval, counted)
-        for approval in change.approvals.select_related("reviewer").order_by("at")
+        for approval in sorted(change.approvals.all(), key=lambda approval: approval.at)
     )
     needed = max(change.approvals_needed, policy.approvals_needed(change.cluster))
     in_place = sum(item.state in (ChangeItem.State.APPLIED, ChangeItem.State.NOOP_ALREADY) for item in items)
@@ -235,7 +236,7 @@ def change_page(change: Change, user: User) -> ChangePage:
         approvals_given=len(counted),
         approvals_needed=needed,
         reviewers=policy.reviewers(change),
-        acts={step: Act(*policy.may(step, change, user)) for step in policy.STATES},
+        acts={step: Act(*answer) for step, answer in policy.acts(change, user).items()},
         timeline=tuple(
             TimelineEntry(event.at, event.actor, event.verb, trail.sentence(event))
             for event in trail.trail(change.key).order_by("-sequence")

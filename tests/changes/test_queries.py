@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclweb.accounts.models import Grant, Role
+from aclweb.accounts.models import Grant, Role, User
 from aclweb.changes import queries, review, rollout
 from tests.builders import allow, deny
 from tests.changes.conftest import WISH, reread
@@ -127,3 +127,28 @@ def test_a_page_of_an_undo_and_of_the_undone_change_know_each_other(approved, ad
 
     assert queries.change_page(change, ada).undone_by == undo
     assert queries.change_page(undo, ada).undo_of == change
+
+
+def test_a_page_asks_few_questions_whatever_the_length_of_the_change(
+    cluster, ask, ada, ben, dot, django_assert_max_num_queries
+):
+    for number in range(10):
+        somebody = User.objects.create_user(f"approver{number}")
+        Grant.objects.create(user=somebody, cluster=cluster, role=Role.APPROVER)
+    many = [allow("User:x", "READ", f"topic{number}") for number in range(50)]
+    change = review.submit(change=ask(*many), actor=ada)
+    queries.change_page(change, ben)  # the index is built once a revision
+    fresh = queries.change_of(ben, change.pk)
+    assert fresh is not None
+
+    with django_assert_max_num_queries(20):
+        queries.change_page(fresh, ben)
+
+
+def test_a_page_after_a_step_shows_it(ask, ada, ben):
+    change = review.submit(change=ask(WISH), actor=ada)
+    queries.change_page(change, ben)
+
+    change = review.approve(change=change, reviewer=ben)
+
+    assert queries.change_page(change, ben).approvals_given == 1
