@@ -1,0 +1,187 @@
+"""Are a cluster's logs read by a child that leaves nothing behind, and failures told as sentences?"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from aclweb.acl.notation import binding_key
+from aclweb.insights import queries, refresh, tasks
+from aclweb.insights.load import InsightsError
+from aclweb.insights.models import Load
+from aclweb.pipeline.snapshot import read_snapshot
+from tests.insights.conftest import BINDINGS
+from tests.insights.results import use, write_result
+from tests.servers import need_java
+
+LOG = """\
+[2026-11-20 10:00:00,000] INFO Principal = User:eve is Denied operation = READ from host = 10.0.0.7 on resource = \
+Topic:LITERAL:payments.eu for request = Fetch with resourceRefCount = 1 \
+based on rule DefaultDeny (kafka.authorizer.logger)
+[2026-11-20 10:00:05,000] DEBUG Principal = User:bob is Allowed operation = READ from host = 10.0.0.7 on resource = \
+Topic:LITERAL:payments.eu for request = Fetch with resourceRefCount = 1 \
+based on rule SuperUser (kafka.authorizer.logger)
+"""
+
+
+@pytest.fixture
+def logged(read_cluster, tmp_path):
+    (tmp_path / "a.log").write_text(LOG, encoding="utf-8")
+    read_cluster.log_paths = f"{tmp_path}/*.log\n"
+    read_cluster.save()
+    return read_cluster
+
+
+@pytest.mark.spark
+def test_the_logs_of_a_cluster_are_read_and_loaded(logged):
+    need_java()
+
+    loaded = refresh.refresh(logged)
+
+    assert (loaded.lines_read, loaded.revision_number) == (2, logged.revision.number)
+    key = binding_key(BINDINGS[0])
+    assert queries.usage_of(logged, [key])[key].requests == 1
+    assert queries.refusals(logged).rows[0].cause.kind == "deny"
+    assert [check.kind for check in queries.declarations(logged)] == ["contradicts"]
+
+
+def test_the_snapshot_for_the_job_holds_what_is_in_force_and_declared(logged, tmp_path):
+    path = tmp_path / "snapshot.jsonl"
+    path.write_text(refresh.snapshot_text(logged), encoding="utf-8")
+
+    snapshot = read_snapshot(path)
+
+    assert set(snapshot.bindings.values()) == set(BINDINGS)
+    assert snapshot.digest == logged.revision.digest
+    assert snapshot.revision == logged.revision.number
+    assert snapshot.rules.super_users == {"User:admin"}
+    assert json.loads(path.read_text().splitlines()[0])["topics"] == ["orders", "payments.eu"]
+
+
+def test_what_nobody_declared_is_left_out_of_the_snapshot(logged, tmp_path):
+    logged.super_users = logged.allow_everyone = None
+    path = tmp_path / "snapshot.jsonl"
+    path.write_text(refresh.snapshot_text(logged), encoding="utf-8")
+
+    assert read_snapshot(path).rules.undeclared == {"super_users", "allow_everyone"}
+
+
+def test_a_cluster_without_logs_is_told_so(read_cluster):
+    with pytest.raises(InsightsError, match="Nobody has said where the authorizer logs"):
+        refresh.refresh(read_cluster)
+
+
+def test_a_cluster_that_was_never_read_is_told_so(cluster):
+    cluster.log_paths = "a.log"
+
+    with pytest.raises(InsightsError, match="has not been read yet"):
+        refresh.refresh(cluster)
+
+
+def test_reading_logs_can_be_switched_off(logged, settings):
+    settings.ACLWEB_SPARK_MASTER = ""
+
+    with pytest.raises(InsightsError, match="switched off"):
+        refresh.refresh(logged)
+
+
+def test_the_sentence_of_a_job_that_failed_is_passed_on(logged):
+    need_java()
+    logged.log_paths = "/nowhere/at-all.log"
+
+    with pytest.raises(InsightsError, match=r"No log file is at '/nowhere/at-all\.log'"):
+        refresh.refresh(logged)
+
+    assert not Load.objects.exists()
+
+
+def test_a_job_that_takes_too_long_is_ended_with_its_children(logged, monkeypatch):
+    need_java()
+    started = []
+    popen = subprocess.Popen
+
+    def sleeper(command, **options):
+        child = popen([sys.executable, "-c", "import time; time.sleep(600)"], **options)
+        started.append(child)
+        return child
+
+    monkeypatch.setattr(refresh.subprocess, "Popen", sleeper)
+    monkeypatch.setattr(refresh, "java_home", lambda: Path("/"))
+    monkeypatch.setattr(refresh, "LONGEST_RUN_SECONDS", 0.2)
+
+    with pytest.raises(InsightsError, match="took longer than"):
+        refresh.refresh(logged)
+
+    assert started[0].poll() is not None
+
+
+def test_two_refreshes_of_a_cluster_do_not_run_at_once(logged, settings):
+    folder = Path(settings.ACLWEB_DATA_DIR) / "locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"insights-{logged.pk}").open("w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+
+        assert refresh.refresh(logged) is None
+
+
+def test_a_task_tells_why_insights_stay_as_they_were(read_cluster, caplog):
+    with caplog.at_level(logging.WARNING):
+        tasks.refresh(read_cluster.pk)
+
+    assert "Nobody has said where the authorizer logs of test-eu are" in caplog.text
+
+
+def test_a_task_for_a_cluster_that_is_gone_does_nothing(db):
+    tasks.refresh(4711)
+
+
+def test_only_clusters_with_logs_are_refreshed(logged, other_cluster, monkeypatch):
+    rung = []
+    monkeypatch.setattr(tasks.refresh, "delay", rung.append)
+
+    tasks.refresh_all()
+
+    assert rung == [logged.pk]
+
+
+def test_the_command_loads_a_result_made_elsewhere(read_cluster, tmp_path):
+    folder = write_result(tmp_path / "usage", BINDINGS, usage=[use(BINDINGS[0])])
+    out = StringIO()
+
+    call_command("insights", "test-eu", "--load", str(folder), stdout=out)
+
+    assert "The log covers 2026-11-07" in out.getvalue()
+    assert Load.objects.get().uses.count() == 1
+
+
+def test_the_command_prints_json(read_cluster, tmp_path):
+    folder = write_result(tmp_path / "usage", BINDINGS)
+    out = StringIO()
+
+    call_command("insights", "test-eu", "--load", str(folder), "--json", stdout=out)
+
+    told = json.loads(out.getvalue())
+    assert (told["cluster"], told["revision"]) == ("test-eu", read_cluster.revision.number)
+
+
+@pytest.mark.parametrize(
+    "arguments, told, status",
+    [
+        (["nowhere"], "known are: test-eu", 2),
+        (["test-eu"], "Nobody has said where", 1),
+        (["test-eu", "--load", "/nowhere"], "holds no manifest.json", 2),
+    ],
+)
+def test_the_command_ends_with_a_sentence_where_it_cannot(read_cluster, arguments, told, status):
+    with pytest.raises(CommandError, match=told) as failed:
+        call_command("insights", *arguments)
+
+    assert failed.value.returncode == status

@@ -1,0 +1,294 @@
+"""Does the whole usage job find what a plain count with the core finds, on what real brokers wrote?"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from aclweb.acl.notation import binding_key
+from aclweb.acl.profiles import Rules
+from aclweb.pipeline.results import ResultError, new_result
+from tests.builders import allow, deny
+from tests.pipeline import plain
+from tests.real_outputs import DATA
+
+RULES = Rules.read(config={"super.users": "User:admin", "allow.everyone.if.no.acl.found": False})
+BINDINGS = [
+    allow("User:alice", "READ", "orders", pattern="PREFIXED"),
+    allow("User:alice", "ALL", "*"),
+    allow("User:bob", "WRITE", "orders.eu"),
+    allow("User:*", "DESCRIBE", "*"),
+    deny("User:bob", "READ", "pay", pattern="PREFIXED"),
+    allow("User:carol", "READ", "*", resource_type="GROUP"),
+    allow("User:carol", "WRITE", "t-cidr", host="127.0.0.0/8"),
+    deny("User:carol", "WRITE", "t-cidr", host="127.0.0.0/30"),
+    allow("User:nobody", "READ", "orders"),
+]
+# Made up: what a full disk, a name with line breaks, another logger and a broken clock leave behind.
+ODD_LOG = """\
+[2026-11-20 10:00:00,000] INFO Principal = User:bob is Denied operation = READ from host = 10.0.0.7 on resource = \
+Topic:LITERAL:pay for request = Fetch with resourceRefCount = 1 based on rule DefaultDeny (kafka.authorizer.logger)
+[2026-11-20 10:00:01,000] DEBUG Principal = User:carol is Allowed operation = READ from host = 10.0.0.7 on resource = \
+Group:LITERAL:two
+lines for request = JoinGroup with resourceRefCount = 1 based on rule DefaultAllow (kafka.authorizer.logger)
+[2026-11-20 10:00:02,000] DEBUG Principal = User:carol is Allowed operation = READ from host = 10.0.0.7 on resource = \
+Group:LITERAL:a
+[b for request = JoinGroup with resourceRefCount = 1 based on rule SuperUser (kafka.authorizer.logger)
+[2026-11-20 10:00:03,000] INFO Principal = User:bob is Den
+[2026-11-20 10:00:04,000] WARN The disk is full (kafka.server.LogDirFailureChannel)
+[2026-11-20 10:00:05,000] DEBUG Principal = User:alice is Allowed operation = READ from host = 10.0.0.7 on resource = \
+Topic:LITERAL:orders for request = Fetch with resourceRefCount = 1 based on rule SuperUser (kafka.authorizer.logger)
+
+"""
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("logs")
+    files = [Path(shutil.copy(file, folder)) for file in sorted((DATA / "audit").glob("*.log.gz"))]
+    assert len(files) >= 6
+    (folder / "odd.log").write_text(ODD_LOG, encoding="utf-8")
+    (folder / "windows.log").write_bytes(ODD_LOG.replace("\n", "\r\n").encode("utf-8"))
+    (folder / "empty.log").write_text("")
+    return [*files, folder / "odd.log", folder / "windows.log", folder / "empty.log"]
+
+
+@pytest.fixture(scope="module")
+def snapshot_file(tmp_path_factory) -> Path:
+    header = {"cluster": "test-eu", "revision": 7, "authorizer": "standard", "kafka_version": "4.4"}
+    header |= {"config": {"super.users": "User:admin", "allow.everyone.if.no.acl.found": False}}
+    path = tmp_path_factory.mktemp("snapshot") / "snapshot.jsonl"
+    lines = [header | {"topics": [], "groups": []}, *(binding.as_dict() for binding in BINDINGS)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def result(spark, logs, snapshot_file, tmp_path_factory) -> Path:
+    return run(spark, snapshot_file, logs, tmp_path_factory.mktemp("out") / "usage")
+
+
+@pytest.fixture(scope="module")
+def expected(logs) -> plain.Counted:
+    return plain.count(logs, BINDINGS, RULES)
+
+
+def run(spark, snapshot_file: Path, logs: list[Path], out: Path) -> Path:
+    from aclweb.pipeline.job import run_usage
+    from aclweb.pipeline.snapshot import read_snapshot
+
+    run_usage(spark, read_snapshot(snapshot_file), [str(log) for log in logs], out)
+    return out
+
+
+def manifest_of(result: Path) -> dict:
+    return json.loads((result / "manifest.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.spark
+def test_every_record_is_counted_as_a_plain_count_has_it(result, expected):
+    lines = manifest_of(result)["lines"]
+
+    assert lines["read"] == expected.read
+    assert lines["decisions"] == expected.decisions > 400
+    assert lines["probes"] == expected.probes > 0
+    assert lines["other"] == expected.other.total() > 0
+    assert lines["unparsed"] == expected.unparsed.total() > 0
+
+
+@pytest.mark.spark
+def test_records_that_were_not_understood_are_counted_by_reason_and_shown(result, expected):
+    manifest = manifest_of(result)
+
+    assert {entry["reason"]: entry["lines"] for entry in manifest["unparsed"]} == dict(expected.unparsed)
+    assert {entry["reason"]: entry["lines"] for entry in manifest["other"]} == dict(expected.other)
+    assert all(entry["sample"] for entry in manifest["unparsed"])
+    assert pq.read_table(result / "unparsed.parquet").to_pylist() == manifest["unparsed"]
+
+
+@pytest.mark.spark
+def test_each_request_is_found_as_often_and_when_a_plain_count_has_it(result, expected):
+    rows = pq.read_table(result / "requests.parquet").to_pylist()
+    key = ("principal", "host", "operation", "resource_type", "resource_name", "allowed")
+
+    found = {tuple(row[name] for name in key): row for row in rows}
+    assert {asked: row["lines"] for asked, row in found.items()} == dict(expected.requests)
+    for asked, times in expected.times.items():
+        assert found[asked]["first_at"] == min(map(plain.moment, times)), asked
+        assert found[asked]["last_at"] == max(map(plain.moment, times)), asked
+        assert sum(entry["lines"] for entry in found[asked]["days"]) == len(times)
+
+
+@pytest.mark.spark
+def test_names_with_line_breaks_are_put_together_again(result):
+    names = pq.read_table(result / "requests.parquet")["resource_name"].to_pylist()
+
+    assert "two\nlines" in names
+    assert "two\r\nlines" in names
+    assert "a\n[b" in names
+
+
+@pytest.mark.spark
+def test_each_acl_was_used_as_often_as_a_plain_count_has_it(result, expected):
+    rows = pq.read_table(result / "usage.parquet").to_pylist()
+
+    found = {row["binding_key"]: [row["requests"], row["alone"], row["named"]] for row in rows}
+    assert found == dict(expected.usage)
+    assert binding_key(BINDINGS[-1]) not in found
+    assert sum(use[0] for use in found.values()) > 50
+    assert sum(use[2] for use in found.values()) > 20
+
+
+@pytest.mark.spark
+def test_disagreements_and_what_rules_say_are_those_of_a_plain_count(result, expected):
+    manifest = manifest_of(result)
+
+    assert manifest["disagreements"]["lines"] == expected.differing > 0
+    assert manifest["declarations"]["super_users"] == dict(expected.super_users)
+    assert manifest["declarations"]["default_allow"] == expected.default_allow > 0
+    assert manifest["declarations"]["default_deny_uncovered"] == expected.default_deny
+
+
+@pytest.mark.spark
+def test_the_manifest_names_the_snapshot_the_files_and_their_spans(result, logs):
+    from aclweb.inventory.sync import digest_of
+
+    manifest = manifest_of(result)
+
+    assert manifest["snapshot"]["digest"] == digest_of(map(binding_key, BINDINGS))
+    assert manifest["snapshot"]["revision"] == 7
+    assert [file["path"] for file in manifest["files"]] == sorted(
+        str(log) for log in logs if log.stat().st_size
+    )
+    assert all(file["first_at"] <= file["last_at"] for file in manifest["files"])
+    assert manifest["coverage"]["permits_seen"] is True
+    assert manifest["rows"]["requests"] == pq.read_table(result / "requests.parquet").num_rows
+
+
+@pytest.mark.spark
+def test_running_again_replaces_the_result_by_the_same_bytes(spark, snapshot_file, logs, tmp_path):
+    few = [log for log in logs if log.suffix != ".gz"]
+    first = run(spark, snapshot_file, few, tmp_path / "usage")
+    before = {file.name: file.read_bytes() for file in first.iterdir()}
+
+    again = run(spark, snapshot_file, list(reversed(few)), tmp_path / "usage")
+
+    assert {file.name: file.read_bytes() for file in again.iterdir()} == before
+    assert [folder.name for folder in tmp_path.iterdir()] == ["usage"]
+
+
+@pytest.mark.spark
+def test_the_command_prints_a_summary_and_nothing_of_the_jvm(snapshot_file, logs, tmp_path):
+    answer = command(
+        "--snapshot", snapshot_file, "--log", logs[0], "--out", tmp_path / "out", "--master", "local[1]"
+    )
+
+    assert answer.returncode == 0, answer.stderr
+    assert "records of 1 files" in answer.stdout
+    assert answer.stderr == ""
+    assert (tmp_path / "out" / "manifest.json").is_file()
+
+
+@pytest.mark.parametrize(
+    "snapshot, log, told",
+    [
+        ("missing.jsonl", "a.log", "cannot be read"),
+        ("broken.jsonl", "a.log", "broken.jsonl:3:"),
+        ("plain.jsonl", "a.log", "the first line is an object with the keys cluster"),
+        ("good.jsonl", "no-such.log", "No log file is at"),
+    ],
+)
+def test_bad_input_ends_with_a_sentence_and_leaves_nothing(tmp_path, snapshot, log, told):
+    (tmp_path / "a.log").write_text(ODD_LOG)
+    (tmp_path / "good.jsonl").write_text('{"cluster": "x"}\n')
+    (tmp_path / "plain.jsonl").write_text(json.dumps(BINDINGS[0].as_dict()) + "\n")
+    (tmp_path / "broken.jsonl").write_text(
+        '{"cluster": "x"}\n' + json.dumps(BINDINGS[0].as_dict()) + '\n{"principal": "User:a"}\n'
+    )
+
+    answer = command("--snapshot", tmp_path / snapshot, "--log", tmp_path / log, "--out", tmp_path / "out")
+
+    assert answer.returncode == 2
+    assert told in answer.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_result_appears_whole_or_not_at_all(tmp_path):
+    out = tmp_path / "out"
+
+    with pytest.raises(RuntimeError), new_result(out) as folder:
+        (folder / "half").write_text("")
+        assert not out.exists()
+        raise RuntimeError
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_earlier_result_stays_until_the_new_one_is_whole(tmp_path):
+    out = tmp_path / "out"
+    with new_result(out) as folder:
+        (folder / "manifest.json").write_text("first")
+
+    with pytest.raises(RuntimeError), new_result(out) as folder:
+        (folder / "manifest.json").write_text("second")
+        raise RuntimeError
+
+    assert (out / "manifest.json").read_text() == "first"
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+
+    with pytest.raises(ResultError, match="no result of an earlier job"), new_result(tmp_path):
+        pass
+
+    assert (tmp_path / "thesis.tex").exists()
+
+
+def test_what_travels_to_the_executors_works_without_django(tmp_path):
+    from aclweb.pipeline.session import make_zip
+
+    shipped = make_zip(tmp_path)
+
+    code = (
+        "import sys; sys.path[:] = [sys.argv[1], *[p for p in sys.path if 'site-packages' not in p and p]]\n"
+        "import aclweb.acl.authorizer, aclweb.acl.audit_log, aclweb.acl.notation\n"
+        "assert aclweb.acl.__file__.startswith(sys.argv[1])\n"
+        "assert not [name for name in sys.modules if name.startswith('django')]\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(shipped)], check=True, cwd=tmp_path)
+    names = zipfile.ZipFile(shipped).namelist()
+    assert "aclweb/acl/authorizer.py" in names
+    assert not [
+        name for name in names if not name.startswith(("aclweb/__init__", "aclweb/acl/", "aclweb/pipeline/"))
+    ]
+
+
+def test_the_same_code_makes_the_same_zip(tmp_path):
+    from aclweb.pipeline.session import make_zip
+
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+
+    assert make_zip(tmp_path / "a").read_bytes() == make_zip(tmp_path / "b").read_bytes()
+
+
+def command(*arguments: object) -> subprocess.CompletedProcess[str]:
+    root = Path(__file__).resolve().parents[2]
+    return subprocess.run(
+        [sys.executable, "-m", "aclweb.pipeline", "usage", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        timeout=600,
+        check=False,
+    )

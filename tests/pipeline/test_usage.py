@@ -1,0 +1,158 @@
+"""Do the transforms of the usage job give what their docstrings say, on three rows each?"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from aclweb.pipeline import schemas, usage
+
+pytestmark = pytest.mark.spark
+
+REQUEST = {
+    "principal": "User:bob",
+    "host": "10.0.0.7",
+    "operation": "READ",
+    "resource_type": "TOPIC",
+    "resource_name": "orders",
+}
+MORNING, NOON, EVENING = (datetime(2026, 11, 20, hour) for hour in (8, 12, 20))
+LINES = """file string, day string, raw string, lines long, first_at timestamp_ntz, last_at timestamp_ntz,
+    kind string, reason string, principal string, host string, operation string, resource_type string,
+    resource_name string, allowed boolean, api_name string, rule string, named_key string, ambiguous boolean,
+    noted string"""
+DECIDED = schemas.DECIDED
+SEEN = """principal string, host string, operation string, resource_type string, resource_name string,
+    allowed boolean, lines long, first_at timestamp_ntz, last_at timestamp_ntz, decided_now string,
+    determining array<string>"""
+
+
+def line(**facts):
+    row = {
+        "file": "a.log",
+        "day": "2026-11-20",
+        "raw": "text",
+        "lines": 1,
+        "first_at": MORNING,
+        "last_at": NOON,
+    }
+    row |= {"kind": "decision", "allowed": True, "ambiguous": False, **REQUEST}
+    return row | facts
+
+
+def seen(**facts):
+    row = {**REQUEST, "allowed": True, "lines": 1, "first_at": MORNING, "last_at": NOON}
+    return row | {"decided_now": "ALLOWED", "determining": ["a"]} | facts
+
+
+def frame(spark, rows, schema):
+    from pyspark.sql.types import StructType
+
+    fields = StructType.fromDDL(schema)
+    return spark.createDataFrame([tuple(row.get(name) for name in fields.names) for row in rows], fields)
+
+
+def test_requests_are_put_together_over_files_and_days(spark):
+    lines = [
+        line(lines=2, api_name="Fetch"),
+        line(lines=3, day="2026-11-21", file="b.log", api_name="Metadata", last_at=EVENING, raw="later"),
+        line(lines=5, allowed=False, api_name="Fetch"),
+        line(kind="probe", lines=7),
+    ]
+    decided = [{**REQUEST, "decided_now": "ALLOWED", "basis_now": "ALLOW_ACL", "determining": ["a"]}]
+
+    found = usage.seen_requests(frame(spark, lines, LINES), frame(spark, decided, DECIDED)).collect()
+
+    allowed = next(row for row in found if row.allowed)
+    refused = next(row for row in found if not row.allowed)
+    assert len(found) == 2
+    assert (allowed.lines, refused.lines) == (5, 5)
+    assert (allowed.first_at, allowed.last_at) == (MORNING, EVENING)
+    assert allowed.api_names == ["Fetch", "Metadata"]
+    assert [(entry.day, entry.lines) for entry in allowed.days] == [("2026-11-20", 2), ("2026-11-21", 3)]
+    assert allowed.sample == "[2026-11-20 20:00:00,000] later"
+    assert (allowed.differs, refused.differs) == (False, True)
+
+
+def test_an_acl_is_used_where_it_settles_what_the_log_says_and_nowhere_else(spark):
+    rows = [
+        seen(lines=2),
+        seen(lines=3, principal="User:eve", determining=["a", "b"], last_at=EVENING),
+        seen(lines=5, principal="User:joe", allowed=False),
+    ]
+    named = [line(named_key="b", lines=4), line(named_key="gone", lines=6, last_at=EVENING)]
+
+    found = {
+        row.binding_key: row
+        for row in usage.usage(frame(spark, rows, SEEN), frame(spark, named, LINES)).collect()
+    }
+
+    assert (found["a"].requests, found["a"].alone, found["a"].named) == (5, 2, 0)
+    assert (found["b"].requests, found["b"].alone, found["b"].named) == (3, 0, 4)
+    assert (found["gone"].requests, found["gone"].alone, found["gone"].named) == (0, 0, 6)
+    assert found["a"].last_at == EVENING
+    assert found["gone"].last_at == EVENING
+
+
+def test_a_file_tells_what_it_holds_and_from_when_to_when_permits_are_in_it(spark):
+    lines = [
+        line(lines=2, allowed=False),
+        line(lines=3, first_at=NOON, last_at=EVENING),
+        line(
+            lines=1, kind="unparsed", reason=usage.IMPOSSIBLE_TIME, first_at=None, last_at=None, allowed=None
+        ),
+        line(lines=9, file="b.log", allowed=False),
+    ]
+
+    found = {row.file: row for row in usage.files(frame(spark, lines, LINES)).collect()}
+
+    assert (found["a.log"].lines, found["a.log"].decisions, found["a.log"].unparsed) == (6, 5, 1)
+    assert (found["a.log"].permits, found["a.log"].first_permit_at) == (3, NOON)
+    assert (found["a.log"].first_at, found["a.log"].last_at) == (MORNING, EVENING)
+    assert (found["b.log"].permits, found["b.log"].first_permit_at) == (0, None)
+
+
+def test_rules_and_notes_of_the_brokers_become_facts_about_declarations(spark):
+    lines = [
+        line(lines=2, rule="SuperUser"),
+        line(lines=3, rule="DefaultDeny", allowed=False),
+        line(lines=4, rule="DefaultAllow"),
+        line(lines=5, kind="other", noted="User:root", principal=None),
+        line(lines=6, kind="other", noted="true", principal=None),
+        line(lines=7, rule="DefaultDeny", allowed=False, principal="User:eve"),
+    ]
+    decided = [
+        {**REQUEST, "decided_now": "DENIED", "basis_now": "DEFAULT_DENY", "determining": []},
+        {
+            **REQUEST,
+            "principal": "User:eve",
+            "decided_now": "DENIED",
+            "basis_now": "NO_ALLOW_ACL",
+            "determining": [],
+        },
+    ]
+
+    found = usage.declarations(frame(spark, lines, LINES), frame(spark, decided, DECIDED)).collect()
+
+    assert {(row.fact, row.principal): row.lines for row in found} == {
+        ("super_user", "User:bob"): 2,
+        ("super_user", "User:root"): 5,
+        ("default_allow", None): 10,
+        ("default_deny", None): 3,
+    }
+
+
+def test_what_was_not_understood_is_counted_by_reason_with_a_sample(spark):
+    lines = [
+        line(kind="unparsed", reason="no log record", raw="b", lines=2),
+        line(kind="unparsed", reason="no log record", raw="a", lines=3),
+        line(kind="other", reason="record of another logger", raw="c", lines=4),
+    ]
+
+    found = usage.notes(frame(spark, lines, LINES)).collect()
+
+    assert {(row.kind, row.reason, row.lines, row.sample) for row in found} == {
+        ("unparsed", "no log record", 5, "a"),
+        ("other", "record of another logger", 4, "c"),
+    }
