@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from aclweb.acl.cli import COMMANDS, main
+from aclweb.acl.commands.console import with_progress
 from aclweb.acl.model import AccessRequest, AclBinding
 from aclweb.acl.notation import OUTPUTS, read_acls, write_acls
 from tests.builders import allow, ask, deny, read, write
@@ -580,6 +581,20 @@ def test_audit_reads_nothing_when_one_log_is_missing(run):
 
     assert (status, out) == (2, "")
     assert err.startswith("missing: The file cannot be read")
+
+
+def test_long_work_shows_progress_to_a_terminal_and_to_nothing_else(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    for stream, shown in (
+        (Terminal(), "\rDecided: 10,000 of 10,001\rDecided: 10,001 of 10,001\n"),
+        (io.StringIO(), ""),
+    ):
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert list(with_progress(range(10_001), what="Decided")) == list(range(10_001))
+        assert stream.getvalue() == shown
 
 
 # Bad input.

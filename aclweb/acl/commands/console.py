@@ -70,18 +70,21 @@ def request_text(request: AccessRequest) -> str:
 
 def with_progress(items: Iterable[Item], *, what: str) -> Iterator[Item]:
     """Pass `items` on, and count them on standard error when that is a terminal."""
-    if not sys.stderr.isatty():
-        yield from items
-        return
     total = f" of {len(items):,}" if isinstance(items, Sized) else ""
     count = 0
     for count, item in enumerate(items, start=1):
         yield item
         if count % PROGRESS_STEP == 0:
-            sys.stderr.write(f"\r{what}: {count:,}{total}")
-            sys.stderr.flush()
+            show_progress(f"\r{what}: {count:,}{total}")
     if count >= PROGRESS_STEP:
-        sys.stderr.write(f"\r{what}: {count:,}{total}\n")
+        show_progress(f"\r{what}: {count:,}{total}\n")
+
+
+def show_progress(text: str) -> None:
+    """Write to standard error if a person watches it, and nothing otherwise."""
+    if sys.stderr.isatty():
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 def hush() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from aclweb.acl.commands.console import UsageError, one_line, tell
+from aclweb.acl.commands.console import UsageError, one_line, show_progress, tell
 from aclweb.acl.commands.options import why_not_decided
 from aclweb.acl.delta import Delta
 from aclweb.acl.model import AccessRequest, AclBinding
@@ -19,6 +19,7 @@ from aclweb.acl.notation import AclFile, read_acl_file, read_delta, read_names, 
 from aclweb.acl.problems import NotationError, Problems, shown
 
 STANDARD_INPUT = "-"
+BIG_FILE_BYTES = 10_000_000
 
 Read = TypeVar("Read")
 
@@ -92,7 +93,10 @@ class Inputs:
 
     def _read(self, path: str, read: Callable[[str], Read], nothing: Read) -> Read:
         try:
-            return read(decoded(self.read_bytes(path), path))
+            data = self.read_bytes(path)
+            if len(data) >= BIG_FILE_BYTES:
+                show_progress(f"Reading {one_line(path)}, {len(data) // 1_000_000:,} MB\n")
+            return read(decoded(data, path))
         except NotationError as error:
             self._problems.extend(error.messages)
             return nothing
