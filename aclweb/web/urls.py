@@ -1,5 +1,46 @@
 """Which address shows which page."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern] = []
+from aclweb.web.views import (
+    acls,
+    changes,
+    clusters,
+    events,
+    explain,
+    home,
+    insights,
+    principals,
+    search,
+    session,
+    topics,
+    whatif,
+)
+
+urlpatterns: list[URLPattern] = [
+    path("", home.ask, name="home"),
+    path("sign-in/", session.SignIn.as_view(), name="sign-in"),
+    path("sign-out/", session.SignOut.as_view(), name="sign-out"),
+    path("clusters/", clusters.index, name="clusters"),
+    path("c/<slug:slug>/", clusters.detail, name="cluster"),
+    path("c/<slug:slug>/read/", clusters.read_now, name="read-now"),
+    path("c/<slug:slug>/declare/", clusters.declare, name="declare"),
+    path("c/<slug:slug>/search/", search.results, name="search"),
+    path("c/<slug:slug>/explain/", explain.detail, name="explain"),
+    path("c/<slug:slug>/topics/", topics.index, name="topics"),
+    path("c/<slug:slug>/topics/<path:name>", topics.detail, name="topic"),
+    path("c/<slug:slug>/resource/", topics.resource, name="resource"),
+    path("c/<slug:slug>/cell/", topics.cell, name="cell"),
+    path("c/<slug:slug>/principals/", principals.index, name="principals"),
+    path("c/<slug:slug>/principal/", principals.detail, name="principal"),
+    path("c/<slug:slug>/acls/", acls.index, name="acls"),
+    # What-ifs, changes, insights and audit events.
+    path("c/<slug:slug>/what-if/", whatif.detail, name="what-if"),
+    path("c/<slug:slug>/what-if/matches/", whatif.matches, name="what-if-matches"),
+    path("c/<slug:slug>/what-if/change/", whatif.turn_into_change, name="what-if-change"),
+    path("changes/", changes.index, name="changes"),
+    path("changes/CR-<int:number>/", changes.detail, name="change"),
+    path("changes/CR-<int:number>/act/", changes.act, name="change-act"),
+    path("events/", events.index, name="events"),
+    path("c/<slug:slug>/insights/", insights.index, name="insights"),
+]

@@ -1,0 +1,252 @@
+"""Which edit does a what-if form describe?
+
+A draft is a list of delta lines (an ACL with `"op": "add"|"remove"`), plus topics that do
+not exist yet. It travels inside the form and in links, so nothing is stored before somebody
+turns it into a change. Bad input becomes a sentence and loses nothing that was typed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from aclweb.acl.addresses import as_java_prints
+from aclweb.acl.delta import Delta
+from aclweb.acl.model import (
+    CLUSTER_NAME,
+    WILDCARD,
+    AclBinding,
+    AclError,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+    split_principal,
+)
+from aclweb.acl.notation import binding_from_dict, read_acls
+from aclweb.acl.problems import NotationError
+from aclweb.acl.profiles import Rules, operations_of
+from aclweb.inventory.current import InForce
+
+# A draft longer than this belongs in a file for `python -m aclweb.acl whatif`.
+MOST_LINES = 5_000
+
+
+@dataclass(frozen=True)
+class Line:
+    """One binding of a draft, and whether it is to be added or removed."""
+
+    op: str
+    binding: AclBinding
+
+    def as_text(self) -> str:
+        return json.dumps({"op": self.op, **self.binding.as_dict()})
+
+
+@dataclass(frozen=True)
+class Draft:
+    lines: tuple[Line, ...] = ()
+    new_topics: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.lines and not self.new_topics
+
+    @property
+    def delta(self) -> Delta:
+        return Delta(
+            add=tuple(line.binding for line in self.lines if line.op == "add"),
+            remove=tuple(line.binding for line in self.lines if line.op == "remove"),
+        )
+
+
+class RuleForm(forms.Form):
+    """One ACL to add, typed by a person. Nothing is chosen beforehand: no accidental ALLOW of ALL."""
+
+    PATTERNS = [("LITERAL", "Exact"), ("PREFIXED", "Starts with (prefix)"), ("ALL", "All *")]
+
+    permission_type = forms.ChoiceField(
+        label="Permission", choices=[("ALLOW", "Allow"), ("DENY", "Deny")], widget=forms.RadioSelect
+    )
+    principal = forms.CharField(strip=False, max_length=32_767)
+    operation = forms.ChoiceField(
+        choices=[("", "Choose…")]
+        + [(o.name, o.pascal) for o in Operation if o not in (Operation.UNKNOWN, Operation.ANY)]
+    )
+    resource_type = forms.ChoiceField(
+        label="Resource",
+        initial="TOPIC",
+        choices=[
+            (t.name, t.name.replace("_", " ").lower())
+            for t in ResourceType
+            if t not in (ResourceType.UNKNOWN, ResourceType.ANY)
+        ],
+    )
+    pattern = forms.ChoiceField(label="Name is", choices=PATTERNS, widget=forms.RadioSelect)
+    resource_name = forms.CharField(label="Name", strip=False, max_length=32_767, required=False)
+    host = forms.CharField(label="Host", required=False, help_text="Leave empty for any host.")
+
+    def __init__(self, *args: Any, rules: Rules, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.rules = rules
+        for name in ("operation", "resource_type"):
+            self.fields[name].widget.attrs["class"] = "form-select"
+        for name in ("principal", "resource_name", "host"):
+            self.fields[name].widget.attrs |= {
+                "class": "form-control name",
+                "autocomplete": "off",
+                "spellcheck": "false",
+            }
+        self.fields["principal"].widget.attrs["placeholder"] = "User:billing-svc"
+        self.fields["host"].widget.attrs["placeholder"] = "any host"
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether somebody typed or chose anything of a rule."""
+        return any(
+            self.data.get(name) for name in ("permission_type", "principal", "operation", "resource_name")
+        )
+
+    def clean_principal(self) -> str:
+        principal: str = self.cleaned_data["principal"]
+        if split_principal(principal) is None:
+            raise forms.ValidationError(f"{principal!r} has no type; write it as User:{principal.strip()}.")
+        if principal != principal.strip():
+            raise forms.ValidationError(
+                f"{principal!r} begins or ends with a space, and Kafka compares letter by letter; remove it."
+            )
+        return principal
+
+    def clean_host(self) -> str:
+        host: str = self.cleaned_data["host"].strip()
+        if host in ("", WILDCARD):
+            return WILDCARD
+        if "/" in host:
+            return host
+        try:
+            return as_java_prints(host)
+        except AclError as error:
+            raise forms.ValidationError(f"{error} A host name in an ACL never matches anybody.") from error
+
+    def clean(self) -> dict[str, object]:
+        given = super().clean() or {}
+        if given.get("resource_type") == ResourceType.CLUSTER.name:
+            given["pattern"] = PatternType.LITERAL.name
+            given["resource_name"] = CLUSTER_NAME
+        elif given.get("pattern") == "ALL":
+            given["resource_name"] = WILDCARD
+        elif given.get("pattern") and not given.get("resource_name"):
+            self.add_error("resource_name", "A name is needed, or choose All * for every name of this type.")
+        elif given.get("pattern") == "LITERAL" and given.get("resource_name") == WILDCARD:
+            self.add_error("resource_name", "An exact name of * means every name; choose All * to say so.")
+        elif given.get("pattern") == "PREFIXED" and given.get("resource_name") == WILDCARD:
+            self.add_error(
+                "resource_name",
+                "A prefix of * covers only names that begin with an asterisk; choose All * for all.",
+            )
+        self._check_operation(given)
+        return given
+
+    def _check_operation(self, given: dict[str, object]) -> None:
+        if not given.get("operation") or not given.get("resource_type"):
+            return
+        operation = Operation[str(given["operation"])]
+        resource_type = ResourceType[str(given["resource_type"])]
+        meaningful = operations_of(resource_type, self.rules)
+        if operation is not Operation.ALL and operation not in meaningful:
+            words = ", ".join(member.pascal for member in meaningful)
+            thing = resource_type.name.lower().replace("_", " ")
+            self.add_error("operation", f"{operation.pascal} means nothing on a {thing}; use {words} or All.")
+
+    def binding(self) -> AclBinding:
+        """Return the ACL of a valid form."""
+        given = self.cleaned_data
+        pattern = PatternType.LITERAL if given["pattern"] == "ALL" else PatternType[given["pattern"]]
+        return AclBinding(
+            resource_type=ResourceType[given["resource_type"]],
+            resource_name=given["resource_name"],
+            pattern_type=pattern,
+            principal=given["principal"],
+            host=given["host"],
+            operation=Operation[given["operation"]],
+            permission_type=PermissionType[given["permission_type"]],
+        )
+
+
+def read_draft(data: QueryDict, in_force: InForce) -> Draft:
+    """Return the draft that a submitted form or a link describes.
+
+    Fields, each repeatable: `line` (a delta line as JSON), `add` and `remove` (an ACL as
+    JSON), `new_topic`, `drop` (the place of a line to take out, from 0), `paste` (ACLs in
+    any notation, to be added).
+    """
+    lines: list[Line] = []
+    errors: list[str] = []
+    for text in data.getlist("line"):
+        _collect(lines, errors, text, op=None)
+    for op in ("add", "remove"):
+        for text in data.getlist(op):
+            _collect(lines, errors, text, op=op)
+    dropped = {int(place) for place in data.getlist("drop") if place.isascii() and place.isdecimal()}
+    lines = [line for place, line in enumerate(lines) if place not in dropped]
+    pasted = data.get("paste", "").strip()
+    if pasted:
+        try:
+            lines += [Line("add", binding) for binding in read_acls(pasted + "\n", source="pasted text")]
+        except NotationError as error:
+            errors += error.messages
+    if len(lines) > MOST_LINES:
+        errors.append(
+            f"A draft holds at most {MOST_LINES:,} ACLs; this one had {len(lines):,}, so the rest was cut."
+        )
+        lines = lines[:MOST_LINES]
+    errors += _absent(lines, in_force)
+    topics = tuple(dict.fromkeys(name for name in data.getlist("new_topic") if name.strip()))
+    topics, wrong = _topic_names(topics)
+    return Draft(lines=tuple(dict.fromkeys(lines)), new_topics=topics, errors=(*errors, *wrong))
+
+
+def _collect(lines: list[Line], errors: list[str], text: str, *, op: str | None) -> None:
+    try:
+        given = json.loads(text)
+        if not isinstance(given, dict):
+            raise AclError(f"{text[:80]!r} is not an ACL; an ACL is a JSON object with seven keys.")
+        wanted = op or given.pop("op", "add")
+        if wanted not in ("add", "remove"):
+            raise AclError(f"{wanted!r} is not something to do with an ACL; use add or remove.")
+        lines.append(Line(wanted, binding_from_dict(given)))
+    except json.JSONDecodeError as error:
+        errors.append(f"{text[:80]!r} is not JSON ({error.msg}); an ACL is a JSON object with seven keys.")
+    except AclError as error:
+        errors.append(str(error))
+
+
+def _absent(lines: Iterable[Line], in_force: InForce) -> list[str]:
+    """Say which removals name an ACL that is not in force: they would do nothing."""
+    return [
+        f"The cluster has no such ACL, so removing it changes nothing: {line.as_text()}"
+        for line in lines
+        if line.op == "remove" and line.binding not in in_force.index
+    ]
+
+
+_TOPIC_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+
+
+def _topic_names(names: Iterable[str]) -> tuple[tuple[str, ...], list[str]]:
+    good: list[str] = []
+    wrong: list[str] = []
+    for name in names:
+        if len(name) > 249 or name in (".", "..") or not set(name) <= _TOPIC_LETTERS:
+            wrong.append(
+                f"{name[:80]!r} cannot be a topic's name: 1 to 249 letters, digits, dots, underscores and hyphens."
+            )
+        else:
+            good.append(name)
+    return tuple(good), wrong

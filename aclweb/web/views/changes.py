@@ -1,0 +1,130 @@
+"""Which changes wait, and for whom; and what one of them would do, who agreed, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_GET, require_POST
+
+from aclweb.accounts.models import User
+from aclweb.changes import queries, review
+from aclweb.changes.models import Change, ChangeError
+from aclweb.web import effects, frame
+from aclweb.web.htmx import render_page
+from aclweb.web.paging import page_asked, slice_page
+
+ROWS_A_PAGE = 25
+
+
+@login_required
+@require_GET
+def index(request: HttpRequest) -> HttpResponse:
+    """Show the changes that wait for this person, their own, or all that they may see."""
+    here = frame.last_cluster(request)
+    only = here if request.GET.get("only") == "cluster" else None
+    found = queries.inbox(
+        _person(request), only, tab=request.GET.get("tab", ""), page=page_asked(request.GET)
+    )
+    if not request.GET.get("tab") and not found.counts["waiting"]:
+        found = queries.inbox(_person(request), only, tab="all", page=page_asked(request.GET))
+    context = {"inbox": found, "here": here, "only": only}
+    return render_page(
+        request, "changes/index.html", "changes/_list.html", context, section="changes", cluster=here
+    )
+
+
+@login_required
+@require_GET
+def detail(request: HttpRequest, number: int) -> HttpResponse:
+    """Show one change: its effect, its rules in the order of writing, who agreed, and what happened."""
+    return _page(request, _change(request, number))
+
+
+@login_required
+@require_POST
+def act(request: HttpRequest, number: int) -> HttpResponse:
+    """Take one step of a change: submit, approve, reject, withdraw, queue or undo."""
+    change = _change(request, number)
+    step = _STEPS.get(request.POST.get("step", ""))
+    if step is None:
+        return _page(request, change, error="Choose what to do with this change.", status=422)
+    try:
+        done = step(change, _person(request), request.POST)
+    except ChangeError as error:
+        change.refresh_from_db()
+        return _page(request, change, error=str(error), status=422)
+    if done.pk != change.pk:
+        messages.success(request, f"{done.key} is drafted; look at its effect and submit it.")
+    return redirect("change", number=done.pk)
+
+
+def _submit(change: Change, person: User, form: Any) -> Change:
+    return review.submit(change=change, actor=person)
+
+
+def _approve(change: Change, person: User, form: Any) -> Change:
+    return review.approve(
+        change=change, reviewer=person, comment=form.get("comment", ""), plan_hash=form.get("plan_hash", "")
+    )
+
+
+def _reject(change: Change, person: User, form: Any) -> Change:
+    return review.reject(change=change, reviewer=person, comment=form.get("comment", ""))
+
+
+def _withdraw(change: Change, person: User, form: Any) -> Change:
+    return review.withdraw(change=change, actor=person)
+
+
+def _queue(change: Change, person: User, form: Any) -> Change:
+    return review.queue(change=change, actor=person)
+
+
+def _undo(change: Change, person: User, form: Any) -> Change:
+    return review.draft_undo(change=change, actor=person)
+
+
+_STEPS: dict[str, Callable[[Change, User, Any], Change]] = {
+    "submit": _submit,
+    "approve": _approve,
+    "reject": _reject,
+    "withdraw": _withdraw,
+    "queue": _queue,
+    "undo": _undo,
+}
+
+
+def _page(request: HttpRequest, change: Change, *, error: str = "", status: int = 200) -> HttpResponse:
+    shown = queries.change_page(change, _person(request))
+    rows: list[effects.Row] = []
+    if shown.impact is not None:
+        rows = [row for kind in effects.KINDS for row in effects.rows(shown.impact, kind)]
+    context = {
+        "cluster": change.cluster,
+        "change": change,
+        "page": shown,
+        "diff": slice_page(rows, page_asked(request.GET), ROWS_A_PAGE),
+        "error": error,
+        "comment": request.POST.get("comment", ""),
+        "can_act": any(deed.allowed for deed in shown.acts.values()),
+    }
+    return render_page(
+        request, "changes/detail.html", "changes/_change.html", context, section="changes", status=status
+    )
+
+
+def _change(request: HttpRequest, number: int) -> Change:
+    change = queries.change_of(_person(request), number)
+    if change is None:
+        raise Http404(f"There is no change CR-{number} that you may see.")
+    return change
+
+
+def _person(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)  # login_required
+    return request.user

@@ -1,0 +1,186 @@
+"""What would this edit, or this new topic, change? And: turn the answer into a change request."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from aclweb.accounts.access import cluster_or_404, may
+from aclweb.accounts.models import User
+from aclweb.acl.model import AclError, PatternType, ResourcePattern, ResourceType
+from aclweb.acl.patterns import covers_name
+from aclweb.acl.profiles import Rules
+from aclweb.changes import preview as previews
+from aclweb.changes import review
+from aclweb.changes.models import ChangeError
+from aclweb.inventory import current
+from aclweb.inventory.models import Cluster, StoredAcl
+from aclweb.web import effects
+from aclweb.web.draft import Draft, Line, RuleForm, read_draft
+from aclweb.web.htmx import render_page
+from aclweb.web.paging import page_asked, slice_page
+
+ROWS_A_PAGE = 50
+# The names shown while somebody types a pattern; the count is always of all.
+NAMES_SHOWN = 12
+# Servers and chat programs cut longer addresses.
+LONGEST_LINK = 2_000
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the draft that the form or link describes, and the difference in access it would make.
+
+    A POST here saves nothing: drafts can be longer than a link may be.
+    """
+    cluster = cluster_or_404(request.user, slug)
+    data = request.POST if request.method == "POST" else request.GET
+    in_force = current.in_force(cluster)
+    draft = read_draft(_with_removals(data, cluster), in_force)
+    form = RuleForm(data, rules=in_force.rules)
+    if "add_rule" not in data or not form.is_touched:
+        form = RuleForm(initial=_prefill(data), rules=in_force.rules)
+    elif form.is_valid():
+        line = Line("add", form.binding())
+        if line.binding in in_force.index:
+            form.add_error(None, "This ACL is in force already; adding it again changes nothing.")
+        else:
+            draft = Draft(tuple(dict.fromkeys([*draft.lines, line])), draft.new_topics, draft.errors)
+            form = RuleForm(rules=in_force.rules)
+    context = {
+        "cluster": cluster,
+        "in_force": in_force,
+        "draft": draft,
+        "pasted": data.get("paste", "") if draft.errors else "",
+        "form": form,
+        "may_request": may(request.user, "request", cluster),
+        **_answer(cluster, draft, data),
+    }
+    page = render_page(request, "whatif/detail.html", "whatif/_workbench.html", context, section="changes")
+    link = _link(cluster, draft)
+    if request.method == "POST" and len(link) <= LONGEST_LINK:
+        page["HX-Push-Url"] = link
+    return page
+
+
+@login_required
+@require_POST
+def turn_into_change(request: HttpRequest, slug: str) -> HttpResponse:
+    """Save the draft as a change and hand it in for review."""
+    cluster = cluster_or_404(request.user, slug)
+    if not may(request.user, "request", cluster):
+        raise PermissionDenied(f"You may look at {cluster.name} and not request changes there.")
+    assert isinstance(request.user, User)  # login_required
+    in_force = current.in_force(cluster)
+    draft = read_draft(request.POST, in_force)
+    try:
+        change = review.draft(
+            cluster=cluster,
+            author=request.user,
+            title=request.POST.get("title", "").strip(),
+            reason=request.POST.get("reason", "").strip(),
+            delta=draft.delta,
+        )
+        review.submit(change=change, actor=request.user)
+    except (ChangeError, AclError) as error:
+        context = {
+            "cluster": cluster,
+            "in_force": in_force,
+            "draft": draft,
+            "form": RuleForm(rules=in_force.rules),
+            "may_request": True,
+            "request_error": str(error),
+            "title": request.POST.get("title", ""),
+            "reason": request.POST.get("reason", ""),
+            **_answer(cluster, draft, request.POST),
+        }
+        return render_page(request, "whatif/detail.html", None, context, section="changes", status=422)
+    return redirect("change", number=change.pk)
+
+
+@login_required
+@require_GET
+def matches(request: HttpRequest, slug: str) -> HttpResponse:
+    """Say which names a pattern covers now, while somebody types it."""
+    cluster = cluster_or_404(request.user, slug)
+    in_force = current.in_force(cluster)
+    name = request.GET.get("resource_name", "")
+    kind = request.GET.get("pattern", "")
+    resource_type = request.GET.get("resource_type", "TOPIC")
+    if resource_type not in ResourceType.__members__:
+        resource_type = "TOPIC"
+    names: tuple[str, ...] | None = None
+    if resource_type == "TOPIC":
+        names = tuple(topic.name for topic in in_force.topics)
+    elif resource_type == "GROUP":
+        names = in_force.groups
+    found = [] if names is None else _covered(names, resource_type, kind, name, in_force.rules)
+    context = {
+        "asked": bool(kind) and (bool(name) or kind == "ALL"),
+        "known": names is not None,
+        "kind": kind,
+        "name": name,
+        "thing": resource_type.lower().replace("_", " "),
+        "found": found[:NAMES_SHOWN],
+        "count": len(found),
+    }
+    return render(request, "whatif/_matches.html", context)
+
+
+def _covered(names: tuple[str, ...], resource_type: str, kind: str, name: str, rules: Rules) -> list[str]:
+    if kind == "ALL":
+        return list(names)
+    if kind not in ("LITERAL", "PREFIXED") or not name:
+        return []
+    pattern = ResourcePattern(ResourceType[resource_type], name, PatternType[kind])
+    return [known for known in names if covers_name(pattern, known, rules)]
+
+
+def _with_removals(data: QueryDict, cluster: Cluster) -> QueryDict:
+    """Return the form with each `remove_key` (a row chosen in the ACL list) put in as its ACL."""
+    keys = [key for key in data.getlist("remove_key") if len(key) == 64]
+    if not keys:
+        return data
+    whole = data.copy()
+    rows = StoredAcl.objects.filter(cluster=cluster, removed_in__isnull=True, key__in=keys)
+    for binding in current.bindings_of(rows.values_list(*current.BINDING_COLUMNS)):
+        whole.appendlist("line", Line("remove", binding).as_text())
+    return whole
+
+
+def _link(cluster: Cluster, draft: Draft) -> str:
+    """Return the address that shows this draft again."""
+    fields = [("line", line.as_text()) for line in draft.lines] + [
+        ("new_topic", name) for name in draft.new_topics
+    ]
+    address = reverse("what-if", args=[cluster.slug])
+    return f"{address}?{urlencode(fields)}" if fields else address
+
+
+def _prefill(data: QueryDict) -> dict[str, Any]:
+    """Return what a link asks the form to begin with, such as ?resource_name=orders."""
+    return {name: data[name] for name in RuleForm.base_fields if name in data}
+
+
+def _answer(cluster: Cluster, draft: Draft, data: QueryDict) -> dict[str, Any]:
+    """Return the effect of the draft for the page; nothing where the draft is empty."""
+    if draft.is_empty:
+        return {}
+    preview = previews.preview(cluster, draft.delta, new_topics=draft.new_topics)
+    kind = data.get("show", "")
+    if kind not in effects.KINDS:
+        kind = next((name for name in effects.KINDS if preview.impact[name]), "gains")
+    return {
+        "preview": preview,
+        "tiles": effects.tiles(preview.impact),
+        "show": kind,
+        "diff": slice_page(effects.rows(preview.impact, kind), page_asked(data), ROWS_A_PAGE),
+    }

@@ -1,0 +1,149 @@
+"""A change is a page with an address: its effect, its rules, who agreed, what happened, and what one may do now."""
+
+from __future__ import annotations
+
+import pytest
+
+from aclweb.acl.delta import Delta
+from aclweb.changes import review
+from aclweb.changes.models import Change
+from aclweb.inventory.sync import sync
+from tests.builders import allow, deny
+from tests.fake_cluster import FakeCluster
+
+DELTA = Delta(add=(allow("User:cat", "READ", "orders."), deny("User:dan", "READ", "orders.eu")), remove=())
+
+
+@pytest.fixture
+def waiting(cluster, ada) -> Change:
+    with FakeCluster(bindings=[allow("User:bob", "READ", "orders.eu")], topics=["orders.eu"]) as fake:
+        sync(cluster, client=fake)
+    cluster.refresh_from_db()
+    change = review.draft(
+        cluster=cluster, author=ada, title="Let cat read <orders>", reason="Cats.", delta=DELTA
+    )
+    return review.submit(change=change, actor=ada)
+
+
+def address(change: Change) -> str:
+    return f"/changes/CR-{change.pk}/"
+
+
+def test_the_page_shows_effect_rules_in_safe_order_and_who_may_approve(waiting, ben, signed_in):
+    page = signed_in(ben).get(address(waiting))
+
+    shown = page.context["page"]
+    assert [step.title for step in shown.steps] == ["Add denies", "Add allows"]
+    assert shown.acts["approve"].allowed
+    assert b"Let cat read &lt;orders&gt;" in page.content
+    assert b"ben" in page.content
+
+
+def test_the_author_sees_no_button_to_approve(waiting, ada, signed_in):
+    page = signed_in(ada).get(address(waiting))
+
+    assert b'value="approve"' not in page.content
+    assert b'value="withdraw"' in page.content
+
+
+def test_the_author_who_posts_an_approval_all_the_same_is_refused_with_the_reason(waiting, ada, signed_in):
+    answer = signed_in(ada).post(
+        address(waiting) + "act/", {"step": "approve", "plan_hash": waiting.plan_hash}
+    )
+
+    waiting.refresh_from_db()
+    assert answer.status_code == 422
+    assert b"somebody else must" in answer.content
+    assert waiting.state == Change.State.IN_REVIEW
+
+
+def test_the_last_approval_hands_the_change_to_a_worker(waiting, ben, signed_in):
+    answer = signed_in(ben).post(
+        address(waiting) + "act/", {"step": "approve", "plan_hash": waiting.plan_hash}
+    )
+
+    waiting.refresh_from_db()
+    assert answer.status_code == 302
+    assert waiting.state == Change.State.QUEUED
+
+
+def test_an_approval_of_a_plan_that_was_edited_meanwhile_does_not_count(waiting, ben, signed_in):
+    answer = signed_in(ben).post(address(waiting) + "act/", {"step": "approve", "plan_hash": "0" * 64})
+
+    waiting.refresh_from_db()
+    assert answer.status_code == 422
+    assert waiting.state == Change.State.IN_REVIEW
+
+
+def test_a_rejection_needs_a_reason_and_keeps_what_was_typed(waiting, ben, signed_in):
+    browser = signed_in(ben)
+
+    refused = browser.post(address(waiting) + "act/", {"step": "reject", "comment": " "})
+    done = browser.post(address(waiting) + "act/", {"step": "reject", "comment": "Too wide."})
+
+    waiting.refresh_from_db()
+    assert refused.status_code == 422
+    assert done.status_code == 302
+    assert waiting.state == Change.State.REJECTED
+
+
+def test_an_unknown_step_changes_nothing(waiting, ben, signed_in):
+    answer = signed_in(ben).post(address(waiting) + "act/", {"step": "explode"})
+
+    assert answer.status_code == 422
+
+
+def test_a_change_of_another_cluster_does_not_exist(waiting, eve, signed_in):
+    browser = signed_in(eve)
+
+    assert browser.get(address(waiting)).status_code == 404
+    assert browser.post(address(waiting) + "act/", {"step": "approve"}).status_code == 404
+    assert list(browser.get("/changes/").context["inbox"].rows) == []
+
+
+def test_the_list_opens_with_what_waits_for_me_and_keeps_its_tab_in_the_address(waiting, ben, signed_in):
+    browser = signed_in(ben)
+
+    first = browser.get("/changes/")
+    mine = browser.get("/changes/?tab=mine")
+
+    assert [row.change for row in first.context["inbox"].rows] == [waiting]
+    assert first.context["inbox"].tab == "waiting"
+    assert mine.context["inbox"].rows == ()
+    assert b"waits for you" in first.content
+
+
+def test_a_page_under_way_asks_again_by_itself_and_a_finished_one_does_not(waiting, ben, signed_in):
+    browser = signed_in(ben)
+    before = browser.get(address(waiting))
+    Change.objects.filter(pk=waiting.pk).update(state=Change.State.APPLYING)
+
+    during = browser.get(address(waiting), headers={"HX-Request": "true"})
+
+    assert b'hx-trigger="every' not in before.content
+    assert b'hx-trigger="every' in during.content
+    assert b"<html" not in during.content
+
+
+def test_the_audit_trail_shows_what_one_may_see_and_nothing_else(waiting, ben, eve, signed_in):
+    seen = signed_in(ben).get("/events/")
+    hidden = signed_in(eve).get("/events/")
+
+    assert waiting.key in {row.target for row in seen.context["page"].rows}
+    assert hidden.context["page"].rows == ()
+
+
+def test_the_audit_trail_filters_by_actor_in_the_address(waiting, ben, signed_in):
+    page = signed_in(ben).get("/events/?actor=ada")
+
+    assert {row.actor for row in page.context["page"].rows} == {"ada"}
+
+
+def test_the_pages_need_few_queries(waiting, ben, signed_in, django_assert_max_num_queries):
+    browser = signed_in(ben)
+
+    for path in ("/changes/", "/events/"):
+        with django_assert_max_num_queries(16):
+            browser.get(path)
+    with django_assert_max_num_queries(24):
+        browser.get(address(waiting))

@@ -1,0 +1,196 @@
+"""The what-if page shows the difference in access of a draft, saves nothing, and loses nothing that was typed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from aclweb.changes.models import Change
+from aclweb.inventory.sync import sync
+from tests.builders import allow
+from tests.fake_cluster import FakeCluster
+
+IN_FORCE = allow("User:bob", "READ", "orders.eu")
+RULE = {
+    "add_rule": "1",
+    "permission_type": "ALLOW",
+    "principal": "User:cat",
+    "operation": "READ",
+    "resource_type": "TOPIC",
+    "pattern": "PREFIXED",
+    "resource_name": "orders.",
+    "host": "",
+}
+
+
+@pytest.fixture
+def address(cluster) -> str:
+    with FakeCluster(bindings=[IN_FORCE], topics=["orders.eu", "orders.us", "stock"]) as fake:
+        sync(cluster, client=fake)
+    return f"/c/{cluster.slug}/what-if/"
+
+
+@pytest.fixture
+def ada_browser(ada, signed_in):
+    return signed_in(ada)
+
+
+def line(binding, op="add") -> str:
+    return json.dumps({"op": op, **binding.as_dict()})
+
+
+def test_a_rule_that_was_typed_joins_the_draft_and_shows_who_gains(address, ada_browser):
+    page = ada_browser.post(address, RULE)
+
+    tiles = {tile.kind: tile.count for tile in page.context["tiles"]}
+    assert page.status_code == 200
+    assert tiles["loses"] == 0
+    assert {row.resource_text for row in page.context["diff"].rows} == {"orders.eu", "orders.us", "orders."}
+    assert {row.operations for row in page.context["diff"].rows} == {"Read, Describe"}
+    assert not Change.objects.exists()
+
+
+def test_a_removal_shows_who_loses_first(address, ada_browser):
+    page = ada_browser.get(address, {"remove": json.dumps(IN_FORCE.as_dict())})
+
+    assert page.context["show"] == "loses"
+    assert [row.principal for row in page.context["diff"].rows] == ["User:bob"]
+
+
+def test_a_row_chosen_in_the_acl_list_becomes_a_removal(address, ada_browser, cluster):
+    key = cluster.acls.get().key
+
+    page = ada_browser.post(address, {"remove_key": key})
+
+    assert [(found.op, found.binding) for found in page.context["draft"].lines] == [("remove", IN_FORCE)]
+
+
+def test_a_new_topic_shows_who_could_use_it_on_its_first_day(address, ada_browser):
+    page = ada_browser.get(
+        address, {"line": line(allow("User:cat", "READ", "new.", pattern="PREFIXED")), "new_topic": "new.one"}
+    )
+
+    assert {row.principal for row in page.context["diff"].rows if row.resource_text == "new.one"} == {
+        "User:cat"
+    }
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("principal", "cat", "write it as User:cat"),
+        ("principal", "User:cat ", "begins or ends with a space"),
+        ("host", "cats-laptop", "is not an address"),
+        ("operation", "IDEMPOTENT_WRITE", "means nothing on a topic"),
+        ("resource_name", "", "A name is needed"),
+        ("resource_name", "*", "begin with an asterisk"),
+    ],
+)
+def test_a_wrong_field_says_what_would_be_right_and_keeps_the_rest(
+    address, ada_browser, field, value, sentence
+):
+    page = ada_browser.post(
+        address, {**RULE, field: value, "line": line(allow("User:dan", "WRITE", "stock"))}
+    )
+
+    form = page.context["form"]
+    assert sentence in " ".join(form.errors[field])
+    assert form["principal"].value() == {**RULE, field: value}["principal"]
+    assert len(page.context["draft"].lines) == 1
+
+
+def test_a_short_ipv6_host_is_written_as_brokers_compare_it(address, ada_browser):
+    page = ada_browser.post(address, {**RULE, "host": "::1"})
+
+    assert page.context["draft"].lines[0].binding.host == "0:0:0:0:0:0:0:1"
+
+
+def test_pasted_rules_that_cannot_be_read_are_named_and_nothing_is_lost(address, ada_browser):
+    page = ada_browser.post(address, {"paste": '{"nonsense": 1}', "line": line(IN_FORCE, "remove")})
+
+    assert any("pasted text:1" in sentence for sentence in page.context["draft"].errors)
+    assert b"{&quot;nonsense&quot;: 1}" in page.content
+    assert len(page.context["draft"].lines) == 1
+
+
+def test_removing_what_is_not_there_is_said(address, ada_browser):
+    page = ada_browser.get(address, {"line": line(allow("User:eve", "READ", "x"), "remove")})
+
+    assert "no such ACL" in page.context["draft"].errors[0]
+
+
+def test_a_hostile_name_is_shown_and_never_run(address, ada_browser):
+    hostile = allow("User:<script>alert(1)</script>", "READ", '"><img src=x>')
+
+    page = ada_browser.get(address, {"line": line(hostile)})
+
+    assert b"<script>alert" not in page.content
+    assert b"<img src=x" not in page.content
+
+
+def test_a_draft_becomes_a_change_that_waits_for_review(address, ada_browser, ada):
+    answer = ada_browser.post(
+        address + "change/",
+        {
+            "line": line(allow("User:cat", "READ", "stock")),
+            "title": "Cat reads stock",
+            "reason": "She asked.",
+        },
+    )
+
+    change = Change.objects.get()
+    assert answer.status_code == 302
+    assert (change.state, change.author, change.title) == (Change.State.IN_REVIEW, ada, "Cat reads stock")
+
+
+def test_a_change_without_a_title_is_refused_and_the_draft_stays(address, ada_browser):
+    page = ada_browser.post(
+        address + "change/", {"line": line(allow("User:cat", "READ", "stock")), "title": " ", "reason": "why"}
+    )
+
+    assert page.status_code == 422
+    assert page.context["request_error"]
+    assert page.context["reason"] == "why"
+    assert len(page.context["draft"].lines) == 1
+    assert not Change.objects.filter(state=Change.State.IN_REVIEW).exists()
+
+
+def test_somebody_who_only_looks_sees_the_effect_and_cannot_request_it(address, cho, signed_in):
+    browser = signed_in(cho)
+
+    page = browser.get(address, {"line": line(allow("User:cat", "READ", "stock"))})
+    refused = browser.post(
+        address + "change/", {"line": line(allow("User:cat", "READ", "stock")), "title": "t"}
+    )
+
+    assert page.status_code == 200
+    assert b"Request this change" not in page.content
+    assert refused.status_code == 403
+    assert not Change.objects.exists()
+
+
+def test_htmx_gets_only_the_part_and_a_link_that_shows_the_draft_again(address, ada_browser):
+    part = ada_browser.post(address, RULE, headers={"HX-Request": "true"})
+    again = ada_browser.get(part["HX-Push-Url"])
+
+    assert b"<html" not in part.content
+    assert again.context["draft"] == part.context["draft"]
+
+
+@pytest.mark.parametrize(("pattern", "count"), [("PREFIXED", 2), ("ALL", 3), ("LITERAL", 0)])
+def test_the_names_that_a_pattern_covers_now_are_counted_while_typing(address, ada_browser, pattern, count):
+    part = ada_browser.get(
+        address + "matches/", {"resource_type": "TOPIC", "pattern": pattern, "resource_name": "orders."}
+    )
+
+    assert part.context["count"] == count
+
+
+def test_the_page_needs_few_queries_however_long_the_draft_is(
+    address, ada_browser, django_assert_max_num_queries
+):
+    lines = [line(allow(f"User:u{number}", "READ", "stock")) for number in range(50)]
+
+    with django_assert_max_num_queries(12):
+        ada_browser.post(address, {"line": lines})
