@@ -34,6 +34,11 @@ class Touching:
     parts: tuple[tuple[str, bool], ...]
 
     @property
+    def is_own(self) -> bool:
+        """Whether it is for the principal who asks."""
+        return ("principal", True) in self.parts
+
+    @property
     def crosses(self) -> int:
         return sum(not matches for _, matches in self.parts)
 
@@ -65,7 +70,14 @@ class Answer:
         """Every rule that touches the resource: those that decide, then the nearest misses."""
         deciding = set(self.settling)
         rows = [_touching(finding, deciding) for finding in self.decision.findings]
-        return tuple(sorted(rows, key=lambda row: (not row.decides, row.crosses, not row.binding.is_deny)))
+        # To a refusal the ALLOWs that nearly matched are the nearest, to a permission the DENYs.
+        far = self.decision.allowed
+        return tuple(
+            sorted(
+                rows,
+                key=lambda row: (not row.decides, row.crosses, row.binding.is_deny != far, not row.is_own),
+            )
+        )
 
     @property
     def settling(self) -> tuple[AclBinding, ...]:

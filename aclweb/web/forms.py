@@ -11,6 +11,7 @@ from typing import Any
 
 from django import forms
 
+from aclweb.accounts.models import User
 from aclweb.acl.addresses import as_java_prints
 from aclweb.acl.model import (
     CLUSTER_NAME,
@@ -22,6 +23,7 @@ from aclweb.acl.model import (
     split_principal,
 )
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules, operations_of
+from aclweb.inventory import declaring
 from aclweb.inventory.current import known_version
 from aclweb.inventory.models import Cluster
 
@@ -160,9 +162,22 @@ class DeclareForm(forms.Form):
         help_text="The text of super.users as the brokers have it: User:admin;User:kafka. Empty for none.",
     )
 
+    authorizer = forms.ChoiceField(
+        label="Whether brokers use the ACLs in ZooKeeper",
+        required=False,
+        choices=[
+            ("", "not declared: ZooKeeper holds ACLs whether brokers ask for them or not"),
+            ("on", "yes, authorizer.class.name is set on every broker"),
+            ("off", "no, the brokers run without an authorizer"),
+        ],
+        widget=forms.RadioSelect,
+    )
+
     def __init__(self, *args: Any, cluster: Cluster, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.cluster = cluster
+        if cluster.authorizer != Cluster.Authorizer.ACL:
+            del self.fields["authorizer"]
 
     @classmethod
     def as_stored(cls, cluster: Cluster) -> dict[str, Any]:
@@ -172,6 +187,7 @@ class DeclareForm(forms.Form):
             "default": default,
             "super_users_known": cluster.super_users is not None,
             "super_users": cluster.super_users or "",
+            "authorizer": cluster.authorizer_declared,
         }
 
     def clean(self) -> dict[str, Any]:
@@ -199,9 +215,13 @@ class DeclareForm(forms.Form):
         except AclError as error:
             self.add_error("super_users", str(error))
 
-    @property
-    def declared(self) -> tuple[bool | None, str | None]:
-        """The default mode and the text of super.users; None for what stays undeclared."""
+    def declare(self, actor: User) -> bool:
+        """Store what a valid form declares; return False if nothing differs."""
         given = self.cleaned_data
-        default = {self.UNDECLARED: None, self.DENY: False, self.ALLOW: True}[given["default"]]
-        return default, given["super_users"] if given["super_users_known"] else None
+        return declaring.declare(
+            cluster=self.cluster,
+            actor=actor,
+            allow_everyone={self.UNDECLARED: None, self.DENY: False, self.ALLOW: True}[given["default"]],
+            super_users=given["super_users"] if given["super_users_known"] else None,
+            authorizer_declared=given.get("authorizer", declaring.UNCHANGED),
+        )

@@ -7,27 +7,15 @@ declared and what nobody has declared yet, and how old the reading is.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 
-from django.conf import settings
 from django.http import HttpRequest
-from django.utils import timezone
 
 from aclweb.accounts import access
-from aclweb.clusters import ClusterState
+from aclweb.inventory.current import rules_of
 from aclweb.inventory.models import Cluster
+from aclweb.inventory.status import status
 
-_LAST = "cluster"  # the session's name for the cluster looked at last
-
-_STATES = {
-    ClusterState.OK: ("good", "read"),
-    ClusterState.NO_ACLS: ("warn", "no ACLs"),
-    ClusterState.NO_AUTHORIZER: ("bad", "no authorizer"),
-    ClusterState.NOT_PERMITTED: ("bad", "no right to describe"),
-    ClusterState.LOGIN_REFUSED: ("bad", "login refused"),
-    ClusterState.UNREACHABLE: ("bad", "unreachable"),
-    ClusterState.UNREADABLE: ("bad", "unreadable"),
-}
+LAST = "aclweb-cluster"  # the cookie that holds the cluster looked at last
 
 
 @dataclass(frozen=True)
@@ -67,20 +55,17 @@ def standing(cluster: Cluster) -> Standing:
     default = {None: "undeclared", True: "allow", False: "deny"}[cluster.allow_everyone]
     named = None
     if cluster.super_users is not None:
-        named = tuple(text for part in cluster.super_users.split(";") if (text := part.strip()))
-    tone, word = ("warn", "not read yet")
-    if cluster.state:
-        tone, word = _STATES[ClusterState(cluster.state)]
-    late = timedelta(seconds=max(300, 5 * settings.ACLWEB_SYNC_INTERVAL_SECONDS))
+        named = tuple(sorted(rules_of(cluster).super_users))
+    told = status(cluster)
     return Standing(
         cluster=cluster,
         authorizer=f"{kind} authorizer{version}",
         default=default,
         super_users=named,
         rules=cluster.revision.acls if cluster.revision else None,
-        tone=tone,
-        word=word,
-        is_old=cluster.read_at is not None and timezone.now() - cluster.read_at > late,
+        tone=told.tone,
+        word=told.label,
+        is_old=told.is_old,
     )
 
 
@@ -89,15 +74,13 @@ def around(request: HttpRequest, *, cluster: Cluster | None, section: str) -> Fr
     if not request.user.is_authenticated:
         return Frame(clusters=(), current=None, section=section)
     visible = tuple(standing(found) for found in access.visible_clusters(request.user))
-    wanted = cluster.slug if cluster else request.session.get(_LAST)
+    wanted = cluster.slug if cluster else request.COOKIES.get(LAST)
     current = next((found for found in visible if found.cluster.slug == wanted), None)
-    if cluster is not None and request.session.get(_LAST) != cluster.slug:
-        request.session[_LAST] = cluster.slug
     return Frame(clusters=visible, current=current or (visible[0] if visible else None), section=section)
 
 
 def last_cluster(request: HttpRequest) -> Cluster | None:
     """Return the cluster for a page whose address names none: `?cluster=`, the last one, else the first."""
     clusters = list(access.visible_clusters(request.user))
-    wanted = request.GET.get("cluster") or request.session.get(_LAST)
+    wanted = request.GET.get("cluster") or request.COOKIES.get(LAST)
     return next((found for found in clusters if found.slug == wanted), clusters[0] if clusters else None)

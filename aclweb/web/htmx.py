@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
@@ -44,5 +45,9 @@ def render_page(
     else:
         around = frame.around(request, cluster=here, section=section)
         response = render(request, page, {**context, "frame": around}, status=status)
+    if here is not None and request.COOKIES.get(frame.LAST) != here.slug:
+        response.set_cookie(
+            frame.LAST, here.slug, httponly=True, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE
+        )
     patch_vary_headers(response, ["HX-Request"])
     return response

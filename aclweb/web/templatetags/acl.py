@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from django import template
@@ -32,10 +33,12 @@ from aclweb.acl.model import (
     PermissionType,
     ResourceType,
 )
+from aclweb.acl.notation import binding_key
 from aclweb.inventory.models import Cluster
 from aclweb.web import answering, links, render_time, spelling
 
 if TYPE_CHECKING:
+    from aclweb.insights.queries import Use
     from aclweb.inventory.queries import AccessRow, Cell
 
 register = template.Library()
@@ -203,6 +206,12 @@ def utc(moment: datetime.datetime | None) -> str:
 
 
 @register.filter
+def day(moment: datetime.datetime | None) -> str:
+    """21 Nov 15:20, a time of the brokers' log as it stands there."""
+    return f"{moment.day} {moment:%b %H:%M}" if moment else ""
+
+
+@register.filter
 def initials(name: str) -> str:
     """ML for Mara Lindqvist, AD for ada."""
     words = name.split()
@@ -244,6 +253,12 @@ def cell_url(cluster: Cluster, kind: ResourceType, name: str, row: AccessRow, ce
 def cell_mark(state: str) -> str:
     """The mark for a cell's state."""
     return state if state in _MARKS else "unknown"
+
+
+@register.filter
+def use_of(uses: Mapping[str, Use] | None, binding: AclBinding) -> Use | None:
+    """What the log tells of this rule; None where it tells nothing."""
+    return uses.get(binding_key(binding)) if uses else None
 
 
 @register.simple_tag

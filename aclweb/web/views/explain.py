@@ -13,6 +13,7 @@ from aclweb.inventory import current
 from aclweb.web.answering import MOST_ROWS, answer
 from aclweb.web.forms import AskForm
 from aclweb.web.htmx import render_page, wants_part
+from aclweb.web.witness import witness
 
 
 @login_required
@@ -28,6 +29,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         show_all = "all" in request.GET
         context |= {
             "answer": found,
+            "witness": witness(cluster, found.decision),
             "rows": found.touching if show_all else found.touching[:MOST_ROWS],
             "hidden": 0 if show_all else max(0, len(found.touching) - MOST_ROWS),
         }

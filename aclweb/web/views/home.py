@@ -8,11 +8,15 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
+from aclweb.accounts import access
+from aclweb.accounts.models import User
 from aclweb.inventory import current
 from aclweb.web import frame, links
 from aclweb.web.answering import answer
 from aclweb.web.forms import AskForm
 from aclweb.web.htmx import render_page, wants_part
+from aclweb.web.recent import recent
+from aclweb.web.witness import witness
 
 
 @login_required
@@ -25,8 +29,12 @@ def ask(request: HttpRequest) -> HttpResponse:
     in_force = current.in_force(cluster)
     form = AskForm(request.GET if "principal" in request.GET else None, rules=in_force.rules)
     context: dict[str, Any] = {"cluster": cluster, "form": form, "in_force": in_force}
+    if not wants_part(request):
+        assert isinstance(request.user, User)  # login_required
+        context["changes"] = recent(request.user, access.visible_clusters(request.user))
     if form.is_bound and form.is_valid():
-        context["answer"] = answer(form.request(), in_force)
+        found = answer(form.request(), in_force)
+        context |= {"answer": found, "witness": witness(cluster, found.decision)}
         context["permalink"] = links.explain(cluster, form.request())
     status = 422 if form.is_bound and not form.is_valid() and not wants_part(request) else 200
     return render_page(request, "home/ask.html", "home/_answer.html", context, section="home", status=status)

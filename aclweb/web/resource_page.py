@@ -1,0 +1,121 @@
+"""How is one resource laid out: which rows stand open, which are folded, and which rules are counted only?
+
+At a hundred thousand ACLs one topic is touched by hundreds of rules, nearly all of them
+through `*`. Those are folded with their parts counted, so that what is particular to the
+resource is seen first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+from urllib.parse import urlencode
+
+from aclweb.acl.model import AclBinding, Operation, ResourceType
+from aclweb.inventory import queries
+from aclweb.inventory.models import Cluster
+from aclweb.inventory.queries import AccessRow, Cell, ResourceAccess
+
+# The types whose names a list can show, in the order of its tabs.
+LISTED = {kind.name: kind for kind in (ResourceType.TOPIC, ResourceType.GROUP)}
+
+ROWS_SHOWN = 30
+RULES_SHOWN = 60
+FOLDED_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class ResourcePage:
+    """One resource with its rows and rules parted into shown and folded."""
+
+    access: ResourceAccess
+    rows: tuple[AccessRow, ...]
+    folded_rows: tuple[AccessRow, ...]
+    special: tuple[AccessRow, ...]  # any other user, and the super users
+    rules: tuple[AclBinding, ...]
+    folded_rules: tuple[AclBinding, ...]
+
+    @classmethod
+    def of(cls, cluster: Cluster, kind: ResourceType, name: str, *, show_all: bool) -> Self:
+        """Return the page of one resource; with `show_all` nothing is folded."""
+        access = queries.topic_access(cluster, kind, name)
+        named = [row for row in access.rows if row.kind == "principal"]
+        through_all = [row for row in named if not _is_particular(row)] if not show_all else []
+        far = set(map(id, through_all))
+        near = [row for row in named if id(row) not in far]
+        if not show_all:
+            near, through_all = near[:ROWS_SHOWN], [*near[ROWS_SHOWN:], *through_all]
+        if len(through_all) <= 2:  # a fold that hides two rows hides nothing worth a click
+            near, through_all = [*near, *through_all], []
+        own = [binding for binding in access.bindings if show_all or _stands_open(binding)]
+        hidden = [binding for binding in access.bindings if not (show_all or _stands_open(binding))]
+        if len(hidden) <= 2:
+            own, hidden = list(access.bindings), []
+        return cls(
+            access=access,
+            rows=tuple(near),
+            folded_rows=tuple(through_all),
+            special=tuple(row for row in access.rows if row.kind != "principal"),
+            rules=tuple(own[:RULES_SHOWN]) if not show_all else tuple(own),
+            folded_rules=(*own[RULES_SHOWN:], *hidden) if not show_all else (),
+        )
+
+    @property
+    def folded_rules_counted(self) -> list[tuple[str, int]]:
+        """How many of the folded rules there are for each permission and operation, most first."""
+        return counted(self.folded_rules)
+
+    @property
+    def denies(self) -> int:
+        return sum(binding.is_deny for binding in self.access.bindings)
+
+
+def counted(bindings: Iterable[AclBinding]) -> list[tuple[str, int]]:
+    """Return ("DENY Delete", 1), ("Read", 8), …, most first."""
+    found = Counter(
+        (binding.is_deny, binding.operation.name.replace("_", " ").capitalize()) for binding in bindings
+    )
+    return [
+        (f"DENY {operation}" if is_deny else operation, count)
+        for (is_deny, operation), count in found.most_common()
+    ]
+
+
+def cell_of(
+    access: ResourceAccess, principal: str, kind: str, operation: Operation
+) -> tuple[AccessRow | None, Cell | None]:
+    """Return one row of the matrix and its cell for the operation; None for what is not there."""
+    for row in access.rows:
+        if row.kind == kind and (kind != "principal" or row.principal == principal):
+            return row, next((cell for cell in row.cells if cell.operation is operation), None)
+    return None, None
+
+
+def heading_of(cell: Cell) -> str:
+    """Return what a cell says, as the head of its reason: `Write is refused, from every host`."""
+    told = {
+        "allowed": "is allowed, from every host",
+        "refused": "is refused, from every host",
+        "none": "is refused: no rule allows it",
+        "some-hosts": "is allowed only from some hosts",
+        "default": "is open: no rule exists",
+    }
+    spoken = cell.operation.name.replace("_", " ").capitalize()
+    return f"{spoken} {told.get(cell.state, 'cannot be told')}"
+
+
+def removals(bindings: Iterable[AclBinding]) -> str:
+    """Return the query of a what-if that removes these rules; empty without any."""
+    return urlencode([("remove", json.dumps(binding.as_dict())) for binding in bindings])
+
+
+def _is_particular(row: AccessRow) -> bool:
+    """Whether something in this row is due to more than rules for every name."""
+    return any(cell.state == "refused" or cell.through in ("exact", "prefix") for cell in row.cells)
+
+
+def _stands_open(binding: AclBinding) -> bool:
+    return binding.is_deny or not binding.pattern.is_wildcard

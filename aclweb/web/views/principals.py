@@ -1,0 +1,58 @@
+"""What can one principal do, and through which rules?"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from aclweb.accounts import access
+from aclweb.acl.notation import binding_key
+from aclweb.insights.queries import usage_of
+from aclweb.inventory import queries
+from aclweb.web.htmx import render_page
+from aclweb.web.paging import page_asked
+from aclweb.web.resource_page import removals
+
+RESOURCES_SHOWN = 40
+RULES_SHOWN = 100
+MOST_REMOVED = 20  # rules that fit into one address
+
+
+@login_required
+@require_GET
+def index(request: HttpRequest, slug: str) -> HttpResponse:
+    """List everybody whom a rule or a declaration names."""
+    cluster = access.cluster_or_404(request.user, slug)
+    text = request.GET.get("q", "")
+    page = queries.list_principals(cluster, text, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
+    context = {"cluster": cluster, "text": text, "page": page}
+    return render_page(
+        request, "principals/list.html", "principals/_principals.html", context, section="principals"
+    )
+
+
+@login_required
+@require_GET
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what one principal can do; its name stands in `?name=`, where any letter survives."""
+    cluster = access.cluster_or_404(request.user, slug)
+    name = request.GET.get("name", "")
+    if not name:
+        raise Http404("A principal is named by ?name=, such as ?name=User:bob.")
+    found = queries.principal_access(cluster, name)
+    shown = found.resources if "all" in request.GET else found.resources[:RESOURCES_SHOWN]
+    context = {
+        "cluster": cluster,
+        "principal": name,
+        "access": found,
+        "shown": shown,
+        "uses": usage_of(
+            cluster,
+            [binding_key(rule) for rule in (*found.own[:RULES_SHOWN], *found.inherited[:RULES_SHOWN])],
+        ),
+        "hidden": len(found.resources) - len(shown),
+        "offboard_query": removals(found.own) if len(found.own) <= MOST_REMOVED else "",
+    }
+    return render_page(request, "principals/detail.html", None, context, section="principals")
