@@ -82,7 +82,10 @@ def snapshot_text(cluster: str = PROD) -> str:
         },
         "authorizer": authorizer(cluster),
         "kafka_version": kafka_version(cluster),
-        "topics": [topic.name for topic in topics(cluster)],
+        "topics": [
+            {"name": topic.name, "partitions": topic.partitions, "internal": topic.internal}
+            for topic in topics(cluster)
+        ],
         "groups": list(groups(cluster)),
     }
     lines = [header, *(binding.as_dict() for binding in bindings(cluster))]

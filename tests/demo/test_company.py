@@ -7,6 +7,7 @@ import json
 import pytest
 
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.clusters import Connection, SourceKind, connect
 from demo import company
 from demo.table import read_table
 
@@ -117,9 +118,20 @@ def test_a_snapshot_file_holds_the_cluster_and_every_acl(cluster):
     header, *acls = [json.loads(line) for line in company.snapshot_text(cluster).splitlines()]
 
     assert header["cluster"] == cluster
-    assert header["topics"] == [topic.name for topic in company.topics(cluster)]
+    assert [topic["name"] for topic in header["topics"]] == [topic.name for topic in company.topics(cluster)]
     assert header["config"]["super.users"] == company.super_users(cluster)
     assert acls == [binding.as_dict() for binding in company.bindings(cluster)]
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_a_snapshot_file_is_read_back_as_the_cluster_it_is_of(cluster, tmp_path):
+    path = tmp_path / "snapshot.jsonl"
+    path.write_text(company.snapshot_text(cluster), encoding="utf-8")
+
+    with connect(Connection(kind=SourceKind.SNAPSHOT, address=str(path))) as client:
+        assert client.read_acls().bindings == company.bindings(cluster)
+        assert client.read_topics() == company.topics(cluster)
+        assert client.read_groups() == company.groups(cluster)
 
 
 def test_a_table_that_repeats_a_binding_names_both_lines():
