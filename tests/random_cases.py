@@ -91,11 +91,11 @@ def random_request(rng: random.Random, world: World, *, by_type: bool = False) -
     near = rng.choice(world.bindings) if world.bindings and rng.random() < 0.85 else None
     resource_type = near.resource_type if near is not None else rng.choice(TYPES)
     name = near.resource_name if near is not None else random_name(rng, world.rules)
-    if rng.random() < 0.4:
+    if rng.random() < 0.3:
         name = _neighbour(rng, name, world.rules)
     principal, host = rng.choice(PRINCIPALS), rng.choice(HOSTS)
     operation = rng.choice(OPERATIONS[resource_type])
-    if near is not None and rng.random() < 0.6:
+    if near is not None and rng.random() < 0.8:
         principal = near.principal if near.principal in PRINCIPALS else principal
         host = near.host if near.host in HOSTS else host
         operation = near.operation if near.operation is not Operation.ALL else operation

@@ -42,6 +42,9 @@ from aclweb.acl.profiles import Rules
 NEAR_MISSES_SHOWN = 50
 """A resource may have a hundred thousand ACLs; nobody reads more near misses than this."""
 
+REMOVALS_TRIED = 100
+"""Beyond this many bindings no smallest removal is looked for in a question by type."""
+
 SENTENCES_SHOWN = 3
 """How many bindings of one kind `Explanation.sentences` spells out before it counts the rest."""
 
@@ -489,20 +492,39 @@ def _narrowest_allow(decision: Decision, others: Sequence[AclBinding]) -> AclBin
 def _smallest_removals(decision: Decision) -> tuple[tuple[AclBinding, ...], AclBinding | None]:
     """The fewest bindings whose removal turns the result, and the ACL needed beside that, if any."""
     bindings = _bindings(decision)
-    if decision.basis in (Basis.DENY_ACL, Basis.ALLOW_ACL):
-        removed = dict.fromkeys(decision.determining)
-        rest = [binding for binding in bindings if binding not in removed]
-        turned = _result_with(decision, rest)
-        if turned is (Result.DENIED if decision.allowed else Result.ALLOWED):
-            return decision.determining, None
-        if decision.basis is Basis.DENY_ACL:
-            fix = _narrowest_allow(decision, rest)
-            return (decision.determining, fix) if fix is not None else ((), None)
+    removed = decision.determining
+    if decision.basis is Basis.NO_ALLOW_ACL and not decision.rules.allow_everyone:
+        # Every covering binding is determining here, but without them the default still refuses.
         return (), None
-    opens = decision.basis is Basis.NO_ALLOW_ACL and decision.rules.allow_everyone
-    if opens and _result_with(decision, ()) is Result.ALLOWED:
-        return tuple(bindings), None
+    if not removed:
+        return (), None
+    turned = Result.DENIED if decision.allowed else Result.ALLOWED
+    if _result_with(decision, _without(bindings, removed)) is turned:
+        return _irreducible(decision, bindings, removed, turned), None
+    if decision.basis is Basis.DENY_ACL:
+        fix = _narrowest_allow(decision, _without(bindings, removed))
+        return (removed, fix) if fix is not None else ((), None)
     return (), None
+
+
+def _irreducible(
+    decision: Decision, bindings: Sequence[AclBinding], removed: tuple[AclBinding, ...], turned: Result
+) -> tuple[AclBinding, ...]:
+    """Leave out of `removed` what need not go; only a question by type can have such bindings."""
+    if decision.request.resource_name is not None:
+        return removed
+    if len(removed) > REMOVALS_TRIED:
+        return ()
+    for binding in removed:
+        fewer = tuple(other for other in removed if other != binding)
+        if _result_with(decision, _without(bindings, fewer)) is turned:
+            removed = fewer
+    return removed
+
+
+def _without(bindings: Iterable[AclBinding], removed: Iterable[AclBinding]) -> list[AclBinding]:
+    gone = set(removed)
+    return [binding for binding in bindings if binding not in gone]
 
 
 def _bindings(decision: Decision) -> list[AclBinding]:

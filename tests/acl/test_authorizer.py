@@ -1,0 +1,378 @@
+"""The decision is Kafka's: held against the naive reference, and claim by claim."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from aclweb.acl.authorizer import Basis, Decision, Result, authorize, decide, hazards_of
+from aclweb.acl.hosts import admits
+from aclweb.acl.index import AclIndex
+from aclweb.acl.model import AccessRequest, AclBinding, AclError, Operation, PatternType, PermissionType
+from aclweb.acl.profiles import Rules, operations_of
+from tests import reference
+from tests.builders import acl, allow, ask, deny, describe, read, write
+from tests.random_cases import SCALE, assert_balanced, random_case, with_unknowns
+
+CASES = 2_000 * SCALE
+BOTH = pytest.mark.parametrize("rules", [Rules("standard"), Rules("acl")], ids=lambda rules: rules.authorizer)
+
+
+def check(seed: int, *, authorizer: str, by_type: bool) -> tuple[str, str]:
+    world, request = random_case(seed, authorizer=authorizer, by_type=by_type)
+    index = AclIndex(world.bindings)
+    expected = reference.answer(request, world.bindings, world.rules)
+    decision = authorize(request, index, world.rules)
+    assert (decision.result.value, decision.basis.value) == expected, f"seed {seed}"
+    assert decide(request, index, world.rules) == (decision.result, decision.basis), f"seed {seed}"
+    assert hazards_of(request, index, world.rules) == decision.hazards, f"seed {seed}"
+    # Without the other ACLs the default could speak for a whole type.
+    if decision.determining and not (by_type and world.rules.allow_everyone):
+        alone = reference.answer(request, decision.determining, world.rules)
+        assert alone == expected, f"seed {seed}: the determining ACLs alone give another answer"
+    return expected
+
+
+@pytest.mark.parametrize("authorizer", ["standard", "acl"])
+def test_both_paths_agree_with_the_reference_on_one_resource(authorizer: str) -> None:
+    answers = Counter(check(seed, authorizer=authorizer, by_type=False) for seed in range(CASES))
+
+    assert_balanced(answers, (basis.value for basis in Basis if basis is not Basis.UNKNOWN_VALUE))
+
+
+@pytest.mark.parametrize("authorizer", ["standard", "acl"])
+def test_both_paths_agree_with_the_reference_on_a_whole_type(authorizer: str) -> None:
+    answers = Counter(check(seed, authorizer=authorizer, by_type=True) for seed in range(CASES))
+
+    assert_balanced(answers, (basis.value for basis in Basis if basis is not Basis.UNKNOWN_VALUE))
+
+
+def readings_of(binding: AclBinding) -> list[AclBinding | None]:
+    """Everything that a binding with unknown values can turn out to be; None for nothing at all."""
+    permissions = [binding.permission_type]
+    if binding.permission_type is PermissionType.UNKNOWN:
+        permissions = [PermissionType.ALLOW, PermissionType.DENY]
+    found: list[AclBinding | None] = []
+    for permission in permissions:
+        known = replace(binding, permission_type=permission)
+        if binding.operation is Operation.UNKNOWN:
+            # Some operation that is none of ours; an ALLOW of it may imply the one asked for.
+            implying = Operation.ALL if permission is PermissionType.ALLOW else Operation.TWO_PHASE_COMMIT
+            others = [Operation.TWO_PHASE_COMMIT, implying]
+            versions = [replace(known, operation=operation) for operation in others]
+        else:
+            versions = [known]
+        if binding.pattern_type is PatternType.UNKNOWN:
+            found.append(None)
+            versions = [replace(v, pattern_type=PatternType.LITERAL, resource_name="*") for v in versions]
+        found.extend(versions)
+    return found
+
+
+def test_an_unknown_value_leaves_open_exactly_what_it_could_change() -> None:
+    undecided = 0
+    for seed in range(1_000 * SCALE):
+        rng = random.Random(f"unknown {seed}")
+        world, request = random_case(seed, authorizer="standard")
+        if (
+            request.operation in (Operation.TWO_PHASE_COMMIT, Operation.ALL)
+            or request.resource_name[:1] == "*"
+        ):
+            continue
+        world = with_unknowns(rng, replace(world, bindings=world.bindings[:7]))
+        bindings = [b for b in world.bindings if b.resource_type.name != "UNKNOWN"]
+        worlds = itertools.islice(itertools.product(*map(readings_of, bindings)), 3_000)
+        results = {
+            reference.answer(request, [b for b in bindings_there if b is not None], world.rules)[0]
+            for bindings_there in worlds
+        }
+        decision = authorize(request, AclIndex(world.bindings), world.rules)
+
+        assert decide(request, AclIndex(world.bindings), world.rules) == (decision.result, decision.basis)
+        expected = results.pop() if len(results) == 1 else "UNDECIDED"
+        assert decision.result.value == expected, f"seed {seed}"
+        undecided += decision.result is Result.UNDECIDED
+    assert undecided > 50
+
+
+@pytest.mark.parametrize("by_type", [False, True])
+def test_the_two_paths_agree_where_values_are_unknown(by_type: bool) -> None:
+    seen: Counter[Result] = Counter()
+    for seed in range(CASES // 2):
+        world, request = random_case(seed, by_type=by_type)
+        world = with_unknowns(random.Random(f"paths {seed}"), world)
+        index = AclIndex(world.bindings)
+        decision = authorize(request, index, world.rules)
+        assert decide(request, index, world.rules) == (decision.result, decision.basis), f"seed {seed}"
+        seen[decision.result] += 1
+    assert min(seen[result] for result in Result) > 20
+
+
+def test_a_deny_on_a_prefix_beats_an_allow_on_the_topic_itself() -> None:
+    refusal = deny("User:bob", "READ", "payments.", pattern="PREFIXED")
+    index = AclIndex([refusal, allow("User:bob", "READ", "payments.eu")])
+
+    decision = authorize(read("User:bob", "payments.eu"), index)
+
+    assert not decision.allowed
+    assert decision.determining == (refusal,)
+
+
+@BOTH
+def test_an_allow_brings_describe_with_it_and_a_deny_brings_nothing(rules: Rules) -> None:
+    for word in ("READ", "WRITE", "DELETE", "ALTER"):
+        index = AclIndex(
+            [
+                allow("User:bob", word, "orders"),
+                deny("User:eve", word, "orders"),
+                allow("User:eve", "ALL", "orders"),
+            ]
+        )
+        assert authorize(describe("User:bob", "orders"), index, rules).allowed
+        assert authorize(describe("User:eve", "orders"), index, rules).allowed
+        assert not authorize(ask("User:eve", word, "orders"), index, rules).allowed
+    create = AclIndex([allow("User:bob", "CREATE", "orders")])
+    assert not authorize(describe("User:bob", "orders"), create, rules).allowed
+    alter_configs = AclIndex([allow("User:bob", "ALTER_CONFIGS", "orders")])
+    assert authorize(ask("User:bob", "DESCRIBE_CONFIGS", "orders"), alter_configs, rules).allowed
+
+
+@BOTH
+def test_all_is_every_operation_and_asking_for_all_needs_all(rules: Rules) -> None:
+    everything = AclIndex([allow("User:bob", "ALL", "orders")])
+    reads = AclIndex([allow("User:bob", "READ", "orders")])
+    for operation in operations_of(everything.bindings[0].resource_type, rules):
+        assert authorize(ask("User:bob", operation.name, "orders"), everything, rules).allowed
+    assert authorize(ask("User:bob", "ALL", "orders"), everything, rules).allowed
+    assert not authorize(ask("User:bob", "ALL", "orders"), reads, rules).allowed
+
+
+@BOTH
+def test_any_user_is_any_principal_of_any_type_and_no_other_text_is_a_wildcard(rules: Rules) -> None:
+    for_all = AclIndex([allow("User:*", "READ", "orders")])
+    for principal in ("User:bob", "Group:devs", "User:CN=bob,OU=eu", "User:"):
+        assert authorize(read(principal, "orders"), for_all, rules).allowed
+    for look_alike in ("Group:*", "User:b*", "User:BOB", "*"):
+        index = AclIndex([allow(look_alike, "READ", "orders")])
+        assert not authorize(read("User:bob", "orders"), index, rules).allowed
+
+
+@BOTH
+def test_one_acl_for_somebody_else_ends_the_default_for_all(rules: Rules) -> None:
+    open_rules = replace(rules, allow_everyone=True)
+    index = AclIndex([allow("User:ada", "READ", "orders.", pattern="PREFIXED")])
+
+    assert authorize(write("User:bob", "billing"), index, open_rules).basis is Basis.DEFAULT_ALLOW
+    assert authorize(write("User:bob", "orders.eu"), index, open_rules).basis is Basis.NO_ALLOW_ACL
+
+
+def test_a_prefixed_asterisk_is_an_asterisk() -> None:
+    index = AclIndex([allow("User:bob", "READ", "*", pattern="PREFIXED", resource_type="GROUP")])
+
+    assert authorize(ask("User:bob", "READ", "*team", resource_type="GROUP"), index).allowed
+    assert not authorize(ask("User:bob", "READ", "team", resource_type="GROUP"), index).allowed
+
+
+def test_kraft_skips_the_wildcard_for_longer_names_that_begin_with_it() -> None:
+    index = AclIndex([allow("User:bob", "READ", "*", resource_type="GROUP")])
+    for name, by_kraft in (("*", True), ("+team", True), ("", True), ("*team", False), ("**", False)):
+        request = ask("User:bob", "READ", name, resource_type="GROUP")
+        assert authorize(request, index, Rules("standard")).allowed is by_kraft
+        assert authorize(request, index, Rules("acl")).allowed
+
+
+def test_an_empty_prefix_covers_every_name_in_kraft_and_the_empty_one_in_zookeeper_mode() -> None:
+    index = AclIndex([allow("User:bob", "READ", "", pattern="PREFIXED", resource_type="GROUP")])
+    for name in ("team", "*team", ""):
+        request = ask("User:bob", "READ", name, resource_type="GROUP")
+        assert authorize(request, index, Rules("standard")).allowed
+        assert authorize(request, index, Rules("acl")).allowed is (name == "")
+
+
+def test_a_super_user_is_allowed_whatever_denies_it() -> None:
+    index = AclIndex([deny("User:*", "ALL", "*")])
+
+    decision = authorize(read("User:root", "orders"), index, Rules(super_users=frozenset({"User:root"})))
+
+    assert (decision.result, decision.basis, decision.hazards) == (Result.ALLOWED, Basis.SUPER_USER, ())
+
+
+def test_an_acl_without_a_colon_is_for_nobody_and_is_a_hazard_in_kraft() -> None:
+    index = AclIndex([allow("bob", "READ", "orders"), allow("User:bob", "READ", "orders")])
+
+    assert authorize(read("User:bob", "orders"), index).hazards == ("unparsable-principal",)
+    assert authorize(read("User:bob", "billing"), index).hazards == ()
+    assert authorize(read("User:bob", "orders"), index, Rules("acl")).hazards == ()
+    assert not authorize(read("bob", "orders"), index).allowed
+
+
+def test_a_session_that_calls_itself_any_user_is_a_hazard_from_kafka_4() -> None:
+    request = read("User:*", "orders")
+
+    assert authorize(request, AclIndex(), Rules()).hazards == ("kraft-star-principal",)
+    assert authorize(request, AclIndex(), Rules(kafka_version="3.9")).hazards == ()
+    assert authorize(request, AclIndex(), Rules("acl")).hazards == ()
+    assert authorize(request, AclIndex(), Rules(super_users=frozenset({"User:*"}))).hazards == ()
+
+
+@pytest.mark.parametrize(
+    ("acl_host", "host", "inside"),
+    [
+        ("10.0.0.7/24", "10.0.0.255", True),
+        ("10.0.0.0/24", "10.0.1.0", False),
+        ("010.0.0.0/08", "10.255.0.1", True),
+        ("10.0.0.0/024", "10.0.0.1", False),
+        ("10.0.0.0/+24", "10.0.0.1", False),
+        ("10.0.0.0/255.0.0.0", "10.0.0.1", False),
+        ("10.0.0.0/33", "10.0.0.1", False),
+        ("256.0.0.0/8", "10.0.0.1", False),
+        ("10.0.0.1/32", "10.0.0.1", True),
+        ("0.0.0.0/0", "192.168.0.1", True),
+        ("0.0.0.0/0", "0.0.0.0", False),
+        ("0.0.0.0/0", "0:0:0:0:0:0:0:1", False),
+        ("::/0", "0:0:0:0:0:0:0:1", True),
+        ("::/0", "10.0.0.1", False),
+        ("2001:DB8::/032", "2001:db8:0:0:0:0:0:1", True),
+        ("[2001:db8::]/+32", "2001:db8:0:0:0:0:0:1", True),
+        ("2001:db8::/-0", "fe80:0:0:0:0:0:0:1", True),
+        ("2001:db8::/129", "2001:db8:0:0:0:0:0:1", False),
+        ("fe80::/10", "fe80:0:0:0:0:0:0:1%eth0", True),
+        ("fe80::1%1/64", "fe80:0:0:0:0:0:0:9", True),
+        ("fe80::1%/64", "fe80:0:0:0:0:0:0:9", False),
+        ("fe80::1%eth0/64", "fe80:0:0:0:0:0:0:9", False),
+        ("::ffff:10.0.0.0/120", "10.0.0.1", False),
+        ("::10.0.0.0/120", "0:0:0:0:0:0:a00:1", True),
+        ("64:ff9b::10.0.0.0/120", "64:ff9b:0:0:0:0:a00:7", True),
+        ("1:2:3:4:5:6:7::/112", "1:2:3:4:5:6:7:9", True),
+        ("1::2::3/16", "1:0:0:0:0:0:0:1", False),
+        ("10.0.0.0/8/8", "10.0.0.1", False),
+        ("::/0/0", "0:0:0:0:0:0:0:1", False),
+        ("example.com", "10.0.0.1", False),
+    ],
+)
+def test_a_range_of_addresses_is_read_as_kafka_4_4_reads_it(acl_host: str, host: str, inside: bool) -> None:
+    assert admits(acl_host, host, ranges=True) is inside
+    assert not admits(acl_host, host, ranges=False)
+
+
+def test_hosts_are_compared_as_text_outside_ranges() -> None:
+    assert not admits("::1", "0:0:0:0:0:0:0:1", ranges=True)
+    assert admits("0:0:0:0:0:0:0:1", "0:0:0:0:0:0:0:1", ranges=False)
+    assert admits("*", "10.0.0.7", ranges=False)
+
+
+def test_undeclared_settings_are_named_only_where_they_could_turn_the_answer() -> None:
+    rules = Rules(undeclared=frozenset({"super_users", "allow_everyone"}))
+    index = AclIndex([allow("User:bob", "READ", "orders")])
+
+    def hangs_on(request: AccessRequest, rules: Rules = rules) -> tuple[str, ...]:
+        return authorize(request, index, rules).hangs_on
+
+    assert hangs_on(read("User:bob", "orders")) == ()
+    assert hangs_on(read("User:eve", "orders")) == ("super_users",)
+    assert hangs_on(read("User:eve", "billing")) == ("super_users", "allow_everyone")
+    assert hangs_on(read("User:eve", "billing"), Rules()) == ()
+
+
+def test_findings_say_what_did_not_match() -> None:
+    other_host = allow("User:bob", "READ", "orders", host="10.9.9.9")
+    other_operation = allow("User:bob", "CREATE", "orders")
+    everything_else = deny("User:eve", "ALTER", "orders", host="10.9.9.9")
+    index = AclIndex([other_host, other_operation, everything_else])
+
+    decision: Decision = authorize(read("User:bob", "orders"), index)
+
+    why_not = {finding.binding: finding.why_not for finding in decision.findings}
+    assert why_not == {
+        other_host: ("host",),
+        other_operation: ("operation",),
+        everything_else: ("principal", "host", "operation"),
+    }
+
+
+def test_an_acl_with_an_unknown_type_covers_nothing() -> None:
+    index = AclIndex(
+        [acl("DENY", "User:*", "ALL", "*", resource_type="UNKNOWN"), allow("User:bob", "READ", "orders")]
+    )
+
+    assert authorize(read("User:bob", "orders"), index).allowed
+
+
+@pytest.mark.parametrize(
+    ("authorizer", "text", "expected"),
+    [
+        ("standard", " User:a ; ;User:CN=b,O=c; ", {"User:a", "User:CN=b,O=c"}),
+        ("standard", "", set()),
+        ("acl", "User:a; User:b;;", {"User:a", "User:b"}),
+        ("acl", "", set()),
+        ("acl", ";", set()),
+    ],
+)
+def test_super_users_are_read_as_the_authorizer_reads_them(
+    authorizer: str, text: str, expected: set[str]
+) -> None:
+    assert Rules.read(authorizer=authorizer, config={"super.users": text}).super_users == expected
+
+
+@pytest.mark.parametrize(
+    ("authorizer", "config"),
+    [
+        ("standard", {"super.users": "alice"}),
+        ("acl", {"super.users": ";User:a"}),
+        ("acl", {"super.users": " "}),
+        ("acl", {"super.users": "User:a; ;User:b"}),
+        ("acl", {"allow.everyone.if.no.acl.found": "yes"}),
+        ("standard", {"allow.everyone.if.no.acl.found": None}),
+        ("standard", {"super.users": None}),
+        ("standard", {"authorizer": "x"}),
+    ],
+)
+def test_what_a_broker_would_not_start_with_is_refused(authorizer: str, config: dict[str, object]) -> None:
+    with pytest.raises(AclError, match=r"\.$"):
+        Rules.read(authorizer=authorizer, config=config)
+
+
+def test_the_default_mode_is_read_as_the_authorizer_reads_it() -> None:
+    key = "allow.everyone.if.no.acl.found"
+    for text, standard in ((" TRUE ", True), ("false", False), ("yes", False), (True, True)):
+        assert Rules.read(config={key: text}).allow_everyone is standard
+    assert Rules.read(authorizer="acl", config={key: " True "}).allow_everyone
+
+
+@pytest.mark.parametrize(
+    ("authorizer", "version"),
+    [
+        ("standard", "3.8"),
+        ("standard", "5.0"),
+        ("acl", "4.0"),
+        ("acl", "2.3"),
+        ("standard", "4.4.x"),
+        ("glob", None),
+        ("zk", None),
+    ],
+)
+def test_an_authorizer_or_version_that_is_not_known_is_refused(authorizer: str, version: str | None) -> None:
+    with pytest.raises(AclError):
+        Rules.read(authorizer=authorizer, kafka_version=version)
+
+
+def test_a_patch_version_is_accepted_and_ignored() -> None:
+    assert Rules.read(kafka_version="4.1.2") == Rules(kafka_version="4.1")
+    assert (Rules().kafka_version, Rules("acl").kafka_version) == ("4.4", "3.9")
+
+
+def test_operations_come_with_the_version_that_brought_them() -> None:
+    group, transaction = allow("User:a", "READ", "g", resource_type="GROUP"), "TWO_PHASE_COMMIT"
+    assert [o.name for o in operations_of(group.resource_type, Rules("acl"))] == [
+        "READ",
+        "DESCRIBE",
+        "DELETE",
+    ]
+    assert len(operations_of(group.resource_type, Rules())) == 5
+    kind = ask("User:a", "WRITE", "t", resource_type="TRANSACTIONAL_ID").resource_type
+    assert transaction not in [o.name for o in operations_of(kind, Rules(kafka_version="4.0"))]
+    assert transaction in [o.name for o in operations_of(kind, Rules(kafka_version="4.1"))]
