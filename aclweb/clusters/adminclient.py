@@ -253,7 +253,7 @@ class AdminClient:
                     time.sleep(0.1)
                     continue
                 raise ClusterError(
-                    f"The Kafka brokers at {self._where} stopped answering while {what} were read "
+                    f"The Kafka brokers at {self._where} stopped answering when asked for {what} "
                     f"({type(error).__name__}); check that the addresses they advertise can be reached from here.",
                     state=ClusterState.UNREACHABLE,
                 ) from error
@@ -275,7 +275,7 @@ class AdminClient:
         place = f" One of those on {' and '.join(bad)} is the cause." if bad else ""
         return (
             f"The Kafka brokers at {self._where} fail to list their ACLs (code -1): in ZooKeeper stands an ACL with "
-            f"a word that they do not know.{place} Correct it there; until then its cluster cannot be read."
+            f"a word that they do not know.{place} Correct it there; until then the cluster cannot be read."
         )
 
     # --- writing --------------------------------------------------------------------
