@@ -1,9 +1,8 @@
-"""How are ACLs, filters, requests and edits written as text, and read back exactly?
+"""How are files of ACLs, requests, edits and names read and written, exactly?
 
-One ACL is an object of seven texts; files hold them as JSON lines, CSV, YAML, a kafka-acls
-listing or ZooKeeper nodes. Reading checks form only: keys, the words of the enums, and
-that values are texts. What a broker would refuse is read all the same, because a tool
-that explains ACLs has to be able to hold the bad ones.
+Files of ACLs are JSON lines, CSV, YAML, a kafka-acls listing or ZooKeeper nodes. What a
+broker would refuse is read all the same, because a tool that explains ACLs has to be able
+to hold the bad ones.
 
 No notation changes an ACL silently: what one cannot hold is refused, and of a file with a
 bad line nothing is returned. Lines end at LF and are counted from 1.
@@ -11,204 +10,58 @@ bad line nothing is returned. Lines end at LF and are counted from 1.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from aclweb.acl import acl_csv, acl_yaml, listing, znodes
 from aclweb.acl.delta import Delta
-from aclweb.acl.filters import AclFilter
-from aclweb.acl.model import (
-    AccessRequest,
-    AclBinding,
-    AclError,
-    Operation,
-    PatternType,
-    PermissionType,
-    ResourcePattern,
-    ResourceType,
+from aclweb.acl.model import AccessRequest, AclBinding, AclError, ResourcePattern
+from aclweb.acl.objects import (
+    ACL_KEYS,
+    binding_from_dict,
+    binding_key,
+    canonical,
+    filter_from_dict,
+    parse_object,
+    request_from_dict,
+    text_of,
+    text_or_null,
 )
 from aclweb.acl.problems import KeyProblem, NotationError, Problems, shown
 from aclweb.acl.profiles import Rules
 
-ACL_KEYS = (
-    "resource_type",
-    "resource_name",
-    "pattern_type",
-    "principal",
-    "host",
-    "operation",
-    "permission_type",
-)
-REQUEST_KEYS = ("principal", "host", "operation", "resource_type")
+__all__ = [
+    "ACL_KEYS",
+    "FORMATS",
+    "OUTPUTS",
+    "AclFile",
+    "NotationError",
+    "binding_from_dict",
+    "binding_key",
+    "canonical",
+    "filter_from_dict",
+    "parse_object",
+    "read_acl_file",
+    "read_acls",
+    "read_delta",
+    "read_names",
+    "read_requests",
+    "recognise",
+    "request_from_dict",
+    "write_acls",
+    "write_delta",
+    "writes_scala_listing",
+]
+
 FORMATS = ("jsonl", "csv", "yaml", "listing", "zk")
 OUTPUTS = ("jsonl", "csv", "yaml", "kafka-acls", "listing", "zk")
 
 _BLANKS = " \t\r"
 
-Word = TypeVar("Word", ResourceType, PatternType, Operation, PermissionType)
 Built = TypeVar("Built")
 Refusal = Callable[[AclBinding], str | None]
-
-
-# One ACL, filter or request as an object.
-
-
-def canonical(binding: AclBinding) -> str:
-    """Return the one JSON text of this ACL: sorted keys, ASCII, no spaces."""
-    return json.dumps(binding.as_dict(), sort_keys=True, separators=(",", ":"))
-
-
-def binding_key(binding: AclBinding) -> str:
-    """Return the SHA-256 of the canonical JSON in hex: the ACL's name in files, tables and URLs."""
-    return hashlib.sha256(canonical(binding).encode("ascii")).hexdigest()
-
-
-def binding_from_dict(given: Mapping[str, object]) -> AclBinding:
-    """Return the ACL of an object with exactly the seven keys; raise NotationError otherwise."""
-    _check_keys(given, _ACL_KEY_SET, "an ACL")
-    return AclBinding(
-        _word(_ACL_RESOURCE_TYPES, given, "resource_type"),
-        _text(given, "resource_name"),
-        _word(_ACL_PATTERN_TYPES, given, "pattern_type"),
-        sys.intern(_text(given, "principal")),
-        sys.intern(_text(given, "host")),
-        _word(_ACL_OPERATIONS, given, "operation"),
-        _word(_ACL_PERMISSION_TYPES, given, "permission_type"),
-    )
-
-
-def filter_from_dict(given: Mapping[str, object]) -> AclFilter:
-    """Return the filter of an object: an ACL's keys, null for any text, ANY and MATCH as words."""
-    _check_keys(given, _ACL_KEY_SET, "a filter")
-    return AclFilter(
-        _word(_RESOURCE_TYPES, given, "resource_type"),
-        _text_or_null(given, "resource_name"),
-        _word(_PATTERN_TYPES, given, "pattern_type"),
-        _text_or_null(given, "principal"),
-        _text_or_null(given, "host"),
-        _word(_OPERATIONS, given, "operation"),
-        _word(_PERMISSION_TYPES, given, "permission_type"),
-    )
-
-
-def request_from_dict(given: Mapping[str, object]) -> AccessRequest:
-    """Return the request of an object; without `resource_name` it asks about the whole type."""
-    if given.keys() != _NAMED_REQUEST_KEY_SET:
-        _check_keys(given, _REQUEST_KEY_SET, "a request", optional=("resource_name",))
-    return AccessRequest(
-        sys.intern(_text(given, "principal")),
-        sys.intern(_text(given, "host")),
-        _word(_ASKED_OPERATIONS, given, "operation"),
-        _word(_ASKED_RESOURCE_TYPES, given, "resource_type"),
-        _text(given, "resource_name") if "resource_name" in given else None,
-    )
-
-
-def parse_object(text: str) -> dict[str, object]:
-    """Return the JSON object that `text` is; raise NotationError for anything else."""
-    try:
-        value = _DECODER.decode(text)
-    except json.JSONDecodeError as error:
-        raise NotationError(
-            f"{shown(text)} is not JSON ({error.msg} at character {error.pos + 1}); write one JSON object."
-        ) from error
-    except NotationError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise NotationError(
-            f"{shown(text)} is not JSON that can be read; write one flat JSON object."
-        ) from error
-    if not isinstance(value, dict):
-        raise NotationError(f"{shown(text)} is JSON but no object; write one object in braces.")
-    return value
-
-
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        keys = [key for key, _value in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise NotationError(f"The key {shown(twice)} stands twice in one object; keep one.")
-    return value
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
-
-
-def _words_of(enum: type[Word], *, without: Collection[str] = ()) -> dict[object, Word]:
-    """Return the accepted words of an enum, upper snake and PascalCase in upper case."""
-    members = [member for member in enum if member.name not in without]
-    return {word: member for member in members for word in (member.name, member.name.replace("_", ""))}
-
-
-_FOR_FILTERS_ONLY = ("ANY", "MATCH")
-_NOT_ASKED = ("ANY", "UNKNOWN")
-_RESOURCE_TYPES = _words_of(ResourceType)
-_PATTERN_TYPES = _words_of(PatternType)
-_OPERATIONS = _words_of(Operation)
-_PERMISSION_TYPES = _words_of(PermissionType)
-_ACL_RESOURCE_TYPES = _words_of(ResourceType, without=_FOR_FILTERS_ONLY)
-_ACL_PATTERN_TYPES = _words_of(PatternType, without=_FOR_FILTERS_ONLY)
-_ACL_OPERATIONS = _words_of(Operation, without=_FOR_FILTERS_ONLY)
-_ACL_PERMISSION_TYPES = _words_of(PermissionType, without=_FOR_FILTERS_ONLY)
-_ASKED_RESOURCE_TYPES = _words_of(ResourceType, without=_NOT_ASKED)
-_ASKED_OPERATIONS = _words_of(Operation, without=_NOT_ASKED)
-
-_ACL_KEY_SET = frozenset(ACL_KEYS)
-_REQUEST_KEY_SET = frozenset(REQUEST_KEYS)
-_NAMED_REQUEST_KEY_SET = _REQUEST_KEY_SET | {"resource_name"}
-
-
-def _word(words: dict[object, Word], given: Mapping[str, object], key: str) -> Word:
-    value = given[key]
-    # Most files hold the words as they are written here; isascii keeps 'ı' from counting as 'I'.
-    if isinstance(value, str):
-        member = words.get(value) or (words.get(value.upper()) if value.isascii() else None)
-        if member is not None:
-            return member
-    names = ", ".join(dict.fromkeys(member.name for member in words.values()))
-    raise KeyProblem(key, f"{key} is {shown(value)}, which cannot stand here; use one of {names}.")
-
-
-def _text(given: Mapping[str, object], key: str) -> str:
-    value = given[key]
-    if type(value) is str:
-        return value
-    if isinstance(value, str):
-        return str.__str__(value)  # a plain copy of a template's safe string, which cannot be interned
-    raise KeyProblem(key, f"{key} is {shown(value)}, which is no text; write it in quotes.")
-
-
-def _text_or_null(given: Mapping[str, object], key: str) -> str | None:
-    return None if given[key] is None else _text(given, key)
-
-
-def _check_keys(
-    given: Mapping[str, object], keys: frozenset[str], what: str, *, optional: Collection[str] = ()
-) -> None:
-    if given.keys() == keys:
-        return
-    missing = sorted(keys - given.keys())
-    unknown = sorted(given.keys() - keys - set(optional))
-    if missing:
-        raise NotationError(
-            f"{', '.join(map(shown, missing))} {'is' if len(missing) == 1 else 'are'} missing; "
-            f"{what} has the keys {', '.join(sorted(keys))}{_besides(optional)}."
-        )
-    if unknown:
-        raise KeyProblem(
-            unknown[0],
-            f"{', '.join(map(shown, unknown))} {'is no key' if len(unknown) == 1 else 'are no keys'} of {what}; "
-            f"it has the keys {', '.join(sorted(keys))}{_besides(optional)}.",
-        )
-
-
-def _besides(optional: Collection[str]) -> str:
-    return f" and perhaps {', '.join(optional)}" if optional else ""
 
 
 # Files of ACLs.
@@ -404,7 +257,7 @@ def _node_from_dict(node: Mapping[str, object]) -> tuple[ResourcePattern | None,
     for key in ("path", "data"):
         if key not in node:
             raise NotationError(f'{key!r} is missing; a node is {{"path": TEXT, "data": TEXT or null}}.')
-    path, data = _text(node, "path"), _text_or_null(node, "data")
+    path, data = text_of(node, "path"), text_or_null(node, "data")
     pattern = znodes.pattern_of(path)
     if pattern is None and not znodes.is_acl_area(path):
         raise NotationError(
@@ -476,11 +329,6 @@ def _edit_from_dict(given: Mapping[str, object]) -> tuple[str, AclBinding]:
 def read_names(text: str) -> tuple[str, ...]:
     """Return the names of a file with one a line, once each; empty lines are none."""
     return tuple(dict.fromkeys(name for name in text.removeprefix("\ufeff").split("\n") if name))
-
-
-def read_objects(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, object]]]:
-    """Return each JSON object of a JSON-lines file with its line; note bad lines in `problems`."""
-    return _json_objects(text.removeprefix("\ufeff"), problems)
 
 
 def _json_objects(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, object]]]:
