@@ -11,7 +11,6 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from aclweb.acl.addresses import as_java_prints
 from aclweb.acl.authorizer import Basis, Result, decide, for_operation, for_principal
@@ -37,7 +36,7 @@ from aclweb.inventory.models import Cluster
 _BY_CLUSTER = (Operation.CREATE, Operation.DELETE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cell:
     """Whether one caller may do one operation on one resource.
 
@@ -71,13 +70,13 @@ class Cell:
     def is_allowed_somewhere(self) -> bool:
         return self.state in ("allowed", "default", "some-hosts")
 
-    @cached_property
+    @property
     def sentence(self) -> str:
         """Say what the answer is and what settled it."""
         return exposure.cell_sentence(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AccessRow:
     """One caller of the matrix.
 

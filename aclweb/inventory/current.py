@@ -36,7 +36,9 @@ from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
 
 _Answer = TypeVar("_Answer")
 _PAST_KEPT = 4  # revisions of the past in memory, over all clusters
-_ANSWERS_KEPT = 256  # answers in memory for one revision
+# Answers in memory for one revision. At 100,000 ACLs one takes a megabyte: enough for a page and what is
+# clicked on it, and no more.
+_ANSWERS_KEPT = 24
 
 TOPIC, GROUP = ResourceType.TOPIC.name, ResourceType.GROUP.name
 

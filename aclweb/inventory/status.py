@@ -107,15 +107,16 @@ def _default_badge(cluster: Cluster) -> Badge:
     if cluster.allow_everyone is None:
         return Badge("default not declared", "warn", "default")
     if cluster.allow_everyone:
-        return Badge("default ALLOW", "warn", "default")
-    return Badge("default deny", "quiet", "default")
+        return Badge("default ALLOW (declared)", "warn", "default")
+    return Badge("default deny (declared)", "quiet", "default")
 
 
 def _super_users_badge(cluster: Cluster) -> Badge:
     if cluster.super_users is None:
         return Badge("super users not declared", "warn", "super-users")
     count = len(rules_of(cluster).super_users)
-    return Badge("1 super user" if count == 1 else f"{count or 'no'} super users", "quiet", "super-users")
+    words = "1 super user" if count == 1 else f"{count or 'no'} super users"
+    return Badge(f"{words} (declared)", "quiet", "super-users")
 
 
 def _age_badge(age: timedelta | None, is_old: bool) -> Badge:

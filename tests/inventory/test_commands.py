@@ -264,7 +264,8 @@ def test_list_tells_how_each_cluster_stands(cluster, other_cluster, capsys):
 
     first, second = run(capsys, "cluster", "list").splitlines()
 
-    assert first.startswith("test-eu  read  default deny, 1 super user, read 0 s ago. Read 1 ACL")
+    assert first.startswith("test-eu  read  default deny (declared), 1 super user (declared), read ")
+    assert first.endswith("Read 1 ACL, 0 topics, 0 groups.")
     assert second.startswith(
         "test-us  not read yet  default not declared, super users not declared, never read."
     )

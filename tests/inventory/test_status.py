@@ -84,7 +84,7 @@ def test_badges_say_what_is_declared_and_what_is_not(cluster, other_cluster):
     words = [badge.text for badge in status(cluster).badges]
     undeclared = [(badge.text, badge.tone) for badge in status(other_cluster).badges]
 
-    assert words == ["default deny", "1 super user", "never read"]
+    assert words == ["default deny (declared)", "1 super user (declared)", "never read"]
     assert undeclared[:2] == [("default not declared", "warn"), ("super users not declared", "warn")]
 
 
