@@ -36,6 +36,11 @@ def unescape(text: str) -> str:
     return _ESCAPED.sub(lambda found: "\\" if found[1] == "\\" else chr(int(found[1][1:], 16)), text)
 
 
+def storable(sentence: str) -> str:
+    """Return a sentence for people with what no database holds shown as escapes; not to be read back."""
+    return _UNSAFE.sub(lambda found: found[0] if found[0] == "\\" else f"\\u{ord(found[0]):04x}", sentence)
+
+
 class KafkaTextField(_KafkaText):
     """Any text that Kafka or ZooKeeper can hold, letter by letter."""
 

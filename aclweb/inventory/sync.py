@@ -40,6 +40,7 @@ from aclweb.clusters import (
     connect,
 )
 from aclweb.inventory.current import BINDING_COLUMNS, bindings_of, connection_of, known_version
+from aclweb.inventory.fields import storable
 from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
 from aclweb.inventory.rows import insert
 
@@ -52,6 +53,10 @@ BELIEVED_LOSS = 100
 BELIEVED_SHARE = 0.20
 
 _ROWS_AT_ONCE = 2000
+_MIGRATING = (
+    "This cluster is moving from ZooKeeper to KRaft. Until that has ended, what ZooKeeper holds may differ from what "
+    "brokers enforce, and nothing should be written here."
+)
 _ITSELF = "aclweb"
 
 trail.register(
@@ -142,6 +147,8 @@ def _read(cluster: Cluster, client: ClusterClient | None) -> _Reading:
     facts = client.describe()
     acls = client.read_acls()
     problems = list(acls.problems)
+    if facts.migrating:
+        problems.append(Problem("/migration", _MIGRATING, hazard=True))
     topics: tuple[TopicInfo, ...] | None = None
     groups: tuple[str, ...] | None = None
     try:
@@ -161,7 +168,7 @@ def _read(cluster: Cluster, client: ClusterClient | None) -> _Reading:
 
 
 def _fail(cluster: Cluster, number: int, error: ClusterError) -> SyncResult:
-    sentence = str(error)
+    sentence = storable(str(error))
     Cluster.objects.filter(pk=cluster.pk, reading_stored__lt=number).update(
         state=error.state, state_sentence=sentence, tried_at=timezone.now()
     )
@@ -203,9 +210,13 @@ def _store(
 
         state, sentence = _told(row, reading, acls.count)
         row.revision = revision
-        row.state, row.state_sentence = state, sentence
+        row.state, row.state_sentence = state, storable(sentence)
         row.problems = [
-            {"where": problem.where, "sentence": problem.sentence, "hazard": problem.hazard}
+            {
+                "where": storable(problem.where),
+                "sentence": storable(problem.sentence),
+                "hazard": problem.hazard,
+            }
             for problem in reading.problems
         ]
         row.tried_at = row.read_at = now

@@ -397,6 +397,22 @@ def test_a_hostile_name_survives_storage_letter_by_letter(cluster, name):
     assert current.in_force(cluster).groups == (f"n{name}",)
 
 
+def test_a_hostile_name_in_a_sentence_breaks_no_reading(cluster):
+    problem = Problem("/kafka-acl/Topic/\x00", "The name '\ud800\x00' cannot be.", hazard=True)
+
+    assert sync(cluster, client=Answers([BOB], problems=[problem])).read
+    assert cluster.problems[0]["sentence"] == "The name '\\ud800\\u0000' cannot be."
+
+    refusal = trouble(ClusterState.UNREADABLE, "Not understood: \x00.")
+    assert sync(cluster, client=Answers(fails={"read_acls": refusal})).sentence == "Not understood: \\u0000."
+
+
+def test_a_migration_to_kraft_is_told_as_a_problem(cluster):
+    sync(cluster, client=Answers([BOB], facts=ClusterFacts(migrating=True)))
+
+    assert "moving from ZooKeeper to KRaft" in cluster.problems[0]["sentence"]
+
+
 def test_storing_takes_as_many_queries_for_a_thousand_acls_as_for_two(cluster, other_cluster):
     def queries(where, count):
         with CaptureQueriesContext(
