@@ -75,6 +75,15 @@ class Universe:
         self.rules, self.after_rules = rules, after_rules
         self.new_topics = dict.fromkeys(names.new_topics)
         self._types = {resource_type: _TypeNames(self, resource_type) for resource_type in OPERATIONS}
+        self._operations = {
+            resource_type: tuple(
+                operation
+                for operation in operations
+                if operation in operations_of(resource_type, rules)
+                or operation in operations_of(resource_type, after_rules)
+            )
+            for resource_type, operations in OPERATIONS.items()
+        }
 
     def given(self, resource_type: ResourceType) -> tuple[str, ...]:
         """Return the names of a type that exist before, in the order given."""
@@ -104,8 +113,7 @@ class Universe:
 
     def operations(self, resource_type: ResourceType) -> tuple[Operation, ...]:
         """Return the operations of a type in either world."""
-        either = {*operations_of(resource_type, self.rules), *operations_of(resource_type, self.after_rules)}
-        return tuple(operation for operation in OPERATIONS[resource_type] if operation in either)
+        return self._operations[resource_type]
 
     def cells(self) -> int:
         """Return the number of all questions: names x operations x principals x hosts, in classes."""

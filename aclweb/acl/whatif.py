@@ -256,6 +256,11 @@ class _Cover:
         if principal in self.rules.super_users:
             return Result.ALLOWED, Basis.SUPER_USER
         mask, bit = reading.mask, 1 << operation._value_
+        if not (mask >> MAYBE_SHIFT or self.unknown_patterns):
+            if mask >> DENY_SHIFT & bit:
+                return Result.DENIED, Basis.DENY_ACL
+            if mask & bit:
+                return Result.ALLOWED, Basis.ALLOW_ACL
         return settle(
             denied=bool(mask >> DENY_SHIFT & bit),
             allowed=bool(mask & bit),
@@ -411,14 +416,12 @@ class _Simulation:
 
     def _compare(self, spot: Spot) -> _Verdict:
         before, after = self._covers(spot)
-        callers, everyone = self._callers(spot, before, after)
-        if not callers and not everyone:
-            return _Verdict((), bool(before.bindings), bool(after.bindings))
-        rows = {caller: self._rows(spot, caller, before, after) for caller in sorted(callers)}
-        others = self._rows(spot, None, before, after) if everyone else {}
+        callers, everyone, operations = self._differing(spot, before, after)
+        rows = {caller: self._rows(spot, caller, before, after, operations) for caller in sorted(callers)}
+        others = self._rows(spot, None, before, after, operations) if everyone else {}
         parts = [
             part
-            for operation in self.universe.operations(spot.resource_type)
+            for operation in operations
             for part in self._fold(
                 operation,
                 {caller: row.get(operation, _SAME_ROW) for caller, row in rows.items()},
@@ -427,8 +430,11 @@ class _Simulation:
         ]
         return _Verdict(tuple(parts), bool(before.bindings), bool(after.bindings))
 
-    def _callers(self, spot: Spot, before: _Cover, after: _Cover) -> tuple[set[str], bool]:
-        """Return the named principals whose answers can differ, and whether those of all others can."""
+    def _differing(
+        self, spot: Spot, before: _Cover, after: _Cover
+    ) -> tuple[set[str], bool, Sequence[Operation]]:
+        """Return where answers can differ: named principals, whether all others too, and operations."""
+        operations = self.universe.operations(spot.resource_type)
         touching = self._touching(spot, before, after)
         allowing = self.rules.allow_everyone or self.after_rules.allow_everyone
         default_moves = allowing and (
@@ -436,11 +442,18 @@ class _Simulation:
             or (self.rules.allow_everyone != self.after_rules.allow_everyone and not before.bindings)
             or any(binding.pattern_type is PatternType.UNKNOWN for binding in touching)
         )
+        if self.same_rules and not spot.is_new and not default_moves:
+            operations = tuple(
+                operation
+                for operation in operations
+                if any(effect_on(binding, operation) for binding in touching)
+            )
         if spot.is_new or default_moves or any(binding.principal == ANY_USER for binding in touching):
             supers = self.rules.super_users | self.after_rules.super_users
-            return (before.by_principal.keys() | after.by_principal.keys() | supers) - {ANY_USER}, True
-        named = {b.principal for b in touching if split_principal(b.principal) is not None}
-        return named | (self.rules.super_users ^ self.after_rules.super_users), False
+            named = before.by_principal.keys() | after.by_principal.keys() | supers
+            return named - {ANY_USER}, True, operations
+        callers = {b.principal for b in touching if split_principal(b.principal) is not None}
+        return callers | (self.rules.super_users ^ self.after_rules.super_users), False, operations
 
     def _touching(self, spot: Spot, before: _Cover, after: _Cover) -> list[AclBinding]:
         """Return the bindings that cover these names on one side only, or are read otherwise there."""
@@ -454,7 +467,9 @@ class _Simulation:
             touching += [binding for binding in old & new if "/" in binding.host]
         return touching
 
-    def _rows(self, spot: Spot, caller: str | None, before: _Cover, after: _Cover) -> dict[Operation, _Row]:
+    def _rows(
+        self, spot: Spot, caller: str | None, before: _Cover, after: _Cover, operations: Iterable[Operation]
+    ) -> dict[Operation, _Row]:
         """Return one caller's outcomes by operation, without operations on which nothing differs."""
         old, new = before.own(caller), after.own(caller)
         hosts = {binding.host for binding in (*old, *new)} - {WILDCARD}
@@ -466,7 +481,7 @@ class _Simulation:
         inside = [(before.reading_inside(old, text), after.reading_inside(new, text)) for text in ranges]
 
         rows: dict[Operation, _Row] = {}
-        for operation in self.universe.operations(spot.resource_type):
+        for operation in operations:
             elsewhere = self._outcome(spot, caller, before, after, outside, operation)
             by_host = {
                 host: self._outcome(spot, caller, before, after, readings, operation)
