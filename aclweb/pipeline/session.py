@@ -97,7 +97,9 @@ def _start(master: str, directory: Path, *, brief: bool) -> SparkSession:
             builder.config("spark.driver.host", "127.0.0.1")
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.memory", os.environ.get("ACLWEB_SPARK_MEMORY", "1g"))
-            .config("spark.sql.shuffle.partitions", str(max(4, os.cpu_count() or 1)))
+            .config("spark.sql.shuffle.partitions", str(2 if brief else max(4, os.cpu_count() or 1)))
+            # Planning again after every step pays only where the data is much larger than the plan.
+            .config("spark.sql.adaptive.enabled", str(not brief).lower())
         )
     return builder.getOrCreate()
 

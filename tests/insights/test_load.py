@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -73,6 +74,14 @@ def test_a_broken_result_is_refused_and_the_earlier_one_stays(given, read_cluste
         load(folder, read_cluster)
 
     assert Load.objects.get() == before
+
+
+def test_a_machine_without_pyarrow_is_told_what_is_missing(read_cluster, tmp_path, monkeypatch):
+    folder = write_result(tmp_path / "usage", BINDINGS)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+
+    with pytest.raises(InsightsError, match="pyarrow"):
+        load(folder, read_cluster)
 
 
 def test_names_that_a_database_cannot_hold_come_back_as_they_were(given):
