@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from django.http import QueryDict
 
@@ -33,7 +34,6 @@ _MATCHES = (("exact", "exact"), ("affects", "affects"), ("starts", "starts with"
 _WORDS = {
     "op": "operation",
     "perm": "permission",
-    "user": "principal",
     "type": "resource_type",
     "pattern": "reach",
 }
@@ -82,7 +82,7 @@ def typed(text: str) -> dict[str, str]:
     head = text[: marks[0].start()] if marks else text
     if head.strip():
         found["text"] = head.strip()
-    for mark, following in zip(marks, [*marks[1:], None], strict=True):
+    for mark, following in zip_longest(marks, marks[1:]):
         word = mark[1].lower()
         value = text[mark.end() : following.start() if following else len(text)].strip()
         if word in _TYPES:

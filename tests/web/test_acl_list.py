@@ -1,0 +1,141 @@
+"""The list of ACLs keeps its filters in the address, pages on the server, and hands rules on."""
+
+from __future__ import annotations
+
+from html import unescape
+
+import pytest
+from django.http import QueryDict
+
+from aclweb.inventory.sync import sync
+from aclweb.web import acl_filters
+from tests.builders import allow, deny
+from tests.inventory.readings import Answers
+
+LIST = "/c/test-eu/acls/"
+
+
+@pytest.fixture
+def browser(cluster, ada, signed_in):
+    rules = [
+        *(allow("User:bob", "READ", f"orders.{number}") for number in range(60)),
+        deny("User:bob", "WRITE", "orders.", pattern="PREFIXED"),
+        allow("User:cat", "READ", "*"),
+        allow("User:o'hara", "READ", "billing", resource_type="GROUP"),
+    ]
+    sync(cluster, client=Answers(rules))
+    return signed_in(ada)
+
+
+def text(page) -> str:
+    return unescape(page.content.decode())
+
+
+def test_a_page_holds_a_page_and_leads_to_the_next_with_the_filters_kept(browser):
+    page = browser.get(LIST, {"principal": "User:bob"})
+
+    assert len(page.context["page"].rows) == 50
+    assert page.context["page"].total == 61
+    assert "?principal=User%3Abob&page=2" in text(page)
+    assert len(browser.get(LIST, {"principal": "User:bob", "page": "2"}).context["page"].rows) == 11
+
+
+def test_affects_exact_and_starts_with_are_three_answers(browser):
+    counts = {
+        match: browser.get(LIST, {"resource_type": "TOPIC", "name": "orders.7", "match": match})
+        .context["page"]
+        .total
+        for match in ("exact", "affects", "starts")
+    }
+
+    assert counts == {"exact": 1, "affects": 3, "starts": 1}
+
+
+def test_each_filter_in_force_is_a_chip_with_the_address_without_it(browser):
+    page = browser.get(LIST, {"principal": "User:bob", "permission": "DENY", "page": "1"})
+
+    chips = {chip.label: chip.without for chip in page.context["chips"]}
+    assert chips == {"principal": "?permission=DENY", "permission": "?principal=User%3Abob"}
+
+
+def test_facets_count_what_the_filters_let_through(browser):
+    page = browser.get(LIST, {"principal": "User:bob"})
+
+    counts = {
+        (facet.label, choice.value): choice.count
+        for facet in page.context["facets"]
+        for choice in facet.values
+    }
+    assert counts["Permission", "DENY"] == 1
+    assert counts["Permission", "ALLOW"] == 60
+    assert counts["Pattern", "prefix"] == 1
+
+
+def test_typed_filters_become_fields_of_the_address(browser):
+    page = browser.get(LIST, {"add": "principal:User:bob op:write topic:orders.7"})
+
+    assert page.status_code == 302
+    assert QueryDict(page["Location"].partition("?")[2]).dict() == {
+        "principal": "User:bob",
+        "operation": "write",
+        "resource_type": "TOPIC",
+        "name": "orders.7",
+        "match": "affects",
+    }
+    assert browser.get(page["Location"]).context["page"].total == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "fields"),
+    [
+        ("orders", {"text": "orders"}),
+        ("orders principal:User:CN=bob, O=Acme", {"text": "orders", "principal": "User:CN=bob, O=Acme"}),
+        ("group:bill host:*", {"resource_type": "GROUP", "name": "bill", "match": "affects", "host": "*"}),
+        ("User:bob", {"text": "User:bob"}),
+        ("", {}),
+    ],
+)  # fmt: skip
+def test_a_typed_line_is_read_word_by_word(line, fields):
+    assert acl_filters.typed(line) == fields
+
+
+def test_a_word_that_kafka_does_not_know_is_told_and_left_out(browser):
+    page = browser.get(LIST, {"operation": "REED", "principal": "User:cat"})
+
+    assert page.context["page"].total == 1
+    assert "'REED' is not one that Kafka knows" in text(page)
+
+
+def test_a_page_number_that_is_none_is_the_first(browser):
+    for page in ("0", "-1", "x", "٣", "1e9", "99999999999999999999"):
+        assert browser.get(LIST, {"page": page}).status_code == 200
+
+
+def test_rules_can_be_copied_as_commands_with_every_letter_quoted(browser):
+    page = browser.get(LIST, {"principal": "User:o'hara"})
+
+    (command,) = page.context["commands"]
+    assert "kafka-acls" in command
+    assert command in text(page)
+
+
+def test_selected_rules_go_to_a_what_if_that_removes_them(browser):
+    page = browser.get(LIST, {"principal": "User:cat"})
+
+    assert 'name="remove"' in text(page)
+    assert 'action="/c/test-eu/what-if/"' in text(page)
+
+
+def test_somebody_who_only_looks_gets_no_boxes_to_tick(browser, cho, signed_in):
+    assert 'name="remove"' not in text(signed_in(cho).get(LIST))
+
+
+def test_an_empty_answer_says_why_and_what_next(browser):
+    page = browser.get(LIST, {"principal": "User:nobody"})
+
+    assert "No rule matches these filters" in text(page)
+    assert "Clear the filters" in text(page)
+
+
+def test_a_cluster_that_was_never_read_is_not_an_empty_list(cluster, ada, signed_in):
+    assert "which is not the same as no rules" in text(signed_in(ada).get(LIST))

@@ -1,0 +1,122 @@
+"""How each cluster stands: five states in five sentences, what is declared, and who may declare it."""
+
+from __future__ import annotations
+
+from html import unescape
+
+import pytest
+
+from aclweb.audit import trail
+from aclweb.clusters import ClusterError, ClusterState
+from aclweb.inventory.sync import sync
+from aclweb.inventory.tasks import sync_cluster
+from tests.builders import allow
+from tests.inventory.readings import Answers
+
+PAGE = "/c/test-eu/"
+
+
+def text(page) -> str:
+    return unescape(page.content.decode())
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (ClusterState.NO_AUTHORIZER, "no authorizer"),
+        (ClusterState.NOT_PERMITTED, "no right to describe"),
+        (ClusterState.LOGIN_REFUSED, "login refused"),
+        (ClusterState.UNREACHABLE, "unreachable"),
+        (ClusterState.UNREADABLE, "unreadable"),
+    ],
+)
+def test_each_way_to_fail_is_a_state_of_its_own_and_hides_no_rules(cluster, ada, signed_in, state, words):
+    sync(cluster, client=Answers([allow("User:bob", "READ", "orders")]))
+    sync(cluster, client=Answers(fails={"read_acls": ClusterError("The cause, told.", state=state)}))
+
+    page = signed_in(ada).get(PAGE)
+
+    assert words in text(page).lower()
+    assert "The cause, told." in text(page)
+    assert signed_in(ada).get(f"{PAGE}acls/").context["page"].total == 1
+
+
+def test_an_authorizer_without_acls_is_told_as_that(cluster, ada, signed_in):
+    sync(cluster, client=Answers([]))
+
+    assert "no ACLs" in text(signed_in(ada).get(PAGE))
+
+
+def test_what_nobody_has_declared_is_marked_and_not_guessed(cluster, ada, signed_in):
+    type(cluster).objects.update(allow_everyone=None, super_users=None)
+
+    assert text(signed_in(ada).get(PAGE)).count("not declared") >= 3
+
+
+def test_an_administrator_declares_and_the_record_says_who_did(cluster, dot, signed_in):
+    browser = signed_in(dot)
+
+    page = browser.post(
+        f"{PAGE}declare/",
+        {"default": "allow", "super_users_known": "on", "super_users": "User:root;User:CN=kafka,O=Acme"},
+        follow=True,
+    )
+
+    cluster.refresh_from_db()
+    assert cluster.allow_everyone is True
+    assert cluster.super_users == "User:root;User:CN=kafka,O=Acme"
+    event = trail.trail("cluster:test-eu").get(verb="cluster.declared")
+    assert event.actor == "dot"
+    assert "Declared." in text(page)
+    assert "Allows everyone where no rule exists" in text(page)
+
+
+def test_a_list_of_super_users_with_which_no_broker_would_start_is_refused_at_its_field(
+    cluster, dot, signed_in
+):
+    page = signed_in(dot).post(
+        f"{PAGE}declare/", {"default": "deny", "super_users_known": "on", "super_users": "root"}
+    )
+
+    assert page.status_code == 422
+    assert "write each super user as 'User:name'" in text(page)
+    cluster.refresh_from_db()
+    assert cluster.super_users == "User:admin"
+
+
+@pytest.mark.parametrize("person", ["cho", "ada", "ben"])
+def test_nobody_below_an_administrator_declares(cluster, person, request, signed_in):
+    page = signed_in(request.getfixturevalue(person)).post(f"{PAGE}declare/", {"default": "allow"})
+
+    assert page.status_code == 403
+    assert "administrator" in text(page)
+    cluster.refresh_from_db()
+    assert cluster.allow_everyone is False
+
+
+def test_reading_now_is_left_to_a_worker(cluster, ada, signed_in, monkeypatch):
+    asked = []
+    monkeypatch.setattr(sync_cluster, "delay", asked.append)
+
+    page = signed_in(ada).post(f"{PAGE}read/", follow=True)
+
+    assert asked == [cluster.pk]
+    assert "A worker will read test-eu now" in text(page)
+
+
+def test_problems_found_on_the_cluster_stand_on_its_page(cluster, ada, signed_in):
+    type(cluster).objects.update(
+        problems=[{"where": "/kafka-acl/Topic/\u202ex", "sentence": "It is not JSON.", "hazard": True}]
+    )
+
+    page = signed_in(ada).get(PAGE)
+
+    assert "It is not JSON." in text(page)
+    assert "\\u202e" in text(page)
+
+
+def test_the_strip_warns_on_every_page_of_a_cluster_that_allows_by_default(cluster, ada, signed_in):
+    type(cluster).objects.update(allow_everyone=True)
+
+    for path in (PAGE, f"{PAGE}acls/", f"{PAGE}topics/"):
+        assert "Allows everyone where no rule exists" in text(signed_in(ada).get(path))

@@ -1,0 +1,145 @@
+"""What stands around every page: signing in, headers, and how few queries a page costs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from aclweb.inventory.sync import sync
+from aclweb.web import spelling
+from tests.builders import allow, deny
+from tests.inventory.readings import Answers
+
+QUESTION = "principal=User:bob&operation=READ&type=TOPIC&name=orders.eu&host="
+PAGES = [
+    "/",
+    f"/?{QUESTION}",
+    "/clusters/",
+    "/c/test-eu/",
+    "/c/test-eu/topics/",
+    "/c/test-eu/topics/orders.eu",
+    "/c/test-eu/principals/",
+    "/c/test-eu/principal/?name=User:bob",
+    "/c/test-eu/acls/",
+    f"/c/test-eu/explain/?{QUESTION}",
+    "/c/test-eu/search/?q=o",
+]
+MOST_QUERIES = 12
+
+
+@pytest.fixture
+def browser(cluster, ada, signed_in):
+    rules = [allow(f"User:p{number}", "READ", f"orders.{number}") for number in range(80)]
+    sync(cluster, client=Answers([*rules, deny("User:bob", "READ", "orders.eu")]))
+    return signed_in(ada)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_costs_few_queries_and_runs_nothing_inline(browser, path):
+    browser.get(path)
+    with CaptureQueriesContext(connection) as queries:
+        page = browser.get(path)
+
+    assert page.status_code == 200
+    assert len(queries) <= MOST_QUERIES, [query["sql"][:120] for query in queries]
+    policy = page["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    shown = page.content.decode()
+    assert "<script>" not in shown
+    assert " style=" not in shown
+    assert "http://" not in shown.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in shown
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_is_for_people_who_have_signed_in(client, cluster, path):
+    page = client.get(path)
+
+    assert page.status_code == 302
+    assert page["Location"].startswith("/sign-in/?next=")
+
+
+def test_a_wrong_password_is_told_without_saying_which_half_is_wrong(client, ada):
+    wrong = client.post("/sign-in/", {"username": "ada", "password": "not hers"})
+    unknown = client.post("/sign-in/", {"username": "nobody", "password": "not hers"})
+
+    for page in (wrong, unknown):
+        assert "do not belong together" in page.content.decode()
+
+
+def test_signing_in_leads_to_the_page_that_was_asked_for(client, ada, cluster):
+    page = client.post(
+        "/sign-in/?next=/clusters/",
+        {"username": "ada", "password": "a password for ada", "next": "/clusters/"},
+    )
+
+    assert page["Location"] == "/clusters/"
+
+
+def test_no_link_can_sign_anybody_out(browser):
+    assert browser.get("/sign-out/").status_code == 405
+    assert browser.get("/clusters/").status_code == 200
+
+
+def test_the_cluster_looked_at_last_is_the_one_of_the_next_page(browser, cluster, other_cluster, ada):
+    browser.get(f"/c/{cluster.slug}/topics/")
+
+    assert browser.get("/").context["frame"].current.cluster == cluster
+    assert browser.get("/").context["cluster"] == cluster
+
+
+def test_a_cluster_one_may_not_see_does_not_exist(browser, other_cluster):
+    page = browser.get(f"/c/{other_cluster.slug}/")
+
+    assert page.status_code == 404
+    assert other_cluster.slug not in [
+        each.cluster.slug for each in browser.get("/").context["frame"].clusters
+    ]
+
+
+def test_an_address_that_leads_nowhere_says_so(browser):
+    page = browser.get("/no/such/page")
+
+    assert page.status_code == 404
+    assert "There is no such page" in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("orders.eu", "orders.eu"),
+        ("a\nb", "a\\u000ab"),
+        ("\u202eabc", "\\u202eabc"),
+        (" edge ", "\\u0020edge\\u0020"),
+        ("in side", "in side"),
+        ("no\u00a0break", "no\\u00a0break"),
+        ("zero\u200bwidth", "zero\\u200bwidth"),
+        ("lone\ud800", "lone\\ud800"),
+        ("\U000e0041tag", "\\U000e0041tag"),
+        ("größe", "größe"),
+    ],
+)
+def test_no_character_of_a_name_hides(text, shown):
+    assert spelling.visible(text) == shown
+
+
+def test_a_name_never_becomes_markup():
+    assert spelling.marked_up("<b>&\u202e") == '&lt;b&gt;&amp;<span class="escape">\\u202e</span>'
+
+
+def test_every_vendored_package_has_its_licence_and_its_sum():
+    vendor = Path(settings.BASE_DIR) / "static" / "vendor"
+    ledger = json.loads((vendor / "vendor.json").read_text())
+
+    assert {entry["licence"] for entry in ledger} == {"MIT", "OFL-1.1"}
+    assert all(entry["integrity"].startswith("sha512-") for entry in ledger)
+    for folder in ("tabler", "icons", "inter", "jetbrains-mono"):
+        assert (vendor / folder / "LICENSE").stat().st_size > 500
+    for sheet in vendor.rglob("*.css"):
+        assert "sourceMappingURL" not in sheet.read_text()

@@ -1,0 +1,143 @@
+"""Topic pages and their like: who can do what, the reason behind each cell, and what is folded."""
+
+from __future__ import annotations
+
+from html import unescape
+
+import pytest
+
+from aclweb.acl.model import ResourceType
+from aclweb.clusters import TopicInfo
+from aclweb.inventory.sync import sync
+from aclweb.web import links
+from tests.builders import allow, deny
+from tests.inventory.readings import Answers
+
+FAR = [allow(f"User:agent-{number}", "DESCRIBE", "*") for number in range(5)]
+RULES = [
+    allow("User:bob", "READ", "orders.eu"),
+    allow("User:cat", "WRITE", "orders.", pattern="PREFIXED", host="10.0.0.7"),
+    deny("User:dan", "WRITE", "orders.", pattern="PREFIXED"),
+    allow("User:dan", "ALL", "*"),
+    *FAR,
+]
+
+
+@pytest.fixture
+def browser(cluster, ada, signed_in):
+    topics = [TopicInfo("orders.eu", 12), TopicInfo("stock", 3)]
+    sync(cluster, client=Answers(RULES, topics=topics, groups=["billing"]))
+    return signed_in(ada)
+
+
+def text(page) -> str:
+    return unescape(page.content.decode())
+
+
+def test_the_page_begins_with_a_sentence_about_exposure(browser):
+    page = browser.get("/c/test-eu/topics/orders.eu")
+
+    assert page.status_code == 200
+    assert "can read it" in page.context["page"].access.sentences[0]
+    assert page.context["page"].access.sentences[0] in text(page)
+
+
+def test_principals_that_come_in_only_through_all_topics_are_folded_and_counted(browser):
+    page = browser.get("/c/test-eu/topics/orders.eu")
+
+    assert [row.principal for row in page.context["page"].rows] == ["User:bob", "User:cat", "User:dan"]
+    assert "5 more, only through" in " ".join(text(page).split())
+
+
+def test_unfolded_every_principal_has_a_row(browser):
+    page = browser.get("/c/test-eu/topics/orders.eu?all=1", headers={"HX-Request": "true"})
+
+    assert len(page.context["page"].rows) == 8
+    assert "<html" not in text(page)
+
+
+def test_rules_for_all_topics_are_folded_with_their_parts_counted(browser):
+    page = browser.get("/c/test-eu/topics/orders.eu")
+
+    assert page.context["page"].folded_rules_counted == [("Describe", 5), ("All", 1)]
+    assert page.context["page"].rules[0].is_deny
+
+
+def test_each_cell_leads_to_its_reason_and_without_scripts_to_the_explanation(browser):
+    address = "/c/test-eu/cell/?type=TOPIC&name=orders.eu&operation=WRITE&who=principal&principal=User:dan"
+
+    part = browser.get(address, headers={"HX-Request": "true"})
+    whole = browser.get(address)
+
+    assert "Write is refused, from every host" in text(part)
+    assert "orders." in text(part)
+    assert whole.status_code == 302
+    assert "/explain/?principal=User%3Adan&operation=WRITE" in whole["Location"]
+
+
+def test_a_cell_that_holds_from_some_hosts_is_explained_from_there(browser):
+    address = "/c/test-eu/cell/?type=TOPIC&name=orders.eu&operation=WRITE&who=principal&principal=User:cat"
+
+    assert "host=10.0.0.7" in browser.get(address)["Location"]
+
+
+def test_use_of_a_rule_is_told_as_cannot_tell_where_no_log_was_read(browser):
+    page = browser.get("/c/test-eu/topics/orders.eu")
+
+    assert "cannot tell" in text(page)
+    assert "Nobody has said where this cluster's authorizer logs are" in text(page)
+
+
+def test_a_topic_without_any_rule_says_what_then_decides(browser):
+    page = browser.get("/c/test-eu/topics/no.such.topic")
+
+    assert page.status_code == 200
+    assert "does not exist now" in text(page)
+
+
+@pytest.mark.parametrize("name", ["..", "a/b", "a b", "line\nend", "ünïcode", "100%", "a?b#c", "\u202eabc"])
+def test_a_name_that_no_path_can_hold_survives_in_the_query(browser, cluster, name):
+    address = links.resource(cluster, ResourceType.TOPIC, name)
+
+    page = browser.get(address)
+
+    assert page.status_code == 200
+    assert page.context["name"] == name
+
+
+def test_groups_have_the_same_page(browser):
+    page = browser.get("/c/test-eu/resource/", {"type": "GROUP", "name": "billing"})
+
+    assert page.status_code == 200
+    assert "Who can do what" in text(page)
+
+
+def test_the_list_filters_by_part_of_the_name_and_says_so_when_nothing_is_left(browser):
+    assert [row.name for row in browser.get("/c/test-eu/topics/?q=ord").context["page"].rows] == ["orders.eu"]
+    assert "No name holds this text" in text(browser.get("/c/test-eu/topics/?q=zzz"))
+
+
+def test_a_principal_page_shows_own_inherited_and_what_they_give(browser):
+    page = browser.get("/c/test-eu/principal/", {"name": "User:dan"})
+
+    found = page.context["access"]
+    assert page.status_code == 200
+    assert len(found.own) == 2
+    assert {resource.name for resource, *_ in found.resources} >= {"orders.eu", "stock"}
+    assert "What if all its rules went?" in text(page)
+
+
+def test_a_principal_that_no_rule_names_is_told_apart_by_its_letters(browser):
+    page = browser.get("/c/test-eu/principal/", {"name": "user:Bob "})
+
+    assert page.status_code == 200
+    assert "No rule names this principal letter by letter" in text(page)
+    assert "\\u0020" in text(page)
+
+
+def test_search_finds_topics_groups_principals_and_rules(browser):
+    page = browser.get("/c/test-eu/search/", {"q": "bill"})
+
+    assert page.context["groups"].total == 1
+    assert browser.get("/c/test-eu/search/", {"q": "bob"}).context["principals"].total == 1
+    assert "Nothing holds this text" in text(browser.get("/c/test-eu/search/", {"q": "zzz"}))
