@@ -103,7 +103,7 @@ class Change(models.Model):
     @property
     def has_effects(self) -> bool:
         """Whether something was written to the cluster, or may have been."""
-        return self.items.filter(state__in=EFFECTS).exists()
+        return any(item.has_effect for item in self.items.all())
 
     def move(self, *, to: str, where: Q | None = None, **values: Any) -> bool:
         """Move to another state from the state and epoch this object was read with.
@@ -169,6 +169,16 @@ class ChangeItem(models.Model):
             operation=Operation[self.operation],
             permission_type=PermissionType[self.permission_type],
         )
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether aclweb wrote this item, or may have: a call without an answer counts until it is settled."""
+        return self.state in EFFECTS or self.sent > 0
+
+    @property
+    def sent(self) -> int:
+        """How many calls for this item took effect, or may have."""
+        return int(self.evidence.get("sent", 0))
 
     def in_place(self, bindings: frozenset[AclBinding]) -> bool:
         """Whether a cluster that holds exactly `bindings` is as this item wants it."""

@@ -17,7 +17,7 @@ from typing import Literal
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.changes.models import EFFECTS, Approval, Change, ChangeItem
+from aclweb.changes.models import Approval, Change, ChangeItem
 from aclweb.clusters import SourceKind
 from aclweb.inventory.models import Cluster
 
@@ -110,7 +110,7 @@ def _may(step: Step, change: Change, user: User, rights: access.Rights) -> tuple
                 False,
                 f"Only {author}, who wrote this change, or an administrator of the cluster can withdraw it.",
             )
-        if any(item.state in EFFECTS for item in change.items.all()):
+        if change.has_effects:
             return False, f"Part of {change.key} is written already; undo it instead."
         return (True, "") if rights.may("view") else (False, _no_role(change.cluster))
     if step == "queue":

@@ -35,7 +35,7 @@ from aclweb.acl.delta import Delta
 from aclweb.acl.model import AclBinding, ResourcePattern
 from aclweb.audit import trail
 from aclweb.changes import failpoints, policy
-from aclweb.changes.models import EFFECTS, UNDER_WAY, Change, ChangeItem
+from aclweb.changes.models import UNDER_WAY, Change, ChangeItem
 from aclweb.changes.preview import Content, drift, plan_hash, storable
 from aclweb.clusters import ClusterClient, ClusterError, Outcome, OutcomeKind, Verb, connect
 from aclweb.inventory.current import connection_of, rules_of
@@ -354,7 +354,7 @@ def _settle(run: _Run, items: Sequence[ChangeItem], bindings: frozenset[AclBindi
     changed = []
     for item in items:
         if item.in_place(bindings):
-            state = Item.APPLIED if item.state in EFFECTS or _sent(item) else Item.NOOP_ALREADY
+            state = Item.APPLIED if item.has_effect else Item.NOOP_ALREADY
             sentence = "" if state == item.state else _settled_sentence(item, state)
         else:
             state, sentence = Item.PENDING, ""
@@ -385,7 +385,7 @@ def _write(run: _Run, client: ClusterClient) -> None:
             if any(item.state == Item.FAILED for item in todo):
                 _skip(run, items)
                 return
-        if number + 1 < len(phases) and any(_sent(item) for item in phase):
+        if number + 1 < len(phases) and any(item.sent for item in phase):
             _barrier(run, client, phase)
 
 
@@ -395,7 +395,7 @@ def _call(run: _Run, client: ClusterClient, todo: list[ChangeItem]) -> None:
     with transaction.atomic():
         for item in todo:
             item.state = Item.INTENT
-            item.evidence = {**item.evidence, "sent": _sent(item) + 1}
+            item.evidence = {**item.evidence, "sent": item.sent + 1}
         _store(run, todo)
         _step(
             run,
@@ -436,8 +436,8 @@ def _take(item: ChangeItem, outcome: Outcome | None) -> None:
         item.state = Item.UNKNOWN
     elif outcome.kind is OutcomeKind.REFUSED:
         item.state = Item.FAILED
-        item.evidence = {**item.evidence, "sent": _sent(item) - 1}
-    elif outcome.kind is OutcomeKind.ALREADY and _sent(item) <= 1:
+        item.evidence = {**item.evidence, "sent": item.sent - 1}
+    elif outcome.kind is OutcomeKind.ALREADY and item.sent <= 1:
         item.state = Item.NOOP_ALREADY
         item.evidence = {**item.evidence, "sent": 0}
     else:
@@ -513,7 +513,7 @@ def _verify(run: _Run, client: ClusterClient) -> None:
                 "It was so, and reading back shows that it is not any more.",
             )
         elif item.in_place(found) and item.state in (Item.SKIPPED, Item.FAILED):
-            item.state = Item.APPLIED if _sent(item) else Item.NOOP_ALREADY
+            item.state = Item.APPLIED if item.sent else Item.NOOP_ALREADY
             item.sentence = "Reading back shows that it is so."
     others = _others(items, run.base, found)
     result = sync(change.cluster, cause=Revision.Cause.OURS, client=client, expected=_written(items))
@@ -554,7 +554,7 @@ def _judged(items: list[ChangeItem], others: int) -> tuple[str, str, str]:
         )
         return State.PARTIAL, "change.ended_partly", why
     reason = next((item.sentence for item in failed if item.state == Item.FAILED and item.sentence), "")
-    if any(item.state == Item.APPLIED or _sent(item) for item in items):
+    if any(item.has_effect for item in items):
         why = f"{told}. {reason} Run it again, or undo what was written.".replace("  ", " ")
         return State.PARTIAL, "change.ended_partly", why
     return State.FAILED, "change.failed", f"{told}. {reason} Nothing was written.".replace("  ", " ")
@@ -588,11 +588,6 @@ def _require_time(run: _Run) -> None:
 def _told_items(items: Sequence[ChangeItem]) -> list[dict[str, Any]]:
     """Return what became of each item, for the audit event: its position names it within the change."""
     return [{"position": item.position, "state": str(item.state), "said": item.sentence} for item in items]
-
-
-def _sent(item: ChangeItem) -> int:
-    """Return how many calls of ours for this item took effect, or may have."""
-    return int(item.evidence.get("sent", 0))
 
 
 def _evidence(outcome: Outcome) -> dict[str, Any]:

@@ -496,3 +496,26 @@ def test_a_worker_whose_row_was_taken_over_stores_nothing(kafka, approved, monke
 
     assert change.items.get().state == ChangeItem.State.INTENT
     assert not trail.trail(change.key).filter(verb="change.wrote").exists()
+
+
+def test_what_was_perhaps_written_cannot_be_withdrawn_as_if_nothing_was(kafka, approved, ada):
+    kafka.fail(deaf=99)
+    change = ended(approved(WISH))
+    change = review.queue(change=change, actor=ada)
+
+    with pytest.raises(ChangeError, match="undo it instead"):
+        review.withdraw(change=change, actor=ada)
+
+
+def test_a_worker_whose_lease_ran_out_stops_even_if_nobody_took_over(kafka, approved, monkeypatch):
+    change = approved(WISH)
+
+    def run_out(name):
+        if name == "read":
+            Change.objects.filter(pk=change.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+    monkeypatch.setattr(rollout.failpoints, "hit", run_out)
+
+    assert rollout.apply(change.pk) == "PREFLIGHT"
+    assert kafka.calls() == []
+    assert rollout.waiting() == [change.pk]
