@@ -68,7 +68,10 @@ class Cell:
 
     @property
     def is_allowed_somewhere(self) -> bool:
-        return self.state in ("allowed", "default", "some-hosts")
+        """Whether a client can come from at least one place where this is allowed."""
+        if self.state == "some-hosts":
+            return self.elsewhere == "allowed" or set(self.hosts) != set(self.dead_hosts)
+        return self.state in ("allowed", "default")
 
     @property
     def sentence(self) -> str:

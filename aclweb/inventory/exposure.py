@@ -90,6 +90,11 @@ def cell_sentence(cell: Cell) -> str:
             f"{first} may not {what}, from any host. {_settled(cell)} A DENY wins over every ALLOW; "
             "how long or exact a name is plays no part."
         )
+    if cell.state == "some-hosts" and not cell.is_allowed_somewhere:
+        return (
+            f"{first} may {what} from nowhere. {_settled(cell)} Brokers compare addresses, and no client can come "
+            f"from {_hosts(cell.dead_hosts)}."
+        )
     if cell.state == "some-hosts":
         less = f" (without {_hosts(cell.except_hosts)})" if cell.except_hosts else ""
         where = "but not" if cell.elsewhere == "allowed" else "only"
@@ -199,10 +204,12 @@ def _through_all(access: ResourceAccess, named: Sequence[AccessRow], anybody: Ac
     if not wide or len(able) < 2:
         return []
     noun = _NOUNS.get(access.resource.resource_type, "resource")
-    come = "comes" if wide == 1 else "come"
-    return [
-        f"{wide} of these {len(able)} {come} in through ACLs for every {noun}, not through one for this {noun}."
-    ]
+    who = (
+        "All of them come"
+        if wide == len(able)
+        else f"{wide} of these {len(able)} come{'s' if wide == 1 else ''}"
+    )
+    return [f"{who} in through ACLs for every {noun}, not through one for this {noun}."]
 
 
 def _settled(cell: Cell) -> str:

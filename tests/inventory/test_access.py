@@ -173,11 +173,18 @@ def test_a_range_within_a_range_is_told_apart():
     assert "only from 10.0.0.0/8 (without 10.1.0.0/16)" in read.sentence
 
 
-def test_a_host_that_no_client_can_have_is_called_dead():
-    write = cell(access(allow("User:bob", "WRITE", "orders", host="batch-01.internal")), "User:bob", "WRITE")
+def test_a_right_from_a_host_that_no_client_can_have_is_told_and_not_counted():
+    found = access(allow("User:bob", "WRITE", "orders", host="batch-01.internal"))
 
-    assert (write.state, write.dead_hosts) == ("some-hosts", ("batch-01.internal",))
-    assert "No client can come from batch-01.internal" in write.sentence
+    write = cell(found, "User:bob", "WRITE")
+    assert (write.state, write.dead_hosts, write.is_allowed_somewhere) == (
+        "some-hosts",
+        ("batch-01.internal",),
+        False,
+    )
+    assert "from nowhere" in write.sentence
+    assert "no client can come from batch-01.internal" in write.sentence
+    assert "nobody but super users can write to it" in found.sentences[0]
 
 
 def test_asking_for_one_host_gives_a_plain_answer():

@@ -7,8 +7,8 @@ from aclweb.acl.model import ANY_USER, AccessRequest, Operation, Resource, Resou
 from aclweb.acl.profiles import Rules, operations_of
 from aclweb.inventory.principal import access_of
 from tests.builders import allow, deny
-from tests.inventory.test_access import ACL_HOSTS, ELSEWHERE, here
-from tests.random_cases import PRINCIPALS, SCALE, random_name, random_world
+from tests.inventory.test_access import ELSEWHERE, here
+from tests.random_cases import HOSTS, PRINCIPALS, SCALE, random_name, random_world
 
 LISTED = (ResourceType.TOPIC, ResourceType.GROUP)
 
@@ -39,7 +39,7 @@ def test_what_a_principal_can_do_is_what_the_core_decides_for_every_existing_nam
                             AccessRequest(principal, host, operation, kind, name), place.index, world.rules
                         )[0]
                         is Result.ALLOWED
-                        for host in (ELSEWHERE, *ACL_HOSTS[4:], *(f"10.0.0.{n}" for n in (1, 8, 15, 16)))
+                        for host in (ELSEWHERE, *HOSTS, *(f"10.0.0.{n}" for n in (1, 8, 15, 16)))
                     )
                 }
                 assert able.get(Resource(kind, name), set()) == expected, (principal, kind, name)
