@@ -304,6 +304,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Which Kafka ACLs affect a resource, what they decide, and what an edit would change.",
     "VERSION": ACLWEB_VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "ENUM_NAME_OVERRIDES": {
         "ClusterStateEnum": "aclweb.clusters.client.ClusterState",
         "ChangeStateEnum": "aclweb.changes.models.Change.State",

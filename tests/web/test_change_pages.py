@@ -143,7 +143,7 @@ def test_the_pages_need_few_queries(waiting, ben, signed_in, django_assert_max_n
     browser = signed_in(ben)
 
     for path in ("/changes/", "/events/"):
-        with django_assert_max_num_queries(16):
+        with django_assert_max_num_queries(12):
             browser.get(path)
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(17):
         browser.get(address(waiting))

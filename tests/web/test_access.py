@@ -1,0 +1,199 @@
+"""Every address, for every kind of person: one table, and no address may be missing from it.
+
+anonymous has not signed in; eve has no role on the cluster; cho looks, ada requests, ben
+approves, dot administers. What one may not see does not exist (404); what one may see and
+not do is refused (403). Every unsafe address refuses a form without a CSRF token, and every
+answer carries the strict content security policy.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from aclweb.acl.delta import Delta
+from aclweb.changes import review
+from aclweb.inventory.sync import sync
+from tests.builders import allow
+from tests.fake_cluster import FakeCluster
+
+PEOPLE = ("anonymous", "eve", "cho", "ada", "ben", "dot")
+RULE = allow("User:cat", "READ", "stock")
+LINE = json.dumps({"op": "add", **RULE.as_dict()})
+QUESTION = {
+    "principal": "User:bob",
+    "host": "10.0.0.7",
+    "operation": "READ",
+    "resource_type": "TOPIC",
+    "resource_name": "t",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One address: how to ask, and the status for each of PEOPLE in that order."""
+
+    path: str
+    expected: tuple[int, int, int, int, int, int]
+    method: str = "get"
+    body: dict[str, object] = field(default_factory=dict)
+    as_json: bool = False
+
+
+# 302 for anonymous is the way to the sign-in page.
+SEEN = (302, 404, 200, 200, 200, 200)
+OWN = (302, 200, 200, 200, 200, 200)
+API_SEEN = (401, 404, 200, 200, 200, 200)
+API_OWN = (401, 200, 200, 200, 200, 200)
+C = "/c/test-eu/"
+A = "/api/v1/clusters/test-eu/"
+
+TABLE: dict[str, Row] = {
+    "home": Row("/", OWN),
+    "sign-in": Row("/sign-in/", (200, 302, 302, 302, 302, 302)),
+    "sign-out": Row("/sign-out/", (302, 302, 302, 302, 302, 302), "post"),
+    "clusters": Row("/clusters/", OWN),
+    "cluster": Row(C, SEEN),
+    "read-now": Row(f"{C}read/", (302, 404, 302, 302, 302, 302), "post"),
+    "declare": Row(f"{C}declare/", (302, 404, 403, 403, 403, 302), "post"),
+    "search": Row(f"{C}search/?q=t", SEEN),
+    "explain": Row(
+        f"{C}explain/?principal=User:bob&operation=READ&type=TOPIC&name=orders.eu&host=10.0.0.7", SEEN
+    ),
+    "topics": Row(f"{C}topics/", SEEN),
+    "topic": Row(f"{C}topics/orders.eu", SEEN),
+    "resource": Row(f"{C}resource/?type=GROUP&name=g", SEEN),
+    "cell": Row(
+        f"{C}cell/?principal=User:bob&operation=READ&type=TOPIC&name=orders.eu&host=10.0.0.7",
+        (302, 404, 302, 302, 302, 302),
+    ),
+    "principals": Row(f"{C}principals/", SEEN),
+    "principal": Row(f"{C}principal/?name=User:bob", SEEN),
+    "acls": Row(f"{C}acls/", SEEN),
+    "what-if": Row(f"{C}what-if/", SEEN),
+    "what-if-matches": Row(f"{C}what-if/matches/?pattern=ALL", SEEN),
+    "what-if-change": Row(
+        f"{C}what-if/change/",
+        (302, 404, 403, 302, 302, 302),
+        "post",
+        {"line": LINE, "title": "Cat reads stock"},
+    ),
+    "insights": Row(f"{C}insights/", SEEN),
+    "changes": Row("/changes/", OWN),
+    "change": Row("/changes/CR-{change}/", SEEN),
+    "change-act": Row(
+        "/changes/CR-{change}/act/",
+        (302, 404, 422, 422, 302, 302),
+        "post",
+        {"step": "approve", "plan_hash": "{plan}"},
+    ),
+    "events": Row("/events/", OWN),
+    "api:schema": Row("/api/schema/", API_OWN),
+    "api:clusters": Row("/api/v1/clusters/", API_OWN),
+    "api:cluster": Row(A, API_SEEN),
+    "api:acls": Row(f"{A}acls/", API_SEEN),
+    "api:affecting": Row(f"{A}affecting/?resource=TOPIC:t", API_SEEN),
+    "api:decide": Row(f"{A}decide/", API_SEEN, "post", QUESTION, as_json=True),
+    "api:what-if": Row(f"{A}what-if/", API_SEEN, "post", {"add": [RULE.as_dict()]}, as_json=True),
+    "api:changes": Row("/api/v1/changes/", API_OWN),
+    "api:change": Row("/api/v1/changes/CR-{change}/", API_SEEN),
+}
+
+
+def addresses(patterns: list[URLPattern | URLResolver], space: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            inner = f"{pattern.namespace}:" if pattern.namespace else space
+            yield from addresses(pattern.url_patterns, inner)
+        else:
+            yield f"{space}{pattern.name}"
+
+
+@pytest.fixture
+def waiting(cluster, ada):
+    with FakeCluster(bindings=[allow("User:bob", "READ", "orders.eu")], topics=["orders.eu"]) as fake:
+        sync(cluster, client=fake)
+    cluster.refresh_from_db()
+    change = review.draft(
+        cluster=cluster,
+        author=ada,
+        title="t",
+        reason="",
+        delta=Delta(add=(allow("User:x", "READ", "y"),), remove=()),
+    )
+    return review.submit(change=change, actor=ada)
+
+
+@pytest.fixture
+def cast(eve, cho, ada, ben, dot):
+    return {"anonymous": None, "eve": eve, "cho": cho, "ada": ada, "ben": ben, "dot": dot}
+
+
+def test_every_address_of_the_site_stands_in_the_table():
+    assert set(addresses(get_resolver().url_patterns)) == set(TABLE)
+
+
+@pytest.mark.parametrize("person", PEOPLE)
+@pytest.mark.parametrize("name", TABLE)
+def test_an_address_answers_each_person_as_the_table_says(name, person, waiting, cast):
+    row = TABLE[name]
+
+    answer = ask(browser_of(cast[person]), row, waiting)
+
+    assert answer.status_code == row.expected[PEOPLE.index(person)]
+    if answer.status_code == 302 and person == "anonymous" and name not in ("sign-out",):
+        assert answer["Location"].startswith("/sign-in/")
+
+
+@pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.method == "post"])
+def test_a_form_without_its_token_is_refused(name, waiting, dot):
+    browser = browser_of(dot, enforce_csrf_checks=True)
+
+    answer = ask(browser, TABLE[name], waiting)
+
+    assert answer.status_code == 403
+
+
+@pytest.mark.parametrize("name", [name for name in TABLE if ":" not in name])
+def test_every_page_carries_the_strict_policy(name, waiting, dot):
+    policy = ask(browser_of(dot), TABLE[name], waiting)["Content-Security-Policy"]
+
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+
+
+@pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.method == "post"])
+def test_reading_an_address_that_acts_changes_nothing(name, waiting, dot):
+    row = TABLE[name]
+
+    answer = browser_of(dot).get(filled(row.path, waiting))
+
+    # The declaration form's own address leads back to its page.
+    assert answer.status_code == (302 if name == "declare" else 405)
+
+
+def browser_of(person, **options) -> Client:
+    browser = Client(**options)
+    if person is not None:
+        browser.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+    return browser
+
+
+def ask(browser, row: Row, change):
+    body = {
+        key: filled(value, change) if isinstance(value, str) else value for key, value in row.body.items()
+    }
+    options = {"content_type": "application/json"} if row.as_json else {}
+    if row.method == "get":
+        return browser.get(filled(row.path, change))
+    return browser.post(filled(row.path, change), json.dumps(body) if row.as_json else body, **options)
+
+
+def filled(text: str, change) -> str:
+    return text.replace("{change}", str(change.pk)).replace("{plan}", change.plan_hash)
