@@ -72,7 +72,7 @@ def likely_cause(decision: Decision, index: AclIndex) -> Cause:
         or _anonymous(decision)
         or _group_missing(decision, index)
         or _other_operation(decision)
-        or Cause("no-rule", "No rule allows it", "No ACL allows this, and none comes near.")
+        or Cause("no-rule", "No rule allows it", f"No ACL gives this right to {decision.request.principal}.")
     )
 
 
@@ -83,7 +83,7 @@ def _wrong_name(decision: Decision, others: Iterable[AclBinding]) -> Cause | Non
         if _bare(written) != _bare(asked):
             continue
         if "".join(written.split()) == "".join(asked.split()):
-            how = "in its spaces"
+            how = "in spaces"
         elif written.casefold() == asked.casefold():
             how = "in upper and lower case"
         else:
@@ -164,8 +164,8 @@ def _group_missing(decision: Decision, index: AclIndex) -> Cause | None:
     return Cause(
         "group",
         "Topic Read is there, group rule is missing",
-        f"{says(reads)}, but to consume it a client needs Read on its group too, and no rule gives that for "
-        f"{request.resource_name}.",
+        f"To consume, a client needs Read on its group as well as on the topic. “{says(reads)}” is there; no rule "
+        f"allows it the group {request.resource_name}.",
         reads,
     )
 

@@ -152,7 +152,7 @@ def test_a_refusal_is_new_if_it_began_in_the_last_days_of_a_longer_log(given, re
     "asked, kind, told",
     [
         (request("User:eve", "READ", "payments.eu"), "deny", "Deny User:eve"),
-        (request("User:CN=fraud, OU=risk", "READ", "orders"), "name", "differ in its spaces"),
+        (request("User:CN=fraud, OU=risk", "READ", "orders"), "name", "differ in spaces"),
         (request("User:cn=FRAUD,OU=risk", "READ", "orders"), "name", "differ in upper and lower case"),
         (request("User:bob", "WRITE", "orders"), "host", "Has the client moved"),
         (
@@ -168,9 +168,9 @@ def test_a_refusal_is_new_if_it_began_in_the_last_days_of_a_longer_log(given, re
         ),
         (request("User:indexer", "READ", "images"), "host", "is no address"),
         (request("User:ANONYMOUS", "READ", "orders"), "anonymous", "listener without authentication"),
-        (request("User:bob", "READ", "billing", resource_type="GROUP"), "group", "Read on its group too"),
+        (request("User:bob", "READ", "billing", resource_type="GROUP"), "group", "as well as on the topic"),
         (request("User:bob", "WRITE", "payments.eu"), "operation", "and nothing more"),
-        (request("User:zoe", "READ", "elsewhere"), "no-rule", "none comes near"),
+        (request("User:zoe", "READ", "elsewhere"), "no-rule", "No ACL gives this right to User:zoe"),
         (request("User:bob", "READ", "payments.eu"), "allowed-now", "allowed today"),
     ],
 )
