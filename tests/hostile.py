@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
 
 FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
-EXAMPLES = 5_000 if FULL else 200
+EXAMPLES = 2_000 if FULL else 200
 
 round_trip = settings(
     max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=not FULL
