@@ -1,0 +1,187 @@
+"""The pages in a real browser: quiet, readable in both themes, whole on a phone, and usable by keyboard."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from aclweb.clusters import TopicInfo
+from aclweb.inventory.models import Cluster
+from aclweb.inventory.sync import sync
+from tests.browsing import Watch, axe_violations, browser, sign_in
+from tests.builders import allow, deny
+from tests.inventory.readings import Answers
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+LONG = (
+    "User:CN=a-service-with-a-long-name,OU=a department,OU=another department,O=A Company of Some Size,C=SE"
+)
+RULES = [
+    allow(LONG, "READ", "orders.eu"),
+    allow("User:cat", "WRITE", "orders.", pattern="PREFIXED", host="10.0.0.7"),
+    deny("User:dan", "WRITE", "orders.", pattern="PREFIXED"),
+    allow("User:dan", "ALL", "*"),
+    *(allow(f"User:agent-{number}", "DESCRIBE", "*") for number in range(6)),
+    allow("User:\u202egpj\n", "READ", "billing", resource_type="GROUP"),
+    allow("User:*", "DESCRIBE", "orders.eu"),
+]
+QUESTION = "principal=User:dan&operation=WRITE&type=TOPIC&name=orders.eu&host="
+PAGES = {
+    "home": "/",
+    "a refusal": f"/?{QUESTION}",
+    "a permission": f"/?{QUESTION}10.0.0.9".replace("WRITE", "READ"),
+    "explain": f"/c/test-eu/explain/?{QUESTION}",
+    "clusters": "/clusters/",
+    "a cluster": "/c/test-eu/",
+    "an unreachable cluster": "/c/test-us/",
+    "topics": "/c/test-eu/topics/",
+    "a topic": "/c/test-eu/topics/orders.eu",
+    "the cluster as a resource": "/c/test-eu/resource/?type=CLUSTER&name=kafka-cluster",
+    "principals": "/c/test-eu/principals/",
+    "a principal": "/c/test-eu/principal/?name=User:dan",
+    "ACLs": "/c/test-eu/acls/?resource_type=TOPIC&name=orders.eu&match=affects",
+    "no ACLs": "/c/test-eu/acls/?principal=User:nobody",
+    "search": "/c/test-eu/search/?q=or",
+}
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture
+def visit(chromium, live_server, cluster, other_cluster, dot):
+    """Return a function that opens a page in a window of its own, signed in as an administrator of everything."""
+    dot.is_superuser = True
+    dot.save()
+    topics = [TopicInfo("orders.eu", 12), TopicInfo("stock", 3)]
+    sync(cluster, client=Answers(RULES, topics=topics, groups=["billing"]))
+    Cluster.objects.filter(pk=other_cluster.pk).update(
+        state="unreachable", state_sentence="Nobody answers at 127.0.0.1:1.", allow_everyone=True
+    )
+    contexts = []
+
+    def opened(path, *, width=1440, theme="light", person=dot, **options):
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=theme, **options
+        )
+        contexts.append(context)
+        if person is not None:
+            sign_in(context, person, live_server.url)
+        page = context.new_page()
+        page.watch = Watch(page, live_server.url)
+        page.goto(live_server.url + path)
+        page.wait_for_load_state("networkidle")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_every_page_is_quiet_accessible_and_fits_its_window(visit, theme, width):
+    problems = []
+    for name, path in PAGES.items():
+        page = visit(path, width=width, theme=theme)
+        problems += [f"{name}: {complaint}" for complaint in page.watch.complaints]
+        problems += [f"{name}: asked {url}" for url in page.watch.elsewhere]
+        problems += [f"{name}: {violation}" for violation in axe_violations_of(visit, path, width, theme)]
+        if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
+            problems.append(f"{name}: scrolls sideways at {width} px")
+        page.context.close()
+
+    assert problems == []
+
+
+def axe_violations_of(visit, path, width, theme):
+    """axe is a script of ours put into the page, which the policy rightly forbids: so without the policy."""
+    page = visit(path, width=width, theme=theme, bypass_csp=True)
+    found = axe_violations(page)
+    page.context.close()
+    return found
+
+
+def test_the_sign_in_page_is_quiet_and_accessible(visit):
+    page = visit("/sign-in/", person=None, bypass_csp=True)
+
+    assert page.watch.complaints == []
+    assert axe_violations(page) == []
+
+
+def test_a_question_is_answered_in_place_and_the_address_follows(visit):
+    page = visit("/?cluster=test-eu")
+
+    page.get_by_label("Who: a principal such as User:bob").fill("User:dan")
+    page.get_by_label("Which resource: its name").fill("orders.eu")
+    page.get_by_label("May do what: an operation").select_option("WRITE")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_role("heading", name="No, refused").wait_for()
+
+    assert "principal=User%3Adan" in page.url
+    assert page.watch.complaints == []
+
+
+def test_the_reason_behind_a_cell_opens_and_closes_by_keyboard(visit):
+    page = visit("/c/test-eu/topics/orders.eu")
+
+    cell = page.get_by_role("link", name=re.compile("refused by a DENY.*Write for User:dan: why"))
+    cell.focus()
+    page.keyboard.press("Enter")
+    reason = page.locator("#reason")
+    reason.get_by_text("Write is refused, from every host").wait_for()
+    page.keyboard.press("Escape")
+    reason.wait_for(state="hidden")
+
+    assert page.evaluate("document.activeElement.classList.contains('cell')")
+    assert page.watch.complaints == []
+
+
+def test_without_scripts_the_same_questions_are_answered(visit):
+    page = visit("/?cluster=test-eu", java_script_enabled=False)
+    page.get_by_label("Who: a principal such as User:bob").fill("User:dan")
+    page.get_by_label("Which resource: its name").fill("orders.eu")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_role("heading", name="Yes, allowed").wait_for()
+
+    page.goto(page.url.split("/?")[0] + "/c/test-eu/topics/orders.eu")
+    page.get_by_role("link", name=re.compile("refused by a DENY.*Write for User:dan: why")).click()
+    page.get_by_role("heading", name="No, refused").wait_for()
+
+
+def test_selected_rules_show_a_bar_that_leads_to_a_what_if(visit):
+    page = visit("/c/test-eu/acls/?principal=User:dan")
+
+    page.get_by_label("Select every rule on this page").check()
+    bar = page.get_by_text("2 rules selected")
+    bar.wait_for()
+    page.get_by_role("button", name="What if they went?").click()
+    page.wait_for_url("**/what-if/**")
+
+    assert page.url.count("remove=") == 2
+
+
+def test_the_theme_that_was_chosen_stays(visit):
+    page = visit("/clusters/")
+
+    page.get_by_role("button", name="Turn light and dark over").click()
+    page.reload()
+
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+
+
+def test_keys_search_and_go(visit):
+    page = visit("/clusters/")
+
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.name") == "q"
+    page.keyboard.press("Escape")
+    page.locator("h1").click()
+    page.keyboard.press("g")
+    page.keyboard.press("t")
+    page.wait_for_url("**/topics/")
