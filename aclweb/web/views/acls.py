@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -11,9 +12,12 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
-from aclweb.acl.listing import commands
+from aclweb.acl.listing import commands, why_no_command
+from aclweb.acl.model import AclBinding
+from aclweb.acl.profiles import Rules
 from aclweb.insights.queries import usage_of
 from aclweb.inventory import queries
+from aclweb.inventory.current import rules_of
 from aclweb.web import acl_filters
 from aclweb.web.htmx import render_page
 from aclweb.web.paging import page_asked
@@ -39,7 +43,16 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "kept": [(name, value) for name, value in request.GET.items() if name not in ("page", "add")],
         "matches": acl_filters.matches(request.GET, filters),
         "facets": acl_filters.facets(request.GET, page.facets),
-        "commands": commands([row.binding for row in page.rows]),
+        "commands": _commands([row.binding for row in page.rows], rules_of(cluster)),
         "may_request": access.may(request.user, "request", cluster),
     }
     return render_page(request, "acls/list.html", "acls/_rules.html", context, section="acls")
+
+
+def _commands(bindings: Iterable[AclBinding], rules: Rules) -> list[str]:
+    """Return the rules as kafka-acls commands; a comment stands for one that the tool cannot be told."""
+    lines: list[str] = []
+    for binding in bindings:
+        reason = why_no_command(binding, rules)
+        lines += [f"# {reason}"] if reason else commands([binding], rules=rules)
+    return lines
