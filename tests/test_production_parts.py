@@ -1,0 +1,98 @@
+"""What a company runs instead of the embedded parts, PostgreSQL and Redis, keeps the same promises."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# The database's share of the promises: locks, triggers, conditional updates, odd texts.
+ROOMS = ("tests/audit", "tests/accounts", "tests/inventory", "tests/changes")
+
+READ_A_FILE = """
+import sys, time
+import django
+django.setup()
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+from aclweb.inventory.models import Cluster
+from aclweb.inventory.tasks import sync_cluster
+cluster = Cluster.objects.create(slug="file", name="file", kind="snapshot", address=sys.argv[1])
+sync_cluster.delay(cluster.pk)
+deadline = time.monotonic() + 120
+while not cluster.state and time.monotonic() < deadline:
+    time.sleep(0.2)
+    cluster.refresh_from_db()
+print(cluster.state, cluster.revision.acls if cluster.revision else None)
+"""
+
+
+@pytest.mark.postgres
+@pytest.mark.xdist_group("postgres")
+def test_the_rooms_with_tables_hold_on_postgresql(postgres_server):
+    environment = dict(os.environ) | {"DATABASE_URL": postgres_server}
+    environment = {name: value for name, value in environment.items() if not name.startswith("PYTEST_")}
+
+    answer = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", *ROOMS, "-p", "no:xdist", "-p", "no:randomly"),
+            *("-m", "not (browser or spark or zookeeper or kafka or postgres or redis)"),
+        ],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+
+    assert answer.returncode == 0, answer.stdout[-6000:] + answer.stderr[-2000:]
+
+
+def work_through(broker_url, tmp_path):
+    """Start a worker on this broker, have it read a file of ACLs, and return what the row of the cluster says."""
+    environment = dict(os.environ) | {
+        "ACLWEB_DATA_DIR": str(tmp_path / "data"),
+        "CELERY_BROKER_URL": broker_url,
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'site.sqlite3'}",
+    }
+    acls = tmp_path / "acls.csv"
+    acls.write_text(
+        "resource_type,resource_name,pattern_type,principal,host,operation,permission_type\n"
+        "TOPIC,orders,LITERAL,User:bob,*,READ,ALLOW\n"
+    )
+    worker = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "celery", "-A", "aclweb.celery", "worker"),
+            *("--pool", "solo", "--loglevel", "ERROR"),
+        ],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        answer = subprocess.run(
+            [sys.executable, "-c", READ_A_FILE, acls],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=180,
+        )
+        assert answer.returncode == 0, answer.stderr
+        return answer.stdout.split()
+    finally:
+        worker.terminate()
+        worker.wait(60)
+
+
+def test_a_worker_takes_tasks_from_the_embedded_queue(tmp_path):
+    assert work_through("acfs://", tmp_path) == ["ok", "1"]
+
+
+@pytest.mark.redis
+def test_a_worker_takes_tasks_from_redis(redis_server, tmp_path):
+    assert work_through(redis_server, tmp_path) == ["ok", "1"]
