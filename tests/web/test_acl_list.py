@@ -141,7 +141,9 @@ def test_a_cluster_that_was_never_read_is_not_an_empty_list(cluster, ada, signed
     assert "which is not the same as no rules" in text(signed_in(ada).get(LIST))
 
 
-def test_a_rule_that_kafka_acls_cannot_be_told_stands_as_a_comment_beside_the_commands(cluster, cho, signed_in):
+def test_a_rule_that_kafka_acls_cannot_be_told_stands_as_a_comment_beside_the_commands(
+    cluster, cho, signed_in
+):
     odd = allow("User:bob", "READ", "t", resource_type="CLUSTER")
     sync(cluster, client=Answers([odd, allow("User:bob", "READ", "t")]))
 
