@@ -11,6 +11,7 @@ from aclweb.accounts.models import Grant, Role
 from aclweb.audit import trail
 from aclweb.audit.models import AuditError
 from aclweb.changes import review, rollout, tasks
+from aclweb.changes.failpoints import FailpointError
 from aclweb.changes.models import Change, ChangeError, ChangeItem
 from aclweb.inventory.models import Cluster
 from tests.builders import allow, deny
@@ -519,3 +520,20 @@ def test_a_worker_whose_lease_ran_out_stops_even_if_nobody_took_over(kafka, appr
     assert rollout.apply(change.pk) == "PREFLIGHT"
     assert kafka.calls() == []
     assert rollout.waiting() == [change.pk]
+
+
+def test_each_claim_has_an_epoch_of_its_own(approved, monkeypatch):
+    change = approved(WISH)
+    epochs = [change.epoch]
+
+    def die(name):
+        raise FailpointError(name)
+
+    monkeypatch.setattr(rollout.failpoints, "hit", die)
+    for _ in range(2):
+        with pytest.raises(FailpointError):
+            rollout.apply(change.pk)
+        Change.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+        epochs.append(Change.objects.get(pk=change.pk).epoch)
+
+    assert epochs == sorted(set(epochs))
