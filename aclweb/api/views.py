@@ -21,6 +21,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from aclweb.accounts.access import cluster_or_404, visible_clusters
+from aclweb.accounts.models import User
 from aclweb.acl.addresses import as_java_prints
 from aclweb.acl.authorizer import authorize
 from aclweb.acl.delta import Delta
@@ -39,6 +40,7 @@ from aclweb.api.serializers import (
 )
 from aclweb.changes.models import Change
 from aclweb.changes.preview import preview
+from aclweb.changes.queries import changes_of
 from aclweb.inventory import current, queries
 from aclweb.inventory.models import Cluster
 
@@ -201,11 +203,7 @@ class ChangeList(generics.ListAPIView[Change]):
     def get_queryset(self) -> QuerySet[Change]:
         if getattr(self, "swagger_fake_view", False):
             return Change.objects.none()
-        return (
-            Change.objects.filter(cluster__in=visible_clusters(self.request.user))
-            .select_related("cluster", "author")
-            .order_by("-pk")
-        )
+        return changes_of(_person(self.request)).select_related("cluster", "author").order_by("-pk")
 
 
 class ChangeDetail(APIView):
@@ -215,7 +213,8 @@ class ChangeDetail(APIView):
     def get(self, request: Request, number: int) -> Response:
         """One change: its ACLs, its effect as the author saw it, who agreed, and what became of each ACL."""
         change = (
-            Change.objects.filter(pk=number, cluster__in=visible_clusters(request.user))
+            changes_of(_person(request))
+            .filter(pk=number)
             .select_related("cluster", "author", "revision")
             .prefetch_related("items", "approvals__reviewer")
             .first()
@@ -223,6 +222,11 @@ class ChangeDetail(APIView):
         if change is None:
             raise Http404(f"There is no change CR-{number} that you may see.")
         return Response(ChangeDetailSerializer(change).data)
+
+
+def _person(request: Request) -> User:
+    assert isinstance(request.user, User)  # IsAuthenticated
+    return request.user
 
 
 def _revision(cluster: Cluster) -> int | None:

@@ -9,6 +9,8 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from aclweb.accounts import tokens
+from aclweb.acl.delta import Delta
+from aclweb.changes import review
 from aclweb.inventory.sync import sync
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
@@ -179,6 +181,36 @@ def test_a_what_if_that_cannot_be_read_is_refused_with_a_reason(program, read_cl
 
     assert answer.status_code == 400
     assert answer.json()
+
+
+def test_somebody_elses_draft_is_nobody_elses_business(program, read_cluster, ada):
+    draft = review.draft(
+        cluster=read_cluster,
+        author=ada,
+        title="Not yet",
+        reason="",
+        delta=Delta(add=(ACLS[2],), remove=(ACLS[0],)),
+    )
+
+    assert program.get("/api/v1/changes/").json()["results"] == []
+    assert program.get(f"/api/v1/changes/{draft.key}/").status_code == 404
+
+
+def test_a_change_in_review_is_told_with_its_items_and_its_effect(program, read_cluster, ada):
+    change = review.draft(
+        cluster=read_cluster,
+        author=ada,
+        title="Cat",
+        reason="",
+        delta=Delta(add=(allow("User:cat", "READ", "x"),), remove=()),
+    )
+    review.submit(change=change, actor=ada)
+
+    told = program.get(f"/api/v1/changes/{change.key}/").json()
+
+    assert (told["state"], told["author"], len(told["items"])) == ("IN_REVIEW", "ada", 1)
+    assert {gain["principal"] for gain in told["impact"]["gains"]} == {"User:cat"}
+    assert "revision" in told["impact"]
 
 
 def test_the_schema_describes_every_address(program):

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -82,14 +83,16 @@ def turn_into_change(request: HttpRequest, slug: str) -> HttpResponse:
     in_force = current.in_force(cluster)
     draft = read_draft(request.POST, in_force)
     try:
-        change = review.draft(
-            cluster=cluster,
-            author=request.user,
-            title=request.POST.get("title", "").strip(),
-            reason=request.POST.get("reason", "").strip(),
-            delta=draft.delta,
-        )
-        review.submit(change=change, actor=request.user)
+        # Together or not at all: a refused request leaves no draft behind.
+        with transaction.atomic():
+            change = review.draft(
+                cluster=cluster,
+                author=request.user,
+                title=request.POST.get("title", "").strip(),
+                reason=request.POST.get("reason", "").strip(),
+                delta=draft.delta,
+            )
+            review.submit(change=change, actor=request.user)
     except (ChangeError, AclError) as error:
         context = {
             "cluster": cluster,
