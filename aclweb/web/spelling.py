@@ -31,9 +31,12 @@ def code_point(character: str) -> str:
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
-def visible(text: str) -> str:
-    """Return `text` with hidden characters as code points: for titles, labels and plain text."""
-    edged = _spaces_at_the_ends(text)
+def visible(text: str, *, is_name: bool = True) -> str:
+    """Return `text` with hidden characters as code points: for titles, labels and plain text.
+
+    In a name the spaces at its ends count as hidden; in a sentence they do not.
+    """
+    edged = _spaces_at_the_ends(text) if is_name else frozenset()
     return "".join(
         code_point(letter) if hides(letter) or place in edged else letter for place, letter in enumerate(text)
     )

@@ -7,7 +7,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from aclweb.clusters import TopicInfo
 from aclweb.inventory.sync import sync
+from aclweb.web import links
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
 
@@ -41,6 +43,20 @@ def browser(cluster, ada, signed_in):
 
 def text(page) -> str:
     return unescape(page.content.decode())
+
+
+def test_the_empty_question_suggests_one_that_the_rules_hold_an_answer_to(cluster, ada, signed_in):
+    rules = [allow("User:bob", "WRITE", "orders.", pattern="PREFIXED"), deny("User:dan", "READ", "stock")]
+    sync(cluster, client=Answers(rules, topics=[TopicInfo("orders.eu"), TopicInfo("stock")]))
+
+    page = signed_in(ada).get("/")
+
+    suggested = [
+        (request.principal, request.operation.name, request.resource_name)
+        for request in page.context["examples"]
+    ]
+    assert suggested == [("User:dan", "READ", "stock"), ("User:bob", "WRITE", "orders.eu")]
+    assert "No, refused" in text(signed_in(ada).get(f"/?{links.question(page.context['examples'][0])}"))
 
 
 def test_a_refusal_shows_the_sentence_the_gate_that_decides_and_the_nearest_miss(browser):

@@ -74,8 +74,8 @@ def kafka(text: str | None) -> SafeString:
 
 @register.filter
 def visible(text: str | None) -> str:
-    """Show a text of Kafka where only plain text goes: a title or a label."""
-    return spelling.visible(text or "")
+    """Show a sentence, or a text of Kafka where only plain text goes: a title or a label."""
+    return spelling.visible(text or "", is_name=False)
 
 
 @register.filter
@@ -84,6 +84,12 @@ def naming(sentence: str, request: AccessRequest) -> SafeString:
     return spelling.with_names(
         answering.in_words(sentence), (request.principal, request.resource_name or "", request.host)
     )
+
+
+@register.filter
+def with_name(sentence: str, name: str) -> SafeString:
+    """Show a sentence with one text of Kafka in it set as a name."""
+    return spelling.with_names(sentence, (name,))
 
 
 @register.filter
@@ -250,9 +256,22 @@ def cell_url(cluster: Cluster, kind: ResourceType, name: str, row: AccessRow, ce
 
 
 @register.filter
+def cell_sentence(cell: Cell) -> SafeString:
+    """Show why a cell is as it is, with the texts of Kafka in it set as names."""
+    names = {binding.resource_name for binding in cell.determining} | {cell.principal, cell.resource.name}
+    return spelling.with_names(cell.sentence, names)
+
+
+@register.filter
 def cell_mark(state: str) -> str:
     """The mark for a cell's state."""
     return state if state in _MARKS else "unknown"
+
+
+@register.filter
+def question(request: AccessRequest) -> str:
+    """The query that asks this question."""
+    return links.question(request)
 
 
 @register.filter

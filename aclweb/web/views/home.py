@@ -13,6 +13,7 @@ from aclweb.accounts.models import User
 from aclweb.inventory import current
 from aclweb.web import frame, links
 from aclweb.web.answering import answer
+from aclweb.web.examples import examples
 from aclweb.web.forms import AskForm
 from aclweb.web.htmx import render_page, wants_part
 from aclweb.web.recent import recent
@@ -36,5 +37,7 @@ def ask(request: HttpRequest) -> HttpResponse:
         found = answer(form.request(), in_force)
         context |= {"answer": found, "witness": witness(cluster, found.decision)}
         context["permalink"] = links.explain(cluster, form.request())
+    else:
+        context["examples"] = examples(in_force)
     status = 422 if form.is_bound and not form.is_valid() and not wants_part(request) else 200
     return render_page(request, "home/ask.html", "home/_answer.html", context, section="home", status=status)
