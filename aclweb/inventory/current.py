@@ -59,7 +59,18 @@ class Holdings:
     @cached_property
     def by_principal(self) -> Counter[str]:
         """How many bindings name each principal."""
-        return Counter(binding.principal for binding in self.index)
+        return Counter({principal: len(named) for principal, named in self._named_by.items()})
+
+    def naming(self, principal: str) -> tuple[AclBinding, ...]:
+        """Return the bindings that name exactly this principal, as a list shows them."""
+        return tuple(sorted(self._named_by.get(principal, ()), key=_reading_order))
+
+    @cached_property
+    def _named_by(self) -> dict[str, list[AclBinding]]:
+        groups: dict[str, list[AclBinding]] = {}
+        for binding in self.index:
+            groups.setdefault(binding.principal, []).append(binding)
+        return groups
 
     @cached_property
     def denies_by_principal(self) -> Counter[str]:
@@ -135,6 +146,12 @@ class InForce:
     def groups(self) -> tuple[str, ...] | None:
         """The groups that exist, sorted; None where this cluster's source cannot know them."""
         return self.holdings.groups if self.groups_known else None
+
+    def covered_now(self, binding: AclBinding) -> int | None:
+        """Return how many existing names the pattern covers; None where nobody knows which names exist."""
+        if binding.resource_type is ResourceType.GROUP and not self.groups_known:
+            return None
+        return self.holdings.covered_now(binding)
 
     @cached_property
     def principals(self) -> tuple[str, ...]:

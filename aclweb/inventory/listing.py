@@ -148,9 +148,7 @@ def list_acls(
         ("list_acls", filters, here.rules), lambda: _filtered(here, filters)
     )
     some, number, pages = _cut(found, page, size)
-    rows = tuple(
-        AclRow(binding, binding_key(binding), here.holdings.covered_now(binding)) for binding in some
-    )
+    rows = tuple(AclRow(binding, binding_key(binding), here.covered_now(binding)) for binding in some)
     return Page(rows, len(found), number, pages, facets)
 
 
@@ -241,7 +239,7 @@ def _tests(here: InForce, filters: AclListFilters) -> Iterable[Callable[[AclBind
             )
         )
     if filters.orphan:
-        yield lambda binding: here.holdings.covered_now(binding) == 0
+        yield lambda binding: here.covered_now(binding) == 0
 
 
 def _names_test(here: InForce, filters: AclListFilters) -> Callable[[AclBinding], bool]:
@@ -284,7 +282,7 @@ def _facets(here: InForce, found: Sequence[AclBinding]) -> dict[str, dict[str, i
         "operation": _counted(binding.operation.name for binding in found),
         "principal": _counted(ANY_USER for binding in found if binding.principal == ANY_USER),
         "host": _counted(WILDCARD for binding in found if binding.host == WILDCARD),
-        "orphan": _counted("1" for binding in found if here.holdings.covered_now(binding) == 0),
+        "orphan": _counted("1" for binding in found if here.covered_now(binding) == 0),
     }
 
 

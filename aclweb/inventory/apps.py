@@ -1,0 +1,16 @@
+"""Make the verbs of this room known to every process: an audit trail must be told in words everywhere."""
+
+from importlib import import_module
+
+from django.apps import AppConfig
+
+# The modules that register verbs; they import models, so they wait until the apps are loaded.
+_VERBS = ("aclweb.inventory.declaring", "aclweb.inventory.registering", "aclweb.inventory.sync")
+
+
+class InventoryConfig(AppConfig):
+    name = "aclweb.inventory"
+
+    def ready(self) -> None:
+        for module in _VERBS:
+            import_module(module)
