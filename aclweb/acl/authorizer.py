@@ -112,14 +112,20 @@ class Decision:
         """The bindings that settled it: every matching DENY, or else every matching ALLOW.
 
         For NO_ALLOW_ACL all that cover the resource, because each alone gives that
-        result; empty where no binding settled it.
+        result; empty where no binding settled it. For a question about a whole type of a
+        cluster that allows by default, only what covers `hardcode` gives it.
         """
         if self.basis is Basis.DENY_ACL:
             return self._counted(PermissionType.DENY)
         if self.basis is Basis.ALLOW_ACL:
             return self._counted(PermissionType.ALLOW)
         if self.basis is Basis.NO_ALLOW_ACL:
-            return tuple(finding.binding for finding in self.findings)
+            ends_default = self.request.resource_name is None and self.rules.allow_everyone
+            return tuple(
+                finding.binding
+                for finding in self.findings
+                if not ends_default or covers_name(finding.binding, HARDCODE, self.rules)
+            )
         return ()
 
     @property
@@ -343,6 +349,25 @@ def settle(
     return _DEFAULT_ALLOW if rules.allow_everyone else _DEFAULT_DENY
 
 
+def answer_from(
+    mask: int, bit: int, *, covered: bool, unknown_patterns: Sequence[str], rules: Rules
+) -> Answer:
+    """Return the answer for the operation at `bit` to a caller who is no super user.
+
+    mask: the joined masks of the bindings for this caller that cover the resource for certain.
+    covered: whether any binding covers it, whoever that is for. unknown_patterns: as in `settle`.
+    """
+    return settle(
+        denied=bool(mask >> DENY_SHIFT & bit),
+        allowed=bool(mask & bit),
+        perhaps_denied=bool(mask >> MAYBE_SHIFT + DENY_SHIFT & bit),
+        perhaps_allowed=bool(mask >> MAYBE_SHIFT & ALL_BITS & bit),
+        covered=covered,
+        unknown_patterns=unknown_patterns,
+        rules=rules,
+    )
+
+
 def _mask_for(table: MaskTable, principal: str, host: str, name: str, rules: Rules) -> int:
     """Return the joined masks of the bindings for this principal (or `User:*`) and host (or `*`)."""
     standard = rules.is_standard
@@ -367,11 +392,9 @@ def _decide_with_unknowns(
     request: AccessRequest, table: MaskTable, mask: int, bit: int, rules: Rules
 ) -> Answer:
     assert request.resource_name is not None
-    return settle(
-        denied=False,
-        allowed=bool(mask & bit),
-        perhaps_denied=bool(mask >> MAYBE_SHIFT + DENY_SHIFT & bit),
-        perhaps_allowed=bool(mask >> MAYBE_SHIFT & ALL_BITS & bit),
+    return answer_from(
+        mask,
+        bit,
         covered=bool(table.covered.mask(request.resource_name, rules.is_standard)),
         unknown_patterns=[reading_of(request, binding, rules) for binding in table.unknown_patterns],
         rules=rules,

@@ -13,8 +13,8 @@ from functools import lru_cache
 from aclweb.acl.model import WILDCARD
 
 _IPV4_RANGE = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})/([0-9]{1,2})\Z")
-# Java's Integer.parseInt: a sign and any Unicode decimal digits.
-_JAVA_INTEGER = re.compile(r"[+-]?\d+\Z")
+# Java's Integer.parseInt: a sign and any Unicode decimal digits, of which many may be leading zeros.
+_JAVA_INTEGER = re.compile(r"([+-]?)(\d+)\Z")
 _HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 
 Address = tuple[int, int]
@@ -53,9 +53,9 @@ def read_range(text: str) -> tuple[int, int, int] | None:
     if ":" not in text:
         return _ipv4_range(text)
     address_text, _, length_text = text.partition("/")
-    if not _JAVA_INTEGER.match(length_text):
+    length = _java_integer(length_text)
+    if length is None:
         return None
-    length = int(length_text)
     if address_text.startswith("[") and address_text.endswith("]"):
         address_text = address_text[1:-1]
     address_text, percent, scope = address_text.partition("%")
@@ -78,6 +78,16 @@ def read_address(text: str) -> Address | None:
     if value is None:
         return None
     return (32, value & 0xFFFFFFFF) if _is_mapped(value) else (128, value)
+
+
+def _java_integer(text: str) -> int | None:
+    """Return a prefix length; None for what Java cannot read as one, however many digits it has."""
+    found = _JAVA_INTEGER.match(text)
+    if found is None:
+        return None
+    digits = "".join(str(int(digit)) for digit in found[2]).lstrip("0") or "0"
+    # Nothing longer is a length, and Python refuses to read thousands of digits.
+    return int(found[1] + digits) if len(digits) <= 3 else None
 
 
 def _ipv4_range(text: str) -> tuple[int, int, int] | None:
