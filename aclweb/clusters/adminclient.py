@@ -167,7 +167,7 @@ class AdminClient:
         problems: list[Problem] = []
         for resource in answer.resources:
             resource_type = ResourceType.from_code(resource.resource_type)
-            pattern_type = PatternType.from_code(resource.pattern_type)
+            pattern_type = _pattern_type(resource.pattern_type)
             for acl in resource.acls:
                 binding = AclBinding(
                     resource_type,
@@ -626,6 +626,15 @@ def _describe_acls(resource_type: int) -> Any:
         operation=_ANY,
         permission_type=_ANY,
     )
+
+
+def _pattern_type(code: int) -> PatternType:
+    """Return the pattern type of a broker's code; UNKNOWN for every code that no broker known today gives.
+
+    What a later Kafka will call by the code that aclweb keeps for its GLOB is not known.
+    """
+    found = PatternType.from_code(code)
+    return found if found in (PatternType.LITERAL, PatternType.PREFIXED) else PatternType.UNKNOWN
 
 
 def _creation(binding: AclBinding) -> Any:

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from aclweb.acl.model import AclBinding, AclError
+from aclweb.acl.model import AclBinding, AclError, PatternType
 from aclweb.acl.notation import parse_object, read_acl_file
 from aclweb.acl.problems import NotationError
 from aclweb.clusters.client import (
@@ -69,7 +69,7 @@ class SnapshotClient:
     def read_acls(self) -> AclReading:
         _, text = self._parts()
         try:
-            file = read_acl_file(text, source=str(self._path))
+            file = read_acl_file(text, source=str(self._path), refuse=_why_no_broker_holds)
         except NotationError as error:
             raise self._unreadable(error.messages) from error
         except AclError as error:
@@ -161,6 +161,12 @@ class SnapshotClient:
             f"The snapshot {self._path} was not used, because of what it holds. {shown}{rest}",
             state=ClusterState.UNREADABLE,
         )
+
+
+def _why_no_broker_holds(binding: AclBinding) -> str | None:
+    if binding.pattern_type is PatternType.GLOB:
+        return "pattern_type is 'GLOB', a proposal that no broker has; use LITERAL or PREFIXED."
+    return None
 
 
 def _read_header(found: dict[str, Any], problems: list[str]) -> _Header:

@@ -570,3 +570,14 @@ def test_a_word_newer_than_aclweb_is_read_and_told_and_not_dropped():
     assert [binding.operation.name for binding in reading.bindings] == ["UNKNOWN"]
     assert "does not know" in reading.problems[0].sentence
     assert isinstance(reading.bindings[0], AclBinding)
+
+
+@pytest.mark.parametrize("code", [5, 99])
+def test_a_pattern_type_that_no_broker_of_today_has_is_read_as_unknown(code):
+    acl = SimpleNamespace(principal="User:bob", host="*", operation=3, permission_type=3)
+    resource = SimpleNamespace(resource_type=2, resource_name="t", pattern_type=code, acls=[acl])
+
+    reading = offline(Answers(SimpleNamespace(error_code=0, resources=[resource]))).read_acls()
+
+    assert [binding.pattern_type.name for binding in reading.bindings] == ["UNKNOWN"]
+    assert "does not know" in reading.problems[0].sentence

@@ -107,6 +107,16 @@ def test_a_bad_line_is_told_with_file_line_and_value_and_nothing_is_read(file):
     assert "FLY" in str(error)
 
 
+@pytest.mark.parametrize("format", ["jsonl", "csv", "yaml", "listing"])
+def test_an_acl_that_no_broker_can_hold_is_told_and_nothing_is_read(file, format):
+    file.write_text(write_acls(ACLS, format=format).replace("PREFIXED", "GLOB"))
+
+    error = failure(file)
+
+    assert error.state is ClusterState.UNREADABLE
+    assert "pattern_type is 'GLOB'" in str(error)
+
+
 def test_of_many_bad_lines_a_few_are_told_and_the_rest_counted(file):
     file.write_text(
         write_acls(ACLS, format="jsonl").replace("LITERAL", "LATERAL").replace("PREFIXED", "PRE") * 10
