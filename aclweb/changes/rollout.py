@@ -20,7 +20,7 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import groupby
@@ -37,7 +37,7 @@ from aclweb.audit import trail
 from aclweb.changes import failpoints, policy
 from aclweb.changes.models import UNDER_WAY, Change, ChangeItem
 from aclweb.changes.preview import Content, drift, plan_hash, storable
-from aclweb.clusters import ClusterClient, ClusterError, Outcome, OutcomeKind, Verb, connect
+from aclweb.clusters import ClusterClient, ClusterError, ClusterState, Outcome, OutcomeKind, Verb, connect
 from aclweb.inventory.current import connection_of, rules_of
 from aclweb.inventory.models import Revision
 from aclweb.inventory.sync import sync
@@ -208,10 +208,12 @@ def _step(run: _Run, *, to: str, verb: str, values: dict[str, Any] | None = None
     run.deadline = started + settings.ACLWEB_LEASE_SECONDS
 
 
-def _end(run: _Run, *, to: str, verb: str, why: str, **values: Any) -> _Stop:
+def _end(
+    run: _Run, *, to: str, verb: str, why: str, facts: dict[str, Any] | None = None, **values: Any
+) -> _Stop:
     """Store an end of this run and return the exception that unwinds it."""
     released = {"lease_until": Now(), "lease_owner": "", "sentence": why, **values}
-    _step(run, to=to, verb=verb, values=released, why=why)
+    _step(run, to=to, verb=verb, values=released, why=why, **(facts or {}))
     return _Stop()
 
 
@@ -320,8 +322,10 @@ def _preflight(run: _Run, client: ClusterClient) -> None:
     items = list(change.items.all())
     unreadable = {item.binding.pattern for item in items} & set(reading.unreadable)
     if unreadable:
-        told = ", ".join(sorted(_pattern_told(pattern) for pattern in unreadable))
-        why = f"What the cluster holds for {told} cannot be read, and writing would overwrite it."
+        why = (
+            f"What the cluster holds for {_patterns_told(unreadable)} cannot be read, "
+            "and writing would overwrite it."
+        )
         raise _blocked(run, State.FAILED, "change.refused", why)
 
     moved = drift(change, Content(reading.bindings, topics, groups or ()), rules_of(change.cluster))
@@ -404,6 +408,7 @@ def _call(run: _Run, client: ClusterClient, todo: list[ChangeItem]) -> None:
             op=verb.value,
             count=_rules(len(todo)),
             items=[item.position for item in todo],
+            rules=[item.binding.as_dict() for item in todo],
         )
     failpoints.hit("intent")
     _require_time(run)
@@ -450,7 +455,7 @@ def _take(item: ChangeItem, outcome: Outcome | None) -> None:
 
 def _read_back(run: _Run, client: ClusterClient, todo: list[ChangeItem], *, last: bool) -> None:
     """Settle items without an answer by reading the cluster; at the `last` try what is missing has failed."""
-    bindings = frozenset(client.read_acls().bindings)
+    bindings = _seen(client, todo)
     open_items = [item for item in todo if item.state == Item.UNKNOWN]
     with transaction.atomic():
         _settle(run, open_items, bindings)
@@ -476,13 +481,29 @@ def _barrier(run: _Run, client: ClusterClient, phase: list[ChangeItem]) -> None:
     failpoints.hit("barrier")
     for _ in range(BARRIER_TRIES):
         _require_time(run)
-        bindings = frozenset(client.read_acls().bindings)
+        bindings = _seen(client, phase)
         if all(item.in_place(bindings) for item in phase if item.state != Item.FAILED):
             failpoints.hit("between-phases")
             return
         time.sleep(BARRIER_SECONDS)
         _renew(run)
     raise _wait(run, "The cluster does not show yet what was written, so the next step must not begin.")
+
+
+def _seen(client: ClusterClient, items: Sequence[ChangeItem]) -> frozenset[AclBinding]:
+    """Return what the cluster holds now.
+
+    Raises ClusterError where a pattern of these items cannot be understood any more: a
+    rule that is to go must not seem gone because nothing could be read.
+    """
+    reading = client.read_acls()
+    unreadable = {item.binding.pattern for item in items} & set(reading.unreadable)
+    if unreadable:
+        raise ClusterError(
+            f"What the cluster holds for {_patterns_told(unreadable)} cannot be read.",
+            state=ClusterState.UNREADABLE,
+        )
+    return frozenset(reading.bindings)
 
 
 def _skip(run: _Run, items: list[ChangeItem]) -> None:
@@ -502,10 +523,10 @@ def _verify(run: _Run, client: ClusterClient) -> None:
     change = run.change
     _step(run, to=State.VERIFYING, verb="change.verifying")
     failpoints.hit("before-verify")
-    found = frozenset(client.read_acls().bindings)
+    items = list(change.items.all())
+    found = _seen(client, items)
     failpoints.hit("verified")
 
-    items = list(change.items.all())
     for item in items:
         if not item.in_place(found) and item.state in (Item.APPLIED, Item.NOOP_ALREADY):
             item.state, item.sentence = (
@@ -520,8 +541,10 @@ def _verify(run: _Run, client: ClusterClient) -> None:
     state, verb, why = _judged(items, others)
     with transaction.atomic():
         _store(run, items)
-        revision = result.revision if state == State.APPLIED else None
-        _end(run, to=state, verb=verb, why=why, finished_at=Now(), applied_revision=revision)
+        # A reading that failed or is held proves nothing; what it left is older than the write.
+        revision = result.revision if state == State.APPLIED and result.read else None
+        facts = {"revision": revision.number if revision is not None else None, "items": _told_items(items)}
+        _end(run, to=state, verb=verb, why=why, facts=facts, finished_at=Now(), applied_revision=revision)
     logger.info("%s: %s", change.key, why)
 
 
@@ -616,5 +639,10 @@ def _rules(number: int) -> str:
     return f"{number} rule{'' if number == 1 else 's'}"
 
 
-def _pattern_told(pattern: ResourcePattern) -> str:
-    return f"{pattern.resource_type.name} {pattern.name!r} ({pattern.pattern_type.name})"
+def _patterns_told(patterns: Iterable[ResourcePattern]) -> str:
+    return ", ".join(
+        sorted(
+            f"{pattern.resource_type.name} {pattern.name!r} ({pattern.pattern_type.name})"
+            for pattern in patterns
+        )
+    )

@@ -13,9 +13,11 @@ from aclweb.audit.models import AuditError
 from aclweb.changes import review, rollout, tasks
 from aclweb.changes.failpoints import FailpointError
 from aclweb.changes.models import Change, ChangeError, ChangeItem
+from aclweb.clusters import AclReading
 from aclweb.inventory.models import Cluster
 from tests.builders import allow, deny
 from tests.changes.conftest import WISH, reread
+from tests.changes.file_cluster import FileClient
 
 BOB = allow("User:bob", "READ", "orders")
 
@@ -410,6 +412,52 @@ def test_a_cluster_that_vanishes_after_the_write_leaves_the_outcome_unknown_unti
     assert rollout.waiting() == [change.pk]
     assert ended(change).state == "APPLIED"
     assert len(kafka.calls()) == 1
+
+
+def test_a_rule_is_not_taken_for_gone_where_its_resource_cannot_be_read(kafka, approved, monkeypatch):
+    kafka.fail(deaf=1)
+    change = approved(remove=(BOB,))
+    monkeypatch.setattr(rollout.failpoints, "hit", lambda name: name == "replied" and garble(monkeypatch))
+
+    change = ended(change)
+
+    assert change.state == "UNKNOWN"
+    assert "What the cluster holds for TOPIC 'orders' (LITERAL) cannot be read" in change.sentence
+    assert BOB in kafka.bindings
+
+    Change.objects.update(not_before=timezone.now() - timedelta(seconds=1))
+    change = ended(change)
+
+    assert change.state == "PARTIAL"
+    assert "writing would overwrite it" in change.sentence
+
+
+def garble(monkeypatch):
+    """Let the cluster hold something on BOB's resource that nobody understands."""
+    read = FileClient.read_acls
+
+    def read_acls(self):
+        left = tuple(binding for binding in read(self).bindings if binding.pattern != BOB.pattern)
+        return AclReading(left, unreadable=(BOB.pattern,))
+
+    monkeypatch.setattr(FileClient, "read_acls", read_acls)
+
+
+def test_a_reading_that_was_not_stored_is_not_named_as_the_proof(kafka, approved, monkeypatch):
+    change = approved(WISH)
+    before = change.revision
+
+    def fail_at_the_reading_to_be_stored(name):
+        if name == "verified":
+            kafka.fail(unreadable=1)
+
+    monkeypatch.setattr(rollout.failpoints, "hit", fail_at_the_reading_to_be_stored)
+
+    change = ended(change)
+
+    assert change.state == "APPLIED"
+    assert change.cluster.revision == before
+    assert change.applied_revision is None
 
 
 def test_a_change_with_effects_never_says_that_nothing_happened(kafka, approved, ada):

@@ -41,6 +41,19 @@ def test_an_approved_change_is_written_read_back_and_shown(cluster, kafka, ask, 
     assert trail.verify().ok
 
 
+def test_the_trail_holds_what_was_written_and_the_revision_that_proves_it(cluster, approved):
+    change = approved(WISH)
+
+    rollout.apply(change.pk)
+
+    cluster.refresh_from_db()
+    about = trail.trail(change.key)
+    assert about.get(verb="change.writing").facts["rules"] == [WISH.as_dict()]
+    proof = about.get(verb="change.in_force").facts
+    assert proof["revision"] == cluster.revision.number
+    assert [item["state"] for item in proof["items"]] == ["APPLIED"]
+
+
 def test_the_trail_tells_each_step_once_and_in_order(approved):
     change = approved(WISH)
 
