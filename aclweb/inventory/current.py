@@ -53,6 +53,7 @@ class Holdings:
         self.topics = topics
         self.groups = groups
         self.digest = digest
+        self._naming: dict[str, tuple[AclBinding, ...]] = {}
         self._answers: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -63,7 +64,11 @@ class Holdings:
 
     def naming(self, principal: str) -> tuple[AclBinding, ...]:
         """Return the bindings that name exactly this principal, as a list shows them."""
-        return tuple(sorted(self._named_by.get(principal, ()), key=_reading_order))
+        if principal not in self._named_by:
+            return ()
+        if principal not in self._naming:
+            self._naming[principal] = tuple(sorted(self._named_by[principal], key=_reading_order))
+        return self._naming[principal]
 
     @cached_property
     def _named_by(self) -> dict[str, list[AclBinding]]:

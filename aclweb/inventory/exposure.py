@@ -11,7 +11,8 @@ from aclweb.acl.model import Operation, ResourceType
 from aclweb.acl.profiles import Rules
 
 if TYPE_CHECKING:
-    from aclweb.inventory.access import AccessRow, Cell, ResourceAccess
+    from aclweb.inventory.access import ResourceAccess
+    from aclweb.inventory.matrix import AccessRow, Cell
 
 # What people want to know first of each type, as the end of "12 principals can …".
 _FIRST: dict[ResourceType, tuple[tuple[Operation, str], ...]] = {
@@ -49,7 +50,7 @@ def resource_sentences(access: ResourceAccess, rules: Rules) -> tuple[str, ...]:
     sentences += _deletion(access, named, anybody)
     sentences.append(_unknown_user(anybody))
     sentences += _through_all(access, named, anybody)
-    if any(cell.state == "unknown" for row in access.rows for cell in row.cells):
+    if any(verdict.state == "unknown" for row in access.rows for verdict in row.verdicts):
         sentences.append(
             "Some answers cannot be told, because ACLs hold values that a newer Kafka wrote and aclweb does not know."
         )
@@ -136,26 +137,30 @@ def _by_default(access: ResourceAccess, rules: Rules) -> str:
 
 
 def _who_can(named: Sequence[AccessRow], anybody: AccessRow, operation: Operation, words: str) -> str:
-    open_to_all = anybody.cell(operation)
+    open_to_all = anybody.verdict(operation)
     if open_to_all is not None and open_to_all.is_allowed_somewhere:
         if open_to_all.state != "some-hosts":
-            denied = [row for row in named if (cell := row.cell(operation)) and cell.state == "refused"]
+            denied = [
+                row for row in named if (verdict := row.verdict(operation)) and verdict.state == "refused"
+            ]
             less = f" but {_principals(len(denied))} that a DENY names" if denied else ""
             return f"any user can {words}{less}"
         hosts = _hosts(open_to_all.hosts)
         where = f"not from {hosts}" if open_to_all.elsewhere == "allowed" else f"from {hosts}"
         return f"any user can {words} {where}"
-    able = [row for row in named if (cell := row.cell(operation)) and cell.is_allowed_somewhere]
+    able = [row for row in named if (verdict := row.verdict(operation)) and verdict.is_allowed_somewhere]
     if not able:
         return f"nobody but super users can {words}"
     told = f"{_principals(len(able))} can {words}"
-    limited = [cell for row in able if (cell := row.cell(operation)) and cell.state == "some-hosts"]
-    only = [cell for cell in limited if cell.elsewhere != "allowed"]
+    limited = [
+        verdict for row in able if (verdict := row.verdict(operation)) and verdict.state == "some-hosts"
+    ]
+    only = [verdict for verdict in limited if verdict.elsewhere != "allowed"]
     if not limited:
         return told
     if not only:
         return f"{told}, {_some(limited, able)}not from every host"
-    places = sorted({host for cell in only for host in cell.hosts})
+    places = sorted({host for verdict in only for host in verdict.hosts})
     return f"{told}, {_some(only, able)}only from {_hosts(places)}"
 
 
@@ -169,14 +174,16 @@ def _some(part: Sequence[object], whole: Sequence[object]) -> str:
 def _deletion(access: ResourceAccess, named: Sequence[AccessRow], anybody: AccessRow) -> list[str]:
     if Operation.DELETE not in access.operations:
         return []
-    open_to_all = anybody.cell(Operation.DELETE)
+    open_to_all = anybody.verdict(Operation.DELETE)
     through_cluster = {
         who for operation, able in access.by_cluster if operation is Operation.DELETE for who in able
     }
     if open_to_all is not None and open_to_all.is_allowed_somewhere:
         return ["Any user can delete it."]
     able = {
-        row.principal for row in named if (cell := row.cell(Operation.DELETE)) and cell.is_allowed_somewhere
+        row.principal
+        for row in named
+        if (verdict := row.verdict(Operation.DELETE)) and verdict.is_allowed_somewhere
     } | through_cluster
     if not able:
         return ["Nobody but super users can delete it."]
@@ -185,7 +192,7 @@ def _deletion(access: ResourceAccess, named: Sequence[AccessRow], anybody: Acces
 
 
 def _unknown_user(anybody: AccessRow) -> str:
-    able = [_words(cell.operation) for cell in anybody.cells if cell.is_allowed_somewhere]
+    able = [_words(verdict.operation) for verdict in anybody.verdicts if verdict.is_allowed_somewhere]
     if not able:
         return "Somebody whom no ACL names gets nothing."
     return f"Somebody whom no ACL names can {joined(able)}."
@@ -196,11 +203,11 @@ def _through_all(access: ResourceAccess, named: Sequence[AccessRow], anybody: Ac
     if not first:
         return []
     operation = first[0][0]
-    open_to_all = anybody.cell(operation)
+    open_to_all = anybody.verdict(operation)
     if open_to_all is not None and open_to_all.is_allowed_somewhere:
         return []
-    able = [cell for row in named if (cell := row.cell(operation)) and cell.is_allowed_somewhere]
-    wide = sum(1 for cell in able if cell.through == "all")
+    able = [verdict for row in named if (verdict := row.verdict(operation)) and verdict.is_allowed_somewhere]
+    wide = sum(1 for verdict in able if verdict.through == "all")
     if not wide or len(able) < 2:
         return []
     noun = _NOUNS.get(access.resource.resource_type, "resource")

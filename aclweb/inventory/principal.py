@@ -8,7 +8,7 @@ decided, and fifty thousand topics cost no more than the principal has ACLs.
 from __future__ import annotations
 
 import itertools
-from bisect import bisect_left
+from bisect import bisect_right, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ from aclweb.acl.model import (
     Resource,
     ResourceType,
 )
-from aclweb.acl.patterns import covers_name
-from aclweb.acl.profiles import operations_of
+from aclweb.acl.patterns import empty_prefix_covers
+from aclweb.acl.profiles import Rules, operations_of
 from aclweb.inventory import exposure
-from aclweb.inventory.access import AccessRow, Matrix
 from aclweb.inventory.current import InForce, in_force, span
+from aclweb.inventory.matrix import AccessRow, Joined, Matrix
 from aclweb.inventory.models import Cluster
 
 # Whoever may reach everything is told so in a sentence; nobody reads fifty thousand rows.
@@ -90,72 +90,88 @@ def principal_access(cluster: Cluster, principal: str) -> PrincipalAccess:
 
 def access_of(here: InForce, principal: str) -> PrincipalAccess:
     """Return what this principal can do, by what `here` holds."""
-    own: list[AclBinding] = []
-    inherited: list[AclBinding] = []
-    for binding in here.holdings.in_reading_order:
-        if binding.principal == principal:
-            own.append(binding)
-        elif binding.principal == ANY_USER:
-            inherited.append(binding)
+    inherited = here.holdings.naming(ANY_USER)
+    own = here.holdings.naming(principal)
+    if principal == ANY_USER:
+        inherited = ()
     matrix = Matrix(here)
     counts: Counter[tuple[ResourceType, Operation]] = Counter()
-    found: list[tuple[bool, Reach]] = []
+    particular: list[_Piece] = []
+    through_all: list[_Piece] = []
     total = 0
     for kind in _TYPES:
         mine = [binding for binding in (*own, *inherited) if binding.resource_type is kind]
-        for names, row in _pieces(here, matrix, principal, kind, mine):
-            cells = [cell for cell in row.cells if cell.is_allowed_somewhere]
-            if not cells:
+        for piece in _pieces(here, matrix, principal, kind, mine):
+            able = [verdict for verdict in piece.row.verdicts if verdict.is_allowed_somewhere]
+            if not able:
                 continue
-            total += len(names)
-            counts.update({(kind, cell.operation): len(names) for cell in cells})
-            operations = tuple(cell.operation for cell in cells)
-            determining = tuple(
-                dict.fromkeys(
-                    binding for cell in cells for binding in cell.determining if not binding.is_deny
-                )
-            )
-            particular = any(not binding.pattern.is_wildcard for binding in determining)
-            found += (
-                (not particular, Reach(Resource(kind, name), operations, determining))
-                for name in names[:MOST_RESOURCES]
-            )
-    found.sort(key=lambda item: item[0])  # stable: types and names stay in order
+            total += len(piece.names)
+            for verdict in able:
+                counts[kind, verdict.operation] += len(piece.names)
+            (particular if any(verdict.is_particular for verdict in able) else through_all).append(piece)
     is_super_user = principal in here.rules.super_users
     return PrincipalAccess(
         principal=principal,
         is_super_user=is_super_user,
         sentences=_sentences(here, principal, is_super_user, counts, own, inherited),
-        own=tuple(own),
-        inherited=tuple(inherited),
+        own=own,
+        inherited=inherited,
         denies=tuple(binding for binding in (*own, *inherited) if binding.is_deny),
-        resources=tuple(reach for _, reach in found[:MOST_RESOURCES]),
+        resources=tuple(itertools.islice(_reaches((*particular, *through_all)), MOST_RESOURCES)),
         total=total,
         counts=dict(counts),
     )
 
 
+class _Piece(NamedTuple):
+    """Names that get the same answers, with the row that holds for each of them."""
+
+    names: Sequence[str]
+    row: AccessRow
+
+
+def _reaches(pieces: Iterable[_Piece]) -> Iterator[Reach]:
+    """Yield what each name of these pieces gives, working out who gives it only for those that are taken."""
+    for names, row in pieces:
+        able = [verdict for verdict in row.verdicts if verdict.is_allowed_somewhere]
+        operations = tuple(verdict.operation for verdict in able)
+        determining = tuple(
+            dict.fromkeys(
+                binding for verdict in able for binding in row.determining(verdict) if not binding.is_deny
+            )
+        )
+        for name in names:
+            yield Reach(Resource(row.resource.resource_type, name), operations, determining)
+
+
 def _pieces(
     here: InForce, matrix: Matrix, principal: str, kind: ResourceType, mine: Sequence[AclBinding]
-) -> Iterator[tuple[Sequence[str], AccessRow]]:
-    """Yield names that get the same answers, with the row of cells that holds for each of them."""
+) -> Iterator[_Piece]:
+    """Yield the names of this type in pieces that the same of these ACLs cover."""
     names = _names(here, kind, mine)
     operations = operations_of(kind, here.rules)
-    cuts = {0, len(names), *_edges_of(names, mine)}
-    ordered = sorted(cut for cut in cuts if cut <= len(names))
-    for start, end in itertools.pairwise(ordered):
-        piece = names[start:end]
-        for part in _parted_by_default(here, kind, piece, mine):
+    begins: dict[int, list[int]] = {}
+    ends: dict[int, list[int]] = {}
+    for place, binding in enumerate(mine):
+        for start, end in _covered(names, binding, here.rules):
+            if start < end:
+                begins.setdefault(start, []).append(place)
+                ends.setdefault(end, []).append(place)
+    covering: list[int] = []  # places in `mine`, in its order
+    for start, end in itertools.pairwise(sorted({0, len(names), *begins, *ends})):
+        for place in ends.get(start, ()):
+            covering.remove(place)
+        for place in begins.get(start, ()):
+            insort(covering, place)
+        own = Joined.of(mine[place] for place in covering if mine[place].principal != ANY_USER)
+        for_any_user = Joined.of(mine[place] for place in covering if mine[place].principal == ANY_USER)
+        covers = own.covers or for_any_user.covers
+        for part in _parted_by_default(here, kind, names[start:end], covers=covers):
             resource = Resource(kind, part[0])
-            covering = [
-                binding
-                for binding in mine
-                if binding.pattern_type is PatternType.UNKNOWN or covers_name(binding, part[0], here.rules)
-            ]
             if principal == ANY_USER:
-                yield part, matrix.any_user(resource, operations, covering, here.principals)
+                yield _Piece(part, matrix.any_user(resource, operations, for_any_user))
             else:
-                yield part, matrix.row(principal, resource, operations, covering)
+                yield _Piece(part, matrix.row(principal, resource, operations, own, for_any_user))
 
 
 def _names(here: InForce, kind: ResourceType, mine: Iterable[AclBinding]) -> tuple[str, ...]:
@@ -172,33 +188,40 @@ def _names(here: InForce, kind: ResourceType, mine: Iterable[AclBinding]) -> tup
     return tuple(sorted(mentioned))
 
 
-def _edges_of(names: tuple[str, ...], mine: Iterable[AclBinding]) -> set[int]:
-    """Return the places where the answer can change: where a pattern begins or ends to cover the names."""
-    edges: set[int] = set()
-    for name, pattern_type in {(binding.resource_name, binding.pattern_type) for binding in mine}:
-        edges.update(span(names, name, pattern_type))
-    # `*` covers names that begin with an asterisk only in some authorizers, an empty prefix likewise.
-    edges.update(span(names, WILDCARD, PatternType.PREFIXED))
-    for special in ("", WILDCARD):
-        place = bisect_left(names, special)
-        edges.update((place, place + 1))
-    return edges
+def _covered(names: tuple[str, ...], binding: AclBinding, rules: Rules) -> Iterator[tuple[int, int]]:
+    """Yield the parts of the sorted `names` that the binding covers, or may, as start and end (excluded)."""
+    everything = (0, len(names))
+    if binding.pattern_type is PatternType.UNKNOWN:
+        yield everything
+    elif binding.pattern.is_wildcard and rules.is_standard:
+        # Not the names that begin with an asterisk and go on.
+        first, last = span(names, WILDCARD, PatternType.PREFIXED)
+        yield 0, first + (first < last and names[first] == WILDCARD)
+        yield last, len(names)
+    elif binding.pattern_type is PatternType.PREFIXED and not binding.resource_name:
+        yield everything if empty_prefix_covers("any", rules) else (0, bisect_right(names, ""))
+    else:
+        yield span(names, binding.resource_name, binding.pattern_type)
 
 
 def _parted_by_default(
-    here: InForce, kind: ResourceType, piece: Sequence[str], mine: Iterable[AclBinding]
+    here: InForce, kind: ResourceType, piece: Sequence[str], *, covers: bool
 ) -> Iterator[Sequence[str]]:
-    """Yield the piece, parted where the cluster allows everyone what no ACL of anybody covers."""
+    """Yield the piece, parted where the cluster allows everyone what no ACL of anybody covers.
+
+    covers: whether one of the principal's own ACLs covers it, or one for any user.
+    """
     if not piece:
         return
     shelf = here.index.shelf(kind)
     open_by_default = here.rules.allow_everyone or "allow_everyone" in here.rules.undeclared
-    if not open_by_default or shelf is None or any(covers_name(own, piece[0], here.rules) for own in mine):
+    if covers or not open_by_default or shelf is None:
         yield piece
         return
-    covered = [name for name in piece if shelf.is_covered(name, here.rules)]
-    uncovered = [name for name in piece if not shelf.is_covered(name, here.rules)]
-    yield from (part for part in (covered, uncovered) if part)
+    parts: tuple[list[str], list[str]] = ([], [])
+    for name in piece:
+        parts[not shelf.is_covered(name, here.rules)].append(name)
+    yield from (part for part in parts if part)
 
 
 def _sentences(

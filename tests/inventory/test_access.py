@@ -3,7 +3,7 @@ from collections import Counter
 
 import pytest
 
-from aclweb.acl.authorizer import Basis, Result, authorize, for_principal
+from aclweb.acl.authorizer import Basis, Result, answer_from, authorize, for_principal
 from aclweb.acl.hosts import admits
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import ANY_USER, AccessRequest, Operation, Resource, ResourceType
@@ -297,3 +297,52 @@ def test_any_type_can_be_asked_for():
 
     assert found.exists
     assert found.sentences[0] == "1 principal can consume with it."
+
+
+def count_decisions(monkeypatch):
+    """Count how often the core is asked for an answer, in a list of one number."""
+    asked = [0]
+
+    def counted(*args, **named):
+        asked[0] += 1
+        return answer_from(*args, **named)
+
+    monkeypatch.setattr("aclweb.inventory.matrix.answer_from", counted)
+    return asked
+
+
+def test_rows_with_rules_of_the_same_shape_are_decided_once(monkeypatch):
+    asked = count_decisions(monkeypatch)
+    wide = [allow(f"User:wide-{n}", "READ", "*") for n in range(800)]
+
+    found = access(
+        *wide, allow("User:bob", "READ", "orders"), deny("User:*", "WRITE", "o", pattern="PREFIXED")
+    )
+
+    # READ on `*`, READ on the name, nothing at all; each of them for every operation at most.
+    assert len(found.rows) == 803
+    assert asked[0] <= 3 * len(found.operations)
+
+
+def test_a_second_topic_of_the_same_kind_asks_nothing_anew(monkeypatch):
+    world = here(
+        [allow(f"User:a-{n}", "READ", "pay", pattern="PREFIXED", host=f"10.0.0.{n}") for n in range(50)],
+        topics=("pay.1", "pay.2"),
+    )
+    first = resource_access(world, topic("pay.1"))
+    asked = count_decisions(monkeypatch)
+
+    second = resource_access(world, topic("pay.2"))
+
+    assert asked[0] == 0
+    assert [row.verdicts for row in second.rows] == [row.verdicts for row in first.rows]
+    assert {one.resource for row in second.rows for one in row.cells} == {topic("pay.2")}
+
+
+def test_rules_of_the_same_shape_settle_each_row_by_its_own_bindings():
+    mine, other = allow("User:a", "READ", "orders"), allow("User:b", "READ", "orders")
+
+    found = access(mine, other)
+
+    assert cell(found, "User:a", "READ").determining == (mine,)
+    assert cell(found, "User:b", "READ").determining == (other,)

@@ -1,10 +1,12 @@
 import random
+from types import SimpleNamespace
 
 import pytest
 
 from aclweb.acl.authorizer import Result, decide
 from aclweb.acl.model import ANY_USER, AccessRequest, Operation, Resource, ResourceType
 from aclweb.acl.profiles import Rules, operations_of
+from aclweb.inventory.matrix import AccessRow, Joined
 from aclweb.inventory.principal import access_of
 from tests.builders import allow, deny
 from tests.inventory.test_access import ELSEWHERE, here
@@ -110,3 +112,38 @@ def test_a_right_on_fifty_thousand_topics_is_counted_whole_and_listed_in_part():
     assert found.total == found.counts[ResourceType.TOPIC, Operation.READ] == 50_000
     assert len(found.resources) == 1000
     assert found.sentences[0] == "User:bob can read 50,000 topics."
+
+
+def test_the_work_for_a_principal_grows_with_its_acls_and_not_with_their_square(monkeypatch):
+    joined = []
+
+    def counted(bindings):
+        kept = tuple(bindings)
+        joined.append(len(kept))
+        return Joined.of(kept)
+
+    monkeypatch.setattr("aclweb.inventory.principal.Joined", SimpleNamespace(of=counted))
+    own = [allow("User:bob", "READ", f"t{n:03d}.", pattern="PREFIXED") for n in range(400)]
+    place = here(own, topics=[f"t{n:03d}.{part}" for n in range(400) for part in range(5)])
+
+    found = access_of(place, "User:bob")
+
+    assert found.total == 2000
+    assert sum(joined) == 400  # each ACL is looked at in the one piece that it covers
+
+
+def test_who_gives_a_right_is_worked_out_for_the_listed_names_only(monkeypatch):
+    told = []
+
+    def counted(row, verdict):
+        told.append(verdict)
+        return ()
+
+    monkeypatch.setattr(AccessRow, "determining", counted)
+    own = [allow("User:bob", "WRITE", f"t{n:04d}") for n in range(3000)]
+    place = here(own, topics=[f"t{n:04d}" for n in range(3000)])
+
+    found = access_of(place, "User:bob")
+
+    assert (found.total, len(found.resources)) == (3000, 1000)
+    assert len(told) == 1000 * 2  # Write, and the Describe that comes with it
