@@ -17,6 +17,7 @@ from typing import Literal
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
+from aclweb.acl.model import AclBinding, ResourceType
 from aclweb.changes.models import Approval, Change, ChangeItem
 from aclweb.clusters import SourceKind
 from aclweb.inventory.models import Cluster
@@ -181,8 +182,19 @@ def standing(change: Change) -> Standing:
     return Standing(tuple(counted), tuple(lost), tuple(sentences))
 
 
-def _names(change: Change) -> tuple[str, ...]:
-    return tuple({item.resource_name for item in change.items.all()})
+def names_reached(bindings: Iterable[AclBinding]) -> set[str]:
+    """Return the names that a right must reach to ask for these bindings.
+
+    The cluster counts as the empty name, which only a grant for every name reaches: what
+    is allowed there is allowed everywhere, though `kafka-cluster` may begin like a team's topics.
+    """
+    return {
+        "" if binding.resource_type is ResourceType.CLUSTER else binding.resource_name for binding in bindings
+    }
+
+
+def _names(change: Change) -> set[str]:
+    return names_reached(item.binding for item in change.items.all())
 
 
 def _holds(
@@ -194,8 +206,10 @@ def _holds(
         return False, f"You may not {act} changes on {cluster.name}; ask an administrator of the cluster."
     beyond = sorted(name for name in names if not rights.may(act, name))
     if beyond:
-        return False, (
-            f"You may {act} changes on {cluster.name} for some names only, and {beyond[0]!r} is not among them."
+        told = repr(beyond[0]) if beyond[0] else "what reaches the whole cluster"
+        return (
+            False,
+            f"You may {act} changes on {cluster.name} for some names only, and {told} is not among them.",
         )
     return True, ""
 

@@ -51,7 +51,9 @@ def draft(
     """Store a new draft and return it."""
     title = _title(title)
     plan = _plan(delta)
-    allowed, why_not = policy.may_request(cluster, author, {binding.resource_name for *_, binding in plan})
+    allowed, why_not = policy.may_request(
+        cluster, author, policy.names_reached(binding for *_, binding in plan)
+    )
     if not allowed:
         raise ChangeError(why_not)
     with transaction.atomic():
@@ -83,7 +85,7 @@ def edit(
         change = _locked(change)
         _require("edit", change, actor)
         plan = _plan(delta if delta is not None else change.delta)
-        names = {binding.resource_name for *_, binding in plan}
+        names = policy.names_reached(binding for *_, binding in plan)
         allowed, why_not = policy.may_request(change.cluster, actor, names)
         if not allowed:
             raise ChangeError(why_not)

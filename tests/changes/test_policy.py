@@ -191,6 +191,22 @@ def test_an_approver_of_some_names_cannot_approve_a_prefix_that_reaches_beyond(c
     assert eve not in policy.reviewers(change)
 
 
+def test_a_right_for_names_that_begin_like_the_cluster_s_is_no_right_to_the_cluster(cluster, ask, ada, eve):
+    Grant.objects.create(user=eve, cluster=cluster, role=Role.APPROVER, name_prefix="kafka-")
+    alter = allow("User:x", "ALTER", "kafka-cluster", resource_type="CLUSTER")
+    change = review.submit(change=ask(alter), actor=ada)
+
+    assert policy.may_approve(change, eve) == (
+        False,
+        f"You may approve changes on {cluster.name} for some names only, "
+        "and what reaches the whole cluster is not among them.",
+    )
+    assert eve not in policy.reviewers(change)
+    with pytest.raises(ChangeError, match="for some names only"):
+        ask(alter, author=eve)
+    assert ask(allow("User:x", "READ", "kafka-logs"), author=eve).state == "DRAFT"
+
+
 def test_reviewers_are_those_whose_approval_counts(ask, ada, ben, cho, dot):
     change = review.submit(change=ask(WISH), actor=ada)
 
