@@ -21,7 +21,6 @@ import logging
 import os
 import re
 import shutil
-import signal
 import socket
 import stat
 import subprocess
@@ -35,6 +34,7 @@ from typing import Self
 from kazoo.client import KazooClient
 from kazoo.exceptions import NodeExistsError
 
+from aclweb import leftover
 from aclweb.clusters.adminclient import AdminClient
 from aclweb.clusters.client import ClusterError, ClusterState, Connection, SourceKind
 
@@ -211,22 +211,7 @@ class _Server(abc.ABC):
 
     def _end_leftover(self) -> None:
         """End the server of this directory that a killed caller left behind, and no other process."""
-        try:
-            pid = int((self.directory / "pid").read_text())
-        except (OSError, ValueError):
-            return
-        if str(self.directory) in _command_line(pid):
-            for ending in (signal.SIGTERM, signal.SIGKILL):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, ending)
-                for _ in range(200):
-                    if str(self.directory) not in _command_line(pid):
-                        break
-                    time.sleep(0.05)
-                else:
-                    continue
-                break
-        (self.directory / "pid").unlink(missing_ok=True)
+        leftover.end(self.directory / "pid", marker=str(self.directory))
 
     def _fail(self, what: str) -> EmbeddedError:
         tail = (
@@ -258,23 +243,6 @@ class _Server(abc.ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-
-
-def _command_line(pid: int) -> str:
-    """Return how this process was called, an empty text where it is gone."""
-    proc = Path("/proc") / str(pid) / "cmdline"
-    if Path("/proc/self/cmdline").exists():
-        try:
-            return proc.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            return ""
-    try:
-        answer = subprocess.run(
-            ["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, timeout=10, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return answer.stdout
 
 
 def _ports(file: Path, wanted: int) -> list[int]:
