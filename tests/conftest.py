@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client, TransactionTestCase, override_settings
+from django.test import Client, TransactionTestCase
 
 from aclweb.accounts.models import Grant, Role, User
 from aclweb.audit import triggers
@@ -31,13 +31,6 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> Iterator
     with tempfile.TemporaryDirectory(prefix="aclweb-test-db-") as directory:
         if connection.vendor == "sqlite":
             connection.settings_dict["TEST"]["NAME"] = str(Path(directory) / "test.sqlite3")
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def quick_passwords() -> Iterator[None]:
-    """Make accounts without the work that a strong password hash is meant to cost."""
-    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
         yield
 
 

@@ -13,7 +13,10 @@ os.environ.setdefault(
     "ACLWEB_SECRET_KEY", "for tests only, and long enough to pass the deployment checks 0123456789"
 )
 os.environ.setdefault("ACLWEB_ENCRYPTION_KEYS", Fernet.generate_key().decode("ascii"))
-os.environ.setdefault("ACLWEB_DATA_DIR", tempfile.mkdtemp(prefix="aclweb-tests-"))
+if "ACLWEB_DATA_DIR" not in os.environ:
+    # Goes when the process that made it ends; the processes that it starts share it.
+    _data = tempfile.TemporaryDirectory(prefix="aclweb-tests-")
+    os.environ["ACLWEB_DATA_DIR"] = _data.name
 os.environ.setdefault("ACLWEB_LOG_LEVEL", "warning")
 
 from aclweb.settings import *  # noqa: F403
