@@ -121,7 +121,7 @@ def test_removing_what_is_not_there_is_said(address, ada_browser):
 
 
 def test_a_hostile_name_is_shown_and_never_run(address, ada_browser):
-    hostile = allow("User:<script>alert(1)</script>", "READ", '"><img src=x>')
+    hostile = allow("User:<script>alert(1)</script>", "READ", 'x"><img src=x>')
 
     page = ada_browser.get(address, {"line": line(hostile)})
 
