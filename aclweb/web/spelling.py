@@ -15,8 +15,9 @@ from collections.abc import Iterable
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
-# Where a long name may break over two lines: after these.
+# Where a long name may break over two lines: after these. A short one stays in one piece.
 _BREAKS = frozenset(",.-_:/")
+_SHORT = 24
 
 
 def hides(character: str) -> bool:
@@ -48,6 +49,7 @@ def marked_up(text: str, *, is_name: bool = True) -> SafeString:
     In a name the spaces at its ends count as hidden; in the middle of a sentence they do not.
     """
     edged = _spaces_at_the_ends(text) if is_name else frozenset()
+    breaks = is_name and len(text) > _SHORT
     pieces: list[SafeString] = []
     plain: list[str] = []
     for place, letter in enumerate(text):
@@ -57,7 +59,7 @@ def marked_up(text: str, *, is_name: bool = True) -> SafeString:
             pieces.append(format_html('<span class="escape">{}</span>', code_point(letter)))
         else:
             plain.append(letter)
-            if letter in _BREAKS and place < len(text) - 1:
+            if breaks and letter in _BREAKS and place < len(text) - 1:
                 pieces.append(format_html("{}<wbr>", "".join(plain)))
                 plain = []
     pieces.append(conditional_escape("".join(plain)))
