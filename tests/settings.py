@@ -4,7 +4,9 @@ Environment values are set first and only where nobody has given one, so process
 a test starts inherit them, and `DATABASE_URL=... ./test` runs everything on PostgreSQL.
 """
 
+import atexit
 import os
+import shutil
 import tempfile
 
 from cryptography.fernet import Fernet

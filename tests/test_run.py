@@ -377,3 +377,23 @@ def test_the_locked_sets_agree_on_every_version():
 def test_no_lock_names_a_registry():
     for file in [ROOT / "requirements.txt", *(ROOT / "requirements").glob("*.txt")]:
         assert "://" not in file.read_text(), file
+
+
+# --- The whole ---
+
+
+def test_the_whole_story_holds_without_java(tmp_path):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ACLWEB_", "PYTEST_"))}
+
+    answer = subprocess.run(
+        [sys.executable, "-m", "aclweb.web.story", "--lite"],
+        cwd=ROOT,
+        env=kept | {"TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert answer.stdout.count("\nok ") >= 13
+    assert list(tmp_path.iterdir()) == [], "a story that held leaves nothing behind"
