@@ -2,14 +2,14 @@
 
 At a hundred thousand ACLs one topic is touched by hundreds of rules, nearly all of them
 through `*`. Those are folded with their parts counted, so that what is particular to the
-resource is seen first.
+resource is seen first; and what is not folded comes in pages, so that no page is large.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 from urllib.parse import urlencode
@@ -18,50 +18,69 @@ from aclweb.acl.model import AclBinding, Operation, ResourceType
 from aclweb.inventory import queries
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.queries import AccessRow, Cell, ResourceAccess
+from aclweb.web.paging import Slice, slice_page
 
 # The types whose names a list can show, in the order of its tabs.
 LISTED = {kind.name: kind for kind in (ResourceType.TOPIC, ResourceType.GROUP)}
 
-ROWS_SHOWN = 30
-RULES_SHOWN = 60
-FOLDED_SHOWN = 100
+# A row of the matrix is some sixty elements and four kilobytes, so these keep a page below two thousand elements.
+ROWS_SHOWN = 12
+RULES_SHOWN = 12
+FOLDED_SHOWN = 8
 
 
 @dataclass(frozen=True)
 class ResourcePage:
-    """One resource with its rows and rules parted into shown and folded."""
+    """One resource with its rows and rules parted into shown and folded.
+
+    slice: the page of principals that is asked for, without those that are folded.
+    special: any other user, and the super users; they stand on every page.
+    """
 
     access: ResourceAccess
-    rows: tuple[AccessRow, ...]
+    slice: Slice
     folded_rows: tuple[AccessRow, ...]
-    special: tuple[AccessRow, ...]  # any other user, and the super users
+    special: tuple[AccessRow, ...]
     rules: tuple[AclBinding, ...]
     folded_rules: tuple[AclBinding, ...]
 
     @classmethod
-    def of(cls, cluster: Cluster, kind: ResourceType, name: str, *, show_all: bool) -> Self:
-        """Return the page of one resource; with `show_all` nothing is folded."""
+    def of(
+        cls, cluster: Cluster, kind: ResourceType, name: str, *, show_all: bool = False, page: int = 1
+    ) -> Self:
+        """Return the page of one resource; with `show_all` no principal is folded."""
         access = queries.topic_access(cluster, kind, name)
         named = [row for row in access.rows if row.kind == "principal"]
-        through_all = [row for row in named if not _is_particular(row)] if not show_all else []
-        far = set(map(id, through_all))
-        near = [row for row in named if id(row) not in far]
-        if not show_all:
-            near, through_all = near[:ROWS_SHOWN], [*near[ROWS_SHOWN:], *through_all]
+        near = [row for row in named if show_all or _is_particular(row)]
+        through_all = [row for row in named if not (show_all or _is_particular(row))]
         if len(through_all) <= 2:  # a fold that hides two rows hides nothing worth a click
-            near, through_all = [*near, *through_all], []
-        own = [binding for binding in access.bindings if show_all or _stands_open(binding)]
-        hidden = [binding for binding in access.bindings if not (show_all or _stands_open(binding))]
+            near, through_all = named, []
+        own = [binding for binding in access.bindings if _stands_open(binding)]
+        hidden = [binding for binding in access.bindings if not _stands_open(binding)]
         if len(hidden) <= 2:
             own, hidden = list(access.bindings), []
         return cls(
             access=access,
-            rows=tuple(near),
+            slice=slice_page(near, page, ROWS_SHOWN),
             folded_rows=tuple(through_all),
             special=tuple(row for row in access.rows if row.kind != "principal"),
-            rules=tuple(own[:RULES_SHOWN]) if not show_all else tuple(own),
-            folded_rules=(*own[RULES_SHOWN:], *hidden) if not show_all else (),
+            rules=tuple(own[:RULES_SHOWN]),
+            folded_rules=(*own[RULES_SHOWN:], *hidden),
         )
+
+    @property
+    def rows(self) -> Sequence[AccessRow]:
+        return self.slice.rows
+
+    @property
+    def folded_rules_shown(self) -> tuple[AclBinding, ...]:
+        """The first of the folded rules; the list of ACLs has all of them."""
+        return self.folded_rules[:FOLDED_SHOWN]
+
+    @property
+    def folds_only_all(self) -> bool:
+        """Whether each folded rule is for every name."""
+        return not any(_stands_open(binding) for binding in self.folded_rules)
 
     @property
     def folded_rules_counted(self) -> list[tuple[str, int]]:
@@ -90,7 +109,7 @@ def cell_of(
     """Return one row of the matrix and its cell for the operation; None for what is not there."""
     for row in access.rows:
         if row.kind == kind and (kind != "principal" or row.principal == principal):
-            return row, next((cell for cell in row.cells if cell.operation is operation), None)
+            return row, row.cell(operation)
     return None, None
 
 
@@ -114,7 +133,9 @@ def removals(bindings: Iterable[AclBinding]) -> str:
 
 def _is_particular(row: AccessRow) -> bool:
     """Whether something in this row is due to more than rules for every name."""
-    return any(cell.state == "refused" or cell.through in ("exact", "prefix") for cell in row.cells)
+    return any(
+        verdict.state == "refused" or verdict.through in ("exact", "prefix") for verdict in row.verdicts
+    )
 
 
 def _stands_open(binding: AclBinding) -> bool:

@@ -9,11 +9,15 @@
     if (button) opener = button;
   }, true);
 
-  // A link with data-opens fetches its reason by htmx; once that is there the panel opens beside it.
+  // A link with data-opens leads to a page; a plain click fetches that page's part by htmx instead, and once it is
+  // there the panel opens beside the link.
   let link = null;
-  document.addEventListener("htmx:beforeRequest", function (event) {
-    const from = event.target.closest("[data-opens]");
-    if (from) link = from;
+  document.addEventListener("click", function (event) {
+    const from = event.target.closest("a[data-opens]");
+    if (!from || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    link = from;
+    htmx.ajax("GET", from.href, { source: from, target: from.dataset.opens, swap: "innerHTML" });
   });
   document.addEventListener("htmx:afterSwap", function (event) {
     const panel = event.target;

@@ -57,6 +57,55 @@ def test_unfolded_every_principal_has_a_row(browser):
     assert "<html" not in text(page)
 
 
+@pytest.fixture
+def crowded(cluster, ada, signed_in):
+    """A cluster as large ones are: hundreds of principals and rules reach one topic, and one principal many."""
+    rules = [
+        *(allow(f"User:near-{number:03d}", "READ", "orders.", pattern="PREFIXED") for number in range(300)),
+        *(allow(f"User:far-{number:03d}", "READ", "*") for number in range(300)),
+        *(allow("User:bob", "ALL", f"orders.{number}") for number in range(300)),
+        *(deny("User:*", "WRITE", f"orders.{number}", host=f"10.0.1.{number}") for number in range(200)),
+    ]
+    topics = [TopicInfo("orders.eu", 12), *(TopicInfo(f"orders.{number}", 3) for number in range(300))]
+    sync(cluster, client=Answers(rules, topics=topics))
+    return signed_in(ada)
+
+
+@pytest.mark.parametrize(
+    "address", ["topics/orders.eu", "topics/orders.eu?all=1", "principal/?name=User:bob"]
+)
+def test_however_much_there_is_a_page_stays_small(crowded, address):
+    page = text(crowded.get(f"/c/test-eu/{address}"))
+
+    assert len(page) < 100 * 1024
+    assert len(re.findall("<[a-z]", page)) < 2000
+
+
+def test_the_principals_of_a_topic_come_in_pages_that_together_hold_each_once(crowded):
+    first = crowded.get("/c/test-eu/topics/orders.eu").context["page"]
+    pages = range(1, first.slice.pages + 1)
+    found = [
+        row.principal
+        for number in pages
+        for row in crowded.get(f"/c/test-eu/topics/orders.eu?page={number}", headers={"HX-Request": "true"})
+        .context["page"]
+        .rows
+    ]
+
+    assert len(first.rows) < 20
+    assert len(first.folded_rows) == 300
+    assert found == [f"User:near-{number:03d}" for number in range(300)]
+
+
+def test_what_a_principal_can_do_comes_in_pages(crowded):
+    page = crowded.get("/c/test-eu/principal/?name=User:bob&page=2", headers={"HX-Request": "true"})
+
+    assert "<html" not in text(page)
+    assert page.context["page"].page == 2
+    assert f"Page 2 of {page.context['page'].pages}" in text(page)
+    assert page.context["access"].total == 300
+
+
 def test_rules_for_all_topics_are_folded_with_their_parts_counted(browser):
     page = browser.get("/c/test-eu/topics/orders.eu")
 

@@ -249,9 +249,8 @@ def explain_url(
 @register.simple_tag
 def cell_url(cluster: Cluster, kind: ResourceType, name: str, row: AccessRow, cell: Cell) -> str:
     """Where the reason behind one cell of a matrix stands."""
-    asked = links.encoded(
-        type=kind.name, name=name, operation=cell.operation.name, who=row.kind, principal=row.principal
-    )
+    who = {"principal": row.principal} if row.kind == "principal" else {"who": row.kind}
+    asked = links.encoded(type=kind.name, name=name, operation=cell.operation.name, **who)
     return f"{reverse('cell', args=[cluster.slug])}?{asked}"
 
 

@@ -12,11 +12,11 @@ from aclweb.acl.notation import binding_key
 from aclweb.insights.queries import usage_of
 from aclweb.inventory import queries
 from aclweb.web.htmx import render_page
-from aclweb.web.paging import page_asked
+from aclweb.web.paging import page_asked, slice_page
 from aclweb.web.resource_page import removals
 
-RESOURCES_SHOWN = 40
-RULES_SHOWN = 100
+RESOURCES_SHOWN = 15
+RULES_SHOWN = 12  # of each list; the list of ACLs has all of them
 MOST_REMOVED = 20  # rules that fit into one address
 
 
@@ -42,17 +42,17 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     if not name:
         raise Http404("A principal is named by ?name=, such as ?name=User:bob.")
     found = queries.principal_access(cluster, name)
-    shown = found.resources if "all" in request.GET else found.resources[:RESOURCES_SHOWN]
+    lists = {"denies": found.denies, "own": found.own, "inherited": found.inherited}
+    rules = {title: part[:RULES_SHOWN] for title, part in lists.items()}
     context = {
         "cluster": cluster,
         "principal": name,
         "access": found,
-        "shown": shown,
-        "uses": usage_of(
-            cluster,
-            [binding_key(rule) for rule in (*found.own[:RULES_SHOWN], *found.inherited[:RULES_SHOWN])],
-        ),
-        "hidden": len(found.resources) - len(shown),
+        "page": slice_page(found.resources, page_asked(request.GET), RESOURCES_SHOWN),
+        "uses": usage_of(cluster, [binding_key(rule) for part in rules.values() for rule in part]),
+        "rules": rules,
         "offboard_query": removals(found.own) if len(found.own) <= MOST_REMOVED else "",
     }
-    return render_page(request, "principals/detail.html", None, context, section="principals")
+    return render_page(
+        request, "principals/detail.html", "principals/_resources.html", context, section="principals"
+    )

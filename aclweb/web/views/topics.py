@@ -19,7 +19,7 @@ from aclweb.inventory.models import Cluster
 from aclweb.web import links
 from aclweb.web.htmx import render_page, wants_part
 from aclweb.web.paging import page_asked
-from aclweb.web.resource_page import FOLDED_SHOWN, LISTED, ResourcePage, cell_of, heading_of, removals
+from aclweb.web.resource_page import LISTED, ResourcePage, cell_of, heading_of, removals
 
 
 @login_required
@@ -88,10 +88,10 @@ def cell(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str) -> HttpResponse:
-    shown = ResourcePage.of(cluster, kind, name, show_all="all" in request.GET)
+    shown = ResourcePage.of(cluster, kind, name, show_all="all" in request.GET, page=page_asked(request.GET))
     context: dict[str, Any] = {"cluster": cluster, "kind": kind, "name": name, "page": shown}
     if not wants_part(request):
-        listed = [*shown.rules, *shown.folded_rules[:FOLDED_SHOWN]]
+        listed = [*shown.rules, *shown.folded_rules_shown]
         context |= {
             "uses": usage_of(cluster, [binding_key(binding) for binding in listed]),
             "refusals": refusals_of(cluster, shown.access.resource),
