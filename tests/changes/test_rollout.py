@@ -14,7 +14,10 @@ from aclweb.changes import review, rollout, tasks
 from aclweb.changes.failpoints import FailpointError
 from aclweb.changes.models import Change, ChangeError, ChangeItem
 from aclweb.clusters import AclReading
+from aclweb.inventory import leases
+from aclweb.inventory import sync as syncing
 from aclweb.inventory.models import Cluster
+from aclweb.inventory.tasks import sync_cluster
 from tests.builders import allow, deny
 from tests.changes.conftest import WISH, reread
 from tests.changes.file_cluster import FileClient
@@ -458,6 +461,33 @@ def test_a_reading_that_was_not_stored_is_not_named_as_the_proof(kafka, approved
     assert change.state == "APPLIED"
     assert change.cluster.revision == before
     assert change.applied_revision is None
+
+
+def test_a_reading_by_the_clock_does_not_tell_our_edit_as_made_elsewhere(
+    cluster, kafka, approved, monkeypatch
+):
+    change = approved(WISH)
+    monkeypatch.setattr(syncing, "connect", FileClient)
+    monkeypatch.setattr(
+        rollout.failpoints, "hit", lambda name: name == "before-verify" and sync_cluster(cluster.pk)
+    )
+
+    assert ended(change).state == "APPLIED"
+
+    told = trail.trail(f"cluster:{cluster.slug}").filter(verb="cluster.changed").last()
+    assert told.facts["origin"] == "made with aclweb"
+    assert leases.holder(cluster.pk) is None
+
+
+def test_a_reading_under_way_is_waited_for_and_not_for_ever(cluster, kafka, approved, monkeypatch):
+    change = approved(WISH)
+    leases.take(cluster.pk, owner="reading", seconds=60)
+    naps = []
+    monkeypatch.setattr(rollout.time, "sleep", naps.append)
+
+    assert ended(change).state == "APPLIED"
+    assert len(naps) == rollout.BARRIER_TRIES
+    assert leases.holder(cluster.pk) == "reading"
 
 
 def test_a_change_with_effects_never_says_that_nothing_happened(kafka, approved, ada):
