@@ -4,9 +4,7 @@ Environment values are set first and only where nobody has given one, so process
 a test starts inherit them, and `DATABASE_URL=... ./test` runs everything on PostgreSQL.
 """
 
-import atexit
 import os
-import shutil
 import tempfile
 
 from cryptography.fernet import Fernet
@@ -19,6 +17,7 @@ if "ACLWEB_DATA_DIR" not in os.environ:
     # Goes when the process that made it ends; the processes that it starts share it.
     _data = tempfile.TemporaryDirectory(prefix="aclweb-tests-")
     os.environ["ACLWEB_DATA_DIR"] = _data.name
+    os.mkdir(os.path.join(_data.name, "static"))
 os.environ.setdefault("ACLWEB_LOG_LEVEL", "warning")
 
 from aclweb.settings import *  # noqa: F403

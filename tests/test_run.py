@@ -108,6 +108,19 @@ def test_a_part_that_cannot_be_stopped_does_not_keep_the_others_running(notes):
     assert any("stubborn could not be stopped" in line for line in said)
 
 
+def test_a_terminal_that_is_gone_keeps_nothing_running(notes):
+    def say(line):
+        raise BrokenPipeError
+
+    supervisor = Supervisor(say)
+    supervisor.start(FakePart("store", Layer.STORE, notes))
+    supervisor.start(FakePart("site", Layer.SITE, notes))
+
+    supervisor.stop()
+
+    assert notes[2:] == ["stop site", "stop store"]
+
+
 def test_a_part_that_ends_by_itself_ends_the_watch_with_a_sentence(supervisor, tmp_path):
     supervisor.start(python(tmp_path, "sleeper", SLEEPER))
     supervisor.start(python(tmp_path, "dying", "import sys; print('out of luck'); sys.exit(3)"))

@@ -84,12 +84,12 @@ class OneMachine:
         except Stopping:
             pass
         except (PartError, StartError, ClusterError) as error:
-            self.say(str(error))
+            self.supervisor.say(str(error))
             return 1
         finally:
             self.supervisor.stop()
             claim.release()
-        self.say("Everything is stopped.")
+        self.supervisor.say("Everything is stopped.")
         return 0
 
     def _log_to_a_file(self) -> None:
@@ -104,9 +104,9 @@ class OneMachine:
 
     def _start(self, claim: datadir.Claim) -> None:
         port = choose_port(self.options.port)
-        self.say(f"Starting aclweb {settings.ACLWEB_VERSION}; what it keeps is in {self.data}.")
+        self.supervisor.say(f"Starting aclweb {settings.ACLWEB_VERSION}; what it keeps is in {self.data}.")
         keeper = None if self.options.lite else self._start_zookeeper()
-        self.say("Bringing the database and the static files up to date.")
+        self.supervisor.say("Bringing the database and the static files up to date.")
         call_command("migrate", verbosity=0, interactive=False)
         collect_static(Path(settings.STATIC_ROOT))
         logins = firststart.make_accounts(renew=self.options.new_passwords)
@@ -120,7 +120,7 @@ class OneMachine:
             self.supervisor.in_background(self._start_broker, failed=self._broker_failed)
 
     def _start_zookeeper(self) -> ZooKeeperServer:
-        self.say(f"Starting ZooKeeper with {find_java()}.")
+        self.supervisor.say(f"Starting ZooKeeper with {find_java()}.")
         server = ZooKeeperServer(self.demo / "zookeeper")
         self.supervisor.start(
             Server("ZooKeeper of the demo", Layer.STORE, server, ready=lambda: _is_up(server))
@@ -138,7 +138,7 @@ class OneMachine:
             demo_clusters.plant_prod(keeper, self.demo)
 
     def _start_site_and_worker(self, port: int) -> None:
-        self.say("Starting the site and a worker.")
+        self.supervisor.say("Starting the site and a worker.")
         run_directory = self.data / "run"
         run_directory.mkdir(exist_ok=True)
         gunicorn_pid, celery_pid = run_directory / "gunicorn.pid", run_directory / "celery.pid"
@@ -183,15 +183,15 @@ class OneMachine:
         self.supervisor.wait_ready(timeout_seconds=90)
 
     def _tell(self, address: str, logins: tuple[firststart.Login, ...]) -> None:
-        self.say(f"aclweb is ready at {address}")
+        self.supervisor.say(f"aclweb is ready at {address}")
         for login in logins:
-            self.say(f"  sign in as {login.username}  password {login.password}  {login.may}")
+            self.supervisor.say(f"  sign in as {login.username}  password {login.password}  {login.may}")
         if logins:
-            self.say("These passwords are shown this once; ./run --passwords makes new ones.")
+            self.supervisor.say("These passwords are shown this once; ./run --passwords makes new ones.")
         else:
             names = ", ".join(person.username for person in firststart.CAST)
-            self.say(f"  sign in as {names}; ./run --passwords makes new passwords.")
-        self.say("Ctrl-C stops everything; the next ./run finds it as it was left.")
+            self.supervisor.say(f"  sign in as {names}; ./run --passwords makes new passwords.")
+        self.supervisor.say("Ctrl-C stops everything; the next ./run finds it as it was left.")
 
     # --- In the background ---
 
@@ -227,7 +227,9 @@ class OneMachine:
             self.supervisor.wait_ready(timeout_seconds=180)
             demo_clusters.plant_edge(broker)
             notices.clear(EDGE_NOTICE)
-            self.say(f"The demo's second cluster, the Kafka broker edge-eu, is ready at {broker.bootstrap}.")
+            self.supervisor.say(
+                f"The demo's second cluster, the Kafka broker edge-eu, is ready at {broker.bootstrap}."
+            )
         finally:
             connections.close_all()
 
@@ -260,7 +262,7 @@ class OneMachine:
     def _broker_failed(self, sentence: str) -> None:
         told = f"The demo's second cluster, the Kafka broker edge-eu, is not there: {sentence}"
         notices.tell(EDGE_NOTICE, told)
-        self.say(told)
+        self.supervisor.say(told)
 
 
 class _Readiness:

@@ -575,6 +575,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="said by ./run; changes nothing")
     parser.add_argument("--lite", action="store_true", help="without Java and Spark, on a file of ACLs")
     options = parser.parse_args(arguments)
+    # Ended from outside, the story still stops what it started.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))
     directory = Path(tempfile.mkdtemp(prefix="aclweb-check-"))
     began = time.monotonic()
     status = tell(Story(directory / "data", lite=options.lite), say=lambda line: print(line, flush=True))

@@ -196,7 +196,7 @@ class Supervisor:
     """Starts parts, waits for them, watches them, and stops all of them."""
 
     def __init__(self, say: Callable[[str], None], *, stop_timeout_seconds: float = 10.0) -> None:
-        self.say = say
+        self._say = say
         self.stop_timeout_seconds = stop_timeout_seconds
         self._parts: list[Part] = []
         self._threads: list[threading.Thread] = []
@@ -206,6 +206,11 @@ class Supervisor:
     @property
     def stopping(self) -> bool:
         return self._asked.is_set()
+
+    def say(self, sentence: str) -> None:
+        """Tell people; a terminal that is gone must not keep anything running."""
+        with contextlib.suppress(OSError):
+            self._say(sentence)
 
     def listen_to_signals(self) -> None:
         """Let Ctrl-C and SIGTERM ask for the end; call it in the main thread."""
