@@ -292,6 +292,7 @@ class AdminClient:
 
         at_once = CREATES_PER_REQUEST if verb is Verb.ADD else DELETES_PER_REQUEST
         batches = [waiting[start : start + at_once] for start in range(0, len(waiting), at_once)]
+        failed: set[AclBinding] = set()
         while batches:
             batch = batches.pop(0)
             try:
@@ -303,9 +304,16 @@ class AdminClient:
             for binding, (code, matched) in zip(batch, results, strict=True):
                 if code == UNKNOWN_SERVER_ERROR and len(batch) > 1:
                     alone.append(binding)
+                elif matched == 0 and binding in failed:
+                    # Perhaps the request that failed has removed it, so nobody else need have done so.
+                    sentence = (
+                        "It is gone, after a request that failed; reading back tells whether it stays so."
+                    )
+                    outcomes[binding] = Outcome(binding, OutcomeKind.UNKNOWN, sentence, code)
                 else:
                     outcomes[binding] = self._outcome(verb, binding, code, matched)
             # A request that fails as a whole says so on every item, the good ones too.
+            failed.update(alone)
             batches = [[binding] for binding in alone] + batches
         return tuple(outcomes[binding] for binding in bindings)
 

@@ -546,6 +546,20 @@ def matched(count: int) -> SimpleNamespace:
     return SimpleNamespace(error_code=0, error_message=None, matching_acls=acls)
 
 
+def test_what_a_failed_deletion_may_have_removed_is_not_called_gone_before():
+    failing = SimpleNamespace(error_code=-1, error_message=None, matching_acls=[])
+    send = Answers(
+        SimpleNamespace(filter_results=[failing, failing]),
+        SimpleNamespace(filter_results=[matched(0)]),
+        SimpleNamespace(filter_results=[matched(1)]),
+    )
+
+    outcomes = offline(send).write(Verb.REMOVE, [allow("User:bob", "READ", name) for name in "ab"])
+
+    assert [outcome.kind for outcome in outcomes] == [OutcomeKind.UNKNOWN, OutcomeKind.WRITTEN]
+    assert "reading back" in outcomes[0].sentence
+
+
 def test_a_deletion_names_every_field_so_that_nothing_else_can_match():
     send = Answers(SimpleNamespace(filter_results=[matched(1)]))
 
