@@ -615,11 +615,21 @@ def test_every_bad_line_of_every_file_is_named_and_nothing_is_printed(run):
     assert [line[:4] for line in err.splitlines()] == ["a:2:", "a:3:", "a:4:", "r:2:"]
 
 
+def test_a_line_that_is_not_utf_8_hides_no_other_bad_line(run):
+    good = json.dumps(BOB_READS.as_dict()).encode()
+    Path("a:1").write_bytes(b"\n".join([b"{}", good, b'{"\xff": 1}', good, b"[]", b"\xfe", good]))
+
+    status, out, err = run("convert", "--acls", "a:1", "--to", "csv")
+
+    assert (status, out) == (2, "")
+    assert [line[:6] for line in err.splitlines()] == ["a:1:1:", "a:1:3:", "a:1:5:", "a:1:6:"]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"\xff\xfea\x00", "f:1: The file is in UTF-16"),
-        (b"{}\na\xffb\n\xfe\n", "f:2: Byte 2 of the line is 0xff"),
+        (b"a: b\na\xffb\n\xfe\n", "f:2: Byte 2 of the line is 0xff"),
         (b"hello\n", "f:1: The format cannot be told"),
         (b"resource_type,principal\n", "f:1: The CSV header"),
         (b"- resource_type TOPIC\n", "f:1: "),

@@ -7,7 +7,7 @@ that one run names every bad line: a command reads everything, then calls `requi
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -96,7 +96,12 @@ class Inputs:
             data = self.read_bytes(path)
             if len(data) >= BIG_FILE_BYTES:
                 show_progress(f"Reading {one_line(path)}, {len(data) // 1_000_000:,} MB\n")
-            return read(decoded(data, path))
+            try:
+                text = decoded(data, path)
+            except NotationError as error:
+                self._problems.extend(_with_other_bad_lines(error.messages, data, path, read))
+                return nothing
+            return read(text)
         except NotationError as error:
             self._problems.extend(error.messages)
             return nothing
@@ -108,6 +113,29 @@ def unreadable(path: str, error: Exception) -> NotationError:
     return NotationError(
         f"{one_line(path)}: The file cannot be read ({reason}); give a file, or - for standard input."
     )
+
+
+def _with_other_bad_lines(
+    messages: Sequence[str], data: bytes, source: str, read: Callable[[str], object]
+) -> Sequence[str]:
+    """Return `messages` about lines that are not UTF-8 with those about the other lines, in order of lines.
+
+    Only in JSON does each line stand for itself, so that the others can be judged without these.
+    """
+    if not data.lstrip().startswith(b"{"):
+        return messages
+
+    def line_of(message: str) -> int:
+        return int(message.removeprefix(f"{source}:").partition(":")[0])
+
+    lines = data.split(b"\n")
+    for message in messages:
+        lines[line_of(message) - 1] = b""
+    try:
+        read(b"\n".join(lines).decode("utf-8-sig"))
+    except NotationError as error:
+        return sorted((*messages, *error.messages), key=line_of)
+    return messages
 
 
 def decoded(data: bytes, source: str) -> str:
