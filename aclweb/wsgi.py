@@ -7,3 +7,8 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
 
 application = get_wsgi_application()
+
+# Only after the site is set up can its models be imported.
+from aclweb.inventory import warming  # noqa: E402
+
+warming.start()

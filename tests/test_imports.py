@@ -34,7 +34,8 @@ MAY_IMPORT = {
     "keys": set(),
     "settings": {"keys", "datadir"},
     "urls": set(),
-    "wsgi": set(),
+    # The door of the processes that answer pages, so it also starts what keeps their memory fresh.
+    "wsgi": {"inventory"},
 }
 
 # library -> the rooms that may import it

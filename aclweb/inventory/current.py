@@ -22,6 +22,7 @@ from django.db.models import Q
 
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import (
+    ANY_USER,
     WILDCARD,
     AclBinding,
     AclError,
@@ -102,6 +103,15 @@ class Holdings:
     @cached_property
     def _topics_by_name(self) -> dict[str, TopicInfo]:
         return {topic.name: topic for topic in self.topics}
+
+    def prepare(self) -> None:
+        """File everything that pages ask for, so that no request has to."""
+        for resource_type in ResourceType:
+            self.index.shelf(resource_type)
+            self.index.table(resource_type)
+        self.naming(ANY_USER)
+        self.topic("")
+        _ = self.index.hosts, self.by_principal, self.denies_by_principal, self.names, self.in_reading_order
 
     def topic(self, name: str) -> TopicInfo | None:
         """Return the topic with this name, if it exists."""
@@ -329,15 +339,18 @@ BINDING_COLUMNS = (
 def bindings_of(rows: Iterable[tuple[str, ...]]) -> Iterable[AclBinding]:
     """Yield a binding for each row of BINDING_COLUMNS; equal texts share one string."""
     texts: dict[str, str] = {}
+    # An enum's own look-up by name is Python code, and there are four for each row.
+    types, patterns = dict(ResourceType.__members__), dict(PatternType.__members__)
+    operations, permissions = dict(Operation.__members__), dict(PermissionType.__members__)
     for kind, name, pattern, principal, host, operation, permission in rows:
         yield AclBinding(
-            ResourceType[kind],
+            types[kind],
             texts.setdefault(name, name),
-            PatternType[pattern],
+            patterns[pattern],
             texts.setdefault(principal, principal),
             texts.setdefault(host, host),
-            Operation[operation],
-            PermissionType[permission],
+            operations[operation],
+            permissions[permission],
         )
 
 

@@ -33,6 +33,8 @@ def escape(text: str) -> str:
 
 def unescape(text: str) -> str:
     """Return what `escape` was given."""
+    if "\\" not in text:  # nearly all of the hundreds of thousands that one reading holds
+        return text
     return _ESCAPED.sub(lambda found: "\\" if found[1] == "\\" else chr(int(found[1][1:], 16)), text)
 
 
