@@ -38,7 +38,7 @@ from aclweb.api.serializers import (
     RequestSerializer,
     WhatIfRequestSerializer,
 )
-from aclweb.changes.models import Change
+from aclweb.changes.models import Change, ChangeError
 from aclweb.changes.preview import preview
 from aclweb.changes.queries import changes_of
 from aclweb.inventory import current, queries
@@ -189,7 +189,7 @@ class WhatIf(APIView):
         try:
             delta = Delta(add=tuple(wanted["add"]), remove=tuple(wanted["remove"]))
             found = preview(cluster, delta, new_topics=tuple(wanted["new_topics"]))
-        except AclError as error:
+        except (AclError, ChangeError) as error:
             raise ValidationError(str(error)) from error
         return Response(ImpactSerializer({**found.impact, "revision": _revision(cluster)}).data)
 

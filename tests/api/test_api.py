@@ -174,6 +174,9 @@ def test_a_what_if_tells_who_would_gain_and_writes_nothing(program, read_cluster
         {"add": [{**ACLS[0].as_dict(), "operation": "FLY"}]},
         {"add": [{**ACLS[0].as_dict(), "extra": "1"}]},
         {"add": [{**ACLS[0].as_dict(), "pattern_type": "GLOB"}]},
+        {"add": [{**ACLS[0].as_dict(), "operation": "UNKNOWN"}]},
+        {"add": [{**ACLS[0].as_dict(), "principal": "bob"}]},
+        {"add": [{**ACLS[0].as_dict(), "resource_name": ""}]},
     ],
 )
 def test_a_what_if_that_cannot_be_read_is_refused_with_a_reason(program, read_cluster, wrong):
