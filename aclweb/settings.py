@@ -136,6 +136,7 @@ INSTALLED_APPS = [
     "aclweb.changes",
     "aclweb.web",
     "aclweb.api",
+    "aclweb.machine",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.humanize",

@@ -29,13 +29,14 @@ make_environment() {
     if [ -x .venv/bin/python ] && is_new_enough .venv/bin/python; then
         return 0
     fi
-    python=$(find_python) || fail "aclweb needs Python 3.11 or newer, and found $(python3 --version 2>&1 || true); \
+    # A name of its own: ./test calls the environment's Python `python`.
+    base_python=$(find_python) || fail "aclweb needs Python 3.11 or newer, and found $(python3 --version 2>&1 || true); \
 install one, or name it: PYTHON=/path/to/python3 ./run"
-    say "Making .venv with $("$python" --version)."
+    say "Making .venv with $("$base_python" --version)."
     rm -rf .venv
-    "$python" -m venv .venv || {
+    "$base_python" -m venv .venv || {
         rm -rf .venv
-        fail "Python at $python cannot make a virtual environment; on Debian and Ubuntu install python3-venv."
+        fail "Python at $base_python cannot make a virtual environment; on Debian and Ubuntu install python3-venv."
     }
 }
 

@@ -22,8 +22,9 @@ MAY_IMPORT = {
     "accounts": BESIDE,
     "insights": BESIDE,
     "changes": CHANGES,
-    # The first page of all runs the whole product on one machine, so it also knows the demo and the data directory.
-    "web": CHANGES | {"changes", "demo", "datadir", "leftover", "filebroker"},
+    "web": CHANGES | {"changes", "datadir", "filebroker"},
+    # Runs the whole product on one machine, so it knows every room, the demo and the data directory.
+    "machine": CHANGES | {"changes", "web", "demo", "datadir", "leftover", "filebroker"},
     "api": CHANGES | {"changes"},
     "pipeline": {"acl"},
     "demo": {"acl", "clusters"},
@@ -145,7 +146,7 @@ def test_the_site_and_its_workers_load_without_spark():
         "    sys.modules[name] = None\n"
         "import django\n"
         "django.setup()\n"
-        "import aclweb.urls, aclweb.wsgi, aclweb.web.onemachine\n"
+        "import aclweb.urls, aclweb.wsgi, aclweb.machine.parts\n"
         "from django.urls import get_resolver\n"
         "from aclweb.celery import app\n"
         "app.loader.import_default_modules()\n"

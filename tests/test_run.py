@@ -13,8 +13,8 @@ import pytest
 
 from aclweb import datadir, leftover
 from aclweb.datadir import Claim, DataDirectoryError
-from aclweb.web.onemachine import StartError, choose_port
-from aclweb.web.supervisor import Layer, PartError, Program, Stopping, Supervisor
+from aclweb.machine.parts import StartError, choose_port
+from aclweb.machine.supervisor import Layer, PartError, Program, Stopping, Supervisor
 
 ROOT = Path(__file__).resolve().parents[1]
 SLEEPER = "import time; time.sleep(600)"
@@ -248,7 +248,7 @@ def test_ctrl_c_stops_everything_in_order_and_exits_with_0(tmp_path):
     script = f"""
 import sys
 from pathlib import Path
-from aclweb.web.supervisor import Layer, Program, Supervisor
+from aclweb.machine.supervisor import Layer, Program, Supervisor
 
 supervisor = Supervisor(lambda line: print(line, flush=True))
 supervisor.listen_to_signals()
@@ -399,7 +399,7 @@ def test_the_whole_story_holds_without_java(tmp_path):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ACLWEB_", "PYTEST_"))}
 
     answer = subprocess.run(
-        [sys.executable, "-m", "aclweb.web.story", "--lite"],
+        [sys.executable, "-m", "aclweb.machine.story", "--lite"],
         cwd=ROOT,
         env=kept | {"TMPDIR": str(tmp_path)},
         capture_output=True,

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from aclweb import datadir
-from aclweb.web.onemachine import OneMachine, Options
+from aclweb.machine.parts import OneMachine, Options
 
 
 class Command(BaseCommand):

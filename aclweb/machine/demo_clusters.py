@@ -18,7 +18,7 @@ from aclweb.clusters import SourceKind
 from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer
 from aclweb.inventory import sync
 from aclweb.inventory.models import Cluster
-from aclweb.web import firststart
+from aclweb.machine import firststart
 from demo import company, planting, traffic
 
 CHROOT = "/kafka"

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from aclweb.web import demo_clusters, firststart
+from aclweb.machine import demo_clusters, firststart
 
 
 class Command(BaseCommand):

@@ -1,6 +1,6 @@
 """Does the whole product work on this machine? The main story, walked through the real running parts.
 
-    python -m aclweb.web.story [--lite]        what ./run --check calls
+    python -m aclweb.machine.story [--lite]        what ./run --check calls
 
 A fresh data directory, `manage.py up` as a newcomer starts it, and people who sign in over
 HTTP: one asks, simulates and requests, another approves, a worker writes to the real

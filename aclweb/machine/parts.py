@@ -30,14 +30,16 @@ from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer, find_java, ja
 from aclweb.clusters.jars import kafka_jars
 from aclweb.insights import tasks as insights_tasks
 from aclweb.inventory.models import Cluster
-from aclweb.web import demo_clusters, firststart, notices
-from aclweb.web.supervisor import Layer, PartError, Program, Server, Stopping, Supervisor
-from demo import edge_broker
+from aclweb.machine import demo_clusters, firststart
+from aclweb.machine.supervisor import Layer, PartError, Program, Server, Stopping, Supervisor
+from aclweb.web import notices
+from demo import edge_broker, edge_traffic
 
 FIRST_PORT = 8765
 PORTS_TRIED = 100
 EDGE_NOTICE = "edge-eu"
 LOGS_NOTICE = "logs"
+EDGE_INSIGHTS_AFTER_SECONDS = 120
 
 
 class StartError(Exception):
@@ -230,8 +232,18 @@ class OneMachine:
             self.supervisor.say(
                 f"The demo's second cluster, the Kafka broker edge-eu, is ready at {broker.bootstrap}."
             )
+            self._use_broker(broker)
         finally:
             connections.close_all()
+
+    def _use_broker(self, broker: KafkaBroker) -> None:
+        """Let the demo's clients work on the broker once, so that its real log tells of real people."""
+        edge = Cluster.objects.get(slug=demo_clusters.EDGE)
+        if edge.loads.exists():
+            return
+        edge_traffic.drive(bootstrap=broker.bootstrap, passwords=broker.users)
+        # After the first reading of prod-eu's logs: two runs of Spark at once are too much for a laptop.
+        insights_tasks.refresh.apply_async((edge.pk,), countdown=EDGE_INSIGHTS_AFTER_SECONDS)
 
     def _fetch_jars(self, version: str) -> Path:
         """Fetch the broker's jars in a process of its own, which can be ended at any time."""

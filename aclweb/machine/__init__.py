@@ -1,0 +1,1 @@
+"""How does all of it run on one machine?"""
