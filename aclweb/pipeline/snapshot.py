@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from aclweb.acl.commands.options import why_not_decided
 from aclweb.acl.model import AclBinding, AclError
-from aclweb.acl.notation import binding_key, parse_object, read_acls
+from aclweb.acl.notation import binding_key, parse_object, read_acl_file
 from aclweb.acl.problems import NotationError
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
 
@@ -42,7 +43,8 @@ def read_snapshot(path: Path) -> Snapshot:
     first, _, rest = text.partition("\n")
     header = _header(first, path)
     # An empty line in place of the header, so that messages count lines as an editor does.
-    bindings = {binding_key(acl): acl for acl in read_acls(f"\n{rest}", source=str(path), format="jsonl")}
+    file = read_acl_file(f"\n{rest}", source=str(path), format="jsonl", refuse=why_not_decided)
+    bindings = {binding_key(acl): acl for acl in file.bindings}
     return Snapshot(
         cluster=str(header.get("cluster") or ""),
         revision=_revision(header.get("revision"), path),

@@ -202,6 +202,7 @@ def test_the_command_prints_a_summary_and_nothing_of_the_jvm(snapshot_file, logs
     [
         ("missing.jsonl", "a.log", "cannot be read"),
         ("broken.jsonl", "a.log", "broken.jsonl:3:"),
+        ("glob.jsonl", "a.log", "glob.jsonl:2: pattern_type is 'GLOB'"),
         ("plain.jsonl", "a.log", "the first line is an object with the keys cluster"),
         ("good.jsonl", "no-such.log", "No log file is at"),
     ],
@@ -209,6 +210,8 @@ def test_the_command_prints_a_summary_and_nothing_of_the_jvm(snapshot_file, logs
 def test_bad_input_ends_with_a_sentence_and_leaves_nothing(tmp_path, snapshot, log, told):
     (tmp_path / "a.log").write_text(ODD_LOG)
     (tmp_path / "good.jsonl").write_text('{"cluster": "x"}\n')
+    glob = json.dumps({**BINDINGS[0].as_dict(), "pattern_type": "GLOB"})
+    (tmp_path / "glob.jsonl").write_text(f'{{"cluster": "x"}}\n{glob}\n')
     (tmp_path / "plain.jsonl").write_text(json.dumps(BINDINGS[0].as_dict()) + "\n")
     (tmp_path / "broken.jsonl").write_text(
         '{"cluster": "x"}\n' + json.dumps(BINDINGS[0].as_dict()) + '\n{"principal": "User:a"}\n'
