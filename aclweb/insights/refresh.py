@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import logging
 import os
 import signal
@@ -20,13 +19,13 @@ from pathlib import Path
 
 from django.conf import settings
 
-from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
 from aclweb.clusters import ClusterError
 from aclweb.clusters.embedded import java_home
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import Load
-from aclweb.inventory.current import in_force, rules_of
+from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
+from aclweb.inventory.snapshots import snapshot_text
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +53,7 @@ def refresh(cluster: Cluster) -> Load | None:
             return None
         with tempfile.TemporaryDirectory(prefix="aclweb-insights-") as directory:
             snapshot = Path(directory) / "snapshot.jsonl"
-            snapshot.write_text(snapshot_text(cluster), encoding="utf-8")
+            snapshot.write_text(snapshot_text(in_force(cluster)), encoding="utf-8")
             result = Path(directory) / "usage"
             _run(["usage", "--snapshot", str(snapshot), "--log", *logs, "--out", str(result)])
             return load(result, cluster)
@@ -63,28 +62,6 @@ def refresh(cluster: Cluster) -> Load | None:
 def log_paths(cluster: Cluster) -> list[str]:
     """Return where the cluster's logs are: a path or pattern a line."""
     return [line.strip() for line in cluster.log_paths.splitlines() if line.strip()]
-
-
-def snapshot_text(cluster: Cluster) -> str:
-    """Return the cluster as it is in force, as the pipeline reads it: a header line, then an ACL a line."""
-    now = in_force(cluster)
-    rules = rules_of(cluster)
-    config: dict[str, object] = {}
-    if cluster.super_users is not None:
-        config[SUPER_USERS_KEY] = cluster.super_users
-    if cluster.allow_everyone is not None:
-        config[ALLOW_EVERYONE_KEY] = cluster.allow_everyone
-    header = {
-        "cluster": cluster.slug,
-        "revision": now.revision.number if now.revision else None,
-        "config": config,
-        "authorizer": rules.authorizer,
-        "kafka_version": rules.kafka_version,
-        "topics": [topic.name for topic in now.topics],
-        "groups": list(now.groups or ()),
-    }
-    lines = [header, *(binding.as_dict() for binding in now.index)]
-    return "".join(f"{json.dumps(line)}\n" for line in lines)
 
 
 @contextlib.contextmanager

@@ -17,6 +17,8 @@ from aclweb.acl.notation import binding_key
 from aclweb.insights import queries, refresh, tasks
 from aclweb.insights.load import InsightsError
 from aclweb.insights.models import Load
+from aclweb.inventory.current import in_force
+from aclweb.inventory.snapshots import snapshot_text
 from aclweb.pipeline.snapshot import read_snapshot
 from tests.insights.conftest import BINDINGS
 from tests.insights.results import use, write_result
@@ -55,7 +57,7 @@ def test_the_logs_of_a_cluster_are_read_and_loaded(logged):
 
 def test_the_snapshot_for_the_job_holds_what_is_in_force_and_declared(logged, tmp_path):
     path = tmp_path / "snapshot.jsonl"
-    path.write_text(refresh.snapshot_text(logged), encoding="utf-8")
+    path.write_text(snapshot_text(in_force(logged)), encoding="utf-8")
 
     snapshot = read_snapshot(path)
 
@@ -68,8 +70,9 @@ def test_the_snapshot_for_the_job_holds_what_is_in_force_and_declared(logged, tm
 
 def test_what_nobody_declared_is_left_out_of_the_snapshot(logged, tmp_path):
     logged.super_users = logged.allow_everyone = None
+    logged.save(update_fields=["super_users", "allow_everyone"])
     path = tmp_path / "snapshot.jsonl"
-    path.write_text(refresh.snapshot_text(logged), encoding="utf-8")
+    path.write_text(snapshot_text(in_force(logged)), encoding="utf-8")
 
     assert read_snapshot(path).rules.undeclared == {"super_users", "allow_everyone"}
 
