@@ -292,7 +292,12 @@ REST_FRAMEWORK = {
     "PAGE_SIZE": 100,
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["aclweb.api.parsing.BoundedJSONParser"],
+    "EXCEPTION_HANDLER": "aclweb.api.parsing.answer_failure",
+    # A name may hold half a surrogate pair, which JSON can escape and UTF-8 cannot hold.
+    "UNICODE_JSON": False,
+    # Whatever else ?version= of the schema says would stand in a header.
+    "ALLOWED_VERSIONS": ["v1"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_THROTTLE_CLASSES": [
         "rest_framework.throttling.AnonRateThrottle",

@@ -82,7 +82,13 @@ class RequestSerializer(serializers.Serializer[AccessRequest]):
     resource_name = ExactText(required=False)
 
     def to_internal_value(self, data: Any) -> AccessRequest:
-        return _read(request_from_dict, data)
+        try:
+            return _read(request_from_dict, data)
+        except serializers.ValidationError as error:
+            # At the top of a body the framework takes reasons by field only, and fails over a list.
+            if isinstance(error.detail, list):
+                raise serializers.ValidationError({"non_field_errors": error.detail}) from error
+            raise
 
     def to_representation(self, instance: AccessRequest) -> dict[str, str]:
         return instance.as_dict()

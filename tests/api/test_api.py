@@ -143,6 +143,48 @@ def test_a_host_name_is_refused_because_brokers_see_addresses(program, read_clus
     assert "bobs-laptop" in str(answer.json())
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"operation": "FLY"}, {"principal": None}, {"host": 7}, {"extra": "1"}, {"resource_name": []}]
+)
+def test_a_question_that_cannot_be_read_is_refused_with_a_reason(program, read_cluster, wrong):
+    answer = _decide(program, read_cluster, **wrong)
+
+    assert answer.status_code == 400
+    assert answer.json()["non_field_errors"]
+
+
+@pytest.mark.parametrize("door", ["decide/", "what-if/"])
+@pytest.mark.parametrize("depth", [5_000, 100_000])
+def test_json_without_end_is_refused_like_any_other_that_cannot_be_read(program, read_cluster, door, depth):
+    answer = program.post(
+        f"/api/v1/clusters/{read_cluster.slug}/{door}", "[" * depth, content_type="application/json"
+    )
+
+    assert answer.status_code == 400
+    assert "JSON" in answer.json()["detail"]
+
+
+def test_a_body_that_is_too_large_is_refused_as_json(program, read_cluster):
+    answer = program.post(
+        f"/api/v1/clusters/{read_cluster.slug}/what-if/", " " * 3_000_000, content_type="application/json"
+    )
+
+    assert answer.status_code == 413
+    assert "2 MB" in answer.json()["detail"]
+
+
+def test_half_a_surrogate_pair_comes_back_as_it_was_sent(program, read_cluster):
+    answer = _decide(program, read_cluster, principal="User:\ud800", resource_name="größe\udfff")
+
+    assert answer.status_code == 200
+    assert answer.json()["request"]["principal"] == "User:\ud800"
+    assert answer.json()["request"]["resource_name"] == "größe\udfff"
+
+
+def test_no_version_of_the_schema_can_break_its_headers(program):
+    assert program.get("/api/schema/", {"version": "1\r\nX-Evil: 1"}).status_code == 200
+
+
 def test_a_question_without_a_name_asks_for_any_resource_of_the_type(program, read_cluster):
     answer = _decide(program, read_cluster, principal="User:ann", operation="WRITE").json()
 
