@@ -9,7 +9,8 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_GET, require_POST
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts.models import User
 from aclweb.changes import queries, review
@@ -46,10 +47,15 @@ def detail(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "POST"])
 def act(request: HttpRequest, number: int) -> HttpResponse:
-    """Take one step of a change: submit, approve, reject, withdraw, queue or undo."""
+    """Take one step of a change: submit, approve, reject, withdraw, queue or undo.
+
+    Read instead of posted, as after signing in again, it leads back to the change.
+    """
     change = _change(request, number)
+    if request.method == "GET":
+        return redirect(reverse("change", args=[number], query=request.GET))
     step = _STEPS.get(request.POST.get("step", ""))
     if step is None:
         return _page(request, change, error="Choose what to do with this change.", status=422)

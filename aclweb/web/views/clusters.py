@@ -6,7 +6,8 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
@@ -42,7 +43,7 @@ def declare(request: HttpRequest, slug: str) -> HttpResponse:
     cluster = access.cluster_or_404(request.user, slug)
     access.require(request.user, "administer", cluster)
     if request.method == "GET":
-        return redirect("cluster", slug=slug)
+        return redirect(reverse("cluster", args=[slug], query=request.GET))
     form = DeclareForm(request.POST, cluster=cluster)
     if not form.is_valid():
         return _page(request, cluster, form, status=422)
@@ -55,10 +56,12 @@ def declare(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "POST"])
 def read_now(request: HttpRequest, slug: str) -> HttpResponse:
     """Ask a worker to read the cluster at once; the page itself never calls a cluster."""
     cluster = access.cluster_or_404(request.user, slug)
+    if request.method == "GET":
+        return redirect("cluster", slug=slug)
     tasks.sync_cluster.delay(cluster.pk)
     messages.info(request, f"A worker will read {cluster.name} now; load this page again in a few seconds.")
     return redirect("cluster", slug=slug)

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts.access import cluster_or_404, may
 from aclweb.accounts.models import User
@@ -73,12 +73,14 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "POST"])
 def turn_into_change(request: HttpRequest, slug: str) -> HttpResponse:
     """Save the draft as a change and hand it in for review."""
     cluster = cluster_or_404(request.user, slug)
     if not may(request.user, "request", cluster):
         raise PermissionDenied(f"You may look at {cluster.name} and not request changes there.")
+    if request.method == "GET":
+        return redirect("what-if", slug=slug)
     assert isinstance(request.user, User)  # login_required
     in_force = current.in_force(cluster)
     draft = read_draft(request.POST, in_force)
@@ -185,5 +187,6 @@ def _answer(cluster: Cluster, draft: Draft, data: QueryDict) -> dict[str, Any]:
         "preview": preview,
         "tiles": effects.tiles(preview.impact),
         "show": kind,
+        "nothing_differs": not any(preview.impact[name] for name in ("loses", "gains", "depends")),
         "diff": slice_page(effects.rows(preview.impact, kind), page_asked(data), ROWS_A_PAGE),
     }
