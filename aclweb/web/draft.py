@@ -29,6 +29,7 @@ from aclweb.acl.model import (
     split_principal,
 )
 from aclweb.acl.notation import binding_from_dict, read_acls
+from aclweb.acl.objects import parse_object
 from aclweb.acl.problems import NotationError
 from aclweb.acl.profiles import Rules, operations_of
 from aclweb.inventory.current import InForce
@@ -193,8 +194,8 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
     for op in ("add", "remove"):
         for text in data.getlist(op):
             _collect(lines, errors, text, op=op)
-    dropped = {int(place) for place in data.getlist("drop") if place.isascii() and place.isdecimal()}
-    lines = [line for place, line in enumerate(lines) if place not in dropped]
+    dropped = set(data.getlist("drop"))
+    lines = [line for place, line in enumerate(lines) if str(place) not in dropped]
     pasted = data.get("paste", "").strip()
     if pasted:
         try:
@@ -214,15 +215,11 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
 
 def _collect(lines: list[Line], errors: list[str], text: str, *, op: str | None) -> None:
     try:
-        given = json.loads(text)
-        if not isinstance(given, dict):
-            raise AclError(f"{text[:80]!r} is not an ACL; an ACL is a JSON object with seven keys.")
+        given = parse_object(text)
         wanted = op or given.pop("op", "add")
         if wanted not in ("add", "remove"):
             raise AclError(f"{wanted!r} is not something to do with an ACL; use add or remove.")
-        lines.append(Line(wanted, binding_from_dict(given)))
-    except json.JSONDecodeError as error:
-        errors.append(f"{text[:80]!r} is not JSON ({error.msg}); an ACL is a JSON object with seven keys.")
+        lines.append(Line(str(wanted), binding_from_dict(given)))
     except AclError as error:
         errors.append(str(error))
 

@@ -194,3 +194,29 @@ def test_the_page_needs_few_queries_however_long_the_draft_is(
 
     with django_assert_max_num_queries(12):
         ada_browser.post(address, {"line": lines})
+
+
+@pytest.mark.parametrize(
+    "hostile", ["[" * 5_000, '{"op": ' + "9" * 5_000 + "}", '{"op": {}}', '"\\ud800"', "\x00", "{}"]
+)
+def test_a_line_that_cannot_be_read_is_told_and_left_out(ada_browser, address, hostile):
+    page = ada_browser.post(address, {"line": [hostile, line(allow("User:cat", "READ", "stock"))]})
+
+    assert page.status_code == 200
+    assert len(page.context["draft"].errors) == 1
+    assert len(page.context["draft"].lines) == 1
+
+
+def test_a_place_that_no_line_has_drops_nothing(ada_browser, address):
+    page = ada_browser.post(address, {"line": line(IN_FORCE, "remove"), "drop": ["9" * 5_000, "²", "-1"]})
+
+    assert len(page.context["draft"].lines) == 1
+
+
+def test_no_gains_does_not_mean_that_nobody_is_touched(ada_browser, address):
+    page = ada_browser.post(address, {"line": line(IN_FORCE, "remove"), "show": "gains"})
+
+    assert page.context["preview"].impact["loses"]
+    assert b"Nobody&#x27;s access would change" not in page.content
+    assert b"Nobody's access would change" not in page.content
+    assert b"None of these" in page.content
