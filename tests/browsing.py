@@ -75,6 +75,11 @@ class Watch:
         page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         page.on("request", lambda request: self._asked(request.url, address))
 
+    def forget(self) -> None:
+        """Begin anew, for the next page of the same window."""
+        self.complaints.clear()
+        self.elsewhere.clear()
+
     def _heard(self, message: Any) -> None:
         if message.type in ("error", "warning"):
             self.complaints.append(f"{message.type}: {message.text}")
