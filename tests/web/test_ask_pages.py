@@ -181,3 +181,15 @@ def test_somebody_without_any_cluster_is_told_who_can_help(eve, signed_in):
 
     assert page.status_code == 200
     assert "There is no cluster that you may look at" in text(page)
+
+
+@pytest.mark.parametrize("door", ["/", "/c/test-eu/explain/"])
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+def test_a_cluster_that_was_never_read_gives_no_verdict(cluster, cho, signed_in, door, headers):
+    asked = {"principal": "User:bob", "operation": "READ", "type": "TOPIC", "name": "orders.eu", "host": ""}
+
+    page = signed_in(cho).get(door, asked, headers=headers).content.decode()
+
+    assert "Cannot tell yet" in page
+    assert "has not been read" in page
+    assert "data-verdict" not in page

@@ -24,7 +24,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     in_force = current.in_force(cluster)
     form = AskForm(request.GET if "principal" in request.GET else None, rules=in_force.rules)
     context: dict[str, Any] = {"cluster": cluster, "form": form, "in_force": in_force}
-    if form.is_bound and form.is_valid():
+    if in_force.revision is not None and form.is_bound and form.is_valid():
         found = answer(form.request(), in_force)
         show_all = "all" in request.GET
         context |= {

@@ -33,7 +33,7 @@ def ask(request: HttpRequest) -> HttpResponse:
     if not wants_part(request):
         assert isinstance(request.user, User)  # login_required
         context["changes"] = recent(request.user, access.visible_clusters(request.user))
-    if form.is_bound and form.is_valid():
+    if in_force.revision is not None and form.is_bound and form.is_valid():
         found = answer(form.request(), in_force)
         context |= {"answer": found, "witness": witness(cluster, found.decision)}
         context["permalink"] = links.explain(cluster, form.request())
