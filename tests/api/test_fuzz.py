@@ -1,0 +1,95 @@
+"""Whatever a program sends, the API answers in the shapes that its schema promises, and never fails.
+
+Schemathesis makes the requests from the schema. It signs in as somebody who may look, so
+that a request gets as far as the question itself.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+import schemathesis
+from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
+from drf_spectacular.generators import SchemaGenerator
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from rest_framework.throttling import SimpleRateThrottle
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+)
+
+from aclweb.accounts import tokens
+from aclweb.inventory.sync import sync
+from tests.builders import allow, deny
+from tests.fake_cluster import FakeCluster
+
+CASES = 80 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 12
+OPERATIONS = [
+    ("/api/v1/clusters/", "GET"),
+    ("/api/v1/clusters/{slug}/", "GET"),
+    ("/api/v1/clusters/{slug}/acls/", "GET"),
+    ("/api/v1/clusters/{slug}/affecting/", "GET"),
+    ("/api/v1/clusters/{slug}/decide/", "POST"),
+    ("/api/v1/clusters/{slug}/what-if/", "POST"),
+    ("/api/v1/changes/", "GET"),
+    ("/api/v1/changes/CR-{number}/", "GET"),
+]
+
+
+@pytest.fixture(scope="module")
+def api():
+    schema = schemathesis.openapi.from_dict(SchemaGenerator().get_schema(request=None, public=True))
+    schema.app = get_wsgi_application()
+    # A test's database is one open transaction: the end of a request must not close it, as in Django's client.
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield schema
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+@pytest.fixture
+def secret(cluster, cho, monkeypatch) -> str:
+    monkeypatch.setattr(SimpleRateThrottle, "allow_request", lambda *_: True)
+    rules = [allow("User:bob", "READ", "orders.", pattern="PREFIXED"), deny("User:bob", "READ", "orders.x")]
+    with FakeCluster(bindings=rules, topics=["orders.eu"]) as fake:
+        sync(cluster, client=fake)
+    return tokens.issue(cho, "fuzzing", days=1)[1]
+
+
+def test_every_operation_of_the_schema_is_tried(api):
+    assert {(found.ok().path, found.ok().method.upper()) for found in api.get_all_operations()} == set(
+        OPERATIONS
+    )
+
+
+@pytest.mark.parametrize(("path", "method"), OPERATIONS)
+def test_no_request_makes_the_api_fail_or_break_its_schema(api, secret, cluster, path, method):
+    operation = api[path][method]
+    modes = [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE]
+
+    @settings(
+        max_examples=CASES,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(
+        case=st.one_of([operation.as_strategy(generation_mode=mode) for mode in modes]), known=st.booleans()
+    )
+    def ask(case, known):
+        if known and "slug" in (case.path_parameters or {}):
+            case.path_parameters["slug"] = cluster.slug
+        case.call_and_validate(
+            headers={"Authorization": f"Bearer {secret}"},
+            checks=[not_a_server_error, content_type_conformance, response_schema_conformance],
+        )
+
+    ask()
