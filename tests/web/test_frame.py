@@ -82,6 +82,13 @@ def test_signing_in_leads_to_the_page_that_was_asked_for(client, ada, cluster):
     assert page["Location"] == "/clusters/"
 
 
+def test_a_session_that_ended_never_puts_the_sign_in_form_into_the_middle_of_a_page(client, cluster):
+    part = client.get(f"/c/{cluster.slug}/acls/", headers={"HX-Request": "true"}, follow=True)
+
+    assert part["HX-Refresh"] == "true"
+    assert part.content == b""
+
+
 def test_no_link_can_sign_anybody_out(browser):
     assert browser.get("/sign-out/").status_code == 405
     assert browser.get("/clusters/").status_code == 200

@@ -7,7 +7,11 @@ from typing import Any
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django_htmx.http import HttpResponseClientRefresh
+
+from aclweb.web.htmx import wants_part
 
 
 class SignInForm(AuthenticationForm):
@@ -26,9 +30,20 @@ class SignInForm(AuthenticationForm):
 
 
 class SignIn(LoginView):
+    """Asks for user name and password, on a page of its own: never in the middle of another one.
+
+    Where a session has ended, htmx follows the way here to fetch a part of a page. It is
+    told to load the whole page again instead, which leads here and back.
+    """
+
     template_name = "session/sign_in.html"
     authentication_form = SignInForm
     redirect_authenticated_user = True
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if wants_part(request):
+            return HttpResponseClientRefresh()
+        return super().dispatch(request, *args, **kwargs)
 
 
 class SignOut(LogoutView):
