@@ -18,6 +18,7 @@ from aclweb.acl.authorizer import Basis, Decision, Finding, Result, authorize, d
 from aclweb.acl.explain import Explanation, explain
 from aclweb.acl.model import WILDCARD, AccessRequest, AclBinding
 from aclweb.inventory.current import InForce
+from aclweb.web.resource_page import removals
 
 _PARTS = ("principal", "host", "operation")
 _VERDICTS = {Result.ALLOWED: "allowed", Result.DENIED: "refused", Result.UNDECIDED: "unknown"}
@@ -105,7 +106,7 @@ class Answer:
     @property
     def removal_query(self) -> str:
         """The rules that hold a yes up, to be removed, as a what-if takes them in its address."""
-        return _as_draft(("remove", binding) for binding in self.explanation.smallest_removals)
+        return removals(self.explanation.smallest_removals)
 
     @cached_property
     def other_hosts(self) -> tuple[str, ...]:

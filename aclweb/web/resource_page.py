@@ -7,7 +7,6 @@ resource is seen first; and what is not folded comes in pages, so that no page i
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Self
 from urllib.parse import urlencode
 
 from aclweb.acl.model import AclBinding, Operation, ResourceType
+from aclweb.acl.notation import binding_key
 from aclweb.inventory import queries
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.queries import AccessRow, Cell, ResourceAccess
@@ -27,6 +27,8 @@ LISTED = {kind.name: kind for kind in (ResourceType.TOPIC, ResourceType.GROUP)}
 ROWS_SHOWN = 12
 RULES_SHOWN = 12
 FOLDED_SHOWN = 8
+# Rules named in one address by their keys: web servers take some four thousand characters.
+MOST_REMOVED = 45
 
 
 @dataclass(frozen=True)
@@ -126,9 +128,11 @@ def heading_of(cell: Cell) -> str:
     return f"{spoken} {told.get(cell.state, 'cannot be told')}"
 
 
-def removals(bindings: Iterable[AclBinding]) -> str:
-    """Return the query of a what-if that removes these rules; empty without any."""
-    return urlencode([("remove", json.dumps(binding.as_dict())) for binding in bindings])
+def removals(bindings: Sequence[AclBinding]) -> str:
+    """Return the query of a what-if that removes these rules; empty without any, or with more than an address holds."""
+    if len(bindings) > MOST_REMOVED:
+        return ""
+    return urlencode([("remove_key", binding_key(binding)) for binding in bindings])
 
 
 def _is_particular(row: AccessRow) -> bool:

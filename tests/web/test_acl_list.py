@@ -9,6 +9,7 @@ from django.http import QueryDict
 
 from aclweb.inventory.sync import sync
 from aclweb.web import acl_filters
+from aclweb.web.resource_page import removals
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
 
@@ -122,12 +123,12 @@ def test_rules_can_be_copied_as_commands_with_every_letter_quoted(browser):
 def test_selected_rules_go_to_a_what_if_that_removes_them(browser):
     page = browser.get(LIST, {"principal": "User:cat"})
 
-    assert 'name="remove"' in text(page)
+    assert 'name="remove_key"' in text(page)
     assert 'action="/c/test-eu/what-if/"' in text(page)
 
 
 def test_somebody_who_only_looks_gets_no_boxes_to_tick(browser, cho, signed_in):
-    assert 'name="remove"' not in text(signed_in(cho).get(LIST))
+    assert 'name="remove_key"' not in text(signed_in(cho).get(LIST))
 
 
 def test_an_empty_answer_says_why_and_what_next(browser):
@@ -152,3 +153,18 @@ def test_a_rule_that_kafka_acls_cannot_be_told_stands_as_a_comment_beside_the_co
     lines = page.context["commands"]
     assert page.status_code == 200
     assert [line.split()[0] for line in sorted(lines)] == ["#", "kafka-acls"]
+
+
+def test_a_whole_page_of_selected_rules_reaches_the_what_if(browser):
+    keys = [row.key for row in browser.get(LIST).context["page"].rows]
+
+    page = browser.post("/c/test-eu/what-if/", {"remove_key": keys})
+
+    assert len(page.context["draft"].lines) == len(keys) == 50
+
+
+def test_no_link_that_removes_rules_is_longer_than_a_web_server_takes():
+    rules = [allow("User:bob", "READ", f"orders.{number}") for number in range(60)]
+
+    assert 2_000 < len(removals(rules[:45])) < 3_600
+    assert removals(rules) == ""

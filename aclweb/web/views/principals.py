@@ -17,7 +17,6 @@ from aclweb.web.resource_page import removals
 
 RESOURCES_SHOWN = 15
 RULES_SHOWN = 12  # of each list; the list of ACLs has all of them
-MOST_REMOVED = 20  # rules that fit into one address
 
 
 @login_required
@@ -51,7 +50,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "page": slice_page(found.resources, page_asked(request.GET), RESOURCES_SHOWN),
         "uses": usage_of(cluster, [binding_key(rule) for part in rules.values() for rule in part]),
         "rules": rules,
-        "offboard_query": removals(found.own) if len(found.own) <= MOST_REMOVED else "",
+        "offboard_query": removals(found.own),
     }
     return render_page(
         request, "principals/detail.html", "principals/_resources.html", context, section="principals"
