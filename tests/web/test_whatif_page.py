@@ -220,3 +220,10 @@ def test_no_gains_does_not_mean_that_nobody_is_touched(ada_browser, address):
     assert b"Nobody&#x27;s access would change" not in page.content
     assert b"Nobody's access would change" not in page.content
     assert b"None of these" in page.content
+
+
+def test_no_effect_is_told_of_a_cluster_that_was_never_read(ada_browser, cluster):
+    page = ada_browser.post(f"/c/{cluster.slug}/what-if/", RULE)
+
+    assert b"Cannot tell yet" in page.content
+    assert b"Gains access" not in page.content
