@@ -13,8 +13,8 @@ from django.db.models import QuerySet
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import generics
-from rest_framework.exceptions import ValidationError
+from rest_framework import generics, status
+from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -131,7 +131,7 @@ class Affecting(APIView):
         """Every ACL whose pattern covers one resource, whoever it is for."""
         cluster = cluster_or_404(request.user, slug)
         resource = _resource(request.query_params.get("resource", ""))
-        in_force = current.in_force(cluster)
+        in_force = _in_force(cluster)
         answer = {
             "revision": _revision(cluster),
             "resource": str(resource),
@@ -149,7 +149,7 @@ class Decide(APIView):
         cluster = cluster_or_404(request.user, slug)
         asked = RequestSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        in_force = current.in_force(cluster)
+        in_force = _in_force(cluster)
         question = asked.validated_data
         try:
             question = replace(question, host=as_java_prints(question.host))
@@ -186,6 +186,7 @@ class WhatIf(APIView):
         asked = WhatIfRequestSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         wanted = asked.validated_data
+        _in_force(cluster)
         try:
             delta = Delta(add=tuple(wanted["add"]), remove=tuple(wanted["remove"]))
             found = preview(cluster, delta, new_topics=tuple(wanted["new_topics"]))
@@ -227,6 +228,22 @@ class ChangeDetail(APIView):
 def _person(request: Request) -> User:
     assert isinstance(request.user, User)  # IsAuthenticated
     return request.user
+
+
+class NotReadYet(APIException):
+    """A verdict without a reading would be one about an empty cluster, which nobody asked about."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "not_read"
+
+
+def _in_force(cluster: Cluster) -> current.InForce:
+    found = current.in_force(cluster)
+    if found.revision is None:
+        raise NotReadYet(
+            f"{cluster.name} has not been read yet, so nothing can be told. {cluster.state_sentence}".strip()
+        )
+    return found
 
 
 def _revision(cluster: Cluster) -> int | None:

@@ -258,6 +258,22 @@ def test_a_change_in_review_is_told_with_its_items_and_its_effect(program, read_
     assert "revision" in told["impact"]
 
 
+def test_a_cluster_that_was_never_read_gives_no_verdict(cho, cluster):
+    client = APIClient()
+    client.force_authenticate(cho)
+    door = f"/api/v1/clusters/{cluster.slug}"
+
+    answers = [
+        _decide(client, cluster, resource_name="orders.eu"),
+        client.post(f"{door}/what-if/", {"add": [ACLS[0].as_dict()]}, format="json"),
+        client.get(f"{door}/affecting/", {"resource": "TOPIC:orders.eu"}),
+    ]
+
+    for answer in answers:
+        assert answer.status_code == 409
+        assert "has not been read yet" in answer.json()["detail"]
+
+
 def test_the_schema_describes_every_address(program):
     answer = program.get("/api/schema/", headers={"Accept": "application/json"})
 
