@@ -13,14 +13,17 @@ os.environ.setdefault(
     "ACLWEB_SECRET_KEY", "for tests only, and long enough to pass the deployment checks 0123456789"
 )
 os.environ.setdefault("ACLWEB_ENCRYPTION_KEYS", Fernet.generate_key().decode("ascii"))
-if "ACLWEB_DATA_DIR" not in os.environ:
+# Each worker of pytest-xdist has a directory of its own: its queue and its locks are nobody else's.
+_worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+if "ACLWEB_DATA_DIR" not in os.environ or os.environ.get("ACLWEB_TESTS_WORKER", _worker) != _worker:
     # Goes when the process that made it ends; the processes that it starts share it.
+    os.environ["ACLWEB_TESTS_WORKER"] = _worker
     _data = tempfile.TemporaryDirectory(prefix="aclweb-tests-")
     os.environ["ACLWEB_DATA_DIR"] = _data.name
     os.mkdir(os.path.join(_data.name, "static"))
 os.environ.setdefault("ACLWEB_LOG_LEVEL", "warning")
 
-from aclweb.settings import *  # noqa: F403
+from aclweb.settings import *  # noqa: E402, F403
 
 ALLOWED_HOSTS = ["*"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

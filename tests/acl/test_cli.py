@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -91,8 +90,8 @@ def test_help_is_given_on_standard_output(run):
         assert end.value.code == 0
 
 
-def test_every_command_runs_on_a_bare_python_without_any_package(tmp_path):
-    os.chdir(tmp_path)
+def test_every_command_runs_on_a_bare_python_without_any_package(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     acls("a", BOB_READS)
     requests("r", read("User:bob", "orders"))
     lines("s", {"id": "1", "acls": [], "request": read("User:a", "t").as_dict(), "expected": "DENIED"})

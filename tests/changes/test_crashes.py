@@ -37,6 +37,8 @@ AFTER = {
 ITEMS = 4  # one in each phase
 
 # Each point once, and those that a run passes once a phase also in the middle of the run.
+PROJECT = Path(__file__).parents[2]
+
 KILLS = [
     *(f"{point}:kill9" for point in (*failpoints.POINTS, "sent")),
     *(
@@ -93,6 +95,7 @@ class World:
         """Start a worker from scratch and return while it runs."""
         return subprocess.Popen(
             [sys.executable, "-m", "tests.changes.worker", *arguments],
+            cwd=PROJECT,
             env={**os.environ, **self._environment(**environment)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -120,6 +123,7 @@ def nursery() -> Iterator[subprocess.Popen[str]]:
     }
     with subprocess.Popen(
         [sys.executable, "-m", "tests.changes.worker", "serve"],
+        cwd=PROJECT,
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
