@@ -122,6 +122,9 @@ LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign-in"
 
+# A draft of 5,000 ACLs is a form of as many fields.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 6_000
+
 # One time zone everywhere; pages say "UTC" beside each time.
 LANGUAGE_CODE = "en"
 USE_I18N = False

@@ -32,6 +32,8 @@ from aclweb.acl.notation import binding_from_dict, read_acls
 from aclweb.acl.objects import parse_object
 from aclweb.acl.problems import NotationError
 from aclweb.acl.profiles import Rules, operations_of
+from aclweb.changes.models import ChangeError
+from aclweb.changes.preview import check
 from aclweb.inventory.current import InForce
 
 # A draft longer than this belongs in a file for `python -m aclweb.acl whatif`.
@@ -207,6 +209,7 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
             f"A draft holds at most {MOST_LINES:,} ACLs; this one had {len(lines):,}, so the rest was cut."
         )
         lines = lines[:MOST_LINES]
+    lines = _takeable(lines, errors)
     errors += _absent(lines, in_force)
     topics = tuple(dict.fromkeys(name for name in data.getlist("new_topic") if name.strip()))
     topics, wrong = _topic_names(topics)
@@ -222,6 +225,23 @@ def _collect(lines: list[Line], errors: list[str], text: str, *, op: str | None)
         lines.append(Line(str(wanted), binding_from_dict(given)))
     except AclError as error:
         errors.append(str(error))
+
+
+def _takeable(lines: Iterable[Line], errors: list[str]) -> list[Line]:
+    """Return the lines that an edit can hold, and add a sentence for each that it cannot."""
+    kept: dict[AclBinding, Line] = {}
+    for line in lines:
+        other = kept.get(line.binding)
+        if other is not None and other.op != line.op:
+            errors.append(f"A draft cannot add and remove the same ACL; the first is kept: {other.as_text()}")
+            continue
+        try:
+            check(Delta(add=(line.binding,), remove=()))
+        except ChangeError as error:
+            errors.append(str(error))
+            continue
+        kept[line.binding] = line
+    return list(kept.values())
 
 
 def _absent(lines: Iterable[Line], in_force: InForce) -> list[str]:

@@ -227,3 +227,28 @@ def test_no_effect_is_told_of_a_cluster_that_was_never_read(ada_browser, cluster
 
     assert b"Cannot tell yet" in page.content
     assert b"Gains access" not in page.content
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"principal": "bob"}, {"resource_name": ""}, {"operation": "UNKNOWN"}, {"pattern_type": "GLOB"}],
+    ids=str,
+)
+@pytest.mark.parametrize("field", ["add", "paste"])
+def test_a_rule_that_no_broker_takes_is_told_beside_the_draft(address, ada_browser, field, wrong):
+    rule = {**allow("User:cat", "READ", "stock").as_dict(), **wrong}
+
+    page = ada_browser.post(
+        address, {field: json.dumps(rule), "line": line(allow("User:dan", "WRITE", "stock"))}
+    )
+
+    assert page.status_code == 200
+    assert page.context["draft"].errors
+    assert [found.binding.principal for found in page.context["draft"].lines] == ["User:dan"]
+
+
+def test_a_draft_that_adds_and_removes_the_same_rule_keeps_the_first_and_says_so(address, ada_browser):
+    page = ada_browser.post(address, {"line": [line(IN_FORCE, "remove"), line(IN_FORCE, "add")]})
+
+    assert [found.op for found in page.context["draft"].lines] == ["remove"]
+    assert "cannot add and remove the same ACL" in " ".join(page.context["draft"].errors)
