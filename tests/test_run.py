@@ -221,6 +221,8 @@ def test_a_program_left_running_by_a_killed_supervisor_is_ended_before_the_next_
     abandoned = python(tmp_path, "worker", SLEEPER)
     abandoned.start()
     left = abandoned.pid
+    # For a moment after its start the system knows no command line of a process.
+    wait_until(lambda: leftover.command_line(left))
 
     following = python(tmp_path, "worker", SLEEPER)
     following.start()
