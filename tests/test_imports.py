@@ -158,3 +158,29 @@ def test_the_site_and_its_workers_load_without_spark():
     )
 
     assert answer.stdout.split() == ["True", "True"], answer.stderr
+
+
+def test_no_modules_import_one_another_in_a_circle():
+    below = {name: modules_imported(path) for name, path in MODULES.items()}
+
+    assert [name for name in below if name in reached_from(name, below)] == []
+
+
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in FILES
+}
+
+
+def modules_imported(path):
+    """Return the modules of ours that a file imports, also those only imported for their types."""
+    names = set(imported(ast.parse(path.read_text(encoding="utf-8"))))
+    return {name if name in MODULES else name.rpartition(".")[0] for name in names} & set(MODULES)
+
+
+def reached_from(name, below):
+    seen, waiting = set(), [name]
+    while waiting:
+        new = below[waiting.pop()] - seen
+        seen |= new
+        waiting += new
+    return seen

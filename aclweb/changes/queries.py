@@ -257,7 +257,7 @@ def headline(change: Change, *, given: int, needed: int) -> str:
     if change.state == _S.DRAFT:
         return "A draft: nobody has been asked yet."
     if change.state == _S.IN_REVIEW:
-        told = f"Waiting for review: {given} of {needed} approvals."
+        told = f"Waiting for review: {given} of {needed} approval{'' if needed == 1 else 's'}."
         return f"{told} {change.sentence}".strip()
     if change.state == _S.QUEUED and change.cluster.state == ClusterState.UNREACHABLE:
         return f"{change.sentence} {change.cluster.state_sentence}".strip()

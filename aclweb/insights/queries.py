@@ -349,12 +349,13 @@ def _file(file: Mapping[str, Any]) -> LogFile:
 
 
 def _coverage_sentences(load: Load, files: tuple[LogFile, ...]) -> Iterable[str]:
+    lines = "1 line" if load.lines_read == 1 else f"{load.lines_read:,} lines"
     if load.first_at is None or load.last_at is None:
-        yield f"The log has {load.lines_read:,} lines, and none that begins with a time."
+        yield f"The log has {lines}, and none that begins with a time."
     else:
         yield (
             f"The log covers {load.first_at:%Y-%m-%d %H:%M} to {load.last_at:%Y-%m-%d %H:%M} of the brokers' clocks, "
-            f"with {load.lines_read:,} lines in {len(files)} {'file' if len(files) == 1 else 'files'}."
+            f"with {lines} in {len(files)} {'file' if len(files) == 1 else 'files'}."
         )
     blind = [file.name for file in files if not file.permits]
     if not load.permits_seen:

@@ -2,42 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from aclweb.acl.model import ANY_USER, CLUSTER_NAME, AclBinding, Operation, Resource, ResourceType
 from aclweb.acl.profiles import operations_of
 from aclweb.inventory import exposure
+from aclweb.inventory.cells import REACHES, AccessRow, ResourceAccess
 from aclweb.inventory.current import Holdings, InForce, in_force
-from aclweb.inventory.matrix import NOTHING, REACHES, AccessRow, Joined, Matrix, reach
+from aclweb.inventory.matrix import NOTHING, Joined, Matrix, reach
 from aclweb.inventory.models import Cluster
 
 # What an operation on the whole cluster allows for every topic beside the topic's own rights.
 _BY_CLUSTER = (Operation.CREATE, Operation.DELETE)
-
-
-@dataclass(frozen=True)
-class ResourceAccess:
-    """Who can do what with one resource.
-
-    exists: None where the names of this type, or of this cluster, are not known.
-    sentences: how far the resource is exposed, most important first; `caveats` among them.
-    bindings: what covers it: DENY first, then exact, prefixes with the longest first, `*`
-        last. For reading; in Kafka only DENY before ALLOW counts.
-    by_cluster: (operation, principals) who may do it through a right on the cluster.
-    """
-
-    resource: Resource
-    exists: bool | None
-    partitions: int | None
-    internal: bool
-    sentences: tuple[str, ...]
-    caveats: tuple[str, ...]
-    operations: tuple[Operation, ...]
-    rows: tuple[AccessRow, ...]
-    bindings: tuple[AclBinding, ...]
-    default_applies: bool
-    super_users: tuple[str, ...] | None
-    by_cluster: tuple[tuple[Operation, tuple[str, ...]], ...]
 
 
 def topic_access(

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Sequence
 
 from aclweb.acl.explain import name_text, resource_text, says
 from aclweb.acl.model import Operation, ResourceType
 from aclweb.acl.profiles import Rules
-
-if TYPE_CHECKING:
-    from aclweb.inventory.access import ResourceAccess
-    from aclweb.inventory.matrix import AccessRow, Cell
+from aclweb.inventory.cells import AccessRow, Cell, ResourceAccess
 
 # What people want to know first of each type, as the end of "12 principals can …".
 _FIRST: dict[ResourceType, tuple[tuple[Operation, str], ...]] = {
@@ -164,7 +160,7 @@ def _who_can(named: Sequence[AccessRow], anybody: AccessRow, operation: Operatio
     return f"{told}, {_some(only, able)}only from {_hosts(places)}"
 
 
-def _some(part: Sequence[object], whole: Sequence[object]) -> str:
+def _some(part: Collection[object], whole: Collection[object]) -> str:
     """Return `one of them `, `3 of them `, or nothing where it is all of them."""
     if len(part) == len(whole):
         return ""
@@ -187,7 +183,8 @@ def _deletion(access: ResourceAccess, named: Sequence[AccessRow], anybody: Acces
     } | through_cluster
     if not able:
         return ["Nobody but super users can delete it."]
-    extra = f", {len(through_cluster)} of them through a right on the cluster" if through_cluster else ""
+    some = _some(through_cluster, able)
+    extra = f", {some}through a right on the cluster" if through_cluster else ""
     return [f"{_capital(_principals(len(able)))} can delete it{extra}."]
 
 

@@ -155,12 +155,12 @@ def list_acls(
 def list_names(
     cluster: Cluster, resource_type: ResourceType, text: str = "", page: int = 1, size: int = 50
 ) -> Page[NameRow]:
-    """Return one page of the topics or groups whose name holds `text`, by name."""
+    """Return one page of the topics or groups whose name holds `text`, in capital or small letters, by name."""
     here = in_force(cluster)
     names = here.holdings.names.get(resource_type, ())
     if text:
         names = here.holdings.remember(
-            ("list_names", resource_type, text), lambda: tuple(name for name in names if text in name)
+            ("list_names", resource_type, text.casefold()), lambda: tuple(_holding(names, text))
         )
     some, number, pages = _cut(names, page, size)
     rows = []
@@ -174,9 +174,12 @@ def list_names(
 
 
 def list_principals(cluster: Cluster, text: str = "", page: int = 1, size: int = 50) -> Page[PrincipalRow]:
-    """Return one page of everybody whom an ACL or the declared super users name and whose text holds `text`."""
+    """Return one page of everybody whom an ACL or the declared super users name, and who holds `text`.
+
+    In capital or small letters: this is how people search. What decides compares letter by letter.
+    """
     here = in_force(cluster)
-    principals = [principal for principal in here.principals if text in principal]
+    principals = list(_holding(here.principals, text))
     some, number, pages = _cut(principals, page, size)
     rows = tuple(
         PrincipalRow(
@@ -188,6 +191,11 @@ def list_principals(cluster: Cluster, text: str = "", page: int = 1, size: int =
         for principal in some
     )
     return Page(rows, len(principals), number, pages)
+
+
+def _holding(names: Iterable[str], text: str) -> Iterable[str]:
+    wanted = text.casefold()
+    return (name for name in names if wanted in name.casefold())
 
 
 def _cut(rows: Sequence[Row], page: int, size: int) -> tuple[Sequence[Row], int, int]:

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from aclweb.acl.addresses import as_java_prints
-from aclweb.acl.authorizer import Answer, Basis, Result, answer_from, effect_on, for_operation
+from aclweb.acl.authorizer import Answer, Basis, Result, answer_from, effect_on
 from aclweb.acl.hosts import admits, in_range, read_address, read_range
 from aclweb.acl.index import ALL_BITS, DENY_SHIFT, mask_of
 from aclweb.acl.model import (
@@ -34,11 +34,8 @@ from aclweb.acl.model import (
     split_principal,
 )
 from aclweb.acl.profiles import Rules
-from aclweb.inventory import exposure
+from aclweb.inventory.cells import REACHES, AccessRow, Verdict
 from aclweb.inventory.current import InForce
-
-REACHES = ("exact", "prefix", "all")
-"""How far a pattern reaches, the narrowest first."""
 
 _MASK_BITS = 64
 _DIRECT_SHIFT = len(REACHES) * _MASK_BITS
@@ -51,122 +48,6 @@ _FIELDS: dict[Operation, int] = {
     if operation is not Operation.ANY
 }
 _SUPER: Answer = (Result.ALLOWED, Basis.SUPER_USER)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """Whether one caller may do one operation; the same object for all callers with rules of the same shape.
-
-    state: "allowed", "refused" (by a DENY), "none" (no ACL allows it), "some-hosts" (the
-        answer differs between `hosts` and every other address), "default" (allowed,
-        since no ACL covers the resource) or "unknown".
-    through: the narrowest pattern that settled it: "exact", "prefix", "all", or "".
-    is_particular: whether an ALLOW settled it that is not for every name.
-    implied: allowed only because another operation brings this one.
-    hosts: with "some-hosts", the ACL hosts whose answer differs from `elsewhere`, less
-        `except_hosts` within them. `dead_hosts`: those of them that are no address (nor a
-        range that this Kafka reads), so that no client can ever come from there.
-    hangs_on: undeclared settings that would change the answer if they were otherwise.
-    settled_at: (address, whether by DENY) where bindings settled it, for "some-hosts" those hosts first.
-    """
-
-    operation: Operation
-    state: str
-    through: str = ""
-    is_particular: bool = False
-    implied: bool = False
-    hosts: tuple[str, ...] = ()
-    except_hosts: tuple[str, ...] = ()
-    dead_hosts: tuple[str, ...] = ()
-    elsewhere: str = ""
-    hangs_on: tuple[str, ...] = ()
-    settled_at: tuple[tuple[str, bool], ...] = ()
-
-    @property
-    def is_allowed_somewhere(self) -> bool:
-        """Whether a client can come from at least one place where this is allowed."""
-        if self.state == "some-hosts":
-            return self.elsewhere == "allowed" or set(self.hosts) != set(self.dead_hosts)
-        return self.state in ("allowed", "default")
-
-
-_SHARED = tuple(Verdict.__dataclass_fields__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell(Verdict):
-    """A verdict with whom and what it is about.
-
-    determining: the bindings that settled it, for "some-hosts" on those hosts first.
-    """
-
-    principal: str
-    kind: str
-    resource: Resource
-    determining: tuple[AclBinding, ...] = ()
-
-    @property
-    def sentence(self) -> str:
-        """Say what the answer is and what settled it."""
-        return exposure.cell_sentence(self)
-
-
-@dataclass(frozen=True, slots=True)
-class AccessRow:
-    """One caller of the matrix.
-
-    kind: "principal"; "any-user", somebody whom no ACL names; "super-users", all of them.
-    verdicts: one for each operation; `cells` are the same with the bindings that settled them.
-    bindings: those for the caller that cover the resource.
-    is_super_user: a named principal who is also declared a super user.
-    reads_ranges: whether this Kafka reads a host with a slash as a range.
-    """
-
-    principal: str
-    kind: str
-    resource: Resource
-    verdicts: tuple[Verdict, ...]
-    bindings: tuple[AclBinding, ...] = ()
-    is_super_user: bool = False
-    hangs_on: tuple[str, ...] = ()
-    reads_ranges: bool = False
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return tuple(self._cell(verdict) for verdict in self.verdicts)
-
-    def cell(self, operation: Operation) -> Cell | None:
-        verdict = self.verdict(operation)
-        return None if verdict is None else self._cell(verdict)
-
-    def verdict(self, operation: Operation) -> Verdict | None:
-        for verdict in self.verdicts:
-            if verdict.operation is operation:
-                return verdict
-        return None
-
-    def determining(self, verdict: Verdict) -> tuple[AclBinding, ...]:
-        """Return every matching DENY, or else every matching ALLOW, as a Decision names them."""
-        return tuple(
-            dict.fromkeys(
-                binding
-                for host, by_deny in verdict.settled_at
-                for binding in self.bindings
-                if binding.is_deny is by_deny
-                and binding.pattern_type is not PatternType.UNKNOWN
-                and admits(binding.host, host, ranges=self.reads_ranges)
-                and for_operation(binding, verdict.operation)
-            )
-        )
-
-    def _cell(self, verdict: Verdict) -> Cell:
-        return Cell(
-            principal=self.principal,
-            kind=self.kind,
-            resource=self.resource,
-            determining=self.determining(verdict),
-            **{name: getattr(verdict, name) for name in _SHARED},
-        )
 
 
 class Joined(NamedTuple):

@@ -28,8 +28,9 @@ from aclweb.acl.model import (
 from aclweb.acl.patterns import empty_prefix_covers
 from aclweb.acl.profiles import Rules, operations_of
 from aclweb.inventory import exposure
+from aclweb.inventory.cells import AccessRow
 from aclweb.inventory.current import InForce, in_force, span
-from aclweb.inventory.matrix import AccessRow, Joined, Matrix
+from aclweb.inventory.matrix import Joined, Matrix
 from aclweb.inventory.models import Cluster
 
 # Whoever may reach everything is told so in a sentence; nobody reads fifty thousand rows.

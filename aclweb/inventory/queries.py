@@ -7,7 +7,8 @@ history      what came and went
 status       how does the cluster stand
 """
 
-from aclweb.inventory.access import ResourceAccess, topic_access
+from aclweb.inventory.access import topic_access
+from aclweb.inventory.cells import AccessRow, Cell, ResourceAccess
 from aclweb.inventory.history import Edit, edits_of, history, revision_delta
 from aclweb.inventory.listing import (
     AclListFilters,
@@ -19,7 +20,6 @@ from aclweb.inventory.listing import (
     list_names,
     list_principals,
 )
-from aclweb.inventory.matrix import AccessRow, Cell
 from aclweb.inventory.principal import PrincipalAccess, Reach, principal_access
 from aclweb.inventory.status import Badge, ClusterStatus, status
 

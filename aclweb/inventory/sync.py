@@ -61,7 +61,7 @@ _ITSELF = "aclweb"
 
 trail.register(
     "cluster.changed",
-    "Revision {revision} of {cluster}: {added} ACLs added, {removed} removed, {origin}.",
+    "Revision {revision} of {cluster}: ACLs added: {added}, removed: {removed}; {origin}.",
 )
 trail.register("cluster.reading-held", "A reading of {cluster} was not stored: {reason}")
 trail.register("cluster.reading-accepted", "{actor} accepted a reading of {cluster} that was held: {reason}")

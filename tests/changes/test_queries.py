@@ -77,7 +77,7 @@ def test_a_page_shows_effect_steps_approvals_and_what_each_may_do(ask, ada, ben,
 
     page = queries.change_page(change, ben)
 
-    assert page.headline == "Waiting for review: 0 of 1 approvals."
+    assert page.headline == "Waiting for review: 0 of 1 approval."
     assert page.effect is not None
     assert page.effect.gains == 2
     assert [(step.title, len(step.items)) for step in page.steps] == [("Add denies", 1), ("Add allows", 1)]

@@ -153,6 +153,17 @@ def test_principals_are_listed_with_their_rules_and_super_users_among_them(clust
     assert list_principals(cluster, "bo").total == 1
 
 
+def test_names_and_principals_are_searched_in_capital_and_small_letters(cluster):
+    assert [row.name for row in list_names(cluster, ResourceType.TOPIC, "ORDERS.E").rows] == ["orders.eu"]
+    assert [row.principal for row in list_principals(cluster, "user:BO").rows] == ["User:bob"]
+
+
+def test_a_filter_that_names_a_principal_or_a_resource_still_compares_letter_by_letter(cluster):
+    assert list_acls(cluster, AclListFilters(principal="User:bob")).total == 3
+    assert list_acls(cluster, AclListFilters(principal="User:Bob")).total == 0
+    assert list_acls(cluster, AclListFilters(name="PAY")).total == 0
+
+
 def test_history_tells_each_revision_and_what_came_and_went(cluster):
     sync(cluster, client=Answers([*EVERYTHING[1:], allow("User:new", "READ", "pay")], topics("pay")))
 

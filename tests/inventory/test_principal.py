@@ -6,7 +6,8 @@ import pytest
 from aclweb.acl.authorizer import Result, decide
 from aclweb.acl.model import ANY_USER, AccessRequest, Operation, Resource, ResourceType
 from aclweb.acl.profiles import Rules, operations_of
-from aclweb.inventory.matrix import AccessRow, Joined
+from aclweb.inventory.cells import AccessRow
+from aclweb.inventory.matrix import Joined
 from aclweb.inventory.principal import access_of
 from tests.builders import allow, deny
 from tests.inventory.test_access import ELSEWHERE, here

@@ -326,7 +326,7 @@ def test_an_audit_event_says_where_a_difference_was_made(cluster, cause, expecte
     sync(cluster, client=Answers([BOB, EVE, CHO]), cause=cause, expected=expected)
 
     last = trail.trail("cluster:test-eu").last()
-    assert trail.sentence(last) == f"Revision 2 of test-eu: 2 ACLs added, 0 removed, {origin}."
+    assert trail.sentence(last) == f"Revision 2 of test-eu: ACLs added: 2, removed: 0; {origin}."
 
 
 def test_a_reading_that_only_finds_names_makes_a_revision_and_no_audit_event(cluster):

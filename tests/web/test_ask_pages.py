@@ -191,5 +191,6 @@ def test_a_cluster_that_was_never_read_gives_no_verdict(cluster, cho, signed_in,
     page = signed_in(cho).get(door, asked, headers=headers).content.decode()
 
     assert "Cannot tell yet" in page
+    assert "as of" not in page
     assert "has not been read" in page
     assert "data-verdict" not in page

@@ -191,3 +191,29 @@ def test_search_finds_topics_groups_principals_and_rules(browser):
     assert page.context["groups"].total == 1
     assert browser.get("/c/test-eu/search/", {"q": "bob"}).context["principals"].total == 1
     assert "Nothing holds this text" in text(browser.get("/c/test-eu/search/", {"q": "zzz"}))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/c/test-eu/topics/?q=STOCK",
+        "/c/test-eu/topics/?type=GROUP",
+        "/c/test-eu/principals/?q=user:BOB",
+        "/c/test-eu/acls/?principal=User:bob",
+        "/c/test-eu/search/?q=User:bob",
+        "/c/test-eu/topics/stock",
+        "/c/test-eu/principal/?name=User:bob",
+        "/c/test-eu/",
+    ],
+)
+def test_one_of_a_kind_is_never_told_as_many(browser, path):
+    page = browser.get(path)
+
+    told = re.sub(r"<[^>]*>", " ", text(page).partition("<main")[2])
+    assert page.status_code == 200
+    assert (
+        re.findall(
+            r"(?<![\w.,])1\s+(?:topic|group|principal|rule|change|revision|event|host|ACL|file)s\b", told
+        )
+        == []
+    )

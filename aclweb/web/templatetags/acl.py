@@ -34,6 +34,7 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.notation import binding_key
+from aclweb.inventory import exposure
 from aclweb.inventory.models import Cluster
 from aclweb.web import answering, links, render_time, spelling
 
@@ -258,7 +259,7 @@ def cell_url(cluster: Cluster, kind: ResourceType, name: str, row: AccessRow, ce
 def cell_sentence(cell: Cell) -> SafeString:
     """Show why a cell is as it is, with the texts of Kafka in it set as names."""
     names = {binding.resource_name for binding in cell.determining} | {cell.principal, cell.resource.name}
-    return spelling.with_names(cell.sentence, names)
+    return spelling.with_names(exposure.cell_sentence(cell), names)
 
 
 @register.filter

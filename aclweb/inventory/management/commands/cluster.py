@@ -125,8 +125,8 @@ class Command(BaseCommand):
                 self.stderr.write(str(error))
             sys.exit(1)
         sentence = (
-            f"{cluster.slug} answers: {len(reading.bindings):,} ACLs, {len(topics):,} topics, "
-            f"{'groups unknown' if groups is None else f'{len(groups):,} groups'}."
+            f"{cluster.slug} answers. ACLs: {len(reading.bindings):,}, topics: {len(topics):,}, "
+            f"groups: {'unknown' if groups is None else f'{len(groups):,}'}."
         )
         problems = [f"{problem.where}: {problem.sentence}" for problem in reading.problems]
         found = {

@@ -63,6 +63,6 @@ def sentence(slug: str, result: syncing.SyncResult) -> str:
         return f"{slug}: {result.sentence}"
     number = result.revision.number if result.revision else 0
     if result.changed:
-        differs = f"{len(result.delta.add)} ACLs added, {len(result.delta.remove)} removed"
+        differs = f"ACLs added: {len(result.delta.add)}, removed: {len(result.delta.remove)}"
         return f"{slug}: {result.sentence} Stored as revision {number}: {differs}."
     return f"{slug}: {result.sentence} Nothing differs from revision {number}."
