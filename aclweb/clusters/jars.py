@@ -1,4 +1,4 @@
-"""Where are the jars of a real Kafka broker, and how do they get onto this machine?
+"""Where are the jars of a real Kafka, and how do they get onto this machine?
 
 A lock under requirements/kafka names every jar of a version with its SHA-256, and
 whoever resolves is asked for exactly these, each without its dependencies: Maven and
@@ -9,7 +9,12 @@ Downloads go into a folder of their own; only when every file has been checked d
 it get its final name. So a folder with its name is complete, or was tampered with,
 which its marker and the sizes tell.
 
-    python -m aclweb.clusters.jars 4.4.0 3.9.2
+Without an argument the command fetches what the tests use: two brokers, the release
+with Kafka's own command-line tools, and a Java compiler if the Java here has none.
+Other versions hold only what an authorizer needs, for recording its decisions.
+
+    python -m aclweb.clusters.jars
+    python -m aclweb.clusters.jars 4.4.0
 """
 
 from __future__ import annotations
@@ -36,6 +41,12 @@ from cryptography.hazmat.primitives.serialization import pkcs12
 
 from aclweb.clusters.client import ClusterError
 from aclweb.clusters.embedded import EmbeddedError, bundled_java, find_java, java_home, pyspark_jars
+
+EVERYDAY = ("4.4.0", "4.3.1", "3.9.2")
+"""The versions that the tests use."""
+
+COMPILER = "compiler"
+"""The name of the lock of the Eclipse compiler for Java."""
 
 LOCKS = Path(__file__).resolve().parents[2] / "requirements" / "kafka"
 PATIENCE_SECONDS = 900
@@ -74,7 +85,7 @@ class Jar:
 
 def versions() -> tuple[str, ...]:
     """Return the Kafka versions that have a lock, the newest first."""
-    found = [file.stem for file in LOCKS.glob("*.sha256")]
+    found = [file.stem for file in LOCKS.glob("*.sha256") if file.stem != COMPILER]
     return tuple(sorted(found, key=lambda version: [int(part) for part in version.split(".")], reverse=True))
 
 
@@ -89,7 +100,7 @@ def cache_folder() -> Path:
 def read_lock(version: str) -> tuple[Jar, ...]:
     """Return the jars of this version; raises EmbeddedError where there is no lock for it."""
     file = LOCKS / f"{version}.sha256"
-    if version not in versions():
+    if version not in (*versions(), COMPILER):
         raise EmbeddedError(
             f"There is no lock of the jars of Kafka {version!r}; use one of {', '.join(versions())}."
         )
@@ -100,6 +111,22 @@ def read_lock(version: str) -> tuple[Jar, ...]:
             group, artifact, number = coordinates.split(":")
             jars.append(Jar(digest, int(size), group, artifact, number))
     return tuple(jars)
+
+
+def javac() -> Path | None:
+    """Return the compiler of the Java that is used here, None where it has none."""
+    program = find_java().resolve().parent / "javac"
+    return program if program.is_file() else None
+
+
+def for_the_tests() -> tuple[str, ...]:
+    """Return the versions that the tests use, and the compiler where this machine's Java has none."""
+    try:
+        has_compiler = javac() is not None
+    except EmbeddedError:
+        # Without any Java there is nothing that could compile.
+        has_compiler = True
+    return EVERYDAY if has_compiler else (*EVERYDAY, COMPILER)
 
 
 def kafka_jars(version: str) -> Path | None:
@@ -137,7 +164,7 @@ def fetch(version: str, progress: Progress = print) -> Path:
                     verify(jars, libraries)
                 except ClusterError as error:
                     failures.append(f"{name}: {error}")
-                    progress(f"{name} did not get the jars of Kafka {version}: {error}")
+                    progress(f"{name} did not get the jars of {_called(version)}: {error}")
                     continue
                 (libraries / _MARKER).write_text(f"{_lock_digest(version)}\n")
                 folder = cache_folder() / version
@@ -145,10 +172,10 @@ def fetch(version: str, progress: Progress = print) -> Path:
                     shutil.rmtree(folder)
                 libraries.rename(folder)
                 took = time.monotonic() - started
-                progress(f"{name} fetched the {len(jars)} jars of Kafka {version} in {took:.0f} s.")
+                progress(f"{name} fetched the {len(jars)} jars of {_called(version)} in {took:.0f} s.")
                 return folder
     raise EmbeddedError(
-        f"The jars of Kafka {version} are not in {cache_folder()} and could not be fetched. {' '.join(failures)} "
+        f"The jars of {_called(version)} are not in {cache_folder()} and could not be fetched. {' '.join(failures)} "
         "Install Maven or PySpark, and check that this machine reaches a Maven repository."
     )
 
@@ -169,6 +196,10 @@ def verify(jars: Sequence[Jar], folder: Path) -> None:
             raise EmbeddedError(
                 f"The file {name} has the SHA-256 {digest} and should have {jar.sha256}; it was not used."
             )
+
+
+def _called(version: str) -> str:
+    return "the Java compiler" if version == COMPILER else f"Kafka {version}"
 
 
 def _lock_digest(version: str) -> str:
@@ -314,11 +345,11 @@ def _run(command: list[str], scratch: Path, progress: Progress, *, what: str, wa
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Fetch the versions named, all that have a lock if none is; return the exit status."""
+    """Fetch the versions named, those that the tests use if none is; return the exit status."""
     status = 0
-    for version in arguments or versions():
+    for version in arguments or for_the_tests():
         try:
-            print(f"Kafka {version}: {fetch(version)}")
+            print(f"{_called(version)}: {fetch(version)}")
         except ClusterError as error:
             print(error, file=sys.stderr)
             status = 1

@@ -83,6 +83,11 @@ def test_anything_else_is_refused_with_the_reason_and_leaves_nothing_behind(smal
     assert [path.name for path in small.iterdir()] == [".1.2.3.lock"]
 
 
+def test_the_jars_that_tests_use_are_locked():
+    assert {*jars.EVERYDAY} <= {*jars.versions()}
+    assert [jar.artifact for jar in jars.read_lock(jars.COMPILER)] == ["ecj"]
+
+
 def test_without_any_way_to_fetch_it_says_what_would_help(small):
     with pytest.raises(ClusterError, match="mvn is not installed") as caught:
         jars.fetch("1.2.3", lambda line: None)
@@ -110,7 +115,7 @@ def test_a_folder_of_an_older_lock_does_not_count(small):
 
 
 def test_a_version_without_a_lock_is_told_with_those_that_have_one():
-    with pytest.raises(ClusterError, match=r"'9\.9\.9'; use one of 4\.4\.0, 3\.9\.2"):
+    with pytest.raises(ClusterError, match=r"'9\.9\.9'; use one of 4\.4\.0, .*3\.9\.2"):
         jars.fetch("9.9.9", lambda line: None)
 
 
@@ -120,7 +125,7 @@ def test_a_version_is_never_taken_for_a_path(name):
         jars.read_lock(name)
 
 
-@pytest.mark.parametrize(("version", "count"), [("4.4.0", 44), ("3.9.2", 58)])
+@pytest.mark.parametrize(("version", "count"), [("4.4.0", 44), ("4.3.1", 47), ("3.9.2", 58)])
 def test_the_committed_locks_pin_every_jar_once(version, count):
     locked = jars.read_lock(version)
 
@@ -131,7 +136,7 @@ def test_the_committed_locks_pin_every_jar_once(version, count):
     assert {jar.version for jar in locked if jar.artifact == "kafka_2.13"} == {version}
 
 
-@pytest.mark.parametrize("version", jars.versions())
+@pytest.mark.parametrize("version", [*jars.versions(), jars.COMPILER])
 def test_both_resolvers_are_asked_for_exactly_the_lock_and_for_no_dependencies(
     version, tmp_path, monkeypatch
 ):
@@ -160,13 +165,27 @@ def test_the_command_ends_with_one_where_a_version_cannot_be_had(small, capsys):
     assert "could not be fetched" in capsys.readouterr().err
 
 
-def test_the_command_prints_where_the_jars_are(small, capsys):
+def test_the_command_without_a_version_fetches_what_the_tests_use_and_prints_where_it_is(
+    small, capsys, monkeypatch
+):
     maven(small, RIGHT)
+    monkeypatch.setattr(jars, "EVERYDAY", ("1.2.3",))
+    monkeypatch.setattr(jars, "javac", lambda: Path("/usr/bin/javac"))
 
     status = jars.main([])
 
     assert status == 0
     assert f"Kafka 1.2.3: {small / '1.2.3'}" in capsys.readouterr().out
+
+
+def test_the_compiler_is_fetched_only_for_a_java_that_has_none(tmp_path, monkeypatch):
+    java = tmp_path / "java"
+    java.touch()
+    monkeypatch.setattr(jars, "find_java", lambda: java)
+
+    assert jars.for_the_tests() == ("4.4.0", "4.3.1", "3.9.2", "compiler")
+    (tmp_path / "javac").touch()
+    assert jars.for_the_tests() == ("4.4.0", "4.3.1", "3.9.2")
 
 
 def test_a_cache_that_cannot_be_written_is_told(small):
