@@ -195,7 +195,6 @@ def decide(request: AccessRequest, index: AclIndex, rules: Rules) -> Answer:
     if table is None:
         return _DEFAULT_ALLOW if rules.allow_everyone else _DEFAULT_DENY
 
-    standard = rules.is_standard
     mask = _mask_for(table, request.principal, request.host, name, rules)
     bit = 1 << request.operation._value_
     if mask >> DENY_SHIFT & bit:
@@ -204,7 +203,7 @@ def decide(request: AccessRequest, index: AclIndex, rules: Rules) -> Answer:
         return _decide_with_unknowns(request, table, mask, bit, rules)
     if mask & bit:
         return _ALLOW_ACL
-    if table.covered.mask(name, standard):
+    if table.covered.mask(name, rules):
         return _NO_ALLOW_ACL
     return _DEFAULT_ALLOW if rules.allow_everyone else _DEFAULT_DENY
 
@@ -214,14 +213,17 @@ def hazards(request: AccessRequest, covering: Iterable[AclBinding], rules: Rules
 
     covering: the bindings that cover the resource, or all of the type for a question by type.
     """
-    if not rules.is_standard or request.principal in rules.super_users:
+    if request.principal in rules.super_users:
         return ()
     found: set[str] = set()
-    if request.resource_name and request.resource_name[0] < WILDCARD:
+    name = request.resource_name
+    if name and name[0] < WILDCARD and rules.names_below_asterisk_are_a_hazard:
         found.add(BELOW_ASTERISK)
-    if rules.star_session_is_a_hazard and request.principal == ANY_USER:
+    if request.principal == ANY_USER and rules.star_session_is_a_hazard:
         found.add(STAR_PRINCIPAL)
-    if any(split_principal(binding.principal) is None for binding in covering):
+    if rules.principals_without_colon_are_a_hazard and any(
+        split_principal(binding.principal) is None for binding in covering
+    ):
         found.add(UNPARSABLE_PRINCIPAL)
     return tuple(sorted(found))
 
@@ -230,12 +232,12 @@ def hazards_of(request: AccessRequest, index: AclIndex, rules: Rules) -> tuple[s
     """Return `hazards` for a request without listing the bindings that cover its resource."""
     found = hazards(request, (), rules)
     table = index.table(request.resource_type)
-    if table is None or not rules.is_standard or request.principal in rules.super_users:
+    if table is None or not rules.principals_without_colon_are_a_hazard:
         return found
     broken = table.without_colon
-    if broken is not None and (
-        request.resource_name is None or broken.mask(request.resource_name, standard=True)
-    ):
+    if broken is None or request.principal in rules.super_users:
+        return found
+    if request.resource_name is None or broken.mask(request.resource_name, rules):
         return tuple(sorted({*found, UNPARSABLE_PRINCIPAL}))
     return found
 
@@ -370,21 +372,20 @@ def answer_from(
 
 def _mask_for(table: MaskTable, principal: str, host: str, name: str, rules: Rules) -> int:
     """Return the joined masks of the bindings for this principal (or `User:*`) and host (or `*`)."""
-    standard = rules.is_standard
     slots = table.slots
     mask = 0
     callers = (principal, ANY_USER) if principal != ANY_USER else (ANY_USER,)
     for caller in callers:
         slot = slots.get((caller, WILDCARD))
         if slot is not None:
-            mask |= slot.mask(name, standard)
+            mask |= slot.mask(name, rules)
         slot = slots.get((caller, host))
         if slot is not None:
-            mask |= slot.mask(name, standard)
+            mask |= slot.mask(name, rules)
         if table.ranges and rules.cidr_hosts:
             for range_text, slot in table.ranges.get(caller, ()):
                 if in_range(range_text, host):
-                    mask |= slot.mask(name, standard)
+                    mask |= slot.mask(name, rules)
     return mask
 
 
@@ -395,7 +396,7 @@ def _decide_with_unknowns(
     return answer_from(
         mask,
         bit,
-        covered=bool(table.covered.mask(request.resource_name, rules.is_standard)),
+        covered=bool(table.covered.mask(request.resource_name, rules)),
         unknown_patterns=[reading_of(request, binding, rules) for binding in table.unknown_patterns],
         rules=rules,
     )
@@ -446,9 +447,9 @@ def _settle_by_type(
     if len(results) > 1:
         return _UNKNOWN_VALUE
     if True in results:
-        if rules.is_standard:
-            return hardcode if hardcode[0] is Result.ALLOWED else _ALLOW_ACL
-        return _DEFAULT_ALLOW if rules.allow_everyone else _ALLOW_ACL
+        if rules.by_type_tries_hardcode and hardcode[0] is Result.ALLOWED:
+            return hardcode
+        return _DEFAULT_ALLOW if rules.default_settles_by_type else _ALLOW_ACL
     if any(binding.permission_type is PermissionType.DENY for binding in entries):
         return _DENY_ACL
     return _NO_ALLOW_ACL
@@ -459,12 +460,12 @@ def _allowed_by_type(entries: Sequence[AclBinding], hardcode: Answer, at_least: 
 
     at_least: the weakest answer for `hardcode` that counts as allowed in this reading.
     """
-    if rules.is_standard and hardcode[0] in (Result.ALLOWED, at_least):
+    if rules.by_type_tries_hardcode and hardcode[0] in (Result.ALLOWED, at_least):
         return True
     denied_literals = _names(entries, PermissionType.DENY, PatternType.LITERAL)
     if WILDCARD in denied_literals:
         return False
-    if not rules.is_standard and rules.allow_everyone:
+    if rules.default_settles_by_type:
         return True
     return bool(_undominated(entries))
 
@@ -497,7 +498,7 @@ def _allows_by_type(
     request: AccessRequest, bindings: Sequence[AclBinding], rules: Rules
 ) -> tuple[AclBinding, ...]:
     """Return the ALLOWs that settle a question about a type: those on `hardcode`, or the undominated."""
-    if rules.is_standard:
+    if rules.by_type_tries_hardcode:
         asked = replace(request, resource_name=HARDCODE)
         at_hardcode = [binding for binding in bindings if covers_name(binding, HARDCODE, rules)]
         if _answer(asked, at_hardcode, (), rules) == _ALLOW_ACL:

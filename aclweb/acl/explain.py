@@ -176,7 +176,7 @@ def name_text(text: str) -> str:
 def broker_rule(decision: Decision) -> dict[str, object] | None:
     """Return the rule that KRaft's authorizer would write to its log; None where it names none."""
     if (
-        not decision.rules.is_standard
+        not decision.rules.logs_its_rule
         or decision.request.resource_name is None
         or decision.result is Result.UNDECIDED
     ):

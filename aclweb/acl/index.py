@@ -227,7 +227,7 @@ class Slot:
     that the longest prefix of a name answers for all of them.
     """
 
-    __slots__ = ("empty", "literals", "masks", "parents", "prefixes", "wild")
+    __slots__ = ("empty", "jumps", "literals", "masks", "parents", "prefixes", "wild")
 
     def __init__(self, entries: Iterable[tuple[bool, str, int]]) -> None:
         self.literals: dict[str, int] = {}
@@ -238,24 +238,27 @@ class Slot:
         self.wild = self.literals.get(WILDCARD, 0)
         self.empty = prefixed.pop("", 0)
         chain = PrefixChain.of(prefixed)
-        self.prefixes, self.parents = chain.prefixes, chain.parents
+        self.prefixes, self.parents, self.jumps = chain.prefixes, chain.parents, chain.jumps
         masks: list[int] = []
         for prefix, parent in zip(self.prefixes, self.parents, strict=True):
             masks.append(prefixed[prefix] | (masks[parent] if parent >= 0 else 0))
         self.masks = tuple(masks)
 
-    def mask(self, name: str, standard: bool) -> int:
+    def mask(self, name: str, rules: Rules) -> int:
         """Return the masks of all patterns that cover `name`, joined."""
         found = self.literals.get(name, 0)
-        if self.wild and not (standard and len(name) > 1 and name[0] == WILDCARD):
+        # As in `wildcard_covers`, without the call: this is the hot path.
+        if self.wild and not (len(name) > 1 and name[0] == WILDCARD and rules.wildcard_skips_starred_names):
             found |= self.wild
-        if self.empty and (standard or not name):
+        if self.empty and empty_prefix_covers(name, rules):
             found |= self.empty
         prefixes = self.prefixes
         if prefixes:
+            # As in `PrefixChain.longest`, without the call.
             place = bisect_right(prefixes, name) - 1
             while place >= 0 and not name.startswith(prefixes[place]):
-                place = self.parents[place]
+                jump = self.jumps[place]
+                place = jump if jump >= 0 and not name.startswith(prefixes[jump]) else self.parents[place]
             if place >= 0:
                 found |= self.masks[place]
         return found

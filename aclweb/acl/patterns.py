@@ -15,17 +15,13 @@ from aclweb.acl.profiles import Rules
 
 
 def wildcard_covers(name: str, rules: Rules) -> bool:
-    """Whether LITERAL `*` covers `name`.
-
-    KRaft's authorizer skips it for a longer name that begins with an asterisk; topics
-    cannot have such a name, groups and transactional ids can.
-    """
-    return not (rules.is_standard and len(name) > 1 and name[0] == WILDCARD)
+    """Whether LITERAL `*` covers `name`."""
+    return not (len(name) > 1 and name[0] == WILDCARD and rules.wildcard_skips_starred_names)
 
 
 def empty_prefix_covers(name: str, rules: Rules) -> bool:
-    """Whether PREFIXED with an empty name covers `name`: all names for `standard`, one for `acl`."""
-    return rules.is_standard or not name
+    """Whether PREFIXED with an empty name covers `name`."""
+    return not name or rules.empty_prefix_covers_all
 
 
 def covers_name(pattern: ResourcePattern | AclBinding, name: str, rules: Rules) -> bool:
@@ -45,10 +41,16 @@ class PrefixChain:
     `parents[i]` is the place of the longest other prefix that `prefixes[i]` starts with,
     or -1. Whatever stands between a prefix of a name and the name itself starts with that
     prefix too; so all prefixes of a name are on the chain of its left neighbour.
+
+    `jumps[i]` is the place of a much shorter one on the same chain, or -1 where climbing
+    step by step is as good. A name that leaves a chain of n prefixes near its root finds the
+    way in about log n steps, because whatever a prefix starts with, the name either starts
+    with it or with nothing longer on that chain.
     """
 
     prefixes: tuple[str, ...]
     parents: tuple[int, ...]
+    jumps: tuple[int, ...]
 
     @classmethod
     def of(cls, prefixes: Iterable[str]) -> PrefixChain:
@@ -59,14 +61,15 @@ class PrefixChain:
             while parent >= 0 and not prefix.startswith(ordered[parent]):
                 parent = parents[parent]
             parents.append(parent)
-        return cls(ordered, tuple(parents))
+        return cls(ordered, up := tuple(parents), _jumps(up))
 
     def longest(self, name: str) -> int:
         """Return the place of the longest prefix that `name` starts with, or -1."""
         prefixes = self.prefixes
         place = bisect_right(prefixes, name) - 1
         while place >= 0 and not name.startswith(prefixes[place]):
-            place = self.parents[place]
+            jump = self.jumps[place]
+            place = jump if jump >= 0 and not name.startswith(prefixes[jump]) else self.parents[place]
         return place
 
     def places(self, name: str) -> Iterator[int]:
@@ -75,6 +78,32 @@ class PrefixChain:
         while place >= 0:
             yield place
             place = self.parents[place]
+
+
+_STEPS = 4
+"""A chain of no more prefixes than this is climbed step by step."""
+
+
+def _jumps(parents: tuple[int, ...]) -> tuple[int, ...]:
+    """Return for each place an ancestor so far up that a climb takes logarithmically many steps.
+
+    Myers' skew-binary jumps: a place jumps over two jumps of its parent where these are
+    equally long, and else to its parent.
+    """
+    if not parents or max(parents) < 0:
+        return parents
+    depths: list[int] = []
+    for parent in parents:
+        depths.append(depths[parent] + 1 if parent >= 0 else 1)
+    if max(depths) <= _STEPS:
+        return (-1,) * len(depths)
+    jumps: list[int] = []
+    for parent in parents:
+        first = jumps[parent] if parent >= 0 else -1
+        second = jumps[first] if first >= 0 else -1
+        here, there, beyond = (depths[place] if place >= 0 else 0 for place in (parent, first, second))
+        jumps.append(second if here - there == there - beyond else parent)
+    return tuple(jumps)
 
 
 def code_units(text: str) -> str:

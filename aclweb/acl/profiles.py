@@ -129,7 +129,23 @@ class Rules:
 
     @cached_property
     def is_standard(self) -> bool:
+        """Whether this is KRaft's authorizer; what follows from it has a name of its own below."""
         return self.authorizer == "standard"
+
+    # How names, hosts and whole types are read. Nothing else decides otherwise in one than in another.
+
+    @cached_property
+    def wildcard_skips_starred_names(self) -> bool:
+        """Whether LITERAL `*` leaves out longer names that begin with an asterisk, such as `*team`.
+
+        Topics cannot have such a name, groups and transactional ids can.
+        """
+        return self.is_standard
+
+    @cached_property
+    def empty_prefix_covers_all(self) -> bool:
+        """Whether PREFIXED with an empty name covers every name; otherwise it covers the empty one only."""
+        return self.is_standard
 
     @cached_property
     def cidr_hosts(self) -> bool:
@@ -137,15 +153,51 @@ class Rules:
         return self.is_standard and self.version >= (4, 4)
 
     @cached_property
+    def by_type_tries_hardcode(self) -> bool:
+        """Whether a question by type first asks for a made-up name, and is allowed if that is."""
+        return self.is_standard
+
+    @cached_property
+    def default_settles_by_type(self) -> bool:
+        """Whether a default that allows also allows every type, unless a DENY on LITERAL `*` is there."""
+        return self.allow_everyone and not self.by_type_tries_hardcode
+
+    # What a broker may fail on.
+
+    @cached_property
+    def names_below_asterisk_are_a_hazard(self) -> bool:
+        """Whether a broker may fail on names whose first character sorts before `*`."""
+        return self.is_standard
+
+    @cached_property
     def star_session_is_a_hazard(self) -> bool:
         """Whether a session that calls itself `User:*` makes the broker fail."""
         return self.is_standard and self.version >= (4, 0)
 
+    @cached_property
+    def principals_without_colon_are_a_hazard(self) -> bool:
+        """Whether an ACL whose principal has no colon can exist and makes the broker fail."""
+        return self.is_standard
+
+    # What a broker stores and tells.
+
+    @cached_property
+    def stores_slashes(self) -> bool:
+        """Whether a resource name may hold a slash; in ZooKeeper it would part a path."""
+        return self.is_standard
+
+    @cached_property
+    def logs_its_rule(self) -> bool:
+        """Whether the authorizer's log names the rule that settled a decision."""
+        return self.is_standard
+
     def decides_like(self, other: Rules) -> bool:
         """Whether both rules give every request the same answer, whatever the ACLs."""
         return (
-            self.authorizer == other.authorizer
+            self.wildcard_skips_starred_names == other.wildcard_skips_starred_names
+            and self.empty_prefix_covers_all == other.empty_prefix_covers_all
             and self.cidr_hosts == other.cidr_hosts
+            and self.by_type_tries_hardcode == other.by_type_tries_hardcode
             and self.super_users == other.super_users
             and self.allow_everyone == other.allow_everyone
         )
