@@ -36,13 +36,13 @@ from aclweb.acl.delta import Delta
 from aclweb.acl.model import AclBinding, ResourcePattern
 from aclweb.audit import trail
 from aclweb.changes import failpoints, policy
-from aclweb.changes.models import UNDER_WAY, Change, ChangeItem
+from aclweb.changes.models import EFFECTS, UNDER_WAY, Change, ChangeItem
 from aclweb.changes.preview import Content, drift, plan_hash, storable
 from aclweb.clusters import ClusterClient, ClusterError, ClusterState, Outcome, OutcomeKind, Verb, connect
 from aclweb.inventory import leases
 from aclweb.inventory.current import connection_of, rules_of
-from aclweb.inventory.models import Revision
-from aclweb.inventory.sync import sync
+from aclweb.inventory.models import Cluster, Revision
+from aclweb.inventory.sync import register_writer, sync
 
 logger = logging.getLogger(__name__)
 
@@ -72,6 +72,21 @@ trail.register("change.verifying", "Reading back every touched pattern.")
 trail.register("change.in_force", "In force: {why}")
 trail.register("change.ended_partly", "Partly written: {why}")
 trail.register("change.failed", "Failed: {why}")
+
+
+def written_since_reading(cluster: Cluster) -> Delta:
+    """Return what workers wrote to the cluster, or may have, and no stored reading can have told.
+
+    A worker that was lost between its call and the reading after it leaves such items.
+    """
+    unread = Q(change__state__in=UNDER_WAY)
+    if cluster.read_at is not None:
+        unread |= Q(change__finished_at__gte=cluster.read_at)
+    sent = Q(state__in=EFFECTS) | Q(evidence__sent__gt=0)
+    return _delta(ChangeItem.objects.filter(unread, sent, change__cluster=cluster))
+
+
+register_writer(written_since_reading)
 
 
 class LeaseLost(Exception):
@@ -581,10 +596,14 @@ def _verify(run: _Run, client: ClusterClient) -> None:
 
 def _written(items: list[ChangeItem]) -> Delta:
     """Return what aclweb itself wrote, so that the reading tells only the rest as made elsewhere."""
-    ours = [item for item in items if item.state == Item.APPLIED]
+    return _delta(item for item in items if item.state == Item.APPLIED)
+
+
+def _delta(items: Iterable[ChangeItem]) -> Delta:
+    found = list(items)
     return Delta(
-        add=tuple(item.binding for item in ours if item.op == ChangeItem.Op.ADD),
-        remove=tuple(item.binding for item in ours if item.op == ChangeItem.Op.REMOVE),
+        add=tuple(item.binding for item in found if item.op == ChangeItem.Op.ADD),
+        remove=tuple(item.binding for item in found if item.op == ChangeItem.Op.REMOVE),
     )
 
 

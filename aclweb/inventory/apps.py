@@ -5,7 +5,12 @@ from importlib import import_module
 from django.apps import AppConfig
 
 # The modules that register verbs; they import models, so they wait until the apps are loaded.
-_VERBS = ("aclweb.inventory.declaring", "aclweb.inventory.registering", "aclweb.inventory.sync")
+_VERBS = (
+    "aclweb.inventory.declaring",
+    "aclweb.inventory.holding",
+    "aclweb.inventory.registering",
+    "aclweb.inventory.sync",
+)
 
 
 class InventoryConfig(AppConfig):

@@ -9,6 +9,9 @@ it (`held`).
 Readings are numbered when they begin and stored under a lock on the cluster's row; one
 that began before the newest stored reading is dropped, so that a slow reading never
 overwrites a fresh one.
+
+What aclweb wrote itself is told as made with aclweb, also where a scheduled reading finds
+it first because the worker that wrote it was lost (`register_writer`).
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -39,6 +42,7 @@ from aclweb.clusters import (
     TopicInfo,
     connect,
 )
+from aclweb.inventory import holding
 from aclweb.inventory.current import BINDING_COLUMNS, bindings_of, connection_of, known_version
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
@@ -47,10 +51,6 @@ from aclweb.inventory.rows import insert
 logger = logging.getLogger(__name__)
 
 READING, OURS = Revision.Cause.READING, Revision.Cause.OURS
-
-# A reading that loses more than both of these is held for a person to confirm.
-BELIEVED_LOSS = 100
-BELIEVED_SHARE = 0.20
 
 _ROWS_AT_ONCE = 2000
 _MIGRATING = (
@@ -63,8 +63,15 @@ trail.register(
     "cluster.changed",
     "Revision {revision} of {cluster}: ACLs added: {added}, removed: {removed}; {origin}.",
 )
-trail.register("cluster.reading-held", "A reading of {cluster} was not stored: {reason}")
-trail.register("cluster.reading-accepted", "{actor} accepted a reading of {cluster} that was held: {reason}")
+
+# Rooms above this one that write to clusters.
+_writers: list[Callable[[Cluster], Delta]] = []
+
+
+def register_writer(written: Callable[[Cluster], Delta]) -> None:
+    """Have a reading ask `written` what of aclweb's own edits it may be the first to find."""
+    if written not in _writers:
+        _writers.append(written)
 
 
 @dataclass(frozen=True)
@@ -195,16 +202,21 @@ def _store(
 
         acls = _acls_that_differ(row, reading)
         names = _names_that_differ(row, reading)
-        doubt = _doubt(row, reading, acls, names, expected)
-        if doubt is not None and not _accepts(row, doubt, accepted_by):
-            _hold(row, doubt)
+        ours = _ours(row, expected) if acls.add or acls.remove else Delta()
+        doubt = _doubt(row, reading, acls, names, ours)
+        acceptor = holding.accepted_by(row, doubt, accepted_by) if doubt is not None else None
+        if doubt is not None and acceptor is None:
+            holding.hold(row, doubt)
             return SyncResult(row.revision, False, _state(row), str(doubt["sentence"]), held=True)
 
-        revision, delta = row.revision, Delta()
+        revision, delta, elsewhere = row.revision, Delta(), 0
         changed = revision is None or bool(acls.add or acls.remove or names.add or names.remove)
         if changed:
-            revision = _new_revision(row, now, cause, acls, names)
             delta = Delta(add=tuple(acls.add.values()), remove=_removed(acls))
+            elsewhere = 0 if cause == OURS and expected is None else _made_elsewhere(delta, ours)
+            if (acls.add or acls.remove) and elsewhere == 0:
+                cause = OURS
+            revision = _new_revision(row, now, cause, acls, names)
             _write_rows(row, revision, acls, names)
         _update_partitions(names)
 
@@ -230,15 +242,9 @@ def _store(
 
         # Last, because the audit trail's lock is held until the commit.
         if doubt is not None and accepted_by is not None:
-            trail.record(
-                actor=accepted_by,
-                verb="cluster.reading-accepted",
-                target=f"cluster:{row.slug}",
-                cluster=row.name,
-                reason=doubt["sentence"],
-            )
+            holding.record_acceptance(row, actor=accepted_by, reason=str(doubt["sentence"]))
         if revision is not None and (acls.add or acls.remove):
-            _record_change(row, revision, delta, cause, expected)
+            _record_change(row, revision, delta, elsewhere)
     return SyncResult(revision, changed, state, sentence, delta, read=True)
 
 
@@ -344,74 +350,19 @@ def _name_key(name: str) -> str:
 
 
 def _doubt(
-    row: Cluster, reading: _Reading, acls: _Acls, names: _Names, expected: Delta | None
+    row: Cluster, reading: _Reading, acls: _Acls, names: _Names, ours: Delta
 ) -> dict[str, object] | None:
-    """Return why this reading should not be believed without a person, as `Cluster.held` keeps it."""
-    at = timezone.now().isoformat(timespec="seconds")
-    answered = reading.facts.cluster_id
-    if answered and row.cluster_id and answered != row.cluster_id:
-        return {
-            "reason": "other-cluster",
-            "cluster_id": answered,
-            "lost": len(acls.remove),
-            "at": at,
-            "sentence": (
-                f"Another cluster answers at {row.address}: it calls itself {answered}, and what is stored "
-                f"here was read from {row.cluster_id}. Correct the address, or accept the reading if the "
-                "cluster was really replaced."
-            ),
-        }
-    ours = {binding_key(binding) for binding in expected.remove} if expected is not None else set()
-    lost = len(acls.remove.keys() - ours)
-    for what, missing, stored in (
-        ("ACLs", lost, acls.stored),
-        ("topics", names.topics_lost, names.topics_stored),
-    ):
-        if missing > BELIEVED_LOSS and missing > BELIEVED_SHARE * stored:
-            return {
-                "reason": "drop",
-                "cluster_id": answered,
-                "lost": missing,
-                "stored": stored,
-                "what": what,
-                "at": at,
-                "sentence": (
-                    f"{missing:,} of the {stored:,} {what} known before are missing from one reading, which a "
-                    "broken reading can cause as well as a deletion. Look at the cluster, then accept the "
-                    "reading or wait for a better one."
-                ),
-            }
-    return None
-
-
-def _accepts(row: Cluster, doubt: Mapping[str, object], accepted_by: str | None) -> bool:
-    """Return whether somebody accepts, having been shown a held reading that was at least as bad."""
-    if accepted_by is None or row.held is None:
-        return False
-    shown = row.held
-    return (
-        shown.get("reason") == doubt["reason"]
-        and shown.get("what") == doubt.get("what")
-        and shown.get("cluster_id") == doubt["cluster_id"]
-        and int(shown.get("lost", 0)) >= int(str(doubt["lost"]))
+    """Return why this reading should not be believed without a person; what we removed is no loss."""
+    removed = {binding_key(binding) for binding in ours.remove}
+    topics_left = len(reading.topics) if reading.topics is not None else names.topics_stored
+    return holding.doubt(
+        row,
+        answered=reading.facts.cluster_id,
+        losses=(
+            holding.Loss("ACLs", len(acls.remove.keys() - removed), acls.stored, acls.count),
+            holding.Loss("topics", names.topics_lost, names.topics_stored, topics_left),
+        ),
     )
-
-
-def _hold(row: Cluster, doubt: Mapping[str, object]) -> None:
-    sentence = str(doubt["sentence"])
-    told_before = row.held is not None and row.held.get("sentence") == sentence
-    row.held = dict(doubt)
-    row.tried_at = timezone.now()
-    row.save(update_fields=["held", "tried_at"])
-    logger.error("A reading of cluster %s is held: %s", row.slug, sentence)
-    if not told_before:
-        trail.record(
-            actor=_ITSELF,
-            verb="cluster.reading-held",
-            target=f"cluster:{row.slug}",
-            cluster=row.name,
-            reason=sentence,
-        )
 
 
 def _new_revision(row: Cluster, now: datetime, cause: Revision.Cause, acls: _Acls, names: _Names) -> Revision:
@@ -521,14 +472,20 @@ def _counted(count: int, noun: str) -> str:
     return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _record_change(
-    row: Cluster, revision: Revision, delta: Delta, cause: Revision.Cause, expected: Delta | None
-) -> None:
-    if cause == OURS and expected is None:
-        elsewhere = 0
-    else:
-        ours = expected or Delta()
-        elsewhere = len(set(delta.add) - set(ours.add)) + len(set(delta.remove) - set(ours.remove))
+def _ours(row: Cluster, expected: Delta | None) -> Delta:
+    """Return what aclweb itself wrote, or may have, and no stored reading has told so far."""
+    written = [expected or Delta(), *(find(row) for find in _writers)]
+    return Delta(
+        add=tuple(binding for delta in written for binding in delta.add),
+        remove=tuple(binding for delta in written for binding in delta.remove),
+    )
+
+
+def _made_elsewhere(delta: Delta, ours: Delta) -> int:
+    return len(set(delta.add) - set(ours.add)) + len(set(delta.remove) - set(ours.remove))
+
+
+def _record_change(row: Cluster, revision: Revision, delta: Delta, elsewhere: int) -> None:
     total = len(delta.add) + len(delta.remove)
     if elsewhere == 0:
         origin = "made with aclweb"

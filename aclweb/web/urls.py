@@ -24,6 +24,7 @@ urlpatterns: list[URLPattern] = [
     path("clusters/", clusters.index, name="clusters"),
     path("c/<slug:slug>/", clusters.detail, name="cluster"),
     path("c/<slug:slug>/read/", clusters.read_now, name="read-now"),
+    path("c/<slug:slug>/accept/", clusters.accept_reading, name="accept-reading"),
     path("c/<slug:slug>/declare/", clusters.declare, name="declare"),
     path("c/<slug:slug>/search/", search.results, name="search"),
     path("c/<slug:slug>/explain/", explain.detail, name="explain"),

@@ -479,6 +479,61 @@ def test_a_reading_by_the_clock_does_not_tell_our_edit_as_made_elsewhere(
     assert leases.holder(cluster.pk) is None
 
 
+@pytest.mark.parametrize(
+    ("foreign", "origin", "cause"),
+    [
+        ([], "made with aclweb", "ours"),
+        ([allow("User:x", "READ", "y")], "1 of them made elsewhere and the others with aclweb", "reading"),
+    ],
+    ids=["ours alone", "and another"],
+)
+def test_what_a_lost_worker_wrote_is_told_as_ours_by_whoever_reads_it_first(
+    cluster, kafka, approved, monkeypatch, foreign, origin, cause
+):
+    change = approved(WISH, remove=(BOB,))
+    with monkeypatch.context() as patch:
+        patch.setattr(rollout.failpoints, "hit", lambda name: name == "before-verify" and die(name))
+        with pytest.raises(FailpointError):
+            rollout.apply(change.pk)
+    kafka.edit(add=foreign)
+
+    reread(cluster)
+
+    told = trail.trail(f"cluster:{cluster.slug}").filter(verb="cluster.changed").last()
+    assert told.facts["origin"] == origin
+    cluster.refresh_from_db()
+    assert cluster.revision.cause == cause
+    Change.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert ended(change).state == "APPLIED"
+
+
+@pytest.mark.parametrize("stored", [True, False], ids=["read after the end", "not read after the end"])
+def test_what_is_undone_by_hand_after_a_change_is_told_as_made_elsewhere(
+    cluster, kafka, approved, monkeypatch, stored
+):
+    change = approved(WISH)
+    if not stored:
+        monkeypatch.setattr(
+            rollout.failpoints, "hit", lambda name: name == "verified" and kafka.fail(unreadable=1)
+        )
+    assert ended(change).state == "APPLIED"
+
+    reread(cluster)
+    kafka.edit(remove=[WISH])
+    reread(cluster)
+
+    told = trail.trail(f"cluster:{cluster.slug}").filter(verb="cluster.changed")
+    assert [event.facts["origin"] for event in told] == [
+        "found in the first reading",
+        "made with aclweb",
+        "made elsewhere",
+    ]
+
+
+def die(name):
+    raise FailpointError(name)
+
+
 def test_a_reading_under_way_is_waited_for_and_not_for_ever(cluster, kafka, approved, monkeypatch):
     change = approved(WISH)
     leases.take(cluster.pk, owner="reading", seconds=60)
@@ -603,10 +658,6 @@ def test_a_worker_whose_lease_ran_out_stops_even_if_nobody_took_over(kafka, appr
 def test_each_claim_has_an_epoch_of_its_own(approved, monkeypatch):
     change = approved(WISH)
     epochs = [change.epoch]
-
-    def die(name):
-        raise FailpointError(name)
-
     monkeypatch.setattr(rollout.failpoints, "hit", die)
     for _ in range(2):
         with pytest.raises(FailpointError):

@@ -77,7 +77,7 @@ def test_a_held_reading_is_told_on_the_cluster(cluster):
     told = status(cluster)
 
     assert told.tone == "bad"
-    assert "300 of the 300 ACLs known before are missing" in told.held
+    assert "All 300 ACLs known before are missing" in told.held
 
 
 def test_badges_say_what_is_declared_and_what_is_not(cluster, other_cluster):

@@ -12,6 +12,7 @@ from aclweb.audit.models import Event
 from aclweb.clusters import ClusterFacts, ClusterState, Problem, SourceKind, TopicInfo
 from aclweb.inventory import current
 from aclweb.inventory import sync as syncing
+from aclweb.inventory.holding import HoldingError, accept
 from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
 from aclweb.inventory.sync import OURS, sync
 from tests.builders import allow, deny
@@ -237,12 +238,56 @@ def test_a_reading_that_lost_too_much_is_held_told_once_and_stores_nothing(clust
     assert [event.verb for event in trail.trail("cluster:test-eu")].count("cluster.reading-held") == 1
 
 
-@pytest.mark.parametrize(("before", "after"), [(500, 400), (1000, 810), (90, 0)])
+@pytest.mark.parametrize(("before", "after"), [(500, 400), (1000, 810), (90, 1), (9, 0)])
 def test_a_loss_that_is_small_in_number_or_in_share_is_believed(cluster, before, after):
     sync(cluster, client=Answers(many(before)))
 
     assert not sync(cluster, client=Answers(many(after))).held
     assert len(stored(cluster)) == after
+
+
+@pytest.mark.parametrize("before", [10, 90, 150])
+def test_a_reading_that_empties_a_cluster_is_held(cluster, before):
+    sync(cluster, client=Answers(many(before)))
+
+    result = sync(cluster, client=Answers([]))
+
+    assert result.held
+    assert f"All {before} ACLs known before are missing from one reading" in result.sentence
+    assert len(stored(cluster)) == before
+
+
+def test_a_cluster_that_aclweb_itself_emptied_is_believed(cluster):
+    sync(cluster, client=Answers(many(20)))
+
+    assert not sync(cluster, client=Answers([]), cause=OURS, expected=Delta(remove=tuple(many(20)))).held
+
+
+def test_what_somebody_accepted_is_stored_by_the_next_reading_that_loses_no_more(cluster, dot):
+    sync(cluster, client=Answers(many(500)))
+    sentence = sync(cluster, client=Answers(many(300))).sentence
+
+    accept(cluster=cluster, actor=dot, shown=sentence)
+    worse = sync(cluster, client=Answers(many(299)))
+    accept(cluster=cluster, actor=dot, shown=worse.sentence)
+    better = sync(cluster, client=Answers(many(310)))
+
+    assert (worse.held, better.held) == (True, False)
+    assert len(stored(cluster)) == 310
+    assert Event.objects.filter(verb="cluster.reading-accepted", actor="dot").count() == 2
+
+
+def test_nobody_accepts_a_loss_that_they_were_not_shown(cluster, dot):
+    sync(cluster, client=Answers(many(500)))
+    shown = sync(cluster, client=Answers(many(300))).sentence
+    sync(cluster, client=Answers(many(200)))
+
+    with pytest.raises(HoldingError, match="Another reading is held meanwhile"):
+        accept(cluster=cluster, actor=dot, shown=shown)
+
+    sync(cluster, client=Answers(many(500)))
+    with pytest.raises(HoldingError, match="No reading is held any more"):
+        accept(cluster=cluster, actor=dot, shown=shown)
 
 
 def test_a_held_reading_is_stored_once_somebody_accepts_it(cluster):

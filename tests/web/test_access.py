@@ -61,6 +61,8 @@ TABLE: dict[str, Row] = {
     "clusters": Row("/clusters/", OWN),
     "cluster": Row(C, SEEN),
     "read-now": Row(f"{C}read/", (302, 404, 302, 302, 302, 302), "post"),
+    # No reading is held, so an administrator has nothing to accept.
+    "accept-reading": Row(f"{C}accept/", (302, 404, 403, 403, 403, 422), "post"),
     "declare": Row(f"{C}declare/", (302, 404, 403, 403, 403, 302), "post"),
     "search": Row(f"{C}search/?q=t", SEEN),
     "explain": Row(

@@ -120,3 +120,47 @@ def test_the_strip_warns_on_every_page_of_a_cluster_that_allows_by_default(clust
 
     for path in (PAGE, f"{PAGE}acls/", f"{PAGE}topics/"):
         assert "Allows everyone where no rule exists" in text(signed_in(ada).get(path))
+
+
+@pytest.fixture
+def held(cluster):
+    """A cluster of which one reading lost everything."""
+    sync(cluster, client=Answers([allow("User:bob", "READ", f"orders-{number}") for number in range(12)]))
+    sync(cluster, client=Answers([]))
+    return cluster
+
+
+def test_an_administrator_accepts_a_held_reading_and_a_worker_reads_again(held, dot, signed_in, monkeypatch):
+    rung = []
+    monkeypatch.setattr(sync_cluster, "delay", rung.append)
+    browser = signed_in(dot)
+    page = browser.get(PAGE)
+    assert "It misses <b>12</b> of the <b>12</b> ACLs" in text(page)
+
+    answer = browser.post(f"{PAGE}accept/", {"shown": page.context["status"].held})
+
+    assert answer.status_code == 302
+    assert rung == [held.pk]
+    assert "dot accepted a reading of test-eu that was held: All 12 ACLs" in trail.sentence(
+        trail.trail("cluster:test-eu").last()
+    )
+    assert "dot has accepted it" in text(browser.get(PAGE))
+    assert not sync(held, client=Answers([])).held
+    assert browser.get(f"{PAGE}acls/").context["page"].total == 0
+
+
+def test_a_held_reading_that_became_another_one_is_not_accepted_unseen(held, dot, signed_in):
+    browser = signed_in(dot)
+
+    page = browser.post(f"{PAGE}accept/", {"shown": "12 of the 13 ACLs"})
+
+    assert page.status_code == 422
+    assert "Another reading is held meanwhile" in text(page)
+    assert not trail.trail("cluster:test-eu").filter(verb="cluster.reading-accepted").exists()
+
+
+def test_whoever_does_not_administer_the_cluster_sees_who_can_accept(held, ada, signed_in):
+    page = signed_in(ada).get(PAGE)
+
+    assert "An administrator of this cluster can accept it" in text(page)
+    assert "/accept/" not in text(page)

@@ -13,7 +13,7 @@ from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.audit import trail
 from aclweb.insights.queries import declarations
-from aclweb.inventory import queries, tasks
+from aclweb.inventory import holding, queries, tasks
 from aclweb.inventory.models import Cluster
 from aclweb.web.forms import DeclareForm
 from aclweb.web.frame import standing
@@ -67,9 +67,34 @@ def read_now(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("cluster", slug=slug)
 
 
-def _page(request: HttpRequest, cluster: Cluster, form: DeclareForm, status: int = 200) -> HttpResponse:
+@login_required
+@require_http_methods(["GET", "POST"])
+def accept_reading(request: HttpRequest, slug: str) -> HttpResponse:
+    """Accept the reading that is held, as the page told it, and ask a worker to read the cluster again."""
+    cluster = access.cluster_or_404(request.user, slug)
+    access.require(request.user, "administer", cluster)
+    if request.method == "GET":
+        return redirect("cluster", slug=slug)
+    assert isinstance(request.user, User)  # login_required
+    try:
+        holding.accept(cluster=cluster, actor=request.user, shown=request.POST.get("shown", ""))
+    except holding.HoldingError as error:
+        cluster.refresh_from_db()
+        form = DeclareForm(initial=DeclareForm.as_stored(cluster), cluster=cluster)
+        return _page(request, cluster, form, status=422, error=str(error))
+    tasks.sync_cluster.delay(cluster.pk)
+    messages.success(
+        request, f"Accepted. The next reading of {cluster.name} is stored, if it loses no more than this one."
+    )
+    return redirect("cluster", slug=slug)
+
+
+def _page(
+    request: HttpRequest, cluster: Cluster, form: DeclareForm, status: int = 200, error: str = ""
+) -> HttpResponse:
     context = {
         "cluster": cluster,
+        "error": error,
         "standing": standing(cluster),
         "status": queries.status(cluster),
         "form": form,

@@ -1,0 +1,155 @@
+"""Which readings are not believed without a person, and who accepts them?
+
+A reading that lost a great part of what was known, all of it, or that comes from another
+cluster behind the same address, is kept in `Cluster.held` and stores nothing. Accepting
+it stores nothing either: it lets the next reading through, if that one loses no more.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from aclweb.audit import trail
+from aclweb.inventory.models import Cluster
+
+logger = logging.getLogger(__name__)
+
+# A reading that loses more than both of these is held for a person to confirm.
+BELIEVED_LOSS = 100
+BELIEVED_SHARE = 0.20
+# So is one that empties a cluster of this many ACLs or more: a test's handful may go at once.
+EMPTIED_FROM = 10
+
+_ITSELF = "aclweb"
+
+trail.register("cluster.reading-held", "A reading of {cluster} was not stored: {reason}")
+trail.register("cluster.reading-accepted", "{actor} accepted a reading of {cluster} that was held: {reason}")
+
+
+class HoldingError(Exception):
+    """A held reading that cannot be accepted now; the message is for whoever wanted to."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """How many of the `stored` ACLs or topics a reading misses, and how many it holds in all."""
+
+    what: str
+    missing: int
+    stored: int
+    left: int
+
+    @property
+    def is_doubtful(self) -> bool:
+        is_great = self.missing > BELIEVED_LOSS and self.missing > BELIEVED_SHARE * self.stored
+        return is_great or (self.what == "ACLs" and self.left == 0 and self.missing >= EMPTIED_FROM)
+
+    @property
+    def words(self) -> str:
+        if self.missing == self.stored:
+            return f"All {self.stored:,} {self.what} known before are missing"
+        return f"{self.missing:,} of the {self.stored:,} {self.what} known before are missing"
+
+
+def doubt(row: Cluster, *, answered: str | None, losses: Sequence[Loss]) -> dict[str, object] | None:
+    """Return why a reading should not be believed without a person, as `Cluster.held` keeps it.
+
+    answered: what the cluster calls itself, if it said so. losses: the ACLs first.
+    """
+    at = timezone.now().isoformat(timespec="seconds")
+    if answered and row.cluster_id and answered != row.cluster_id:
+        return {
+            "reason": "other-cluster",
+            "cluster_id": answered,
+            "lost": losses[0].missing,
+            "at": at,
+            "sentence": (
+                f"Another cluster answers at {row.address}: it calls itself {answered}, and what is stored "
+                f"here was read from {row.cluster_id}. Correct the address, or accept the reading if the "
+                "cluster was really replaced."
+            ),
+        }
+    for loss in losses:
+        if loss.is_doubtful:
+            return {
+                "reason": "drop",
+                "cluster_id": answered,
+                "lost": loss.missing,
+                "stored": loss.stored,
+                "what": loss.what,
+                "at": at,
+                "sentence": (
+                    f"{loss.words} from one reading, which a broken reading can cause as well as a deletion. "
+                    "Look at the cluster, then accept the reading or wait for a better one."
+                ),
+            }
+    return None
+
+
+def accepted_by(row: Cluster, found: Mapping[str, object], shell: str | None) -> str | None:
+    """Return who accepts this doubtful reading, having been shown one that was at least as bad.
+
+    shell: who accepts it with the command that reads it; else whoever accepted it before.
+    """
+    shown = row.held
+    if shown is None:
+        return None
+    is_as_shown = (
+        shown.get("reason") == found["reason"]
+        and shown.get("what") == found.get("what")
+        and shown.get("cluster_id") == found["cluster_id"]
+        and int(shown.get("lost", 0)) >= int(str(found["lost"]))
+    )
+    return (shell or shown.get("accepted_by")) if is_as_shown else None
+
+
+def hold(row: Cluster, found: Mapping[str, object]) -> None:
+    """Keep the reading back; told once, however often the same is read."""
+    sentence = str(found["sentence"])
+    told_before = row.held is not None and row.held.get("sentence") == sentence
+    row.held = dict(found)
+    row.tried_at = timezone.now()
+    row.save(update_fields=["held", "tried_at"])
+    logger.error("A reading of cluster %s is held: %s", row.slug, sentence)
+    if not told_before:
+        trail.record(
+            actor=_ITSELF,
+            verb="cluster.reading-held",
+            target=f"cluster:{row.slug}",
+            cluster=row.name,
+            reason=sentence,
+        )
+
+
+def accept(*, cluster: Cluster, actor: trail.Named, shown: str) -> None:
+    """Let the next reading of the cluster through, if it loses no more than the one that is held.
+
+    shown: the sentence that the actor was shown. Raises HoldingError where that is not
+    what is held any more, so that nobody accepts a loss that they have not seen.
+    """
+    with transaction.atomic():
+        row = Cluster.objects.select_for_update().get(pk=cluster.pk)
+        if row.held is None:
+            raise HoldingError("No reading is held any more: a better one was stored meanwhile.")
+        if row.held.get("sentence") != shown:
+            raise HoldingError("Another reading is held meanwhile; look at what it says and accept that.")
+        if row.held.get("accepted_by"):
+            raise HoldingError(f"{row.held['accepted_by']} has accepted it already.")
+        row.held = {**row.held, "accepted_by": actor.get_username()}
+        row.save(update_fields=["held"])
+        record_acceptance(row, actor=actor.get_username(), reason=shown)
+
+
+def record_acceptance(row: Cluster, *, actor: str, reason: str) -> None:
+    trail.record(
+        actor=actor,
+        verb="cluster.reading-accepted",
+        target=f"cluster:{row.slug}",
+        cluster=row.name,
+        reason=reason,
+    )
