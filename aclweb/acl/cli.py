@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from aclweb.acl.commands import affecting, audit, check, convert, decide, listed, whatif
-from aclweb.acl.commands.console import BAD_INPUT, DID_NOT_HOLD, UsageError, hush, tell
+from aclweb.acl.commands.console import BAD_INPUT, INTERRUPTED, READER_LEFT, UsageError, hush, tell
 from aclweb.acl.commands.inputs import Inputs
 from aclweb.acl.model import AclError
 from aclweb.acl.problems import NotationError, shown
@@ -62,13 +62,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     except BrokenPipeError:
         hush()
-        return DID_NOT_HOLD
+        return READER_LEFT
     except OSError as error:
         tell(f"The answer cannot be written: {error.strerror or error}.")
         hush()
         return BAD_INPUT
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
 
 
 def _run(arguments: Sequence[str]) -> int:

@@ -31,12 +31,14 @@ from aclweb.acl.objects import (
 )
 from aclweb.acl.problems import KeyProblem, NotationError, Problems, shown
 from aclweb.acl.profiles import Rules
+from aclweb.acl.znodes import NodeReading
 
 __all__ = [
     "ACL_KEYS",
     "FORMATS",
     "OUTPUTS",
     "AclFile",
+    "Edit",
     "NotationError",
     "binding_from_dict",
     "binding_key",
@@ -46,6 +48,7 @@ __all__ = [
     "read_acl_file",
     "read_acls",
     "read_delta",
+    "read_edits",
     "read_names",
     "read_requests",
     "recognise",
@@ -136,29 +139,44 @@ def _read_yaml(text: str, problems: Problems) -> Iterator[tuple[int, AclBinding]
 
 
 def recognise(text: str, *, source: str) -> str:
-    """Return which of FORMATS a file is in, judging by its first line that is not empty.
+    """Return which of FORMATS a file is in, judging by its first line that tells.
 
-    An empty file counts as JSON lines. Raises NotationError if it is in none of them.
+    That is its first line that is not empty, unless that one is damaged; only a CSV header
+    has no other place. An empty file counts as JSON lines. Raises NotationError if no line tells.
     """
-    stripped = enumerate((line.strip(_BLANKS) for line in _lines(text)), start=1)
+    stripped = ((number, line.strip(_BLANKS)) for number, line in enumerate(_lines(text), start=1))
     number, first = next(((number, line) for number, line in stripped if line), (1, ""))
     if not first:
         return "jsonl"
-    if first.startswith("{"):
-        try:
-            return "zk" if "path" in parse_object(first) else "jsonl"
-        except NotationError:
-            return "jsonl"
-    if first.startswith((listing.HEADER_START, listing.PRINCIPAL_START)):
-        return "listing"
-    if first == "-" or first.startswith(("- ", "#")) or first in ("---", "[]"):
-        return "yaml"
+    found = _told_by(first)
+    if found is not None:
+        return found
     if "," in first and any(key in first for key in ACL_KEYS):
         return "csv"
+    # What a reader makes of the damaged lines before this one, it tells; here they only must not hide others.
+    found = next((told for _number, line in stripped if (told := _told_by(line)) is not None), None)
+    if found is not None:
+        return found
+    if first.startswith("{"):
+        return "jsonl"
     raise NotationError(
         f"{source}:{number}: The format cannot be told from {shown(first)}; begin with an ACL in JSON, a CSV header, "
         "'- key: value' or a kafka-acls listing, or name the format with --format."
     )
+
+
+def _told_by(line: str) -> str | None:
+    """Return the format that has such a line, None if there is none or the line is damaged."""
+    if line.startswith("{"):
+        try:
+            return "zk" if "path" in parse_object(line) else "jsonl"
+        except NotationError:
+            return None
+    if line.startswith((listing.HEADER_START, listing.PRINCIPAL_START)):
+        return "listing"
+    if line == "-" or line.startswith(("- ", "#")) or line in ("---", "[]"):
+        return "yaml"
+    return None
 
 
 def write_acls(
@@ -238,10 +256,11 @@ def _read_nodes(text: str, source: str) -> AclFile:
     remarks: list[str] = []
     for line, node in _json_objects(text, problems):
         try:
-            pattern, data = _node_from_dict(node)
-            if pattern is None:
-                continue
-            reading = znodes.read_node(pattern, data)
+            path, data = _node_from_dict(node)
+            pattern = znodes.pattern_of(path)
+            reading = (
+                znodes.read_node(pattern, data) if pattern is not None else NodeReading((), _left_out(path))
+            )
         except AclError as error:
             problems.add(line, error)
             continue
@@ -252,19 +271,19 @@ def _read_nodes(text: str, source: str) -> AclFile:
     return AclFile(source, bindings, lines, remarks)
 
 
-def _node_from_dict(node: Mapping[str, object]) -> tuple[ResourcePattern | None, bytes | None]:
-    """Return the pattern and data of a node, and None for a node that holds no ACLs by its place."""
+def _node_from_dict(node: Mapping[str, object]) -> tuple[str, bytes | None]:
+    """Return the path and data of a node of Kafka's ACLs; further keys do not count."""
     for key in ("path", "data"):
         if key not in node:
             raise NotationError(f'{key!r} is missing; a node is {{"path": TEXT, "data": TEXT or null}}.')
     path, data = text_of(node, "path"), text_or_null(node, "data")
-    pattern = znodes.pattern_of(path)
-    if pattern is None and not znodes.is_acl_area(path):
-        raise NotationError(
-            f"path {shown(path)} is outside Kafka's ACLs; give paths below the chroot, "
-            f"such as '{znodes.LITERAL_ROOT}/Topic/orders'."
-        )
-    return pattern, None if data is None else data.encode("utf-8", "surrogatepass")
+    znodes.check_path(path)
+    return path, None if data is None else data.encode("utf-8", "surrogatepass")
+
+
+def _left_out(path: str) -> tuple[str, ...]:
+    reason = znodes.why_unread(path)
+    return () if reason is None else (reason,)
 
 
 def _write_nodes(bindings: Iterable[AclBinding]) -> str:
@@ -289,24 +308,47 @@ def read_requests(text: str, *, source: str) -> tuple[AccessRequest, ...]:
     return tuple(requests)
 
 
-def read_delta(text: str, *, source: str, refuse: Refusal | None = None) -> Delta:
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One ACL to add or to remove, and where that was read."""
+
+    op: str
+    binding: AclBinding
+    source: str
+    line: int
+
+
+def read_delta(text: str, *, source: str) -> Delta:
     """Return the edit of a JSON-lines file: ACLs with one more key, `"op": "add"` or `"remove"`.
 
     Raises NotationError naming every bad line.
     """
+    edits = read_edits(text, source=source)
+    sides = {op: tuple(edit.binding for edit in edits if edit.op == op) for op in ("add", "remove")}
+    return Delta(add=sides["add"], remove=sides["remove"])
+
+
+def read_edits(text: str, *, source: str, refuse: Refusal | None = None) -> tuple[Edit, ...]:
+    """Return what `read_delta` does, with the line of each ACL.
+
+    refuse: says what is wrong with an ACL beyond its form, None if nothing is.
+    """
     problems = Problems(source)
+    edits: list[Edit] = []
     sides: dict[str, dict[AclBinding, int]] = {"add": {}, "remove": {}}
     objects = _json_objects(text.removeprefix("\ufeff"), problems)
     for line, (op, binding) in _built(objects, _edit_from_dict, problems):
         other = sides["remove" if op == "add" else "add"].get(binding)
+        reason = refuse(binding) if refuse is not None else None
         if other is not None:
-            problems.add(
-                line,
-                f"The ACL to {op} is the one of line {other}, which does the opposite; keep one of them.",
-            )
+            reason = f"The ACL to {op} is the one of line {other}, which does the opposite; keep one of them."
+        if reason is not None:
+            problems.add(line, reason)
+            continue
         sides[op].setdefault(binding, line)
+        edits.append(Edit(op, binding, source, line))
     problems.raise_if_any()
-    return Delta(add=tuple(sides["add"]), remove=tuple(sides["remove"]))
+    return tuple(edits)
 
 
 def write_delta(delta: Delta) -> str:

@@ -117,7 +117,11 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return value
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+def _no_constant(word: str) -> object:
+    raise NotationError(f"{word} is no value in JSON; write a text, a number, true, false or null.")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
 
 
 def _words_of(enum: type[Word], *, without: Collection[str] = ()) -> dict[object, Word]:

@@ -44,6 +44,8 @@ class Names:
     topics: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     transactional_ids: tuple[str, ...] = ()
+    delegation_tokens: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
     principals: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     new_topics: tuple[str, ...] = ()
@@ -87,13 +89,16 @@ class Universe:
 
     def given(self, resource_type: ResourceType) -> tuple[str, ...]:
         """Return the names of a type that exist before, in the order given."""
-        if resource_type is ResourceType.TOPIC:
-            return self.names.topics
-        if resource_type is ResourceType.GROUP:
-            return self.names.groups
-        if resource_type is ResourceType.TRANSACTIONAL_ID:
-            return self.names.transactional_ids
-        return (CLUSTER_NAME,) if resource_type is ResourceType.CLUSTER else ()
+        names = self.names
+        given = {
+            ResourceType.TOPIC: names.topics,
+            ResourceType.GROUP: names.groups,
+            ResourceType.CLUSTER: (CLUSTER_NAME,),
+            ResourceType.TRANSACTIONAL_ID: names.transactional_ids,
+            ResourceType.DELEGATION_TOKEN: names.delegation_tokens,
+            ResourceType.USER: names.users,
+        }
+        return given[resource_type]
 
     @cached_property
     def principals(self) -> frozenset[str]:
@@ -180,7 +185,7 @@ class _TypeNames:
         # Two names answer unlike their neighbours: the empty one, which an empty prefix alone
         # covers in ZooKeeper mode, and `*` itself, which KRaft's wildcard covers.
         if self._empty_prefix and not (
-            self.universe.rules.is_standard and self.universe.after_rules.is_standard
+            self.universe.rules.empty_prefix_covers_all and self.universe.after_rules.empty_prefix_covers_all
         ):
             exact[""] = None
         if self.resource_type in _FREE_NAMES and WILDCARD in self.prefixes:
@@ -194,11 +199,14 @@ class _TypeNames:
             return prefixes
         for shelf in self.shelves:
             prefixes |= dict.fromkeys(shelf.chain.prefixes)
-        if not (self.universe.rules.is_standard or self.universe.after_rules.is_standard):
-            return prefixes
-        if self._empty_prefix:
+        both = (self.universe.rules, self.universe.after_rules)
+        if self._empty_prefix and any(rules.empty_prefix_covers_all for rules in both):
             prefixes[""] = None
-        if self.resource_type in _FREE_NAMES and any(shelf.wildcard for shelf in self.shelves):
+        if (
+            self.resource_type in _FREE_NAMES
+            and any(rules.wildcard_skips_starred_names for rules in both)
+            and any(shelf.wildcard for shelf in self.shelves)
+        ):
             # KRaft skips the literal `*` for longer names that begin with an asterisk, so
             # these names are a class of their own even where no pattern says so.
             prefixes[WILDCARD] = None

@@ -371,7 +371,7 @@ class _Simulation:
         shelf = self.touching.shelf(resource_type)
         if shelf is None:
             return iter(())
-        empty_covers_all = shelf.empty_prefix and self.rules.is_standard
+        empty_covers_all = shelf.empty_prefix and self.rules.empty_prefix_covers_all
         if shelf.wildcard or shelf.unknown_patterns or empty_covers_all:
             return self.universe.all_spots(resource_type)
         literals = [*shelf.literals, ""] if shelf.empty_prefix else list(shelf.literals)
@@ -634,7 +634,7 @@ class _Simulation:
                     f"brokers may refuse it or fail on it; write 'User:{binding.principal}'."
                 )
             if (
-                self.after_rules.is_standard
+                self.after_rules.names_below_asterisk_are_a_hazard
                 and binding.resource_name[:1]
                 and binding.resource_name[0] < WILDCARD
             ):
@@ -688,9 +688,8 @@ class _Simulation:
             if missing:
                 texts = [resource_text(resource_type, name) for name in missing]
                 yield f"There is no {_listed(texts, 'name', joined=' and no ')} yet; the ACLs wait for it."
-        doubled = [
-            name for name in self.universe.new_topics if name in set(self.universe.given(ResourceType.TOPIC))
-        ]
+        there = set(self.universe.given(ResourceType.TOPIC))
+        doubled = [name for name in self.universe.new_topics if name in there]
         if doubled:
             names = [resource_text(ResourceType.TOPIC, name) for name in doubled]
             yield f"Not new but there already: {_listed(names, 'topic')}. The gains are shown as if it were new."

@@ -114,6 +114,46 @@ def is_acl_area(path: str) -> bool:
     return any(path == tree or path.startswith(f"{tree}/") for tree in trees)
 
 
+def check_path(path: str) -> None:
+    """Raise ZnodeError for a path that no node of Kafka's ACLs can have."""
+    if not is_acl_area(path):
+        raise ZnodeError(
+            f"path {shown(path)} is outside Kafka's ACLs; give paths below the chroot, "
+            f"such as '{LITERAL_ROOT}/Topic/orders'."
+        )
+    for name in path[1:].split("/"):
+        reason = _why_no_node_name(name)
+        if reason:
+            raise ZnodeError(
+                f"path {shown(path)} cannot be one of ZooKeeper: {reason} where a node is named; "
+                f"write it as ZooKeeper does, such as '{LITERAL_ROOT}/Topic/orders'."
+            )
+
+
+def why_unread(path: str) -> str | None:
+    """Return why brokers read no ACLs from a node that lies where ACLs do, None if it is none of these.
+
+    Patterns' own nodes, roots, type nodes and change nodes are none.
+    """
+    tree = next((root for root in (LITERAL_ROOT, PREFIXED_ROOT) if path.startswith(f"{root}/")), None)
+    if tree is None:
+        if path.count("/") > 2 and path.startswith(f"{EXTENDED_ROOT}/"):
+            return f"The node {shown(path)} is left out: brokers read only those below '{PREFIXED_ROOT}'."
+        return None
+    word, *names = path[len(tree) + 1 :].split("/")
+    if names and word not in TYPE_NODES:
+        return (
+            f"The node {shown(path)} is left out: {shown(word)} is no resource type, "
+            f"and brokers read only {', '.join(TYPE_NODES)}."
+        )
+    if len(names) > 1:
+        return (
+            f"The node {shown(path)} is left out: it lies below the node of another pattern, "
+            "and brokers read only the nodes right below a resource type."
+        )
+    return None
+
+
 def encode(bindings: Iterable[AclBinding]) -> bytes:
     """Return the data of the node that holds `bindings`, all of one pattern.
 

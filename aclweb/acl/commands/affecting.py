@@ -48,7 +48,7 @@ def _resource(given: argparse.Namespace) -> Resource:
             f"--resource {shown(given.resource)} has no type; write TYPE:NAME, such as TOPIC:orders."
         )
     try:
-        resource_type = ResourceType.parse(word)
+        resource_type = ResourceType.parse(word if word.isascii() else ascii(word))
     except AclError as error:
         raise UsageError(f"--resource {shown(given.resource)}: {error}") from error
     if resource_type in (ResourceType.ANY, ResourceType.UNKNOWN):

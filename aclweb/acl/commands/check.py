@@ -26,8 +26,7 @@ from aclweb.acl.commands.options import (
     Declared,
     add_json_option,
     add_rule_options,
-    declared,
-    rules_from,
+    defaults_from,
     why_not_decided,
 )
 from aclweb.acl.index import AclIndex
@@ -71,8 +70,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print for each scenario whether its answers are the expected ones; bad scenarios do not stop the others."""
-    rules_from(given)
-    defaults = declared(given)
+    defaults = defaults_from(given)
     data = inputs.read_bytes(given.scenarios).removeprefix(b"\xef\xbb\xbf")
     held = failed = 0
     bad: list[str] = []
@@ -81,7 +79,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
         nonlocal held, failed
         for scenario in with_progress(_scenarios(data, defaults), what="Checked"):
             if isinstance(scenario, BadScenario):
-                bad.append(f"{one_line(given.scenarios)}:{scenario.line}: {scenario.reason}")
+                bad.append(f"{given.scenarios}:{scenario.line}: {scenario.reason}")
                 yield _bad_answer(scenario, json=given.json)
                 continue
             results = tuple(
@@ -123,10 +121,9 @@ def _scenario(fields: Mapping[str, object], defaults: Declared) -> Scenario:
         raise NotationError(
             f"{joined([shown(key) for key in unknown])} is no key of a scenario; it has {joined(KEYS)}."
         )
-    if not isinstance(fields.get("id"), (str, int)):
-        raise NotationError(
-            f"id is {shown(fields.get('id'))}; give each scenario a text or a number as its id."
-        )
+    name = fields.get("id")
+    if not isinstance(name, (str, int, float)) or isinstance(name, bool):
+        raise NotationError(f"id is {shown(name)}; give each scenario a text or a number as its id.")
     rules = Rules.read(
         authorizer=_text_or_none(fields, "authorizer", defaults.authorizer),
         kafka_version=_text_or_none(fields, "kafka_version", defaults.kafka_version),
@@ -148,7 +145,7 @@ def _scenario(fields: Mapping[str, object], defaults: Declared) -> Scenario:
         _part(request_from_dict, given, f"request {number}") for number, given in enumerate(asked, start=1)
     ]
     return Scenario(
-        fields["id"],
+        name,
         rules,
         AclIndex(bindings),
         tuple(requests),

@@ -10,13 +10,17 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from typing import TypeVar
+from contextlib import suppress
+from errno import EBADF
+from typing import BinaryIO, TypeVar
 
 from aclweb.acl.explain import name_text
 from aclweb.acl.model import AccessRequest, AclError
 from aclweb.acl.problems import shown
 
 DONE, DID_NOT_HOLD, BAD_INPUT = 0, 1, 2
+# What a shell reports of a program that was interrupted, or whose reader went away.
+INTERRUPTED, READER_LEFT = 130, 141
 PROGRESS_STEP = 10_000
 
 Item = TypeVar("Item")
@@ -28,7 +32,7 @@ class UsageError(AclError):
 
 def emit(lines: Iterable[str]) -> None:
     """Print lines to standard output."""
-    out = sys.stdout.buffer
+    out = _output()
     for line in lines:
         # Text for people may name half a character; escaped, it cannot stop the rest.
         out.write(line.encode("utf-8", "backslashreplace") + b"\n")
@@ -37,8 +41,15 @@ def emit(lines: Iterable[str]) -> None:
 
 def emit_text(text: str) -> None:
     """Print a whole text that ends its own lines."""
-    sys.stdout.buffer.write(text.encode("utf-8"))
-    sys.stdout.buffer.flush()
+    out = _output()
+    out.write(text.encode("utf-8"))
+    out.flush()
+
+
+def _output() -> BinaryIO:
+    if sys.stdout is None:
+        raise OSError(EBADF, "standard output is closed")
+    return sys.stdout.buffer
 
 
 def as_json(value: object) -> str:
@@ -47,11 +58,14 @@ def as_json(value: object) -> str:
 
 
 def tell(*messages: str) -> None:
-    """Print messages to standard error, one line each."""
-    for message in messages:
-        line = message.replace("\r", "\\r").replace("\n", "\\n")
-        sys.stderr.buffer.write(line.encode("utf-8", "backslashreplace") + b"\n")
-    sys.stderr.buffer.flush()
+    """Print messages to standard error, one line each; the exit status stays when nobody can read them."""
+    if sys.stderr is None:
+        return
+    with suppress(OSError):
+        for message in messages:
+            line = message.replace("\r", "\\r").replace("\n", "\\n")
+            sys.stderr.buffer.write(line.encode("utf-8", "backslashreplace") + b"\n")
+        sys.stderr.buffer.flush()
 
 
 def one_line(text: str) -> str:
@@ -82,14 +96,15 @@ def with_progress(items: Iterable[Item], *, what: str) -> Iterator[Item]:
 
 def show_progress(text: str) -> None:
     """Write to standard error if a person watches it, and nothing otherwise."""
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():
         sys.stderr.write(text)
         sys.stderr.flush()
 
 
 def hush() -> None:
     """Point standard output at nothing, after whoever read it has gone away."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

@@ -7,15 +7,16 @@ that one run names every bad line: a command reads everything, then calls `requi
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from aclweb.acl.commands.console import UsageError, one_line, show_progress, tell
+from aclweb.acl.commands.console import UsageError, show_progress, tell
 from aclweb.acl.commands.options import why_not_decided
 from aclweb.acl.delta import Delta
+from aclweb.acl.explain import says
 from aclweb.acl.model import AccessRequest, AclBinding
-from aclweb.acl.notation import AclFile, read_acl_file, read_delta, read_names, read_requests
+from aclweb.acl.notation import AclFile, Edit, read_acl_file, read_edits, read_names, read_requests
 from aclweb.acl.problems import NotationError, Problems, shown
 
 STANDARD_INPUT = "-"
@@ -46,11 +47,35 @@ class Inputs:
         """Return the ACLs of an optional file."""
         return () if path is None else tuple(self.acls(path, format).bindings)
 
-    def delta(self, path: str | None) -> Delta:
-        """Return the edit in an optional file."""
+    def edits(self, path: str | None) -> tuple[Edit, ...]:
+        """Return the edits in an optional file of ACLs to add and to remove."""
         if path is None:
-            return Delta()
-        return self._read(path, lambda text: read_delta(text, source=path, refuse=why_not_decided), Delta())
+            return ()
+        return self._read(path, lambda text: read_edits(text, source=path, refuse=why_not_decided), ())
+
+    def delta(self, *, add: str | None, remove: str | None, delta: str | None, format: str | None) -> Delta:
+        """Return the edit of three optional files; an ACL that one adds and another removes is bad input."""
+        edits: list[Edit] = []
+        for op, path in (("add", add), ("remove", remove)):
+            if path is not None:
+                file = self.acls(path, format)
+                edits.extend(
+                    Edit(op, binding, path, line)
+                    for binding, line in zip(file.bindings, file.lines, strict=True)
+                )
+        edits.extend(self.edits(delta))
+
+        places: dict[str, dict[AclBinding, Edit]] = {"add": {}, "remove": {}}
+        for edit in edits:
+            other = places["remove" if edit.op == "add" else "add"].get(edit.binding)
+            if other is None:
+                places[edit.op].setdefault(edit.binding, edit)
+            else:
+                self._problems.append(
+                    f"{edit.source}:{edit.line}: The ACL to {edit.op} is the one to {other.op} at "
+                    f"{other.source}:{other.line} ({shown(says(edit.binding))}); keep one of the two."
+                )
+        return Delta(add=tuple(places["add"]), remove=tuple(places["remove"]))
 
     def requests(self, path: str | None) -> tuple[AccessRequest, ...]:
         """Return the requests of an optional file."""
@@ -68,7 +93,7 @@ class Inputs:
         if odd is not None:
             # Lines end at LF, and a group may be called so; but most likely the file is from Windows.
             self._remarks.append(
-                f"{one_line(path)}: The name {shown(odd)} ends in a carriage return, which counts as a part of it; "
+                f"{path}: The name {shown(odd)} ends in a carriage return, which counts as a part of it; "
                 "if it should not, save the file with LF line ends."
             )
         return names
@@ -79,6 +104,8 @@ class Inputs:
             if self._has_standard_input:
                 raise UsageError("Standard input ('-') is given for two files; give a file for one of them.")
             self._has_standard_input = True
+            if sys.stdin is None:
+                raise NotationError(f"{path}: Standard input is closed; give a file, or open it.")
             return sys.stdin.buffer.read()
         try:
             return Path(path).read_bytes()
@@ -95,58 +122,51 @@ class Inputs:
         try:
             data = self.read_bytes(path)
             if len(data) >= BIG_FILE_BYTES:
-                show_progress(f"Reading {one_line(path)}, {len(data) // 1_000_000:,} MB\n")
-            try:
-                text = decoded(data, path)
-            except NotationError as error:
-                self._problems.extend(_with_other_bad_lines(error.messages, data, path, read))
-                return nothing
-            return read(text)
+                show_progress(f"Reading {path}, {len(data) // 1_000_000:,} MB\n")
+            text, problems = decoded(data, path)
+            del data  # beside the text, a big file would stand in memory twice
+            if not problems:
+                return read(text)
+            self._problems.extend(_with_other_bad_lines(problems, text, read))
         except NotationError as error:
             self._problems.extend(error.messages)
-            return nothing
+        return nothing
 
 
 def unreadable(path: str, error: Exception) -> NotationError:
     """Return the error for a file that cannot be opened or read."""
     reason = error.strerror if isinstance(error, OSError) else error
-    return NotationError(
-        f"{one_line(path)}: The file cannot be read ({reason}); give a file, or - for standard input."
-    )
+    return NotationError(f"{path}: The file cannot be read ({reason}); give a file, or - for standard input.")
 
 
-def _with_other_bad_lines(
-    messages: Sequence[str], data: bytes, source: str, read: Callable[[str], object]
-) -> Sequence[str]:
-    """Return `messages` about lines that are not UTF-8 with those about the other lines, in order of lines.
+def _with_other_bad_lines(problems: Problems, text: str, read: Callable[[str], object]) -> list[str]:
+    """Return what is wrong with each line of a file that is not all UTF-8, in order of lines.
 
-    Only in JSON does each line stand for itself, so that the others can be judged without these.
+    text: with half a character for each byte that is none, so that the lines around it can be judged.
     """
-    if not data.lstrip().startswith(b"{"):
-        return messages
+    messages = list(problems.messages)
+    start = f"{problems.source}:"
 
     def line_of(message: str) -> int:
-        return int(message.removeprefix(f"{source}:").partition(":")[0])
+        return int(message.removeprefix(start).partition(":")[0])
 
-    lines = data.split(b"\n")
-    for message in messages:
-        lines[line_of(message) - 1] = b""
+    bad = set(map(line_of, messages))
     try:
-        read(b"\n".join(lines).decode("utf-8-sig"))
+        read(text)
     except NotationError as error:
-        return sorted((*messages, *error.messages), key=line_of)
-    return messages
+        messages += [message for message in error.messages if line_of(message) not in bad]
+    return sorted(messages, key=line_of)
 
 
-def decoded(data: bytes, source: str) -> str:
-    """Return UTF-8 text without a byte order mark; raise NotationError naming every line that is none."""
+def decoded(data: bytes, source: str) -> tuple[str, Problems]:
+    """Return UTF-8 text, and every line that is none with half a character for each of its bad bytes."""
+    problems = Problems(source)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8"), problems
     except UnicodeDecodeError:
         pass
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise NotationError(f"{source}:1: The file is in UTF-16; save it as UTF-8.")
-    problems = Problems(source)
     for number, line in enumerate(data.split(b"\n"), start=1):
         try:
             line.decode("utf-8")
@@ -156,4 +176,4 @@ def decoded(data: bytes, source: str) -> str:
                 number,
                 f"Byte {error.start + 1} of the line is 0x{byte:02x}, which is not UTF-8; save the file as UTF-8.",
             )
-    raise NotationError(*problems.messages)
+    return data.decode("utf-8", "surrogateescape"), problems

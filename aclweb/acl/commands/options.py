@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aclweb.acl.commands.console import UsageError
 from aclweb.acl.model import AclBinding, AclError, PatternType
 from aclweb.acl.notation import FORMATS
-from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
+from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, VERSIONS, Rules
 
 ONLY_IN_GLOB = "pattern_type is 'GLOB', which only the authorizer 'glob' knows; use LITERAL or PREFIXED."
 
@@ -66,6 +67,28 @@ def rules_from(given: argparse.Namespace) -> Rules:
         return Rules.read(authorizer=said.authorizer, kafka_version=said.kafka_version, config=said.config)
     except AclError as error:
         raise UsageError(str(error)) from error
+
+
+def defaults_from(given: argparse.Namespace) -> Declared:
+    """Return what the options say for scenarios that do not say it themselves.
+
+    Which authorizer a version or setting is for may stand in the scenarios, so here only what is
+    right for none is refused. Raises UsageError.
+    """
+    said = declared(given)
+    authorizers = (said.authorizer,) if said.authorizer is not None else tuple(VERSIONS)
+    single: list[tuple[str | None, Mapping[str, object]]] = [(said.kafka_version, {})]
+    single.extend((None, {key: value}) for key, value in said.config.items())
+    for version, config in single:
+        errors: list[AclError] = []
+        for authorizer in authorizers:
+            try:
+                Rules.read(authorizer=authorizer, kafka_version=version, config=config)
+            except AclError as error:
+                errors.append(error)
+        if len(errors) == len(authorizers):
+            raise UsageError(str(errors[0])) from errors[0]
+    return said
 
 
 def why_not_decided(binding: AclBinding) -> str | None:

@@ -22,7 +22,6 @@ from aclweb.acl.commands.options import (
     declared,
     rules_from,
 )
-from aclweb.acl.delta import Delta
 from aclweb.acl.explain import name_text
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import AclError, ResourceType
@@ -72,12 +71,9 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     after_rules = _after_rules(given, rules)
     watched = _watched(given.fail_on)
     index = AclIndex(inputs.bindings(given.acls, given.format))
-    added = inputs.bindings(given.add, given.format)
-    removed = inputs.bindings(given.remove, given.format)
-    delta = inputs.delta(given.delta)
+    delta = inputs.delta(add=given.add, remove=given.remove, delta=given.delta, format=given.format)
     names = _names(given, inputs)
     inputs.require_good()
-    delta = Delta(add=(*added, *delta.add), remove=(*removed, *delta.remove))
 
     impact = simulate(delta, index, names, rules, after_rules)
 
@@ -133,6 +129,8 @@ def _names(given: argparse.Namespace, inputs: Inputs) -> Names:
         topics=named(given.topics, resources(ResourceType.TOPIC)),
         groups=named(given.groups, resources(ResourceType.GROUP)),
         transactional_ids=named(given.transactional_ids, resources(ResourceType.TRANSACTIONAL_ID)),
+        delegation_tokens=named(None, resources(ResourceType.DELEGATION_TOKEN)),
+        users=named(None, resources(ResourceType.USER)),
         principals=named(given.principals, [request.principal for request in requests]),
         hosts=named(given.hosts, [request.host for request in requests]),
         new_topics=tuple(given.new_topic),
