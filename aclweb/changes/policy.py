@@ -11,7 +11,7 @@ take it now; services refuse by it and pages show or hide by it, so they cannot 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,6 +22,8 @@ from aclweb.changes.models import Approval, Change, ChangeItem
 from aclweb.clusters import SourceKind
 from aclweb.inventory.models import Cluster
 
+# What everybody with a grant may do on the change's cluster: `access.holders`, read once by a page.
+Held = Mapping[User, access.Rights]
 Step = Literal["edit", "submit", "approve", "reject", "withdraw", "queue", "undo"]
 
 _S = Change.State
@@ -77,9 +79,9 @@ def may(step: Step, change: Change, user: User) -> tuple[bool, str]:
     return _may(step, change, user, access.rights(user, change.cluster))
 
 
-def acts(change: Change, user: User) -> dict[Step, tuple[bool, str]]:
-    """Return the answer of `may` for every step, asking for this person's rights once."""
-    rights = access.rights(user, change.cluster)
+def acts(change: Change, user: User, held: Held | None = None) -> dict[Step, tuple[bool, str]]:
+    """Return the answer of `may` for every step, asking for this person's rights once, or not where `held` is."""
+    rights = _rights(user, change.cluster, held)
     return {step: _may(step, change, user, rights) for step in STATES}
 
 
@@ -147,22 +149,18 @@ def may_request(cluster: Cluster, user: User, names: Iterable[str]) -> tuple[boo
     return _holds(access.rights(user, cluster), "request", cluster, names)
 
 
-def reviewers(change: Change) -> tuple[User, ...]:
+def reviewers(change: Change, held: Held | None = None) -> tuple[User, ...]:
     """Return the people whose approval would count, by user name: never the author."""
     names = _names(change)
-    for_every_name = {person.pk for person in access.people_who_may("approve", change.cluster, "")}
+    held = access.holders(change.cluster) if held is None else held
     return tuple(
         person
-        for person in access.people_who_may("approve", change.cluster)
-        if person.pk != change.author_id
-        and (
-            person.pk in for_every_name
-            or _holds(access.rights(person, change.cluster), "approve", change.cluster, names)[0]
-        )
+        for person, rights in held.items()
+        if person.pk != change.author_id and _holds(rights, "approve", change.cluster, names)[0]
     )
 
 
-def standing(change: Change) -> Standing:
+def standing(change: Change, held: Held | None = None) -> Standing:
     """Return which approvals of this change count now: right plan, right effect, right still held."""
     counted, lost, sentences = [], [], []
     names = _names(change)
@@ -173,13 +171,20 @@ def standing(change: Change) -> Standing:
             sentences.append(f"{who} approved another version of this change.")
         elif reviewer.pk == change.author_id:
             sentences.append(f"{who} wrote this change, so this approval does not count.")
-        elif not _holds(access.rights(reviewer, change.cluster), "approve", change.cluster, names)[0]:
+        elif not _holds(_rights(reviewer, change.cluster, held), "approve", change.cluster, names)[0]:
             sentences.append(f"{who} may no longer approve this change.")
         else:
             counted.append(approval)
             continue
         lost.append(approval)
     return Standing(tuple(counted), tuple(lost), tuple(sentences))
+
+
+def _rights(user: User, cluster: Cluster, held: Held | None) -> access.Rights:
+    """Return this person's rights, from what was read of everybody's where it was."""
+    if held is None or user.is_superuser or not user.is_active:
+        return access.rights(user, cluster)
+    return held.get(user, access.Rights(everything=False, grants=()))
 
 
 def names_reached(bindings: Iterable[AclBinding]) -> set[str]:

@@ -99,14 +99,15 @@ def preview(
     new_topics: Sequence[str] = (),
     names: Names | None = None,
     requester: int | None = None,
+    force: InForce | None = None,
 ) -> Preview:
     """Return what `delta` and the new topics would do to the cluster as it was last read.
 
-    requester: the primary key of whoever asks, part of the plan's hash. Raises
-    ChangeError if the edit cannot be asked for (`check`).
+    requester: the primary key of whoever asks, part of the plan's hash. force: what is in
+    force, where the caller has it. Raises ChangeError if the edit cannot be asked for (`check`).
     """
     check(delta)
-    force = in_force(cluster)
+    force = force or in_force(cluster)
     if names is None:
         names = names_of(_content_of(force), delta, new_topics=new_topics)
     impact = _impact(delta, force.index, names, force.rules)
@@ -218,9 +219,9 @@ def drift(change: Change, now: Content, rules: Rules) -> Drift:
     return Drift(True, (f"The cluster moved since the change was submitted, with the same effect: {moved}.",))
 
 
-def drift_of_reading(change: Change) -> Drift:
-    """Return the drift of the cluster as it was last read: what pages and approvals go by."""
-    force = in_force(change.cluster)
+def drift_of_reading(change: Change, force: InForce | None = None) -> Drift:
+    """Return the drift of the cluster as it was last read (`force`): what pages and approvals go by."""
+    force = force or in_force(change.cluster)
     if force.revision is not None and force.revision == change.revision:
         return _drift_of_declarations(change, change.delta, force, force.rules)
     return drift(change, _content_of(force), force.rules)
@@ -350,7 +351,7 @@ def _differences(
     told = [f"It would now also mean: {_effect_told(text)}." for text in sorted(after - before)]
     told += [f"It would no longer mean: {_effect_told(text)}." for text in sorted(before - after)]
     if len(told) > most:
-        told = [*told[:most], f"And {len(told) - most} more differences."]
+        told = [*told[:most], f"And {_count(len(told) - most, 'more difference')}."]
     return tuple(told)
 
 

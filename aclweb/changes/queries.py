@@ -23,6 +23,7 @@ from aclweb.changes import policy
 from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeItem
 from aclweb.changes.preview import Drift, drift_of_reading, preview
 from aclweb.clusters import ClusterState
+from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
 
 TABS = ("waiting", "mine", "all")
@@ -159,7 +160,7 @@ def changes_of(user: User, cluster: Cluster | None = None) -> QuerySet[Change]:
 
 def change_of(user: User, pk: int) -> Change | None:
     """Return one change if this person may see it."""
-    return changes_of(user).select_related("cluster", "author", "undo_of").filter(pk=pk).first()
+    return changes_of(user).select_related("cluster", "author", "undo_of", "revision").filter(pk=pk).first()
 
 
 def inbox(
@@ -203,16 +204,17 @@ def change_page(change: Change, user: User) -> ChangePage:
     items = list(change.items.all())
     steps = _steps(items)
     seen, notes = change.impact, []
+    force, held = in_force(change.cluster), access.holders(change.cluster)
     commands: tuple[str, ...] = ()
     try:
-        now = preview(change.cluster, change.delta, requester=change.author_id)
+        now = preview(change.cluster, change.delta, requester=change.author_id, force=force)
         commands = tuple(now.commands)
         notes = list(now.notes)
         if seen is None:
             seen = now.impact
     except ChangeError as error:
         notes.append(str(error))
-    standing = policy.standing(change)
+    standing = policy.standing(change, held)
     counted = {approval.pk for approval in standing.counted}
     given = tuple(
         _approval(approval, counted)
@@ -228,15 +230,15 @@ def change_page(change: Change, user: User) -> ChangePage:
         headline=headline(change, given=len(counted), needed=needed),
         effect=_effect(seen),
         impact=seen,
-        as_of_now=drift_of_reading(change) if waits else None,
+        as_of_now=drift_of_reading(change, force) if waits else None,
         steps=steps,
         commands=commands,
         notes=(*notes, *standing.sentences),
         approvals=given,
         approvals_given=len(counted),
         approvals_needed=needed,
-        reviewers=policy.reviewers(change),
-        acts={step: Act(*answer) for step, answer in policy.acts(change, user).items()},
+        reviewers=policy.reviewers(change, held),
+        acts={step: Act(*answer) for step, answer in policy.acts(change, user, held).items()},
         timeline=tuple(
             TimelineEntry(event.at, event.actor, event.verb, trail.sentence(event))
             for event in trail.trail(change.key).order_by("-sequence")

@@ -42,7 +42,7 @@ from aclweb.clusters import ClusterClient, ClusterError, ClusterState, Outcome, 
 from aclweb.inventory import leases
 from aclweb.inventory.current import connection_of, rules_of
 from aclweb.inventory.models import Cluster, Revision
-from aclweb.inventory.sync import register_writer, sync
+from aclweb.inventory.sync import Written, register_writer, sync
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ trail.register("change.ended_partly", "Partly written: {why}")
 trail.register("change.failed", "Failed: {why}")
 
 
-def written_since_reading(cluster: Cluster) -> Delta:
+def written_since_reading(cluster: Cluster) -> Written:
     """Return what workers wrote to the cluster, or may have, and no stored reading can have told.
 
     A worker that was lost between its call and the reading after it leaves such items.
@@ -83,7 +83,11 @@ def written_since_reading(cluster: Cluster) -> Delta:
     if cluster.read_at is not None:
         unread |= Q(change__finished_at__gte=cluster.read_at)
     sent = Q(state__in=EFFECTS) | Q(evidence__sent__gt=0)
-    return _delta(ChangeItem.objects.filter(unread, sent, change__cluster=cluster))
+    items = list(ChangeItem.objects.filter(unread, sent, change__cluster=cluster))
+    return Written(
+        added=frozenset(item.binding for item in items if item.op == ChangeItem.Op.ADD),
+        removed=frozenset(item.binding for item in items if item.op == ChangeItem.Op.REMOVE),
+    )
 
 
 register_writer(written_since_reading)
@@ -596,14 +600,10 @@ def _verify(run: _Run, client: ClusterClient) -> None:
 
 def _written(items: list[ChangeItem]) -> Delta:
     """Return what aclweb itself wrote, so that the reading tells only the rest as made elsewhere."""
-    return _delta(item for item in items if item.state == Item.APPLIED)
-
-
-def _delta(items: Iterable[ChangeItem]) -> Delta:
-    found = list(items)
+    ours = [item for item in items if item.state == Item.APPLIED]
     return Delta(
-        add=tuple(item.binding for item in found if item.op == ChangeItem.Op.ADD),
-        remove=tuple(item.binding for item in found if item.op == ChangeItem.Op.REMOVE),
+        add=tuple(item.binding for item in ours if item.op == ChangeItem.Op.ADD),
+        remove=tuple(item.binding for item in ours if item.op == ChangeItem.Op.REMOVE),
     )
 
 

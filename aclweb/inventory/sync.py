@@ -64,11 +64,23 @@ trail.register(
     "Revision {revision} of {cluster}: ACLs added: {added}, removed: {removed}; {origin}.",
 )
 
+
+@dataclass(frozen=True)
+class Written:
+    """What aclweb itself added and removed; what it added and took back again stands in both."""
+
+    added: frozenset[AclBinding] = frozenset()
+    removed: frozenset[AclBinding] = frozenset()
+
+    def __or__(self, other: Written) -> Written:
+        return Written(self.added | other.added, self.removed | other.removed)
+
+
 # Rooms above this one that write to clusters.
-_writers: list[Callable[[Cluster], Delta]] = []
+_writers: list[Callable[[Cluster], Written]] = []
 
 
-def register_writer(written: Callable[[Cluster], Delta]) -> None:
+def register_writer(written: Callable[[Cluster], Written]) -> None:
     """Have a reading ask `written` what of aclweb's own edits it may be the first to find."""
     if written not in _writers:
         _writers.append(written)
@@ -202,7 +214,7 @@ def _store(
 
         acls = _acls_that_differ(row, reading)
         names = _names_that_differ(row, reading)
-        ours = _ours(row, expected) if acls.add or acls.remove else Delta()
+        ours = _ours(row, expected) if acls.add or acls.remove else Written()
         doubt = _doubt(row, reading, acls, names, ours)
         acceptor = holding.accepted_by(row, doubt, accepted_by) if doubt is not None else None
         if doubt is not None and acceptor is None:
@@ -350,10 +362,10 @@ def _name_key(name: str) -> str:
 
 
 def _doubt(
-    row: Cluster, reading: _Reading, acls: _Acls, names: _Names, ours: Delta
+    row: Cluster, reading: _Reading, acls: _Acls, names: _Names, ours: Written
 ) -> dict[str, object] | None:
     """Return why this reading should not be believed without a person; what we removed is no loss."""
-    removed = {binding_key(binding) for binding in ours.remove}
+    removed = {binding_key(binding) for binding in ours.removed}
     topics_left = len(reading.topics) if reading.topics is not None else names.topics_stored
     return holding.doubt(
         row,
@@ -472,17 +484,17 @@ def _counted(count: int, noun: str) -> str:
     return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _ours(row: Cluster, expected: Delta | None) -> Delta:
+def _ours(row: Cluster, expected: Delta | None) -> Written:
     """Return what aclweb itself wrote, or may have, and no stored reading has told so far."""
-    written = [expected or Delta(), *(find(row) for find in _writers)]
-    return Delta(
-        add=tuple(binding for delta in written for binding in delta.add),
-        remove=tuple(binding for delta in written for binding in delta.remove),
-    )
+    known = expected or Delta()
+    found = Written(frozenset(known.add), frozenset(known.remove))
+    for written in _writers:
+        found |= written(row)
+    return found
 
 
-def _made_elsewhere(delta: Delta, ours: Delta) -> int:
-    return len(set(delta.add) - set(ours.add)) + len(set(delta.remove) - set(ours.remove))
+def _made_elsewhere(delta: Delta, ours: Written) -> int:
+    return len(set(delta.add) - ours.added) + len(set(delta.remove) - ours.removed)
 
 
 def _record_change(row: Cluster, revision: Revision, delta: Delta, elsewhere: int) -> None:
