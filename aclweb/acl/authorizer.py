@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from aclweb.acl.hosts import admits, in_range
 from aclweb.acl.index import (
@@ -93,6 +93,7 @@ class Decision:
     findings: one for each binding that covers the resource, in the order of Kafka's scan;
     for a question about a whole resource type, one for each binding of the type.
     unknowns: bindings with an UNKNOWN pattern type, which may or may not cover it.
+    index: everything that was there, for what did not cover it.
     """
 
     request: AccessRequest
@@ -101,7 +102,8 @@ class Decision:
     findings: tuple[Finding, ...]
     hazards: tuple[str, ...]
     rules: Rules
-    unknowns: tuple[AclBinding, ...] = ()
+    unknowns: tuple[AclBinding, ...]
+    index: AclIndex = field(repr=False, compare=False)
 
     @property
     def allowed(self) -> bool:
@@ -155,7 +157,9 @@ class Decision:
         return _allows_by_type(self.request, [finding.binding for finding in self.findings], self.rules)
 
     def _result_under(self, rules: Rules) -> Result:
-        return _answer(self.request, [finding.binding for finding in self.findings], self.unknowns, rules)[0]
+        return answer_given(
+            self.request, [finding.binding for finding in self.findings], self.unknowns, rules
+        )[0]
 
 
 def authorize(request: AccessRequest, index: AclIndex, rules: Rules | None = None) -> Decision:
@@ -172,7 +176,7 @@ def authorize(request: AccessRequest, index: AclIndex, rules: Rules | None = Non
             ]
         else:
             covering = shelf.covering(request.resource_name, rules)
-    result, basis = _answer(request, covering, unknowns, rules)
+    result, basis = answer_given(request, covering, unknowns, rules)
     return Decision(
         request=request,
         result=result,
@@ -181,6 +185,7 @@ def authorize(request: AccessRequest, index: AclIndex, rules: Rules | None = Non
         hazards=hazards(request, covering, rules),
         rules=rules,
         unknowns=unknowns,
+        index=index,
     )
 
 
@@ -254,6 +259,18 @@ def for_operation(binding: AclBinding, operation: Operation) -> bool:
     return effect_on(binding, operation) in ("allow", "deny", "either")
 
 
+def fits_operation(binding: AclBinding, request: AccessRequest, rules: Rules) -> bool:
+    """Whether the binding counts for the operation of this request."""
+    if binding.operation in (request.operation, Operation.ALL):
+        return True
+    if request.resource_name is None and not (
+        rules.by_type_tries_hardcode and covers_name(binding, HARDCODE, rules)
+    ):
+        # Of a whole type one operation brings another with it on the made-up name only.
+        return False
+    return for_operation(binding, request.operation)
+
+
 def effect_on(binding: AclBinding, operation: Operation) -> str:
     """What a binding for the caller does to an operation.
 
@@ -276,19 +293,19 @@ def _finding(request: AccessRequest, binding: AclBinding, rules: Rules) -> Findi
         why_not.append("principal")
     if not admits(binding.host, request.host, ranges=rules.cidr_hosts):
         why_not.append("host")
-    if request.resource_name is None:
-        fits = binding.operation in (request.operation, Operation.ALL)
-    else:
-        fits = for_operation(binding, request.operation)
-    if not fits:
+    if not fits_operation(binding, request, rules):
         why_not.append("operation")
     return Finding(binding, not why_not, tuple(why_not))
 
 
-def _answer(
+def answer_given(
     request: AccessRequest, covering: Sequence[AclBinding], unknowns: Sequence[AclBinding], rules: Rules
 ) -> Answer:
-    """Return the answer that these bindings give; `covering` is all of the type when asked by type."""
+    """Return the answer that these bindings give.
+
+    covering: those that cover the resource for certain; all of the type when asked by type.
+    unknowns: those with an UNKNOWN pattern, which may or may not.
+    """
     if request.principal in rules.super_users:
         return _SUPER_USER
     if request.resource_name is None:
@@ -421,7 +438,7 @@ def _answer_by_type(
     if not known and not unknowns:
         return _DEFAULT_ALLOW if rules.allow_everyone else _DEFAULT_DENY
     covering = [binding for binding in known if covers_name(binding, HARDCODE, rules)]
-    hardcode = _answer(replace(request, resource_name=HARDCODE), covering, unknowns, rules)
+    hardcode = answer_given(replace(request, resource_name=HARDCODE), covering, unknowns, rules)
     return _settle_by_type(request, [*known, *unknowns], hardcode, rules)
 
 
@@ -433,13 +450,7 @@ def _settle_by_type(
     Unknown values are read once in the caller's favour and once against; where the two
     results differ the question is undecided.
     """
-    entries = [
-        binding
-        for binding in bindings
-        if for_principal(binding, request.principal)
-        and admits(binding.host, request.host, ranges=rules.cidr_hosts)
-        and binding.operation in (request.operation, Operation.ALL)
-    ]
+    entries = own_by_type(request, bindings, rules)
     results = {
         _allowed_by_type(_read_as(entries, PermissionType.ALLOW), hardcode, Result.UNDECIDED, rules),
         _allowed_by_type(_read_as(entries, PermissionType.DENY), hardcode, Result.ALLOWED, rules),
@@ -467,10 +478,21 @@ def _allowed_by_type(entries: Sequence[AclBinding], hardcode: Answer, at_least: 
         return False
     if rules.default_settles_by_type:
         return True
-    return bool(_undominated(entries))
+    return bool(undominated(entries))
 
 
-def _undominated(entries: Sequence[AclBinding]) -> tuple[AclBinding, ...]:
+def own_by_type(request: AccessRequest, bindings: Iterable[AclBinding], rules: Rules) -> list[AclBinding]:
+    """Return the bindings for this caller that name the operation itself or ALL: here nothing is implied."""
+    return [
+        binding
+        for binding in bindings
+        if binding.operation in (request.operation, Operation.ALL)
+        and for_principal(binding, request.principal)
+        and admits(binding.host, request.host, ranges=rules.cidr_hosts)
+    ]
+
+
+def undominated(entries: Sequence[AclBinding]) -> tuple[AclBinding, ...]:
     """Return the ALLOWs that no DENY wholly covers, as Kafka compares them.
 
     A literal falls to an equal DENY literal; any name falls to a DENY prefix that it starts
@@ -501,17 +523,9 @@ def _allows_by_type(
     if rules.by_type_tries_hardcode:
         asked = replace(request, resource_name=HARDCODE)
         at_hardcode = [binding for binding in bindings if covers_name(binding, HARDCODE, rules)]
-        if _answer(asked, at_hardcode, (), rules) == _ALLOW_ACL:
+        if answer_given(asked, at_hardcode, (), rules) == _ALLOW_ACL:
             return tuple(binding for binding in at_hardcode if reading_of(asked, binding, rules) == "allow")
-    return _undominated(
-        [
-            binding
-            for binding in bindings
-            if for_principal(binding, request.principal)
-            and admits(binding.host, request.host, ranges=rules.cidr_hosts)
-            and binding.operation in (request.operation, Operation.ALL)
-        ]
-    )
+    return undominated(own_by_type(request, bindings, rules))
 
 
 def _names(entries: Iterable[AclBinding], permission: PermissionType, pattern_type: PatternType) -> set[str]:

@@ -1,16 +1,14 @@
 """Say in English why a request is allowed or refused, how near it came, and what would turn it.
 
 Everything is read off a `Decision`, whose findings hold every binding that covers the
-resource; so an explanation needs no index and cannot disagree with the answer. Pages, API
-answers and audit entries all take their reasons from here, in the same words.
+resource, so an explanation cannot disagree with the answer. Pages, API answers and audit
+entries all take their reasons from here, in the same words.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from aclweb.acl.authorizer import (
     BELOW_ASTERISK,
@@ -18,32 +16,38 @@ from aclweb.acl.authorizer import (
     UNPARSABLE_PRINCIPAL,
     Basis,
     Decision,
-    Finding,
     Result,
-    authorize,
+    answer_given,
 )
-from aclweb.acl.hosts import read_address, read_range
-from aclweb.acl.index import AclIndex, in_scan_order
+from aclweb.acl.index import in_scan_order
 from aclweb.acl.model import (
     ANY_USER,
-    CLUSTER_NAME,
     WILDCARD,
     AccessRequest,
     AclBinding,
     Operation,
     PatternType,
     PermissionType,
-    ResourceType,
     split_principal,
 )
+from aclweb.acl.near_misses import NearMiss, Tick, near_misses
 from aclweb.acl.patterns import code_units
-from aclweb.acl.profiles import Rules
+from aclweb.acl.remedies import Removals, smallest_fix, smallest_removals
+from aclweb.acl.wording import (
+    ACTIONS,
+    NOUNS,
+    WORDS,
+    name_text,
+    number_of,
+    resource_text,
+    resources_of,
+    says,
+)
 
-NEAR_MISSES_SHOWN = 50
-"""A resource may have a hundred thousand ACLs; nobody reads more near misses than this."""
-
-REMOVALS_TRIED = 100
-"""Beyond this many bindings no smallest removal is looked for in a question by type."""
+__all__ = [
+    "Explanation", "Gate", "NearMiss", "Tick", "broker_rule", "explain", "name_text", "reported_acl",
+    "resource_text", "says",
+]  # fmt: skip
 
 SENTENCES_SHOWN = 3
 """How many bindings of one kind `Explanation.sentences` spells out before it counts the rest."""
@@ -58,40 +62,24 @@ class Gate:
     decides: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """Whether one part of a binding fits the request: "principal", "host", "operation" or "resource"."""
-
-    part: str
-    matches: bool
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True)
-class NearMiss:
-    """A binding that would have counted if its crossed parts had been otherwise."""
-
-    binding: AclBinding
-    ticks: tuple[Tick, ...]
-    sentence: str
-
-
 @dataclass(frozen=True)
 class Explanation:
     """Why the answer is what it is.
 
+    would_also_decide: the determining bindings that the broker's log does not name, and
+    each of which alone gives the same result; where its log names none, those beside the
+    first. So removing the one that it names would change nothing.
     near_misses: ALLOWs that nearly applied to a refused request, or DENYs that nearly
     applied to an allowed one; fewest crosses first.
-    smallest_fix: the narrowest single ACL that would allow a refused request.
-    smallest_removals: the fewest bindings whose removal turns the result. With
-    `fix_after_removals`, removing them is not enough and that ACL is needed too.
+    smallest_fix, smallest_removals, fix_after_removals: see `remedies`.
     broker_rule: what the broker's own log would name, `{"rule", "acl"}`; None where its
-    log names none. Every fix and removal was checked by deciding again.
+    log names none.
     """
 
     verdict: str
     sentence: str
     gates: tuple[Gate, ...]
+    would_also_decide: tuple[AclBinding, ...]
     near_misses: tuple[NearMiss, ...]
     smallest_fix: AclBinding | None
     smallest_removals: tuple[AclBinding, ...]
@@ -103,74 +91,33 @@ class Explanation:
 
 def explain(decision: Decision) -> Explanation:
     """Return the reasons of a decision, in the order in which a person asks for them."""
-    near_misses = _near_misses(decision)
-    fix = _smallest_fix(decision)
-    removals, fix_after = _smallest_removals(decision)
+    nearly = near_misses(decision)
+    fix = smallest_fix(decision)
+    removals = smallest_removals(decision)
+    others = _would_also_decide(decision)
     caveats = _caveats(decision)
     sentence = _sentence(decision)
     sentences = [sentence]
     sentences += _because(decision)
+    sentences += _besides(decision, others)
     sentences += _no_precedence(decision)
     if not (decision.basis is Basis.DENY_ACL and _counted_allows(decision)):
-        sentences += [f"Nearly: {miss.sentence}" for miss in near_misses[:SENTENCES_SHOWN]]
-    sentences += _ways_out(decision, fix, removals, fix_after)
+        sentences += [f"Nearly: {miss.sentence}" for miss in nearly[:SENTENCES_SHOWN]]
+    sentences += _ways_out(decision, fix, removals)
     sentences += caveats
     return Explanation(
         verdict=VERDICTS[decision.result],
         sentence=sentence,
         gates=_gates(decision),
-        near_misses=near_misses,
+        would_also_decide=others,
+        near_misses=nearly,
         smallest_fix=fix,
-        smallest_removals=removals,
+        smallest_removals=removals.bindings,
         broker_rule=broker_rule(decision),
         caveats=tuple(caveats),
         sentences=tuple(sentences),
-        fix_after_removals=fix_after,
+        fix_after_removals=removals.then_allow,
     )
-
-
-def says(binding: AclBinding) -> str:
-    """Return one binding as a sentence without a full stop."""
-    who = everyone_or(binding.principal)
-    what = f"{ACTIONS[binding.operation]} {resources_of(binding)} {_from(binding.host)}"
-    if binding.permission_type is PermissionType.ALLOW:
-        return f"Allow {who} to {what}"
-    if binding.permission_type is PermissionType.DENY:
-        return f"Deny {who} the right to {what}"
-    return f"Allow or deny (aclweb does not know which) {who} to {what}"
-
-
-def everyone_or(principal: str) -> str:
-    """Return `everyone` for `User:*`, and any other principal as it is written."""
-    return "everyone" if principal == ANY_USER else name_text(principal)
-
-
-def resources_of(binding: AclBinding) -> str:
-    """Return what a binding's pattern covers: `every topic`, `topics that start with pay`."""
-    one, many = NOUNS[binding.resource_type]
-    name = binding.resource_name
-    if binding.pattern_type is PatternType.PREFIXED:
-        if not name:
-            return f"{many} whose name starts with nothing in particular"
-        asterisk = " (a real asterisk)" if name == WILDCARD else ""
-        return f"{many} that start with {name_text(name)}{asterisk}"
-    if binding.pattern_type is not PatternType.LITERAL:
-        return f"{many} that match {name_text(name)} in a way that aclweb does not know"
-    if name == WILDCARD:
-        return "the cluster" if binding.resource_type is ResourceType.CLUSTER else f"every {one}"
-    return resource_text(binding.resource_type, name)
-
-
-def resource_text(resource_type: ResourceType, name: str) -> str:
-    """Return one resource as a person names it: `topic orders`, `the cluster`."""
-    if resource_type is ResourceType.CLUSTER and name == CLUSTER_NAME:
-        return "the cluster"
-    return f"{NOUNS[resource_type][0]} {name_text(name)}"
-
-
-def name_text(text: str) -> str:
-    """Return a name as it is, or in quotes with escapes where a reader could not see it otherwise."""
-    return text if _PLAIN.match(text) else ascii(text)
 
 
 def broker_rule(decision: Decision) -> dict[str, object] | None:
@@ -185,12 +132,22 @@ def broker_rule(decision: Decision) -> dict[str, object] | None:
         return {"rule": "SuperUser", "acl": None}
     if decision.basis is Basis.DEFAULT_ALLOW:
         return {"rule": "DefaultAllow", "acl": None}
-    if decision.basis in (Basis.DEFAULT_DENY, Basis.NO_ALLOW_ACL):
+    reported = reported_acl(decision)
+    if reported is None:
         return {"rule": "DefaultDeny", "acl": None}
-    met = _scan(decision.determining, decision.request.resource_name)
-    # The scan stops at the first DENY; without one it remembers the last ALLOW it met.
-    reported = met[0] if decision.basis is Basis.DENY_ACL else met[-1]
     return {"rule": "MatchingAcl", "acl": reported.as_dict()}
+
+
+def reported_acl(decision: Decision) -> AclBinding | None:
+    """Return the one binding that KRaft's authorizer would name in its log, None if it names none."""
+    name = decision.request.resource_name
+    if not decision.rules.logs_its_rule or name is None:
+        return None
+    if decision.basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
+        return None
+    met = _scan(decision.determining, name)
+    # The scan stops at the first DENY; without one it remembers the last ALLOW it met.
+    return met[0] if decision.basis is Basis.DENY_ACL else met[-1]
 
 
 VERDICTS: Mapping[Result, str] = {
@@ -198,43 +155,6 @@ VERDICTS: Mapping[Result, str] = {
     Result.DENIED: "No, refused",
     Result.UNDECIDED: "Cannot tell",
 }
-
-ACTIONS: Mapping[Operation, str] = {
-    Operation.UNKNOWN: "do something that aclweb does not know with",
-    Operation.ANY: "do any one thing with",
-    Operation.ALL: "do anything with",
-    Operation.READ: "Read",
-    Operation.WRITE: "Write to",
-    Operation.CREATE: "Create",
-    Operation.DELETE: "Delete",
-    Operation.ALTER: "Alter",
-    Operation.DESCRIBE: "Describe",
-    Operation.CLUSTER_ACTION: "take cluster actions (as brokers do) on",
-    Operation.DESCRIBE_CONFIGS: "Describe the configs of",
-    Operation.ALTER_CONFIGS: "Alter the configs of",
-    Operation.IDEMPOTENT_WRITE: "Write idempotently to",
-    Operation.CREATE_TOKENS: "Create tokens for",
-    Operation.DESCRIBE_TOKENS: "Describe the tokens of",
-    Operation.TWO_PHASE_COMMIT: "use two-phase commit with",
-}
-
-WORDS: Mapping[Operation, str] = {
-    operation: operation.name.replace("_", " ").capitalize() for operation in Operation
-}
-"""Operations as nouns in a sentence: `Read`, `Describe configs`."""
-
-NOUNS: Mapping[ResourceType, tuple[str, str]] = {
-    ResourceType.UNKNOWN: ("resource of an unknown type", "resources of an unknown type"),
-    ResourceType.ANY: ("resource", "resources"),
-    ResourceType.TOPIC: ("topic", "topics"),
-    ResourceType.GROUP: ("group", "groups"),
-    ResourceType.CLUSTER: ("cluster", "clusters"),
-    ResourceType.TRANSACTIONAL_ID: ("transactional id", "transactional ids"),
-    ResourceType.DELEGATION_TOKEN: ("delegation token", "delegation tokens"),
-    ResourceType.USER: ("user", "users"),
-}
-
-_PLAIN = re.compile(r"[^\W_](?:[\w.:/@=,+*-]*[\w.:/@=+*-])?\Z|[*_+-][\w.:/@=,+*-]*\Z")
 
 
 def _question(request: AccessRequest) -> str:
@@ -260,15 +180,15 @@ def _sentence(decision: Decision) -> str:
     if decision.basis is Basis.SUPER_USER:
         return f"{may}: {who} is a super user, and for super users no ACL is looked at."
     if decision.basis is Basis.ALLOW_ACL:
-        allows = _number(len(decision.determining), "ACL allows", "ACLs allow")
+        allows = number_of(len(decision.determining), "ACL allows", "ACLs allow")
         return f"{may}: {allows} it{' and none denies it' if request.resource_name is not None else ''}."
     if decision.basis is Basis.DENY_ACL:
         return (
-            f"{may_not}: {_number(len(decision.determining), 'ACL denies', 'ACLs deny')} it, "
+            f"{may_not}: {number_of(len(decision.determining), 'ACL denies', 'ACLs deny')} it, "
             "and a DENY wins over every ALLOW."
         )
     if decision.basis is Basis.NO_ALLOW_ACL:
-        covers = _number(count, "ACL covers", "ACLs cover")
+        covers = number_of(count, "ACL covers", "ACLs cover")
         none = "it does not allow this" if count == 1 else "none of them allows this"
         return f"{may_not}: {covers} {_resource(request)}, and {none}."
     if decision.basis is Basis.DEFAULT_ALLOW:
@@ -300,11 +220,38 @@ def _because(decision: Decision) -> list[str]:
     return sentences
 
 
+def _would_also_decide(decision: Decision) -> tuple[AclBinding, ...]:
+    if decision.basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
+        return ()
+    named = reported_acl(decision) or decision.determining[0]
+    others = tuple(binding for binding in decision.determining if binding != named)
+    if decision.request.resource_name is None:
+        # Alone, a DENY of a whole type may leave the default to speak.
+        others = tuple(b for b in others if _alone(decision, b) is decision.result)
+    return others
+
+
+def _alone(decision: Decision, binding: AclBinding) -> Result:
+    return answer_given(decision.request, (binding,), (), decision.rules)[0]
+
+
+def _besides(decision: Decision, others: Sequence[AclBinding]) -> list[str]:
+    """Say that the log names one ACL only, where others would have done the same."""
+    reported = reported_acl(decision)
+    if reported is None or not others:
+        return []
+    so = "would refuse it alone" if decision.basis is Basis.DENY_ACL else "would allow it alone"
+    return [
+        f"The broker's log names only this one: {says(reported)}. "
+        f"{number_of(len(others), 'other ACL', 'other ACLs')} {so} too."
+    ]
+
+
 def _spelled(bindings: Sequence[AclBinding], template: str) -> list[str]:
     sentences = [template.format(says(binding)) for binding in bindings[:SENTENCES_SHOWN]]
     rest = len(bindings) - SENTENCES_SHOWN
     if rest > 0:
-        sentences.append(f"{_number(rest, 'more ACL says', 'more ACLs say')} the same.")
+        sentences.append(f"{number_of(rest, 'more ACL says', 'more ACLs say')} the same.")
     return sentences
 
 
@@ -353,18 +300,17 @@ def _gates(decision: Decision) -> tuple[Gate, ...]:
     super_gate = Gate("super user", f"{who} {named} the {declared} super users.", basis is Basis.SUPER_USER)
     deny_gate = Gate(
         "deny rules",
-        f"{_number(len(denies), 'DENY matches', 'DENYs match')} this request."
+        f"{number_of(len(denies), 'DENY matches', 'DENYs match')} this request."
         if denies
         else "No DENY matches this request.",
         basis is Basis.DENY_ACL,
     )
     if allows:
-        allow_sentence = f"{_number(len(allows), 'ALLOW matches', 'ALLOWs match')} this request."
+        allow_sentence = f"{number_of(len(allows), 'ALLOW matches', 'ALLOWs match')} this request."
     elif covering:
         among = "it is no ALLOW that matches" if covering == 1 else "no ALLOW among them matches"
-        allow_sentence = (
-            f"{_number(covering, 'ACL covers', 'ACLs cover')} {_resource(request)}, but {among} this request."
-        )
+        cover = number_of(covering, "ACL covers", "ACLs cover")
+        allow_sentence = f"{cover} {_resource(request)}, but {among} this request."
     else:
         allow_sentence = f"No ACL covers {_resource(request)}."
     allow_gate = Gate("allow rules", allow_sentence, basis in (Basis.ALLOW_ACL, Basis.NO_ALLOW_ACL))
@@ -381,192 +327,39 @@ def _gates(decision: Decision) -> tuple[Gate, ...]:
     return (*gates, unknown)
 
 
-def _near_misses(decision: Decision) -> tuple[NearMiss, ...]:
-    if decision.basis is Basis.SUPER_USER:
-        return ()
-    wanted = PermissionType.DENY if decision.allowed else PermissionType.ALLOW
-    misses = [
-        finding
-        for finding in decision.findings
-        if not finding.counted and finding.binding.permission_type is wanted
-    ]
-    misses.sort(key=_distance)
-    return tuple(_near_miss(finding, decision) for finding in islice(misses, NEAR_MISSES_SHOWN))
-
-
-def _distance(finding: Finding) -> tuple[int, bool, bool]:
-    """Fewest crosses first; then the caller's own bindings, and among those the right host."""
-    return len(finding.why_not), "principal" in finding.why_not, "host" in finding.why_not
-
-
-def _near_miss(finding: Finding, decision: Decision) -> NearMiss:
-    request, rules = decision.request, decision.rules
-    binding = finding.binding
-    ticks = (
-        _principal_tick(binding, request, "principal" not in finding.why_not),
-        _host_tick(binding, request, rules, "host" not in finding.why_not),
-        _operation_tick(binding, request, "operation" not in finding.why_not),
-        _resource_tick(binding, request),
-    )
-    crossed = [tick.sentence for tick in ticks if not tick.matches]
-    return NearMiss(binding, ticks, f"{says(binding)}. {' '.join(crossed)}")
-
-
-def _principal_tick(binding: AclBinding, request: AccessRequest, matches: bool) -> Tick:
-    if matches:
-        return Tick("principal", True, f"It is for {everyone_or(binding.principal)}.")
-    own, asked = binding.principal, request.principal
-    sentence = f"It is for {name_text(own)}, not for {name_text(asked)}"
-    if split_principal(own) is None:
-        sentence += ", and without a colon it is for nobody"
-    elif own.lower() == asked.lower():
-        sentence += "; upper and lower case count"
-    elif own.endswith(WILDCARD):
-        sentence += f"; only {ANY_USER} is a wildcard"
-    return Tick("principal", False, f"{sentence}.")
-
-
-def _host_tick(binding: AclBinding, request: AccessRequest, rules: Rules, matches: bool) -> Tick:
-    own, asked = binding.host, request.host
-    if matches:
-        return Tick("host", True, f"It is for requests {_from(own)}.")
-    sentence = f"It is for requests {_from(own)}, and this one comes from {name_text(asked)}"
-    own_address, asked_address = read_address(own), read_address(asked)
-    if "/" in own:
-        if not rules.cidr_hosts:
-            sentence += "; this Kafka reads no address ranges, so it matches nobody"
-        elif read_range(own) is None:
-            sentence += "; Kafka cannot read this range, so it matches nobody"
-    elif own_address is not None and own_address == asked_address:
-        sentence += "; it is the same address written differently, and brokers compare the text"
-    elif own_address is None:
-        sentence += "; brokers compare addresses, never host names"
-    return Tick("host", False, f"{sentence}.")
-
-
-def _operation_tick(binding: AclBinding, request: AccessRequest, matches: bool) -> Tick:
-    own, asked = binding.operation, request.operation
-    if matches:
-        if own is Operation.ALL:
-            return Tick("operation", True, "It is about every operation.")
-        if own is asked:
-            return Tick("operation", True, f"It is about {WORDS[own]}.")
-        return Tick("operation", True, f"It is about {WORDS[own]}, which brings {WORDS[asked]} with it.")
-    sentence = f"It is about {WORDS[own]}, not about {WORDS[asked]}"
-    if binding.is_deny and asked is Operation.DESCRIBE:
-        sentence += "; a DENY touches no other operation"
-    return Tick("operation", False, f"{sentence}.")
-
-
-def _resource_tick(binding: AclBinding, request: AccessRequest) -> Tick:
-    return Tick("resource", True, f"It covers {_resource(request)}: it is for {resources_of(binding)}.")
-
-
-def _smallest_fix(decision: Decision) -> AclBinding | None:
-    """The narrowest ALLOW that turns a refusal, or None if no single ACL can."""
-    if decision.result is not Result.DENIED or decision.basis is Basis.DENY_ACL:
-        return None
-    return _narrowest_allow(decision, _bindings(decision))
-
-
-def _narrowest_allow(decision: Decision, others: Sequence[AclBinding]) -> AclBinding | None:
+def _ways_out(decision: Decision, fix: AclBinding | None, removals: Removals) -> list[str]:
     request = decision.request
-    name = request.resource_name
-    if name is None:
-        return None
-    # LITERAL `*` is the wildcard, so one name `*` is best said as a prefix; and no broker
-    # takes an ACL with an empty name, which only the wildcard covers.
-    pattern_type = PatternType.PREFIXED if name == WILDCARD else PatternType.LITERAL
-    candidate = AclBinding(
-        resource_type=request.resource_type,
-        resource_name=name or WILDCARD,
-        pattern_type=pattern_type,
-        principal=request.principal,
-        host=request.host,
-        operation=request.operation,
-        permission_type=PermissionType.ALLOW,
-    )
-    return candidate if _result_with(decision, [*others, candidate]) is Result.ALLOWED else None
-
-
-def _smallest_removals(decision: Decision) -> tuple[tuple[AclBinding, ...], AclBinding | None]:
-    """The fewest bindings whose removal turns the result, and the ACL needed beside that, if any."""
-    bindings = _bindings(decision)
-    removed = decision.determining
-    if decision.basis is Basis.NO_ALLOW_ACL and not decision.rules.allow_everyone:
-        # Every covering binding is determining here, but without them the default still refuses.
-        return (), None
-    if not removed:
-        return (), None
-    turned = Result.DENIED if decision.allowed else Result.ALLOWED
-    if _result_with(decision, _without(bindings, removed)) is turned:
-        return _irreducible(decision, bindings, removed, turned), None
-    if decision.basis is Basis.DENY_ACL:
-        fix = _narrowest_allow(decision, _without(bindings, removed))
-        return (removed, fix) if fix is not None else ((), None)
-    return (), None
-
-
-def _irreducible(
-    decision: Decision, bindings: Sequence[AclBinding], removed: tuple[AclBinding, ...], turned: Result
-) -> tuple[AclBinding, ...]:
-    """Leave out of `removed` what need not go; only a question by type can have such bindings."""
-    if decision.request.resource_name is not None:
-        return removed
-    if len(removed) > REMOVALS_TRIED:
-        return ()
-    for binding in removed:
-        fewer = tuple(other for other in removed if other != binding)
-        if _result_with(decision, _without(bindings, fewer)) is turned:
-            removed = fewer
-    return removed
-
-
-def _without(bindings: Iterable[AclBinding], removed: Iterable[AclBinding]) -> list[AclBinding]:
-    gone = set(removed)
-    return [binding for binding in bindings if binding not in gone]
-
-
-def _bindings(decision: Decision) -> list[AclBinding]:
-    return [finding.binding for finding in decision.findings] + list(decision.unknowns)
-
-
-def _result_with(decision: Decision, bindings: Iterable[AclBinding]) -> Result:
-    return authorize(decision.request, AclIndex(bindings), decision.rules).result
-
-
-def _ways_out(
-    decision: Decision,
-    fix: AclBinding | None,
-    removals: Sequence[AclBinding],
-    fix_after: AclBinding | None,
-) -> list[str]:
     sentences: list[str] = []
-    if fix is not None:
+    if fix is not None and request.resource_name is None:
+        one = NOUNS[request.resource_type][0]
+        sentences.append(
+            f"One ACL on any one {one} that no DENY covers would allow it, such as: {says(fix)}."
+        )
+    elif fix is not None:
         sentences.append(f"The smallest ACL that would allow it: {says(fix)}.")
-        if decision.request.resource_name == "":
+        if request.resource_name == "":
             sentences.append("No ACL can name an empty name, so only one for every name covers it.")
-    if removals:
-        count = len(removals)
-        denying = "the ACL that denies" if count == 1 else f"the {count:,} ACLs that deny"
-        if decision.basis is Basis.ALLOW_ACL:
-            allowing = "the ACL that allows" if count == 1 else f"the {count:,} ACLs that allow"
-            sentences.append(f"To take it away, remove {allowing} it.")
-        elif fix_after is not None:
-            sentences.append(
-                f"{denying[0].upper()}{denying[1:]} it would have to go, and then it would still need: "
-                f"{says(fix_after)}."
-            )
-        elif decision.basis is Basis.DENY_ACL:
-            sentences.append(f"No new ACL can allow it, but removing {denying} it would.")
-        else:
-            sentences.append(
-                f"Removing {_number(count, 'ACL', 'ACLs')} on {_resource(decision.request)} would open it, "
-                "but to everyone, because this cluster allows everyone where no ACL exists."
-            )
-    if decision.request.resource_name is None and decision.result is Result.DENIED:
-        one, word = NOUNS[decision.request.resource_type][0], WORDS[decision.request.operation]
-        sentences.append(f"An ALLOW of {word} on any one {one} that no DENY covers would be enough.")
+    count = len(removals.bindings)
+    if not count:
+        return sentences
+    denying = "the ACL that denies" if count == 1 else f"the {count:,} ACLs that deny"
+    if decision.allowed:
+        allowing = "the ACL that allows" if count == 1 else f"the {count:,} ACLs that allow"
+        sentences.append(f"To take it away, remove {allowing} it.")
+    elif removals.then_allow is not None:
+        sentences.append(
+            f"{denying[0].upper()}{denying[1:]} it would have to go, and then it would still need: "
+            f"{says(removals.then_allow)}."
+        )
+    elif not all(binding.is_deny for binding in removals.bindings):
+        sentences.append(
+            f"Removing {number_of(count, 'ACL', 'ACLs')} on {_resource(request)} would open it, "
+            "but to everyone, because this cluster allows everyone where no ACL exists."
+        )
+    elif fix is None:
+        sentences.append(f"No new ACL can allow it, but removing {denying} it would.")
+    else:
+        sentences.append(f"Removing {number_of(count, 'DENY', 'DENYs')} would allow it, too.")
     return sentences
 
 
@@ -598,7 +391,13 @@ def _caveats(decision: Decision) -> list[str]:
             "unless it is a super user."
         )
     if UNPARSABLE_PRINCIPAL in decision.hazards:
-        broken = sorted({b.principal for b in _bindings(decision) if split_principal(b.principal) is None})
+        broken = sorted(
+            {
+                b.principal
+                for b in (*(f.binding for f in decision.findings), *decision.unknowns)
+                if split_principal(b.principal) is None
+            }
+        )
         caveats.append(
             f"The principal {broken[0]!r} of an ACL here has no colon, and a KRaft broker fails on every "
             "request that reaches such an ACL; remove it."
@@ -627,13 +426,3 @@ def _scan(matching: Iterable[AclBinding], name: str) -> list[AclBinding]:
     first = [b for b in ordered if code_units(b.resource_name) <= asked]
     second = [b for b in ordered if code_units(b.resource_name) <= star]
     return first + second
-
-
-def _from(host: str) -> str:
-    if host == WILDCARD:
-        return "from any host"
-    return f"from addresses in {name_text(host)}" if "/" in host else f"from {name_text(host)}"
-
-
-def _number(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"

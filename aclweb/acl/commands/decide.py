@@ -15,9 +15,10 @@ from aclweb.acl.commands.options import (
     add_rule_options,
     rules_from,
 )
-from aclweb.acl.explain import Explanation, NearMiss, explain
+from aclweb.acl.explain import Explanation, explain
 from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest
+from aclweb.acl.model import AccessRequest, AclBinding
+from aclweb.acl.near_misses import NearMiss, fits
 from aclweb.acl.profiles import Rules
 
 
@@ -71,22 +72,32 @@ def _lines(requests: Sequence[AccessRequest], index: AclIndex, rules: Rules) -> 
 
 
 def _explained(decision: Decision, explanation: Explanation) -> dict[str, object]:
-    fix = explanation.smallest_fix
     return {
         "result": decision.result.value,
         "basis": decision.basis.value,
         "hazards": list(decision.hazards),
         "determining": [binding.as_dict() for binding in decision.determining],
+        "would_also_decide": [binding.as_dict() for binding in explanation.would_also_decide],
         "affecting": [
-            {"acl": finding.binding.as_dict(), "counted": finding.counted, "why_not": list(finding.why_not)}
+            {
+                "acl": finding.binding.as_dict(),
+                "counted": finding.counted,
+                "why_not": list(finding.why_not),
+                "fits": dict(fits(finding, decision)),
+            }
             for finding in decision.findings
         ],
         "broker_rule": explanation.broker_rule,
         "near_misses": [_near_miss(miss) for miss in explanation.near_misses],
-        "smallest_fix": None if fix is None else fix.as_dict(),
+        "smallest_fix": _or_null(explanation.smallest_fix),
         "smallest_removals": [binding.as_dict() for binding in explanation.smallest_removals],
+        "fix_after_removals": _or_null(explanation.fix_after_removals),
         "sentences": list(explanation.sentences),
     }
+
+
+def _or_null(binding: AclBinding | None) -> dict[str, str] | None:
+    return None if binding is None else binding.as_dict()
 
 
 def _near_miss(miss: NearMiss) -> dict[str, object]:
