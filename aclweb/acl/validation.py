@@ -282,23 +282,13 @@ def _not_for_storing(seen: Seen) -> str:
 
 
 def _not_known(seen: Seen) -> str:
-    words = _own_words(seen)
-    if words:
-        return (
-            f"Kafka {seen.target.rules.kafka_version} does not know {' and '.join(words)}; "
-            "such an ACL needs a newer version."
-        )
-    return _not_for_storing(seen)
-
-
-def _own_words(seen: Seen) -> list[str]:
-    """Return the words that are too young for this version, as this program calls them."""
-    return [
-        word.name
+    young = [
+        f"{word.name} needs Kafka {since[0]}.{since[1]} or later."
         for word, since in YOUNGER_WORDS.items()
         if seen.target.rules.version < since
         and word.value == (seen.item.resource_type if isinstance(word, ResourceType) else seen.item.operation)
     ]
+    return " ".join(young) or _not_for_storing(seen)
 
 
 def _too_long(seen: Seen) -> str:
@@ -528,7 +518,8 @@ CREATION_RULES: tuple[Rule, ...] = (
         INVALID_REQUEST,
         lambda seen: f"Invalid CIDR notation '{seen.host}': {why_no_range(seen.host)}",
         lambda seen: (
-            f"Host {shown(seen.host)} is no address range; write one such as 10.0.0.0/8 or fd00::/8."
+            f"Host {shown(seen.host)} is not an address range that Kafka can read; "
+            "write one such as 10.0.0.0/8 or fd00::/8."
         ),
         authorizer="standard",
         since=(4, 4),
@@ -736,23 +727,23 @@ def explained(verb: str, binding: AclBinding, code: int, text: str | None) -> Re
 def why_not_deletable(binding: AclBinding) -> str | None:
     """Return why this ACL can be shown and not be deleted, as a sentence; None where it can.
 
-    A filter must name every word to find one ACL only, and UNKNOWN names none: brokers
-    refuse it, and ANY in its place would delete other ACLs too.
+    A filter must name every word to find one ACL only. UNKNOWN names none, and brokers
+    refuse it; ANY and MATCH are names for several.
     """
-    if not binding.has_unknown:
+    words = {
+        "resource type": binding.resource_type.name,
+        "pattern type": binding.pattern_type.name,
+        "operation": binding.operation.name,
+        "permission": binding.permission_type.name,
+    }
+    for field_name, word in words.items():
+        if word in ("ANY", "MATCH", "GLOB"):
+            return f"The {field_name} {word} is not one of a stored ACL, so nothing is deleted by it; name one word."
+    unknown = [field_name for field_name, word in words.items() if word == "UNKNOWN"]
+    if not unknown:
         return None
-    fields = [
-        name
-        for name, word in (
-            ("resource type", binding.resource_type),
-            ("pattern type", binding.pattern_type),
-            ("operation", binding.operation),
-            ("permission", binding.permission_type),
-        )
-        if word.name == "UNKNOWN"
-    ]
     return (
-        f"The {' and '.join(fields)} of this ACL {'is' if len(fields) == 1 else 'are'} UNKNOWN to this program: no "
+        f"The {' and '.join(unknown)} of this ACL {'is' if len(unknown) == 1 else 'are'} UNKNOWN to this program: no "
         "filter can name it alone, and a wider one would delete other ACLs with it. "
         "Delete it with the kafka-acls of the Kafka version that made it."
     )

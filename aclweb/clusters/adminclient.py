@@ -37,15 +37,8 @@ from kafka.protocol.admin import (
 )
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
-from aclweb.acl.model import (
-    CLUSTER_NAME,
-    AclBinding,
-    Operation,
-    PatternType,
-    PermissionType,
-    ResourceType,
-    split_principal,
-)
+from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.validation import explained, refused_everywhere, why_no_text, why_not_deletable
 from aclweb.clusters.client import (
     AclReading,
     ClusterError,
@@ -301,7 +294,7 @@ class AdminClient:
                 self._tell_lost(outcomes, batch, [one for later in batches for one in later], error)
                 break
             alone: list[AclBinding] = []
-            for binding, (code, matched) in zip(batch, results, strict=True):
+            for binding, (code, matched, text) in zip(batch, results, strict=True):
                 if code == UNKNOWN_SERVER_ERROR and len(batch) > 1:
                     alone.append(binding)
                 elif matched == 0 and binding in failed:
@@ -311,38 +304,41 @@ class AdminClient:
                     )
                     outcomes[binding] = Outcome(binding, OutcomeKind.UNKNOWN, sentence, code)
                 else:
-                    outcomes[binding] = self._outcome(verb, binding, code, matched)
+                    outcomes[binding] = self._outcome(verb, binding, code, matched, text)
             # A request that fails as a whole says so on every item, the good ones too.
             failed.update(alone)
             batches = [[binding] for binding in alone] + batches
         return tuple(outcomes[binding] for binding in bindings)
 
-    def _send_writes(self, verb: Verb, batch: list[AclBinding]) -> list[tuple[int, int | None]]:
-        """Return the code for each item and, for a deletion, how many ACLs it matched."""
+    def _send_writes(self, verb: Verb, batch: list[AclBinding]) -> list[tuple[int, int | None, str | None]]:
+        """Return the code for each item, for a deletion how many ACLs it matched, and the broker's text."""
         if verb is Verb.ADD:
             answer = self._send(
                 CreateAclsRequest(creations=[_creation(one) for one in batch]), self._write_timeout
             )
-            results: list[tuple[int, int | None]] = [(result.error_code, None) for result in answer.results]
-            said = [result.error_message for result in answer.results]
+            results: list[tuple[int, int | None, str | None]] = [
+                (result.error_code, None, result.error_message) for result in answer.results
+            ]
         else:
             answer = self._send(
                 DeleteAclsRequest(filters=[_deletion(one) for one in batch]), self._write_timeout
             )
             results = [
-                (_deletion_code(result), len(result.matching_acls or ())) for result in answer.filter_results
+                (_deletion_code(result), len(result.matching_acls or ()), result.error_message)
+                for result in answer.filter_results
             ]
-            said = [result.error_message for result in answer.filter_results]
         if len(results) != len(batch):
             raise errors.KafkaProtocolError(f"{len(batch)} items sent and {len(results)} answered")
-        for binding, (code, _), text in zip(batch, results, said, strict=True):
+        for binding, (code, _, text) in zip(batch, results, strict=True):
             if code not in (NONE, CLUSTER_AUTHORIZATION_FAILED):
                 logger.info(
                     "The broker answered code %d on %s of %r: %.300r", code, verb, binding.as_dict(), text
                 )
         return results
 
-    def _outcome(self, verb: Verb, binding: AclBinding, code: int, matched: int | None) -> Outcome:
+    def _outcome(
+        self, verb: Verb, binding: AclBinding, code: int, matched: int | None, text: str | None
+    ) -> Outcome:
         evidence = {} if matched is None else {"matched": matched}
         if code == NONE:
             if matched == 0:
@@ -354,10 +350,17 @@ class AdminClient:
         kind = OutcomeKind.REFUSED
         if code in (UNKNOWN_SERVER_ERROR, REQUEST_TIMED_OUT):
             kind = OutcomeKind.UNKNOWN
-        return Outcome(binding, kind, self._why_refused(binding, code), code, evidence=evidence)
+        return Outcome(binding, kind, self._why_refused(verb, binding, code, text), code, evidence=evidence)
 
-    def _why_refused(self, binding: AclBinding, code: int) -> str:
-        """Say in aclweb's own words what a broker's code means for this binding."""
+    def _why_refused(self, verb: Verb, binding: AclBinding, code: int, text: str | None) -> str:
+        """Say in aclweb's own words what a broker's answer means for this binding."""
+        foretold = (
+            explained(verb.value, binding, code, text)
+            if code in (INVALID_REQUEST, UNSUPPORTED_VERSION)
+            else None
+        )
+        if foretold is not None:
+            return f"{foretold.sentence.removesuffix('.')} (code {code})."
         if code == CLUSTER_AUTHORIZATION_FAILED:
             return f"{self._me()} may not change ACLs; that needs Alter on the cluster."
         if code == SECURITY_DISABLED:
@@ -367,18 +370,13 @@ class AdminClient:
         if code == UNKNOWN_SERVER_ERROR:
             return "The broker failed and gave no reason (code -1); reading back tells whether it was done."
         if code == UNSUPPORTED_VERSION:
-            if "/" in binding.host:
-                return (
-                    f"This cluster does not know address ranges such as {binding.host!r} yet (code 35): they need "
-                    "metadata version 4.4 or newer."
-                )
             return "This cluster is too old for an ACL of this kind (code 35)."
         if code == NOT_CONTROLLER:
             return "The broker did not find its controller (code 41); try again later."
         if code == POLICY_VIOLATION:
             return "The broker takes no more than 10,000 ACLs in one request (code 44)."
         if code == INVALID_REQUEST:
-            return f"The broker does not accept this ACL (code 42){_likely_cause(binding)}."
+            return "The broker does not accept this ACL (code 42)."
         return f"The broker refused this ACL with code {code}."
 
     def _tell_lost(
@@ -678,49 +676,17 @@ def _deletion_code(result: Any) -> int:
 
 
 def _fault(verb: Verb, binding: AclBinding) -> str | None:
-    """Return why this binding cannot be sent, None where it can.
+    """Return why this binding is not sent to any cluster, None where it is.
 
     A removal is checked less: what an older broker has let in must be removable.
     """
-    if (
-        binding.has_unknown
-        or binding.resource_type is ResourceType.ANY
-        or binding.pattern_type not in (PatternType.LITERAL, PatternType.PREFIXED)
-        or binding.operation is Operation.ANY
-        or binding.permission_type is PermissionType.ANY
-    ):
-        return (
-            f"An ACL has one resource type, the pattern type LITERAL or PREFIXED, one operation and ALLOW or DENY; "
-            f"this one has {binding.resource_type.name}, {binding.pattern_type.name}, {binding.operation.name} and "
-            f"{binding.permission_type.name}."
-        )
-    texts = (binding.resource_name, binding.principal, binding.host)
-    for text in texts:
-        if any(0xD800 <= ord(letter) <= 0xDFFF for letter in text):
-            return f"The text {text!r} holds half a character (a lone surrogate), which Kafka cannot take."
-        if len(text.encode()) > 32_767:
-            return f"A text of {len(text.encode())} bytes is too long; Kafka takes 32,767."
-    if verb is Verb.REMOVE:
-        return None
-    if not binding.resource_name:
-        return "The resource name is empty; give a name, or * for all."
-    if binding.resource_type is ResourceType.CLUSTER and binding.resource_name != CLUSTER_NAME:
-        return f"The cluster resource has only the name {CLUSTER_NAME!r}, and {binding.resource_name!r} was given."
-    if split_principal(binding.principal) is None:
-        return f"Principal {binding.principal!r} has no type; write it as 'User:{binding.principal}'."
-    if not binding.host:
-        return "The host is empty; give an address, or * for all."
-    return None
-
-
-def _likely_cause(binding: AclBinding) -> str:
-    if "/" in binding.host:
-        return f": {binding.host!r} is not an address range that it can read, such as 10.0.0.0/8"
-    if "/" in binding.resource_name:
-        return f": a cluster on ZooKeeper cannot hold the slash of {binding.resource_name!r}"
-    if binding.operation.code > Operation.IDEMPOTENT_WRITE.code:
-        return f": it may be too old for the operation {binding.operation.name}"
-    return ""
+    for text in (binding.resource_name, binding.principal, binding.host):
+        if reason := why_no_text(text):
+            return reason
+    if verb is Verb.REMOVE and (reason := why_not_deletable(binding)):
+        return reason
+    answer = refused_everywhere(verb.value, binding)
+    return answer.sentence if answer else None
 
 
 def _too_new(binding: AclBinding) -> Problem:

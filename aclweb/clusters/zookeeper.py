@@ -47,13 +47,8 @@ from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import KeeperState, ZnodeStat
 
 from aclweb.acl import znodes
-from aclweb.acl.model import (
-    CLUSTER_NAME,
-    AclBinding,
-    PatternType,
-    ResourcePattern,
-    ResourceType,
-)
+from aclweb.acl.model import AclBinding, PatternType, ResourcePattern
+from aclweb.acl.validation import refused_everywhere, why_not_deletable
 from aclweb.clusters.client import (
     AclReading,
     ClusterError,
@@ -636,9 +631,11 @@ def _fault(verb: Verb, binding: AclBinding) -> str | None:
             znodes.encode([binding])
     except znodes.ZnodeError as error:
         return str(error)
-    if binding.resource_type is ResourceType.CLUSTER and binding.resource_name != CLUSTER_NAME:
-        return f"The cluster resource has only the name {CLUSTER_NAME!r}, and {binding.resource_name!r} was given."
-    return None
+    if verb is Verb.REMOVE and (reason := why_not_deletable(binding)):
+        return reason
+    # What a broker would refuse is not written behind its back; what stands there may be removed.
+    answer = refused_everywhere(verb.value, binding)
+    return answer.sentence if answer else None
 
 
 def _tell(

@@ -533,6 +533,54 @@ def test_nothing_is_sent_where_nothing_can_be():
     assert send.sent == []
 
 
+@pytest.mark.parametrize(
+    "binding",
+    [
+        allow("User:bob", "UNKNOWN", "t"),
+        allow("User:bob", "ANY", "t"),
+        allow("User:bob", "READ", "t", pattern="ANY"),
+        allow("User:bob", "READ", "t", pattern="MATCH"),
+    ],
+    ids=lambda binding: f"{binding.pattern_type.name}-{binding.operation.name}",
+)
+def test_no_deletion_is_sent_that_could_take_more_than_the_acl_that_was_asked_for(binding):
+    send = Answers()
+
+    (outcome,) = offline(send).write(Verb.REMOVE, [binding])
+
+    assert outcome.kind is OutcomeKind.REFUSED
+    assert outcome.sentence.endswith(".")
+    assert send.sent == []
+
+
+@pytest.mark.parametrize(
+    ("binding", "code", "text", "told"),
+    [
+        (
+            allow("User:a", "TWO_PHASE_COMMIT", "t", resource_type="TRANSACTIONAL_ID"),
+            42,
+            "Invalid operation UNKNOWN",
+            "TWO_PHASE_COMMIT needs Kafka 4.1 or later (code 42).",
+        ),
+        (
+            allow("User:a", "READ", "t", host="10.0.0.0/8"),
+            35,
+            "CIDR-based ACL host patterns require metadata version 4.4-IV1 or higher.",
+            "This cluster does not know address ranges such as '10.0.0.0/8' yet; raise its metadata.version to "
+            "4.4-IV1 first (code 35).",
+        ),
+        (allow("User:a", "READ", "t"), 42, "A dump", "The broker does not accept this ACL (code 42)."),
+    ],
+    ids=["operation", "range", "new"],
+)
+def test_a_brokers_no_is_told_by_the_rule_that_foretells_it(binding, code, text, told):
+    answer = SimpleNamespace(results=[SimpleNamespace(error_code=code, error_message=text)])
+
+    (outcome,) = offline(Answers(answer)).write(Verb.ADD, [binding])
+
+    assert outcome.sentence == told
+
+
 def test_what_an_older_broker_let_in_can_be_removed():
     send = Answers(SimpleNamespace(filter_results=[matched(1)]))
 
