@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from aclweb.acl.commands import affecting, audit, check, convert, decide, listed, whatif
+from aclweb.acl.commands import affecting, audit, check, convert, decide, kafka_acls, listed, needs, whatif
 from aclweb.acl.commands.console import BAD_INPUT, INTERRUPTED, READER_LEFT, UsageError, hush, tell
 from aclweb.acl.commands.inputs import Inputs
 from aclweb.acl.model import AclError
@@ -39,7 +39,11 @@ COMMANDS = {
     "list": Command("the ACLs that a DescribeAcls filter finds", listed.add_options, listed.run),
     "whatif": Command("what an edit or a new topic would change", whatif.add_options, whatif.run),
     "convert": Command("ACLs in another notation", convert.add_options, convert.run),
+    "kafka-acls": Command(
+        "what kafka-acls would do with its arguments", kafka_acls.add_options, kafka_acls.run
+    ),
     "audit": Command("the decisions in an authorizer log", audit.add_options, audit.run),
+    "needs": Command("the access that a client action needs", needs.add_options, needs.run),
 }
 
 

@@ -1,4 +1,4 @@
-"""How does kafka-acls write ACLs: what it lists, and the commands that would add them?
+"""How does kafka-acls list ACLs, and which ACLs does a listing of it show?
 
 Listings of every version are read: `ResourcePattern(...)` with parenthesised entries (2.1
 and later, with or without the stray spaces of the tool written in Scala), `Topic:LITERAL:x`
@@ -10,14 +10,12 @@ is complete, and within it the fields are taken from the right.
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self, TypeVar
 
 from aclweb.acl.model import (
-    CLUSTER_NAME,
     AclBinding,
     AclError,
     Operation,
@@ -25,10 +23,8 @@ from aclweb.acl.model import (
     PermissionType,
     ResourcePattern,
     ResourceType,
-    split_principal,
 )
 from aclweb.acl.problems import Problems, shown
-from aclweb.acl.profiles import Rules, operations_of
 
 HEADER_START = "Current ACLs for resource `"
 PRINCIPAL_START = "ACLs for principal `"
@@ -257,97 +253,3 @@ def _block(pattern: ResourcePattern, entries: Collection[str], *, scala: bool) -
     if scala:
         return f"{header} \n {lines} \n\n"
     return f"{header}\n{lines}\n\n"
-
-
-_NAME_OPTIONS = {
-    ResourceType.TOPIC: "--topic",
-    ResourceType.GROUP: "--group",
-    ResourceType.TRANSACTIONAL_ID: "--transactional-id",
-    ResourceType.DELEGATION_TOKEN: "--delegation-token",
-    ResourceType.USER: "--user-principal",
-}
-_ACTIONS = {"add": ("--add",), "remove": ("--remove", "--force")}
-
-
-def commands(
-    bindings: Iterable[AclBinding],
-    *,
-    op: str = "add",
-    bootstrap: str = '"$BOOTSTRAP"',
-    rules: Rules | None = None,
-) -> list[str]:
-    """Return one kafka-acls command for each ACL, quoted for a POSIX shell.
-
-    op: "add", or "remove", which removes exactly these ACLs and does not ask back.
-    bootstrap: put after --bootstrap-server as it is, so it may name a shell variable.
-    Raises AclError for an ACL that the tool cannot say, under `rules` (the newest Kafka
-    when None).
-    """
-    lines = []
-    for binding in bindings:
-        reason = why_no_command(binding, rules or Rules())
-        if reason:
-            raise AclError(reason)
-        lines.append(_command(binding, op, bootstrap))
-    return lines
-
-
-def _command(binding: AclBinding, op: str, bootstrap: str) -> str:
-    side = binding.permission_type.name.lower()
-    words = [
-        *_ACTIONS[op],
-        *_option(f"--{side}-principal", binding.principal),
-        *_option(f"--{side}-host", binding.host),
-        *_option("--operation", binding.operation.pascal),
-    ]
-    if binding.resource_type is ResourceType.CLUSTER:
-        words.append("--cluster")
-    else:
-        words += _option(_NAME_OPTIONS[binding.resource_type], binding.resource_name)
-        if binding.pattern_type is PatternType.PREFIXED:
-            words += ("--resource-pattern-type", "prefixed")
-    return f"kafka-acls --bootstrap-server {bootstrap} {shlex.join(words)}"
-
-
-def _option(name: str, value: str) -> tuple[str, ...]:
-    # A value that looks like an option is tied to its name, or it could be taken for one.
-    return (f"{name}={value}",) if value.startswith("-") else (name, value)
-
-
-def why_no_command(binding: AclBinding, rules: Rules) -> str | None:
-    """Return why kafka-acls cannot say this ACL, as a sentence; None if it can."""
-    if binding.has_unknown:
-        return "kafka-acls has no word for UNKNOWN; name the type, pattern type, operation and permission."
-    if binding.pattern_type not in (PatternType.LITERAL, PatternType.PREFIXED):
-        return f"kafka-acls cannot add an ACL of pattern type {binding.pattern_type.name}; use LITERAL or PREFIXED."
-    if split_principal(binding.principal) is None:
-        return (
-            f"Principal {shown(binding.principal)} has no colon, which kafka-acls refuses; "
-            f"write it as {shown('User:' + binding.principal)}."
-        )
-    is_the_cluster = binding.resource_name == CLUSTER_NAME and binding.pattern_type is PatternType.LITERAL
-    if binding.resource_type is ResourceType.CLUSTER and not is_the_cluster:
-        return (
-            f"kafka-acls can only name the cluster as LITERAL {CLUSTER_NAME!r}, "
-            f"not as {binding.pattern_type.name} {shown(binding.resource_name)}."
-        )
-    if not binding.resource_name:
-        return "The resource name is empty, which kafka-acls refuses; name a resource."
-    operations = (Operation.ALL, *operations_of(binding.resource_type, rules))
-    if binding.operation not in operations:
-        return (
-            f"kafka-acls refuses {binding.operation.name} on {binding.resource_type.name}; "
-            f"it takes {', '.join(operation.name for operation in operations)}."
-        )
-    for text in (binding.principal, binding.host, binding.resource_name):
-        if "\0" in text:
-            return f"{shown(text)} holds the character NUL, which no command line can."
-        if any("\ud800" <= character <= "\udfff" for character in text):
-            return f"{shown(text)} holds half a character (a lone surrogate), which no command line can."
-    trimmed = [binding.principal, binding.host]
-    if binding.resource_type is not ResourceType.TRANSACTIONAL_ID:
-        trimmed.append(binding.resource_name)
-    for text in trimmed:
-        if text and (text[0] <= " " or text[-1] <= " "):
-            return f"{shown(text)} begins or ends with white space, which kafka-acls would cut off."
-    return None

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from aclweb.acl import acl_csv, acl_yaml, listing, znodes
+from aclweb.acl import acl_csv, acl_yaml, kafka_acls_commands, listing, znodes
 from aclweb.acl.delta import Delta
 from aclweb.acl.model import AccessRequest, AclBinding, AclError, ResourcePattern
 from aclweb.acl.objects import (
@@ -206,7 +206,7 @@ def write_acls(
     if format == "yaml":
         return acl_yaml.write_rows(binding.as_dict() for binding in bindings)
     if format == "kafka-acls":
-        return "".join(f"{command}\n" for command in listing.commands(bindings, rules=rules))
+        return "".join(f"{command}\n" for command in kafka_acls_commands.commands(bindings, rules=rules))
     if format == "listing":
         return listing.write_listing(bindings, scala=writes_scala_listing(rules))
     return _write_nodes(bindings)
@@ -232,7 +232,7 @@ def _check_writable(
 
 def _why_not_written(binding: AclBinding, format: str, rules: Rules) -> str | None:
     if format == "kafka-acls":
-        return listing.why_no_command(binding, rules)
+        return kafka_acls_commands.why_no_command(binding, rules)
     if format == "zk":
         try:
             znodes.path_of(binding.pattern)

@@ -21,7 +21,7 @@ from typing import Any
 
 from aclweb.acl.delta import Delta, Step
 from aclweb.acl.index import AclIndex
-from aclweb.acl.listing import commands as kafka_acls
+from aclweb.acl.kafka_acls_commands import commands as kafka_acls
 from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,

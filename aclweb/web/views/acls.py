@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
-from aclweb.acl.listing import commands, why_no_command
+from aclweb.acl.kafka_acls_commands import commands, why_no_command
 from aclweb.acl.model import AclBinding
 from aclweb.acl.profiles import Rules
 from aclweb.insights.queries import usage_of

@@ -1,0 +1,209 @@
+"""Which words does a POSIX shell make of this line, and which of them are a tool's arguments?
+
+Quotes, backslashes, lines that go on after a backslash, and comments are read as `sh` reads
+them. What a shell would look up in its own surroundings (variables, file names, a home
+directory) is kept as it is written and remarked on. What would run something else is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from aclweb.acl.model import AclError
+from aclweb.acl.problems import shown
+
+# What ends a word without quotes around it; the first kind means something to a shell.
+_OPERATORS = frozenset(";&|<>()")
+_BLANKS = frozenset(" \t")
+_PROMPT = re.compile(r"\s*[$>]\s+")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_VARIABLE = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[^}'\"`$\n]*\}|[0-9@*#?$!-])")
+# The one substitution that is worked out: how `spelled` writes a text with a line break.
+_PRINTF = re.compile(r"\$\(printf '((?:[^'\\%]|%%|\\n|\\\\|\\047)*)'\)")
+_PRINTF_ESCAPES = re.compile(r"%%|\\n|\\\\|\\047")
+_ESCAPED = {"%%": "%", "\\n": "\n", "\\\\": "\\", "\\047": "'"}
+_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class ShellLine:
+    """The words after the tool's name, and sentences about what a shell would put in their place."""
+
+    words: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Word:
+    """A word as far as it is read; `is_there` tells an empty one in quotes from none."""
+
+    text: str = ""
+    is_there: bool = False
+    # What a shell looks up, by what it is.
+    looked_up: dict[str, None] = field(default_factory=dict)
+
+
+def read_shell_line(text: str, tools: Collection[str]) -> ShellLine:
+    """Return the arguments in a shell line that calls one of `tools`, or that holds its arguments alone.
+
+    The tool may be given by a path, and behind other words such as `docker exec broker`. Raises
+    AclError for what a shell would not read as one command, or not as a command of the tool.
+    """
+    words = _read_words(_PROMPT.sub("", text, count=1))
+    remarks = tuple(remark for word in words for remark in _remarks(word))
+    plain = [word.text for word in words]
+    while plain and _ASSIGNMENT.match(plain[0]):
+        del plain[0]
+    place = next((place for place, word in enumerate(plain) if _base_name(word) in tools), None)
+    if plain and plain[0].startswith("-"):
+        return ShellLine(tuple(plain), remarks)
+    if place is None:
+        what = f"{shown(plain[0])} is not {min(tools)}" if plain else "The line is empty"
+        raise AclError(
+            f"{what}; begin the line with {min(tools)}, a path to it, or the first of its options."
+        )
+    return ShellLine(tuple(plain[place + 1 :]), remarks)
+
+
+def spelled(text: str) -> str:
+    """Return `text` as a POSIX shell takes it, always on one line.
+
+    Raises AclError for a text that ends in a line break, which a shell cannot be given on one.
+    """
+    if "\n" in text:
+        if text.endswith("\n"):
+            raise AclError(
+                f"{shown(text)} ends in a line break, which cannot be written in a line of a shell."
+            )
+        escaped = text.replace("\\", "\\\\").replace("%", "%%").replace("\n", "\\n").replace("'", "\\047")
+        return f"\"$(printf '{escaped}')\""
+    if _PLAIN.fullmatch(text):
+        return text
+    return "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+def _read_words(text: str) -> list[_Word]:
+    words: list[_Word] = []
+    word = _Word()
+    place = 0
+    while place < len(text):
+        character = text[place]
+        if character in _BLANKS or character == "\n":
+            if character == "\n" and text[place:].strip() and (word.is_there or words):
+                raise AclError(
+                    f"{shown(text[place:].strip())} stands on a line of its own, so it is another command; "
+                    "end a line that goes on with a backslash, and give one command at a time."
+                )
+            words += [word] if word.is_there else []
+            word = _Word()
+            place += 1
+        elif character == "#" and not word.is_there:
+            end = text.find("\n", place)
+            place = len(text) if end < 0 else end
+        elif character in _OPERATORS:
+            raise AclError(
+                f"{shown(text[place:])} begins with {character!r}, which means something else to a shell; "
+                "quote it if it belongs to a name, or give one command alone."
+            )
+        else:
+            place = _read_piece(text, place, word)
+    return words + ([word] if word.is_there else [])
+
+
+def _read_piece(text: str, place: int, word: _Word) -> int:
+    """Add what stands at `place` to `word`, and return where the next piece begins."""
+    character = text[place]
+    if text.startswith("\\\n", place):
+        return place + 2
+    if text.startswith("\\\r\n", place):
+        return place + 3
+    is_first = not word.is_there
+    word.is_there = True
+    if character == "\\":
+        if place + 1 == len(text):
+            raise AclError("The line ends in a backslash, so it goes on; give the next line too.")
+        word.text += text[place + 1]
+        return place + 2
+    if character == "'":
+        end = text.find("'", place + 1)
+        if end < 0:
+            raise AclError(f"The quote before {shown(text[place + 1 :])} is not closed.")
+        word.text += text[place + 1 : end]
+        return end + 1
+    if character == '"':
+        return _read_double_quotes(text, place + 1, word)
+    if character in "$`":
+        if text.startswith(("$'", '$"'), place):
+            raise AclError(
+                f"{shown(text[place:])} begins with {text[place : place + 2]}, which not every shell reads alike; "
+                "use plain quotes."
+            )
+        return _read_expansion(text, place, word)
+    if character in "*?[":
+        word.looked_up["file name"] = None
+    if character == "~" and is_first:
+        word.looked_up["home directory"] = None
+    word.text += character
+    return place + 1
+
+
+def _read_double_quotes(text: str, start: int, word: _Word) -> int:
+    place = start
+    while place < len(text):
+        character = text[place]
+        if character == '"':
+            return place + 1
+        if character == "\\" and text[place + 1 : place + 2] == "\n":
+            place += 2
+        elif character == "\\" and text[place + 1 : place + 2] in ("$", "`", '"', "\\"):
+            word.text += text[place + 1]
+            place += 2
+        elif character in "$`":
+            place = _read_expansion(text, place, word)
+        else:
+            word.text += character
+            place += 1
+    raise AclError(f"The quote before {shown(text[start:])} is not closed.")
+
+
+def _read_expansion(text: str, place: int, word: _Word) -> int:
+    printed = _PRINTF.match(text, place)
+    if printed:
+        word.text += _PRINTF_ESCAPES.sub(lambda escape: _ESCAPED[escape[0]], printed[1]).rstrip("\n")
+        return printed.end()
+    variable = _VARIABLE.match(text, place)
+    if variable:
+        word.looked_up[variable[0]] = None
+        word.text += variable[0]
+        return variable.end()
+    if text[place] == "`" or text[place + 1 : place + 2] in ("(", "{"):
+        raise AclError(
+            f"{shown(text[place:])} makes a shell run or work out something; put its result there instead, "
+            "or single quotes around it."
+        )
+    word.text += "$"
+    return place + 1
+
+
+def _remarks(word: _Word) -> list[str]:
+    remarks = []
+    for what in word.looked_up:
+        if what == "file name":
+            remarks.append(
+                f"Without quotes, a shell replaces {shown(word.text)} by the names of the files that fit it."
+            )
+        elif what == "home directory":
+            remarks.append(
+                f"Without quotes, a shell replaces the ~ of {shown(word.text)} by a home directory."
+            )
+        else:
+            remarks.append(
+                f"A shell replaces {what} in {shown(word.text)}; it is read here as it is written."
+            )
+    return remarks
+
+
+def _base_name(word: str) -> str:
+    return re.split(r"[/\\]", word)[-1]
