@@ -35,6 +35,8 @@ HOSTS = ("10.0.0.7", "10.0.0.9", "0:0:0:0:0:0:0:1", "192.168.1.1", "0.0.0.0")
 ACL_HOSTS = ("*", "*", "*", "*", *HOSTS, "::1", "10.0.0.0/24", "10.0.0.8/29", "::/16", "10.0.0.0/33")
 TYPES = (ResourceType.TOPIC, ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 
+CROWDED_OPERATIONS = (Operation.ALL, Operation.READ, Operation.WRITE, Operation.DESCRIBE)
+
 
 @dataclass(frozen=True)
 class World:
@@ -120,6 +122,33 @@ def random_case(
     rng = random.Random(f"case {seed} {authorizer} {by_type}")
     world = random_world(rng, authorizer=authorizer)
     return world, random_request(rng, world, by_type=by_type)
+
+
+def crowded_case(
+    seed: int, *, authorizer: str | None = None, by_type: bool = False
+) -> tuple[World, AccessRequest]:
+    """A case in which many ACLs meet on few names and few callers, so that several settle it."""
+    rng = random.Random(f"crowded {seed} {authorizer} {by_type}")
+    rules = random_rules(rng, authorizer=authorizer)
+    names = ("a", "ab", "ab.", "ab.c", "*", rng.choice(("*a", "", "b", "hardcode")))
+    resource_type = rng.choice(TYPES)
+    deny_share = rng.choice((0, 0.1, 0.3))
+    bindings = tuple(
+        AclBinding(
+            resource_type=resource_type if rng.random() < 0.9 else rng.choice(TYPES),
+            resource_name=rng.choice(names),
+            pattern_type=rng.choice((PatternType.LITERAL, PatternType.PREFIXED)),
+            principal=rng.choice(("User:a", "User:a", "User:*", "Group:a")),
+            host=rng.choice(("*", "*", "10.0.0.7", "10.0.0.0/24")),
+            operation=rng.choice(CROWDED_OPERATIONS),
+            permission_type=PermissionType.DENY if rng.random() < deny_share else PermissionType.ALLOW,
+        )
+        for _ in range(rng.randint(1, 10))
+    )
+    name = None if by_type else rng.choice((*names, "ab.c", "ab.d"))
+    operation = rng.choice(CROWDED_OPERATIONS[1:])
+    request = AccessRequest("User:a", "10.0.0.7", operation, resource_type, name)
+    return World(bindings, rules), request
 
 
 def with_unknowns(rng: random.Random, world: World) -> World:

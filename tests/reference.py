@@ -59,6 +59,43 @@ def matches_entry(binding: AclBinding, request: AccessRequest, rules: Rules) -> 
     )
 
 
+def reported(request: AccessRequest, bindings: Iterable[AclBinding], rules: Rules) -> AclBinding | None:
+    """The binding that KRaft's authorizer names in its log, None where it names a default.
+
+    It walks over the bindings in its own order twice: over the names up to the one asked
+    for, and from the literal asterisk on. It stops at the first DENY; without one it ends
+    with the last ALLOW that it met.
+    """
+    if request.principal in rules.super_users or request.resource_name is None:
+        return None
+    name = request.resource_name
+    order = sorted(set(bindings), key=_entry_order)
+    order.sort(key=lambda b: _units(b.resource_name), reverse=True)
+    up_to_name = [b for b in order if _units(b.resource_name) <= _units(name)]
+    from_asterisk = [b for b in order if _units(b.resource_name) <= _units("*")]
+    last = None
+    for b in [*up_to_name, *from_asterisk]:
+        if covers(b, request.resource_type, name, rules) and matches_entry(b, request, rules):
+            if b.permission_type.name == "DENY":
+                return b
+            last = b
+    return last
+
+
+def _entry_order(b: AclBinding) -> tuple[object, ...]:
+    return (
+        b.pattern_type.value,
+        b.operation.value,
+        _units(b.principal),
+        _units(b.host),
+        b.permission_type.value,
+    )
+
+
+def _units(text: str) -> bytes:
+    return text.encode("utf-16-be", "surrogatepass")
+
+
 def _answer_for_name(
     request: AccessRequest, name: str, bindings: list[AclBinding], rules: Rules
 ) -> tuple[str, str]:

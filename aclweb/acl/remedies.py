@@ -154,6 +154,9 @@ def _patterns_by_type(decision: Decision, others: Sequence[AclBinding]) -> Itera
         storable = name not in ("", WILDCARD) and ("/" not in name or rules.stores_slashes)
         if storable and not starts_below and name not in literals and not name.startswith(prefixes):
             yield PatternType.LITERAL, name
+    if request.resource_type is not ResourceType.CLUSTER:
+        # The one pattern that no DENY of a prefix takes away.
+        yield PatternType.LITERAL, WILDCARD
 
 
 def _names_to_try(request: AccessRequest, others: Sequence[AclBinding]) -> Iterator[str]:

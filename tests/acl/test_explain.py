@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import combinations
+
 import pytest
 
 from aclweb.acl.authorizer import Basis, Decision, Result, authorize
-from aclweb.acl.explain import Explanation, explain, says
+from aclweb.acl.explain import Explanation, explain, reported_acl, says
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import AccessRequest, AclBinding
+from aclweb.acl.near_misses import PARTS, fits, ticks
 from aclweb.acl.profiles import Rules
 from tests import reference
 from tests.builders import acl, allow, ask, deny, describe, read, write
-from tests.random_cases import SCALE, random_case
+from tests.random_cases import SCALE, crowded_case, random_case
 
 CASES = 600 * SCALE
 
@@ -23,9 +27,80 @@ def why(request: AccessRequest, *bindings: AclBinding, rules: Rules | None = Non
 def decisions(by_type: bool) -> list[tuple[int, Decision]]:
     found = []
     for seed in range(CASES):
-        world, request = random_case(seed, by_type=by_type)
+        make = crowded_case if seed % 2 else random_case
+        world, request = make(seed, by_type=by_type)
         found.append((seed, authorize(request, AclIndex(world.bindings), world.rules)))
     return found
+
+
+# What settled it.
+
+
+def test_the_acl_that_the_log_names_is_the_one_that_two_walks_over_all_acls_end_with() -> None:
+    named = 0
+    for seed in range(3 * CASES):
+        make = crowded_case if seed % 2 else random_case
+        world, request = make(seed, authorizer="standard")
+        decision = authorize(request, AclIndex(world.bindings), world.rules)
+        assert reported_acl(decision) == reference.reported(request, world.bindings, world.rules), seed
+        named += reported_acl(decision) is not None
+    assert named > CASES
+
+
+@pytest.mark.parametrize("by_type", [False, True])
+def test_what_would_also_decide_alone_gives_the_same_result(by_type: bool) -> None:
+    some = 0
+    for seed, decision in decisions(by_type):
+        others = explain(decision).would_also_decide
+        for binding in others[:4]:
+            alone = reference.allows(decision.request, [binding], decision.rules)
+            assert alone is decision.allowed, seed
+        named = [binding for binding in decision.determining if binding not in others]
+        if others and not by_type:
+            assert len(named) == 1
+            rest = [f.binding for f in decision.findings if f.binding not in named]
+            assert reference.allows(decision.request, rest, decision.rules) is decision.allowed, seed
+            some += 1
+    assert by_type or some > 50
+
+
+def test_without_every_named_deny_the_request_is_allowed_or_told_what_it_needs() -> None:
+    turned = needing = 0
+    for seed, decision in decisions(by_type=False):
+        if decision.basis is not Basis.DENY_ACL:
+            continue
+        rest = [f.binding for f in decision.findings if f.binding not in decision.determining]
+        reasons = explain(decision)
+        assert reasons.smallest_removals == decision.determining, seed
+        assert reasons.smallest_fix is None
+        if reference.allows(decision.request, rest, decision.rules):
+            assert reasons.fix_after_removals is None, seed
+            turned += 1
+        else:
+            assert reasons.fix_after_removals is not None, seed
+            with_it = [*rest, reasons.fix_after_removals]
+            assert reference.allows(decision.request, with_it, decision.rules), seed
+            needing += 1
+    assert min(turned, needing) > 10
+
+
+def test_of_a_question_that_acls_settled_exactly_the_settling_ones_have_every_tick() -> None:
+    for seed, decision in decisions(by_type=False):
+        everything = {f.binding: ticks(f.binding, decision) for f in decision.findings}
+        for finding in decision.findings:
+            parts = everything[finding.binding]
+            assert tuple(tick.part for tick in parts) == PARTS
+            assert {tick.part: tick.matches for tick in parts} == fits(finding, decision), seed
+        if decision.basis in (Basis.ALLOW_ACL, Basis.DENY_ACL):
+            ticked = {binding for binding, parts in everything.items() if all(t.matches for t in parts)}
+            assert ticked == set(decision.determining), seed
+
+
+# What would turn it.
+
+
+def kept_bindings(decision: Decision) -> list[AclBinding]:
+    return [finding.binding for finding in decision.findings]
 
 
 @pytest.mark.parametrize("by_type", [False, True])
@@ -33,7 +108,7 @@ def test_every_fix_and_every_removal_turns_the_result_when_it_is_tried(by_type: 
     fixes = removals = both = 0
     for seed, decision in decisions(by_type):
         reasons = explain(decision)
-        bindings = [finding.binding for finding in decision.findings]
+        bindings = kept_bindings(decision)
         if reasons.smallest_fix is not None:
             fixes += 1
             assert not decision.allowed
@@ -41,20 +116,149 @@ def test_every_fix_and_every_removal_turns_the_result_when_it_is_tried(by_type: 
         if reasons.smallest_removals:
             rest = [b for b in bindings if b not in reasons.smallest_removals]
             extra = [] if reasons.fix_after_removals is None else [reasons.fix_after_removals]
-            assert (
-                reference.allows(decision.request, [*rest, *extra], decision.rules) is not decision.allowed
-            ), seed
-            for kept in reasons.smallest_removals[:3]:
-                some = [b for b in bindings if b not in reasons.smallest_removals or b == kept]
-                assert (
-                    reference.allows(decision.request, [*some, *extra], decision.rules) is decision.allowed
-                ), seed
+            turned = reference.allows(decision.request, [*rest, *extra], decision.rules)
+            assert turned is not decision.allowed, seed
             removals += 1
             both += bool(extra)
         else:
             assert reasons.fix_after_removals is None
-    assert removals > 20
-    assert by_type or min(fixes, both) > 10
+    assert min(fixes, removals) > 100
+    assert both > (1 if by_type else 10)
+
+
+@pytest.mark.parametrize("by_type", [False, True])
+def test_no_smaller_removal_turns_the_result(by_type: bool) -> None:
+    tried = 0
+    for seed, decision in decisions(by_type):
+        reasons = explain(decision)
+        bindings = kept_bindings(decision)
+        if len(bindings) > 9 or decision.basis is Basis.SUPER_USER:
+            continue
+        extra = [] if reasons.fix_after_removals is None else [reasons.fix_after_removals]
+        # Where nothing was found, no set of any size may do it.
+        most = len(reasons.smallest_removals) - 1 if reasons.smallest_removals else len(bindings)
+        for size in range(most + 1):
+            for removed in combinations(bindings, size):
+                rest = [b for b in bindings if b not in removed]
+                result = reference.allows(decision.request, [*rest, *extra], decision.rules)
+                assert result is decision.allowed, (seed, removed)
+                tried += 1
+    assert tried > CASES
+
+
+WIDER_HOSTS = ("10.0.0.7", "10.0.0.0/29", "10.0.0.0/24", "10.0.0.0/8", "0.0.0.0/0", "*")
+SOME_OPERATIONS = ("READ", "WRITE", "CREATE", "DESCRIBE", "ALTER_CONFIGS", "DESCRIBE_CONFIGS", "ALL")
+
+
+def every_allow(request: AccessRequest) -> Iterator[AclBinding]:
+    """Every ALLOW of a small world that a broker could store and that could be for this request."""
+    name = request.resource_name or ""
+    kind = request.resource_type.name
+    patterns = {("LITERAL", name), ("LITERAL", "*"), ("LITERAL", name + "a"), ("PREFIXED", name + "a")}
+    patterns |= {("PREFIXED", name[:length]) for length in range(1, len(name) + 1)}
+    for pattern, text in patterns - {("LITERAL", "")}:
+        for principal in (request.principal, "User:*", "User:somebody", "Group:*"):
+            for host in {request.host, *WIDER_HOSTS}:
+                for operation in {request.operation.name, *SOME_OPERATIONS}:
+                    yield allow(principal, operation, text, pattern=pattern, resource_type=kind, host=host)
+
+
+def width(binding: AclBinding) -> tuple[int, int, int, int]:
+    """How wide each part is, among ACLs that let one request through: the order of `remedies`."""
+    name = binding.resource_name
+    pattern = 50_000 if name == "*" else 0
+    if binding.pattern_type.name == "PREFIXED":
+        pattern = 40_000 - len(name)
+    host = 129 if binding.host == "*" else 0
+    if "/" in binding.host:
+        host = 128 - int(binding.host.partition("/")[2])
+    # Two operations that bring the one asked for are neither smaller than the other.
+    operation = {"ALL": 2, "READ": 1, "WRITE": 1, "ALTER_CONFIGS": 1}.get(binding.operation.name, 0)
+    return pattern, binding.principal == "User:*", host, operation
+
+
+def test_the_smallest_fix_is_no_wider_in_any_part_than_whatever_else_would_work() -> None:
+    fixed = hopeless = 0
+    for seed in range(CASES // 3):
+        world, request = crowded_case(seed) if seed % 2 else random_case(seed)
+        decision = authorize(request, AclIndex(world.bindings), world.rules)
+        if decision.allowed or request.operation.name == "ALL":
+            continue
+        fix = explain(decision).smallest_fix
+        covering = kept_bindings(decision)
+        works = [
+            candidate
+            for candidate in every_allow(request)
+            if reference.allows(request, [*covering, candidate], world.rules)
+        ]
+        if fix is None:
+            assert not works, (seed, works[0])
+            hopeless += 1
+            continue
+        assert fix in works, seed
+        fix_operation = fix.operation.name
+        for candidate in works:
+            parts = zip(width(fix)[:3], width(candidate)[:3], strict=True)
+            assert all(mine <= theirs for mine, theirs in parts), (seed, candidate)
+            assert candidate.operation.name == fix_operation or width(candidate)[3] > 0
+        assert fix_operation == request.operation.name
+        fixed += 1
+    assert min(fixed, hopeless) > 10
+
+
+def test_a_whole_type_that_is_refused_has_a_fix_unless_a_deny_on_every_name_stands_there() -> None:
+    hopeless = 0
+    for seed, decision in decisions(by_type=True):
+        if decision.result is not Result.DENIED:
+            continue
+        request, rules = decision.request, decision.rules
+        fix = explain(decision).smallest_fix
+        if fix is not None:
+            assert fix.pattern_type.name == "LITERAL"
+            assert (fix.principal, fix.host) == (request.principal, request.host)
+            assert fix.operation is request.operation
+            continue
+        hopeless += 1
+        for name in ("a", "ab", "zz", "hardcode", "*"):
+            candidate = allow(request.principal, "ALL", name, resource_type=request.resource_type.name)
+            assert not reference.allows(request, [*kept_bindings(decision), candidate], rules), seed
+    assert hopeless > 5
+
+
+def test_a_fix_for_a_whole_type_takes_a_name_that_the_caller_has_already() -> None:
+    own, strange = allow("User:bob", "READ", "orders"), allow("User:eve", "WRITE", "billing")
+
+    assert why(ask("User:bob", "WRITE", None), own, strange).smallest_fix == allow(
+        "User:bob", "WRITE", "orders", host="10.0.0.7"
+    )
+    made_up = why(ask("User:bob", "WRITE", None), deny("User:bob", "ALL", "some", pattern="PREFIXED"))
+    assert made_up.smallest_fix == allow("User:bob", "WRITE", "any-topic", host="10.0.0.7")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "rules", "fix"),
+    [
+        ("CLUSTER", "kafka-cluster", Rules(), ("LITERAL", "kafka-cluster")),
+        ("CLUSTER", "other", Rules(), None),
+        ("GROUP", "", Rules(), ("LITERAL", "*")),
+        ("GROUP", "a/b", Rules(), ("LITERAL", "a/b")),
+        ("GROUP", "a/b", Rules("acl"), ("PREFIXED", "a")),
+        ("GROUP", "/b", Rules("acl"), ("LITERAL", "*")),
+    ],
+)
+def test_a_fix_is_an_acl_that_a_broker_would_store(
+    kind: str, name: str, rules: Rules, fix: tuple[str, str] | None
+) -> None:
+    found = why(ask("User:bob", "DESCRIBE", name, resource_type=kind), rules=rules).smallest_fix
+
+    assert (None if found is None else (found.pattern_type.name, found.resource_name)) == fix
+
+
+def test_removing_all_acls_of_a_resource_is_said_to_open_it_to_everyone() -> None:
+    reasons = why(read("User:bob", "x"), allow("User:ada", "READ", "x"), rules=Rules(allow_everyone=True))
+
+    assert reasons.smallest_removals == (allow("User:ada", "READ", "x"),)
+    assert any("to everyone" in sentence for sentence in reasons.sentences)
 
 
 @pytest.mark.parametrize("by_type", [False, True])
@@ -68,6 +272,7 @@ def test_exactly_one_gate_decides_and_the_verdict_is_the_result(by_type: bool) -
 
 
 def test_near_misses_come_fewest_crosses_first_and_say_what_is_crossed() -> None:
+    beside = 0
     for seed, decision in decisions(by_type=False):
         misses = explain(decision).near_misses
         crosses = [sum(not tick.matches for tick in miss.ticks) for miss in misses]
@@ -75,6 +280,74 @@ def test_near_misses_come_fewest_crosses_first_and_say_what_is_crossed() -> None
         assert 0 not in crosses, seed
         wanted = "DENY" if decision.allowed else "ALLOW"
         assert {miss.binding.permission_type.name for miss in misses} <= {wanted}
+        covering = {finding.binding for finding in decision.findings}
+        for miss in misses:
+            crossed = {tick.part for tick in miss.ticks if not tick.matches} - {"permission"}
+            assert (miss.binding in covering) is crossed.isdisjoint({"type", "pattern"}), seed
+            # Beside the resource only what is otherwise for exactly this request is near.
+            assert miss.binding in covering or len(crossed) == 1, seed
+            beside += miss.binding not in covering
+    assert beside > 50
+
+
+@pytest.mark.parametrize(
+    ("near", "words"),
+    [
+        (allow("User:bob", "READ", "Orders"), "upper and lower case count"),
+        (allow("User:bob", "READ", "ORD", pattern="PREFIXED"), "upper and lower case count"),
+        (allow("User:*", "READ", "orderz"), "one character is otherwise"),
+        (allow("User:bob", "READ", "order"), "one character is otherwise"),
+        (allow("User:bob", "READ", "oders"), "one character is otherwise"),
+        (allow("User:bob", "READ", "ordres"), "one character is otherwise"),
+        (allow("User:bob", "READ", "odr", pattern="PREFIXED"), "one character is otherwise"),
+        (allow("User:bob", "READ", "orders."), "one character is otherwise"),
+        (allow("User:bob", "READ", "orders.", pattern="PREFIXED"), "longer than the name by '.'"),
+        (allow("User:bob", "READ", "orders "), "white space counts"),
+        (allow("User:bob", "READ", "ord*"), "say PREFIXED ord instead"),
+        (allow("User:bob", "READ", "ord*", pattern="PREFIXED"), "the * in it is a real asterisk"),
+        (allow("User:bob", "READ", "*", pattern="PREFIXED"), "only as LITERAL it stands for every name"),
+        (allow("User:bob", "READ", "orders", resource_type="GROUP"), "this is about a topic"),
+        (
+            allow("User:bob", "READ", "ord", pattern="PREFIXED", resource_type="GROUP"),
+            "this is about a topic",
+        ),
+    ],
+)
+def test_an_acl_whose_pattern_nearly_covers_the_name_is_a_near_miss(near: AclBinding, words: str) -> None:
+    (miss,) = why(read("User:bob", "orders"), near).near_misses
+
+    assert miss.binding == near
+    assert words in miss.sentence
+
+
+def test_a_literal_that_was_meant_as_a_prefix_is_a_near_miss() -> None:
+    for name in ("orders", "orders."):
+        (miss,) = why(read("User:bob", "orders.eu"), allow("User:bob", "READ", name)).near_misses
+        assert "it is LITERAL" in miss.sentence
+    (look_alike,) = why(
+        ask("User:bob", "READ", "cafe\u0301", resource_type="GROUP"),
+        allow("User:bob", "READ", "caf\u00e9", resource_type="GROUP"),
+    ).near_misses
+    assert "they look alike" in look_alike.sentence
+    starred = ask("User:bob", "READ", "*team", resource_type="GROUP")
+    (skipped,) = why(starred, allow("User:bob", "READ", "*", resource_type="GROUP")).near_misses
+    assert "does not apply * to longer names that begin with an asterisk" in skipped.sentence
+
+
+@pytest.mark.parametrize(
+    "far",
+    [
+        allow("User:bob", "READ", "billing"),
+        allow("User:bob", "READ", "orders-of-last-year", pattern="PREFIXED"),
+        allow("User:eve", "READ", "Orders"),
+        allow("User:bob", "CREATE", "Orders"),
+        allow("User:bob", "READ", "Orders", host="10.9.9.9"),
+        deny("User:bob", "READ", "Orders"),
+        allow("User:bob", "READ", "*", resource_type="GROUP"),
+    ],
+)
+def test_what_differs_in_more_than_the_pattern_is_no_near_miss(far: AclBinding) -> None:
+    assert why(read("User:bob", "orders"), far).near_misses == ()
 
 
 def test_the_brokers_log_names_the_first_deny_and_else_the_last_allow() -> None:
