@@ -121,13 +121,11 @@ def holders(cluster: Cluster) -> dict[User, Rights]:
     """
     of_users: dict[int, list[tuple[int, str]]] = {}
     of_groups: dict[int, list[tuple[int, str]]] = {}
-    for role, prefix, user, group in Grant.objects.filter(cluster=cluster).values_list(
-        "role", "name_prefix", "user_id", "group_id"
-    ):
-        if user is not None:
-            of_users.setdefault(user, []).append((role, prefix))
-        elif group is not None:
-            of_groups.setdefault(group, []).append((role, prefix))
+    for grant in Grant.objects.filter(cluster=cluster):
+        if grant.user_id is not None:
+            of_users.setdefault(grant.user_id, []).append((grant.role, grant.name_prefix))
+        elif grant.group_id is not None:
+            of_groups.setdefault(grant.group_id, []).append((grant.role, grant.name_prefix))
     if of_groups:
         for user, group in User.objects.filter(groups__in=of_groups).values_list("pk", "groups"):
             of_users.setdefault(user, []).extend(of_groups.get(group, ()))

@@ -58,7 +58,7 @@ def draft(
         raise ChangeError(why_not)
     with transaction.atomic():
         change = Change.objects.create(
-            cluster=cluster, title=title, reason=reason.strip(), author=author, undo_of=undo_of
+            cluster=cluster, title=title, reason=_words("reason", reason), author=author, undo_of=undo_of
         )
         _store_items(change, plan)
         trail.record(
@@ -97,7 +97,7 @@ def edit(
             to=Change.State.DRAFT,
             epoch=change.epoch + 1,
             title=_title(title if title is not None else change.title),
-            reason=(reason if reason is not None else change.reason).strip(),
+            reason=_words("reason", reason if reason is not None else change.reason),
             revision=None,
             impact=None,
             plan_hash="",
@@ -171,7 +171,7 @@ def approve(*, change: Change, reviewer: User, comment: str = "", plan_hash: str
             reviewer=reviewer,
             plan_hash=change.plan_hash,
             impact_hash=change.impact_hash,
-            comment=comment.strip(),
+            comment=_words("comment", comment),
         )
         needed = max(change.approvals_needed, policy.approvals_needed(change.cluster))
         given = len(policy.standing(change).counted)
@@ -193,7 +193,7 @@ def approve(*, change: Change, reviewer: User, comment: str = "", plan_hash: str
 
 def reject(*, change: Change, reviewer: User, comment: str) -> Change:
     """Refuse the change, with a reason that its author can use."""
-    if not comment.strip():
+    if not _words("comment", comment):
         raise ChangeError("Say why you reject this change; its author has to know what would be right.")
     with transaction.atomic():
         change = _locked(change)
@@ -335,7 +335,7 @@ def _store_items(change: Change, plan: tuple[tuple[int, str, AclBinding], ...]) 
 
 
 def _title(text: str) -> str:
-    title = " ".join(text.split())
+    title = " ".join(_words("title", text).split())
     if not title:
         raise ChangeError("A change needs a title: a few words that say what it is for.")
     if len(title) > 200:
@@ -358,7 +358,15 @@ def _refuse_idle(change: Change) -> None:
 
 
 def _said(comment: str) -> str:
-    return f" “{comment.strip()}”" if comment.strip() else ""
+    said = _words("comment", comment)
+    return f" “{said}”" if said else ""
+
+
+def _words(what: str, text: str) -> str:
+    """Return what a person wrote, without spaces around it; raises ChangeError for what no database keeps."""
+    if "\x00" in text:
+        raise ChangeError(f"The {what} holds a NUL character (\\u0000), which cannot be stored; take it out.")
+    return text.strip()
 
 
 def _list(impact: dict[str, object], key: str) -> list[object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -31,6 +32,8 @@ from aclweb.web.paging import page_asked, slice_page
 ROWS_A_PAGE = 50
 # The names shown while somebody types a pattern; the count is always of all.
 NAMES_SHOWN = 12
+# What `binding_key` makes.
+_KEY = re.compile(r"[0-9a-f]{64}")
 # Servers and chat programs cut longer addresses.
 LONGEST_LINK = 2_000
 
@@ -151,7 +154,7 @@ def _covered(names: tuple[str, ...], resource_type: str, kind: str, name: str, r
 
 def _with_removals(data: QueryDict, cluster: Cluster) -> QueryDict:
     """Return the form with each `remove_key` (a row chosen in the ACL list) put in as its ACL."""
-    keys = [key for key in data.getlist("remove_key") if len(key) == 64]
+    keys = [key for key in data.getlist("remove_key") if _KEY.fullmatch(key)]
     if not keys:
         return data
     whole = data.copy()
