@@ -1,0 +1,412 @@
+"""What a client action needs, what these ACLs make of it, and the smallest set of ACLs that would do."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aclweb.acl.actions import ACTIONS, GIVEN_ROLES
+from aclweb.acl.authorizer import Result
+from aclweb.acl.cli import main
+from aclweb.acl.index import AclIndex
+from aclweb.acl.model import AclBinding, AclError
+from aclweb.acl.needs import Assessment, Outcome, assess, find_action, missing_roles, needed_acls
+from aclweb.acl.notation import write_acls
+from aclweb.acl.profiles import VERSIONS, Rules
+from aclweb.acl.protocol import APIS
+from tests.builders import allow, deny
+
+ROOT = Path(__file__).parents[2]
+
+NAMES = {
+    "topic": ("orders",),
+    "group": ("billing",),
+    "transactional-id": ("billing-1",),
+    "output-topic": ("invoices",),
+    "owner": ("User:ann",),
+    "token-id": ("t0k3n",),
+}
+HOST = "10.0.0.7"
+RULES = [Rules(authorizer, version) for authorizer in ("standard", "acl") for version in VERSIONS[authorizer]]
+
+
+def asked(action: str, *bindings: AclBinding, rules: Rules | None = None, **names: str) -> Assessment:
+    """Assess an action of User:bob from HOST; names as keywords, or all of NAMES."""
+    given = {key.replace("_", "-"): (name,) for key, name in names.items()} or NAMES
+    return assess(
+        find_action(action),
+        principal="User:bob",
+        host=HOST,
+        names=given,
+        index=AclIndex(bindings),
+        rules=rules or Rules(),
+    )
+
+
+def needed(action: str, rules: Rules | None = None, **names: str) -> set[AclBinding]:
+    given = {key.replace("_", "-"): (name,) for key, name in names.items()} or NAMES
+    return set(
+        needed_acls(find_action(action), principal="User:bob", host=HOST, names=given, rules=rules or Rules())
+    )
+
+
+def bobs(operation: str, kind: str, name: str, pattern: str = "LITERAL") -> AclBinding:
+    return allow("User:bob", operation, name, resource_type=kind, host=HOST, pattern=pattern)
+
+
+# What it takes.
+
+
+def test_producing_takes_write_on_the_topic_and_nothing_else():
+    assert needed("produce", topic="orders") == {bobs("WRITE", "TOPIC", "orders")}
+
+
+def test_an_idempotent_producer_needs_no_more_than_a_plain_one_since_2_8():
+    assert needed("produce-idempotent", topic="orders") == {bobs("WRITE", "TOPIC", "orders")}
+    assert needed("produce-idempotent", Rules("acl", "2.7"), topic="orders") == {
+        bobs("WRITE", "TOPIC", "orders"),
+        bobs("IDEMPOTENT_WRITE", "CLUSTER", "kafka-cluster"),
+    }
+
+
+def test_a_transaction_takes_write_on_its_id_and_the_group_only_where_offsets_are_committed():
+    plain = {bobs("WRITE", "TRANSACTIONAL_ID", "tx"), bobs("WRITE", "TOPIC", "orders")}
+
+    assert needed("produce-transactional", topic="orders", transactional_id="tx") == plain
+    assert needed("produce-transactional", topic="orders", transactional_id="tx", group="g") == plain | {
+        bobs("READ", "GROUP", "g"),
+        bobs("READ", "TOPIC", "orders"),
+    }
+
+
+def test_consuming_takes_read_on_the_topic_and_on_the_group():
+    assert needed("consume", topic="orders", group="g") == {
+        bobs("READ", "TOPIC", "orders"),
+        bobs("READ", "GROUP", "g"),
+    }
+
+
+def test_consuming_without_a_group_takes_read_on_the_topic_alone():
+    assert needed("consume-manual", topic="orders") == {bobs("READ", "TOPIC", "orders")}
+
+
+def test_streams_takes_a_prefix_for_the_topics_that_it_makes_itself():
+    found = needed("streams", topic="orders", group="app")
+
+    assert {one for one in found if one.resource_name == "app-"} == {
+        bobs(operation, "TOPIC", "app-", pattern="PREFIXED")
+        for operation in ("READ", "WRITE", "CREATE", "DELETE")
+    }
+    assert found >= {bobs("READ", "GROUP", "app"), bobs("READ", "TOPIC", "orders")}
+    assert bobs("WRITE", "TOPIC", "invoices") in needed("streams")
+
+
+def test_a_connect_worker_has_topics_of_its_own_that_have_usual_names():
+    found = needed("connect", group="workers")
+
+    assert {one.resource_name for one in found if one.resource_type.name == "TOPIC"} == {
+        "connect-configs", "connect-offsets", "connect-status",
+    }  # fmt: skip
+    assert bobs("READ", "GROUP", "workers") in found
+
+
+def test_the_narrower_of_two_rights_is_proposed():
+    assert needed("admin-create-topics", topic="orders") == {bobs("CREATE", "TOPIC", "orders")}
+    assert needed("admin-delete-topics", topic="orders") == {bobs("DELETE", "TOPIC", "orders")}
+    assert needed("admin-list-groups", group="g") == {bobs("DESCRIBE", "GROUP", "g")}
+
+
+def test_a_right_on_the_cluster_is_proposed_where_no_name_is_given():
+    assert needed("admin-list-groups", topic="orders") == {bobs("DESCRIBE", "CLUSTER", "kafka-cluster")}
+
+
+@pytest.mark.parametrize("rules", RULES, ids=lambda rules: f"{rules.authorizer}-{rules.kafka_version}")
+@pytest.mark.parametrize("action", ACTIONS)
+def test_the_proposed_set_is_enough_and_nothing_in_it_can_be_left_out(action, rules):
+    found = needed(action, rules)
+
+    assert asked(action, *found, rules=rules).outcome is Outcome.WORKS
+    for less in itertools.combinations(found, len(found) - 1) if found else ():
+        assert asked(action, *less, rules=rules).outcome in (Outcome.FAILS, Outcome.SHOWS_LESS)
+
+
+# What becomes of it.
+
+
+def test_the_first_failing_call_is_the_one_that_the_client_meets():
+    outcome = asked("consume", bobs("READ", "TOPIC", "orders"), topic="orders", group="g")
+
+    assert outcome.first_failing is not None
+    assert outcome.first_failing.call.api.name == "FIND_COORDINATOR"
+    assert [verdict.first_failing for verdict in outcome.calls].count(True) == 1
+    assert outcome.error is not None
+    assert (outcome.error.name, outcome.error.code) == ("GROUP_AUTHORIZATION_FAILED", 30)
+    assert outcome.missing == (bobs("READ", "GROUP", "g"),)
+
+
+def test_an_idempotent_producer_is_refused_in_the_name_of_the_cluster():
+    outcome = asked("produce-idempotent", bobs("DESCRIBE", "TOPIC", "orders"), topic="orders")
+
+    assert outcome.first_failing is not None
+    assert outcome.first_failing.call.api.name == "INIT_PRODUCER_ID"
+    assert outcome.error is not None
+    assert outcome.error.code == 31
+
+
+def test_write_on_another_topic_lets_an_idempotent_producer_start_and_not_write():
+    outcome = asked("produce-idempotent", bobs("WRITE", "TOPIC", "other"), bobs("DESCRIBE", "TOPIC", "orders"),
+                    topic="orders")  # fmt: skip
+
+    assert outcome.first_failing is not None
+    assert outcome.first_failing.call.api.name == "PRODUCE"
+    assert outcome.error is not None
+    assert outcome.error.code == 29
+
+
+def test_one_refused_topic_of_two_makes_the_action_fail_and_is_the_only_one_in_the_proposal():
+    outcome = assess(
+        find_action("produce"),
+        principal="User:bob",
+        host=HOST,
+        names={"topic": ("orders", "secrets")},
+        index=AclIndex([bobs("WRITE", "TOPIC", "orders")]),
+        rules=Rules(),
+    )
+
+    assert outcome.outcome is Outcome.FAILS
+    assert outcome.missing == (bobs("WRITE", "TOPIC", "secrets"),)
+
+
+def test_a_list_without_rights_is_short_and_no_error():
+    outcome = asked("admin-list-groups", group="g")
+
+    assert outcome.outcome is Outcome.SHOWS_LESS
+    assert outcome.first_failing is None
+    assert outcome.error is None
+    assert outcome.missing == (bobs("DESCRIBE", "GROUP", "g"),)
+
+
+def test_a_deny_in_the_way_is_named_and_no_acl_is_proposed_against_it():
+    refusal = deny("User:bob", "WRITE", "ord", pattern="PREFIXED")
+
+    outcome = asked("produce", refusal, bobs("WRITE", "TOPIC", "orders"), topic="orders")
+
+    assert outcome.outcome is Outcome.FAILS
+    assert outcome.missing == ()
+    assert outcome.denied_by == (refusal,)
+    assert any("deny it" in sentence for sentence in outcome.sentences)
+
+
+def test_a_deny_on_one_right_leaves_the_other_one_that_would_do():
+    refusal = deny("User:bob", "CREATE", "kafka-cluster", resource_type="CLUSTER")
+
+    outcome = asked("admin-create-topics", refusal, topic="orders")
+
+    assert outcome.missing == (bobs("CREATE", "TOPIC", "orders"),)
+    assert outcome.denied_by == ()
+
+
+def test_a_super_user_can_do_everything():
+    rules = Rules(super_users=frozenset({"User:bob"}))
+
+    assert all(asked(action, rules=rules).outcome is Outcome.WORKS for action in ACTIONS)
+
+
+def test_what_is_open_by_default_stays_open_under_the_proposal():
+    rules = Rules(allow_everyone=True)
+    others = allow("User:ann", "READ", "orders")
+
+    outcome = asked("consume", others, rules=rules, topic="orders", group="g")
+    after = asked("consume", others, *outcome.missing, rules=rules, topic="orders", group="g")
+
+    assert outcome.missing == (bobs("READ", "TOPIC", "orders"),)
+    assert after.outcome is Outcome.WORKS
+
+
+def test_a_call_that_is_not_always_made_is_judged_and_not_counted():
+    outcome = asked("produce", bobs("WRITE", "TOPIC", "orders"), topic="orders")
+    create = next(verdict for verdict in outcome.calls if verdict.call.case.name == "create")
+
+    assert not create.needed
+    assert create.outcome is Outcome.FAILS
+    assert outcome.outcome is Outcome.WORKS
+
+
+def test_an_acl_of_an_unknown_operation_leaves_the_verdict_open():
+    outcome = asked("produce", bobs("UNKNOWN", "TOPIC", "orders"), topic="orders")
+
+    assert outcome.outcome is Outcome.UNDECIDED
+    assert outcome.calls[0].result is Result.UNDECIDED
+
+
+# What is asked for.
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_an_action_without_names_asks_for_those_it_hangs_on(action):
+    lacking = missing_roles(find_action(action), {}, Rules())
+
+    if lacking:
+        with pytest.raises(AclError, match=f"--{lacking[0].key}"):
+            assess(
+                find_action(action),
+                principal="User:bob",
+                host=HOST,
+                names={},
+                index=AclIndex(()),
+                rules=Rules(),
+            )
+    assert not missing_roles(find_action(action), {role.key: NAMES[role.key] for role in lacking}, Rules())
+
+
+def test_a_call_by_its_name_hangs_on_the_cases_whose_names_are_given():
+    outcome = asked("FindCoordinator", bobs("DESCRIBE", "GROUP", "g"), group="g")
+
+    assert {verdict.call.case.name: verdict.outcome for verdict in outcome.calls} == {
+        "group": Outcome.WORKS, "transaction": Outcome.NOT_ASKED, "share": Outcome.FAILS,
+    }  # fmt: skip
+    assert outcome.outcome is Outcome.WORKS
+    assert [verdict.call.case.name for verdict in outcome.calls if verdict.needed] == ["group"]
+
+
+def test_a_call_that_may_be_about_the_cluster_is_about_the_topic_that_is_given():
+    configs = bobs("DESCRIBE_CONFIGS", "TOPIC", "orders")
+
+    assert asked("DescribeConfigs", configs, topic="orders").outcome is Outcome.WORKS
+    assert asked("DescribeConfigs", configs, owner="User:ann").outcome is Outcome.FAILS
+    with pytest.raises(AclError, match="--topic"):
+        asked("Fetch", configs, owner="User:ann")
+
+
+@pytest.mark.parametrize("key", APIS)
+def test_every_call_can_be_judged_under_every_version(key):
+    for rules in RULES:
+        assert asked(str(key), rules=rules).calls or not any(
+            case.span.holds(rules) for case in APIS[key].cases
+        )
+
+
+def test_roles_are_given_under_options_of_their_own():
+    assert [role.key for role in GIVEN_ROLES][:3] == ["topic", "group", "transactional-id"]
+
+
+# The command.
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capfdbinary):
+    """Return a function that runs `needs` in an empty directory: (status, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def command(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+        capfdbinary.readouterr()
+        status = main(["needs", *arguments])
+        out, err = capfdbinary.readouterr()
+        return status, out.decode(), err.decode()
+
+    return command
+
+
+def acls(*bindings: AclBinding) -> str:
+    Path("acls.jsonl").write_text(write_acls(bindings, format="jsonl"))
+    return "acls.jsonl"
+
+
+def test_several_actions_give_a_line_each_in_their_order(run):
+    status, out, err = run("produce", "CONSUME", "Fetch", "16", "--json")
+
+    assert (status, err) == (0, "")
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert [(one["action"], one["kind"]) for one in answers] == [
+        ("produce", "CLIENT_ACTION"),
+        ("consume", "CLIENT_ACTION"),
+        ("FETCH", "API"),
+        ("LIST_GROUPS", "API"),
+    ]
+    assert [right["resource_type"] for right in answers[3]["calls"][0]["needs"][0]["any_of"]] == [
+        "CLUSTER", "GROUP",
+    ]  # fmt: skip
+
+
+def test_an_unknown_action_is_answered_with_its_close_matches(run):
+    status, out, err = run("produce", "comsume", "admin-topics", "descrbe_acls", "zzz")
+
+    assert (status, out) == (2, "")
+    lines = err.splitlines()
+    assert len(lines) == 4
+    assert "'comsume'" in lines[0]
+    assert "consume" in lines[0].partition("did you mean")[2]
+    assert "admin-" in lines[1].partition("did you mean")[2]
+    assert "DESCRIBE_ACLS" in lines[2]
+    assert "'zzz'" in lines[3]
+
+
+def test_the_verdict_marks_the_first_failing_call(run):
+    asked_of = [
+        "--acls",
+        acls(bobs("DESCRIBE", "TOPIC", "orders")),
+        "--principal",
+        "User:bob",
+        "--host",
+        HOST,
+    ]
+
+    status, out, _ = run("produce-idempotent", *asked_of, "--topic", "orders", "--json")
+    answer = json.loads(out)
+    _, text, _ = run("produce-idempotent", *asked_of, "--topic", "orders")
+
+    assert status == 0
+    assert answer["outcome"] == "FAILS"
+    assert answer["calls"][answer["first_failing"]]["api_name"] == "INIT_PRODUCER_ID"
+    assert [call["first_failing"] for call in answer["calls"]].count(True) == 1
+    assert answer["error"]["code"] == 31
+    assert answer["missing"] == [bobs("WRITE", "TOPIC", "orders").as_dict()]
+    (marked,) = [line for line in text.splitlines() if "the first that fails" in line]
+    assert "INIT_PRODUCER_ID" in marked
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["--acls", "acls.jsonl"], "give --principal and --host"),
+        (["--acls", "acls.jsonl", "--principal", "User:bob"], "give --host"),
+        (["--acls", "acls.jsonl", "--principal", "User:bob", "--host", HOST], "give --topic, --group"),
+        (["--principal", "User:bob"], "--acls FILE"),
+        (["--topic", "orders"], "--acls FILE"),
+        (["--kafka-version", "9.9"], "'9.9'"),
+    ],
+)
+def test_what_is_left_out_is_asked_for_in_one_sentence(run, arguments, sentence):
+    acls()
+
+    status, out, err = run("consume", *arguments)
+
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert sentence in err
+
+
+def test_no_action_is_a_usage_error(run):
+    status, out, err = run()
+
+    assert (status, out) == (2, "")
+    assert "ACTION" in err
+
+
+def test_it_runs_on_a_bare_python():
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "-c",
+         f"import sys; sys.path.insert(0, {str(ROOT)!r}); from aclweb.acl.cli import main; "
+         "sys.exit(main(['needs', 'streams', 'connect', '--json']))"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert len(ran.stdout.splitlines()) == 2
