@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -16,6 +17,8 @@ from kafka.protocol.admin import CreateAclsRequest
 from kazoo.client import KazooClient
 
 from aclweb.acl.model import AclBinding
+from aclweb.acl.profiles import Rules
+from aclweb.acl.validation import Target, creation_answers, deletion_answers, listing_answer
 from aclweb.clusters import (
     AdminClient,
     ClusterError,
@@ -29,7 +32,9 @@ from aclweb.clusters import (
 from aclweb.clusters.embedded import KafkaBroker
 from tests.builders import allow, deny
 from tests.clusters.certificates import certificates
+from tests.clusters.wire import Wire
 from tests.servers import USERS, create_topic, need_jars, need_java, produce, wipe
+from tests.validation_cases import EVERYTHING, GOOD
 
 BROKERS = ["kafka44", "kafka39"]
 
@@ -240,6 +245,22 @@ def test_a_cluster_without_an_authorizer_is_a_state_of_its_own(open_broker):
     assert error.state is ClusterState.NO_AUTHORIZER
     assert outcome.kind is OutcomeKind.REFUSED
     assert "no authorizer" in outcome.sentence
+
+
+@pytest.mark.kafka
+def test_a_cluster_without_an_authorizer_answers_every_acl_request_in_the_words_that_are_foretold(
+    open_broker,
+):
+    target = Target(Rules(), has_authorizer=False)
+    bad = replace(GOOD, pattern_type=1)
+    with Wire(open_broker, "bob") as wire:
+        answers = [*wire.create([GOOD, bad]), *wire.delete([EVERYTHING]), wire.describe(EVERYTHING)]
+
+    expected = [*creation_answers([GOOD, bad], target), *deletion_answers([EVERYTHING], target)]
+    expected.append(listing_answer(EVERYTHING, target))
+    assert [(answer.code, answer.text) for answer in answers] == [
+        (answer.code, answer.text) for answer in expected if answer is not None
+    ]
 
 
 @pytest.mark.kafka

@@ -1,0 +1,187 @@
+"""Real brokers of 4.4 and 3.9 answer bad requests with the codes and texts that are foretold."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+
+from aclweb.acl.profiles import Rules
+from aclweb.acl.validation import (
+    MOST_RECORDS,
+    Item,
+    Refusal,
+    Target,
+    creation_answers,
+    deletion_answers,
+    listing_answer,
+)
+from aclweb.clusters.embedded import KafkaBroker
+from tests.clusters.wire import CREATE, DELETE, DESCRIBE, Answer, Closed, Wire
+from tests.random_cases import SCALE
+from tests.servers import wipe
+from tests.validation_cases import (
+    CLOSED,
+    CREATIONS,
+    EVERYTHING,
+    FILTERS,
+    GOOD,
+    creation,
+    deletion,
+    random_creation,
+)
+
+pytestmark = pytest.mark.kafka
+
+TARGETS = {"kafka44": Target(Rules(kafka_version="4.4")), "kafka39": Target(Rules(authorizer="acl"))}
+CREATIONS_ALONE = [creation(case) for case in CREATIONS]
+FILTERS_ALONE = [deletion(case) for case in FILTERS]
+
+
+@pytest.fixture(params=sorted(TARGETS))
+def asked(request) -> Iterator[tuple[KafkaBroker, Target, Wire]]:
+    """A real broker without ACLs, what is foretold of it, and a connection of its super user."""
+    broker: KafkaBroker = request.getfixturevalue(request.param)
+    wipe(broker)
+    with Wire(broker) as wire:
+        yield broker, TARGETS[request.param], wire
+        wire.delete([EVERYTHING])
+
+
+Seen = tuple[int, str | None] | str
+
+
+def heard(answer: Answer) -> Seen:
+    # Brokers leave the text of a success empty in one answer and out of the other.
+    return answer.code, answer.text if answer.code else None
+
+
+def foretold(answer: Refusal | None) -> Seen:
+    if answer is None:
+        return 0, None
+    return CLOSED if answer.code is None else (answer.code, answer.text)
+
+
+def send(wire: Wire, key: int, items: Sequence[Item], version: int = 3) -> list[Seen]:
+    try:
+        (answers,) = wire.pipelined([(key, items)], version)
+    except Closed:
+        return [CLOSED] * len(items)
+    return [heard(answer) for answer in answers]
+
+
+def test_each_bad_and_good_acl_alone_gets_the_answer_that_is_foretold(asked):
+    _, target, wire = asked
+
+    answers = {item: send(wire, CREATE, [item])[0] for item in CREATIONS_ALONE}
+
+    assert answers == {item: foretold(creation_answers([item], target)[0]) for item in CREATIONS_ALONE}
+    assert len(answers) >= 60
+
+
+def test_each_bad_and_good_filter_alone_gets_the_answer_that_is_foretold(asked):
+    _, target, wire = asked
+
+    for item in FILTERS_ALONE:
+        assert send(wire, DELETE, [item]) == [foretold(deletion_answers([item], target)[0])]
+        assert send(wire, DESCRIBE, [item]) == [foretold(listing_answer(item, target))]
+
+
+def test_random_mixes_of_good_and_bad_acls_get_the_answers_that_are_foretold(asked):
+    broker, target, wire = asked
+    rng = random.Random(f"mixes {broker.engine}")
+    counts: Counter[Seen] = Counter()
+
+    for _ in range(400 * SCALE):
+        items = [random_creation(rng) for _ in range(rng.randint(1, 8))]
+        expected = [foretold(answer) for answer in creation_answers(items, target)]
+        assert send(wire, CREATE, items) == expected, items
+        counts.update(expected)
+
+    print(f"{counts.total()} items: {counts.most_common(12)}")
+    assert {0, 42, -1} <= {seen[0] for seen in counts if seen != CLOSED}
+    assert CLOSED in counts
+
+
+def test_random_mixes_of_filters_get_the_answers_that_are_foretold(asked):
+    broker, target, wire = asked
+    rng = random.Random(f"filters {broker.engine}")
+
+    for _ in range(100 * SCALE):
+        items = [rng.choice(FILTERS_ALONE) for _ in range(rng.randint(1, 5))]
+        if rng.random() < 0.9:
+            items = [
+                item for item in items if 0 not in item.codes and len(item.resource_name or "") < 99
+            ] or [EVERYTHING]
+        expected = [foretold(answer) for answer in deletion_answers(items, target)]
+        assert send(wire, DELETE, items) == expected, items
+
+
+def test_a_caller_without_rights_gets_one_code_for_everything_but_what_closes_the_connection(asked):
+    broker, target, _ = asked
+    stranger = replace(target, permitted=False)
+    asking = [
+        (CREATE, [GOOD, replace(GOOD, pattern_type=1), replace(GOOD, resource_name="")], creation_answers),
+        (CREATE, [GOOD, replace(GOOD, operation=0)], creation_answers),
+        (DELETE, [EVERYTHING, replace(EVERYTHING, operation=99)], deletion_answers),
+        (DESCRIBE, [EVERYTHING], lambda items, at: [listing_answer(items[0], at)]),
+    ]
+
+    with Wire(broker, "bob") as wire:
+        for key, items, answers in asking:
+            expected = [foretold(answer) for answer in answers(items, stranger)]
+            # The text is a dump of the broker's insides, so none is foretold.
+            got = [seen if seen == CLOSED else (seen[0], None) for seen in send(wire, key, items)]
+            assert got == expected
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_older_versions_of_the_requests_are_answered_alike_users_included(asked, version):
+    _, target, wire = asked
+    older = replace(target, wire_version=version)
+    user = replace(GOOD, resource_type=7, resource_name="User:bob", operation=13)
+
+    for item in (GOOD, user, replace(GOOD, resource_name=""), replace(GOOD, operation=99)):
+        expected = [foretold(answer) for answer in creation_answers([item], older)]
+        assert send(wire, CREATE, [item], version) == expected
+    assert send(wire, DESCRIBE, [EVERYTHING], version) == [foretold(listing_answer(EVERYTHING, older))]
+    assert send(wire, DELETE, [EVERYTHING], version) == [
+        foretold(answer) for answer in deletion_answers([EVERYTHING], older)
+    ]
+
+
+def test_the_limit_of_ten_thousand_is_the_controllers_and_not_zookeepers(asked):
+    broker, target, wire = asked
+    named = replace(GOOD, resource_name="")
+    names = [f"many-{number}" for number in range(5 if broker.engine == "acl" else 50)]
+    many = [
+        replace(GOOD, resource_name=names[number % len(names)], principal=f"User:u{number}")
+        for number in range(MOST_RECORDS + 1)
+    ]
+
+    assert send(wire, CREATE, [*many, named]) == [
+        foretold(answer) for answer in creation_answers([*many, named], target)
+    ]
+    if broker.engine == "standard":
+        assert set(send(wire, CREATE, [*many[1:], many[1]])) == {(0, None)}
+        # Those that are there already do not count.
+        assert set(send(wire, CREATE, many)) == {(0, None)}
+        filters = [replace(EVERYTHING, operation=99), EVERYTHING]
+        assert send(wire, DELETE, filters) == [
+            foretold(answer) for answer in deletion_answers(filters, target, matched=len(many))
+        ]
+        until_gone(wire, replace(EVERYTHING, resource_name=names[0]))
+    until_gone(wire, EVERYTHING)
+
+
+def until_gone(wire: Wire, matching: Item) -> None:
+    for _ in range(100):
+        wire.delete([matching])
+        if not wire.describe(matching).found:
+            return
+        time.sleep(0.05)
+    raise AssertionError("The ACLs cannot be removed.")
