@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -25,8 +25,8 @@ from aclweb.acl.actions import (
     Subject,
     action_of,
 )
-from aclweb.acl.authorizer import Basis, Decision, Result, authorize
-from aclweb.acl.explain import explain, name_text, resource_text, says
+from aclweb.acl.authorizer import Basis, Decision, Result, answer_given, authorize
+from aclweb.acl.explain import explain
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import (
     CLUSTER_NAME,
@@ -37,9 +37,12 @@ from aclweb.acl.model import (
     PatternType,
     ResourceType,
 )
+from aclweb.acl.patterns import covers_name
 from aclweb.acl.problems import shown
 from aclweb.acl.profiles import Rules
 from aclweb.acl.protocol import APIS, Check, Error, Refusal, Right, checks_of, find_api
+from aclweb.acl.remedies import smallest_fix
+from aclweb.acl.wording import NOUNS, WORDS, name_text, resource_text, says
 
 MATCHES_SHOWN = 3
 """How many close matches an unknown name is answered with."""
@@ -234,7 +237,7 @@ def right_text(right: Right, call: Call) -> str:
     """Return a right as a person says it: `Write on the topic`, `Alter on the cluster`."""
     noun = call.role(right.resource_type).noun
     return (
-        f"{_word(right.operation)} on {f'any one {_TYPES[right.resource_type]}' if right.any_one else noun}"
+        f"{WORDS[right.operation]} on {f'any one {NOUNS[right.resource_type][0]}' if right.any_one else noun}"
     )
 
 
@@ -405,27 +408,31 @@ def _set_for(
 
 def _candidates(call: Call, asked: Asked, principal: str, host: str, names: Names) -> list[AclBinding]:
     """The ACLs that could help, the narrowest first: on a name, then on one name of a type, then on the cluster."""
+    rules = asked.decisions[0].rules
     on_names: list[AclBinding] = []
     on_any_one: list[AclBinding] = []
     on_the_cluster: list[AclBinding] = []
     for right in asked.check.any_of:
         subjects = call.role(right.resource_type).subjects(names)
         if right.resource_type is ResourceType.CLUSTER:
-            on_the_cluster += _allows(right, subjects, principal, host)
+            on_the_cluster += _allows(right, subjects, principal, host, rules)
         elif right.any_one:
-            on_any_one += _allows(right, subjects, principal, host)
+            on_any_one += _allows(right, subjects, principal, host, rules)
         elif asked.subject is not None and asked.subject.resource_type is right.resource_type:
-            on_names += _allows(right, (asked.subject,), principal, host)
+            on_names += _allows(right, (asked.subject,), principal, host, rules)
         else:
-            on_names += _allows(right, subjects, principal, host)
+            on_names += _allows(right, subjects, principal, host, rules)
     return [*on_names, *on_any_one, *on_the_cluster]
 
 
-def _allows(right: Right, subjects: Iterable[Subject], principal: str, host: str) -> list[AclBinding]:
+def _allows(
+    right: Right, subjects: Iterable[Subject], principal: str, host: str, rules: Rules
+) -> list[AclBinding]:
     found = []
+    bare = replace(rules, super_users=frozenset(), allow_everyone=False)
     for subject in subjects:
         request = AccessRequest(principal, host, right.operation, right.resource_type, subject.name)
-        fix = explain(authorize(request, AclIndex(()), Rules())).smallest_fix
+        fix = smallest_fix(authorize(request, AclIndex(()), bare))
         if fix is not None and subject.pattern_type is PatternType.PREFIXED:
             fix = replace(fix, pattern_type=PatternType.PREFIXED)
         if fix is not None:
@@ -433,13 +440,22 @@ def _allows(right: Right, subjects: Iterable[Subject], principal: str, host: str
     return found
 
 
-def _holds_with(asked: Asked, more: Sequence[AclBinding]) -> bool:
+def _holds_with(asked: Asked, more: Iterable[AclBinding]) -> bool:
     """Whether one of the rights would be allowed if these ACLs were there too."""
+    more = tuple(more)
     for decision in asked.decisions:
-        here = [finding.binding for finding in decision.findings] + list(decision.unknowns)
-        if authorize(decision.request, AclIndex([*here, *more]), decision.rules).allowed:
+        request, rules = decision.request, decision.rules
+        covering = [finding.binding for finding in decision.findings]
+        covering += [binding for binding in more if _reaches(binding, request, rules)]
+        if answer_given(request, covering, decision.unknowns, rules)[0] is Result.ALLOWED:
             return True
     return False
+
+
+def _reaches(binding: AclBinding, request: AccessRequest, rules: Rules) -> bool:
+    if binding.resource_type is not request.resource_type:
+        return False
+    return request.resource_name is None or covers_name(binding, request.resource_name, rules)
 
 
 def _denying(refused: Sequence[tuple[Call, Asked]]) -> tuple[AclBinding, ...]:
@@ -453,12 +469,6 @@ def _denying(refused: Sequence[tuple[Call, Asked]]) -> tuple[AclBinding, ...]:
 
 
 # --- words ----------------------------------------------------------------------------------
-
-_TYPES: Mapping[ResourceType, str] = {kind: kind.name.replace("_", " ").lower() for kind in ResourceType}
-
-
-def _word(operation: Operation) -> str:
-    return operation.name.replace("_", " ").capitalize()
 
 
 def call_text(call: Call) -> str:
@@ -523,7 +533,7 @@ def _near(text: str) -> list[str]:
 def target_text(decision: Decision) -> str:
     """Return what a decision was about: `Write on topic orders`."""
     request = decision.request
-    word = _word(request.operation)
+    word = WORDS[request.operation]
     if request.resource_name is None:
-        return f"{word} on any one {_TYPES[request.resource_type]}"
+        return f"{word} on any one {NOUNS[request.resource_type][0]}"
     return f"{word} on {resource_text(request.resource_type, request.resource_name)}"
