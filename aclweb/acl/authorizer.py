@@ -14,7 +14,7 @@ import enum
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from aclweb.acl.hosts import admits, in_range
+from aclweb.acl.hosts import admits
 from aclweb.acl.index import (
     ALL_BITS,
     DENY_SHIFT,
@@ -400,8 +400,9 @@ def _mask_for(table: MaskTable, principal: str, host: str, name: str, rules: Rul
         if slot is not None:
             mask |= slot.mask(name, rules)
         if table.ranges and rules.cidr_hosts:
-            for range_text, slot in table.ranges.get(caller, ()):
-                if in_range(range_text, host):
+            ranges = table.ranges.get(caller)
+            if ranges is not None:
+                for slot in ranges.holding(host):
                     mask |= slot.mask(name, rules)
     return mask
 

@@ -13,12 +13,16 @@ from functools import lru_cache
 from aclweb.acl.model import WILDCARD
 
 _IPV4_RANGE = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})/([0-9]{1,2})\Z")
-# Java's Integer.parseInt: a sign and any Unicode decimal digits, of which many may be leading zeros.
-_JAVA_INTEGER = re.compile(r"([+-]?)(\d+)\Z")
+# Java's Integer.parseInt: a sign and decimal digits of any script, of which many may be leading
+# zeros; it reads code units, so that no digit beyond U+FFFF is one.
+_JAVA_INTEGER = re.compile(r"([+-]?)((?:(?![\U00010000-\U0010ffff])\d)+)\Z")
 _HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 
 Address = tuple[int, int]
 """The number of bits (32 or 128) and the address as a number."""
+
+UNRANGED: Address = (32, 0)
+"""Kafka finds 0.0.0.0 in no range, not even in 0.0.0.0/0."""
 
 
 def admits(acl_host: str, host: str, *, ranges: bool) -> bool:
@@ -37,8 +41,7 @@ def in_range(acl_host: str, host: str) -> bool:
     if network is None:
         return False
     address = read_address(host)
-    if address is None or address[0] != network[0] or address == (32, 0):
-        # Kafka finds 0.0.0.0 in no range, not even in 0.0.0.0/0.
+    if address is None or address[0] != network[0] or address == UNRANGED:
         return False
     bits, start, length = network
     shift = bits - length

@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from aclweb.acl.hosts import UNRANGED, read_address, read_range
 from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
@@ -214,10 +215,38 @@ class MaskTable:
         # Whether any binding covers a name, whoever it is for; and whether one without a colon does.
         self.covered = Slot(anyone)
         self.without_colon = Slot(broken) if broken else None
-        self.ranges: dict[str, list[tuple[str, Slot]]] = {}
+        self.ranges: dict[str, RangeTable] = {}
         for (principal, host), slot in self.slots.items():
-            if "/" in host:
-                self.ranges.setdefault(principal, []).append((host, slot))
+            found = read_range(host)
+            if found is not None:
+                self.ranges.setdefault(principal, RangeTable()).add(found, slot)
+
+
+class RangeTable:
+    """The address ranges of one principal: prefix length -> first bits of the addresses -> slots.
+
+    So that an address is looked up once for each length that occurs, however many ranges there are.
+    """
+
+    __slots__ = ("_lengths",)
+
+    def __init__(self) -> None:
+        self._lengths: dict[tuple[int, int], dict[int, list[Slot]]] = {}
+
+    def add(self, found: tuple[int, int, int], slot: Slot) -> None:
+        """File a slot under a range as `read_range` gives it."""
+        bits, start, length = found
+        self._lengths.setdefault((bits, length), {}).setdefault(start >> bits - length, []).append(slot)
+
+    def holding(self, host: str) -> Iterator[Slot]:
+        """Yield the slots of every range that holds the address, as `hosts.in_range` has it."""
+        address = read_address(host)
+        if address is None or address == UNRANGED:
+            return
+        family, value = address
+        for (bits, length), starts in self._lengths.items():
+            if bits == family:
+                yield from starts.get(value >> bits - length, ())
 
 
 class Slot:
