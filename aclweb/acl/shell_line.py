@@ -17,13 +17,16 @@ from aclweb.acl.problems import shown
 # What ends a word without quotes around it; the first kind means something to a shell.
 _OPERATORS = frozenset(";&|<>()")
 _BLANKS = frozenset(" \t")
-_PROMPT = re.compile(r"\s*[$>]\s+")
+_PROMPT = re.compile(r"\A\s*[$>]\s+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _VARIABLE = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[^}'\"`$\n]*\}|[0-9@*#?$!-])")
 # The one substitution that is worked out: how `spelled` writes a text with a line break.
-_PRINTF = re.compile(r"\$\(printf '((?:[^'\\%]|%%|\\n|\\\\|\\047)*)'\)")
-_PRINTF_ESCAPES = re.compile(r"%%|\\n|\\\\|\\047")
-_ESCAPED = {"%%": "%", "\\n": "\n", "\\\\": "\\", "\\047": "'"}
+_PRINTF = re.compile(r"\$\(printf '((?:[^'\\%]|%%|\\n|\\\\|\\[01][0-7]{2})*)'\)")
+_PRINTF_ESCAPE = re.compile(r"%%|\\(?:n|\\|[01][0-7]{2})")
+# What must not stand as it is between these quotes, or would mean something at the start or to history.
+_PRINTF_SPELLING = str.maketrans(
+    {"\\": "\\\\", "%": "%%", "\n": "\\n", "'": "\\047", "!": "\\041", "-": "\\055"}
+)
 _PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+", re.ASCII)
 
 
@@ -77,8 +80,7 @@ def spelled(text: str) -> str:
             raise AclError(
                 f"{shown(text)} ends in a line break, which cannot be written in a line of a shell."
             )
-        escaped = text.replace("\\", "\\\\").replace("%", "%%").replace("\n", "\\n").replace("'", "\\047")
-        return f"\"$(printf '{escaped}')\""
+        return f"\"$(printf '{text.translate(_PRINTF_SPELLING)}')\""
     if _PLAIN.fullmatch(text):
         return text
     return "'" + text.replace("'", "'\"'\"'") + "'"
@@ -171,7 +173,7 @@ def _read_double_quotes(text: str, start: int, word: _Word) -> int:
 def _read_expansion(text: str, place: int, word: _Word) -> int:
     printed = _PRINTF.match(text, place)
     if printed:
-        word.text += _PRINTF_ESCAPES.sub(lambda escape: _ESCAPED[escape[0]], printed[1]).rstrip("\n")
+        word.text += _PRINTF_ESCAPE.sub(_printed, printed[1]).rstrip("\n")
         return printed.end()
     variable = _VARIABLE.match(text, place)
     if variable:
@@ -185,6 +187,12 @@ def _read_expansion(text: str, place: int, word: _Word) -> int:
         )
     word.text += "$"
     return place + 1
+
+
+def _printed(escape: re.Match[str]) -> str:
+    """Return what printf makes of one escape in its format."""
+    code = escape[0][1:]
+    return chr(int(code, 8)) if code.isdecimal() else {"n": "\n"}.get(code, code)
 
 
 def _remarks(word: _Word) -> list[str]:

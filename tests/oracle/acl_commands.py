@@ -329,3 +329,7 @@ def _possible(arguments: Sequence[str], version: str, error: str) -> set[object]
 
 def _sorted(rows: Any) -> tuple[tuple[str | None, ...], ...]:
     return tuple(sorted((tuple(row) for row in rows), key=lambda row: [text or "" for text in row]))
+
+
+if __name__ == "__main__":
+    main()
