@@ -62,8 +62,11 @@ def read_range(text: str) -> tuple[int, int, int] | None:
     if address_text.startswith("[") and address_text.endswith("]"):
         address_text = address_text[1:-1]
     address_text, percent, scope = address_text.partition("%")
-    if percent and not (scope.isascii() and scope.isdigit()):
+    if percent and not (scope.isascii() and scope.isdigit() and len(scope.lstrip("0")) <= 10):
         # An interface name counts only on a broker that has that interface.
+        return None
+    if percent and int(scope[-10:]) >= 1 << 31:
+        # A number that Java cannot hold is looked up as a name.
         return None
     address = _ipv6(address_text)
     if address is None or not 0 <= length <= 128 or _is_mapped(address):

@@ -1,0 +1,209 @@
+"""Kafka's own AclBindingFilter finds what ours finds, and its client refuses what is foretold."""
+
+from __future__ import annotations
+
+import base64
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from aclweb.acl.filters import AclFilter
+from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.validation import refused_by_client, why_no_range
+from tests.filter_cases import HOSTILE, random_acl, random_filter, with_unknown_word
+from tests.oracle.jvm import JavaProgram, need_program
+from tests.random_cases import SCALE
+
+ACLS, FILTERS = 400, 500
+
+
+@pytest.fixture(scope="module")
+def kafka() -> Iterator[JavaProgram]:
+    with need_program("Filters", "4.4.0") as program:
+        yield program
+
+
+@pytest.mark.parametrize("world", range(SCALE))
+def test_200_000_random_matches_and_every_verdict_on_a_filter_are_kafkas(kafka, world):
+    rng = random.Random(f"filter classes {world}")
+    bindings = [random_acl(rng) for _ in range(ACLS)]
+    bindings = [with_unknown_word(rng, one) if rng.random() < 0.05 else one for one in bindings]
+    filters = [random_filter(rng, bindings) for _ in range(FILTERS)]
+    filters = [unknown(rng, one) if rng.random() < 0.05 else one for one in filters]
+
+    assert set(kafka.ask_many(["forget", *(asking("acl", binding) for binding in bindings)])) == {"ok"}
+    answers = kafka.ask_many(asking("filter", one) for one in filters)
+    found = Counter()
+    for asked, answer in zip(filters, answers, strict=True):
+        is_unknown, at_most_one, indefinite, numbers = answer.split("|")
+        ours = [number for number, binding in enumerate(bindings) if asked.matches(binding)]
+        assert ours == [int(number) for number in numbers.split() if number[0] != "!"], asked
+        assert all(
+            bindings[int(number[1:])].pattern_type is PatternType.UNKNOWN
+            for number in numbers.split()
+            if number[0] == "!"
+        )
+        assert str(asked.is_unknown).lower() == is_unknown
+        assert str(asked.matches_at_most_one).lower() == at_most_one
+        assert (asked.find_indefinite_field() or "") == indefinite
+        found[min(len(ours), 3)] += 1
+    print(f"{ACLS * FILTERS} matches; filters by how many they find (3 = more): {sorted(found.items())}")
+    assert min(found[0], found[1], found[3]) > FILTERS // 20
+
+
+def unknown(rng: random.Random, asked: AclFilter) -> AclFilter:
+    binding = AclBinding(
+        asked.resource_type, asked.resource_name or "", asked.pattern_type, asked.principal or "", asked.host or "",
+        asked.operation, asked.permission_type,
+    )  # fmt: skip
+    return AclFilter.exactly(with_unknown_word(rng, binding))
+
+
+def test_the_exact_filter_of_an_acl_finds_it_alone_among_thousands_by_kafkas_own_word(kafka):
+    rng = random.Random("exact")
+    bindings = list(dict.fromkeys(random_acl(rng) for _ in range(2_000)))
+    list(kafka.ask_many(["forget", *(asking("acl", binding) for binding in bindings)]))
+
+    ours = list(kafka.ask_many(asking("filter", AclFilter.exactly(binding)) for binding in bindings))
+    theirs = list(kafka.ask_many(f"exact {number}" for number in range(len(bindings))))
+
+    assert ours == [f"false|true||{number}" for number in range(len(bindings))]
+    assert theirs == [str(number) for number in range(len(bindings))]
+
+
+def test_kafkas_client_refuses_to_create_and_to_list_by_what_is_foretold(kafka):
+    rng = random.Random("client")
+    kinds = Counter()
+    for verb, question in (("add", "create"), ("list", "list")):
+        asked = [bent(rng, random_acl(rng)) for _ in range(150)]
+        asked = [one for one in asked if refused_by_client(verb, exact(one)) is not None]
+        answers = list(kafka.ask_many(asking(question, one) for one in asked))
+        for one, answer in zip(asked, answers, strict=True):
+            foretold = refused_by_client(verb, one if verb == "add" else exact(one))
+            assert foretold is not None
+            assert answer == f"{foretold.error.name}|{foretold.text}", one
+            kinds[foretold.error.name] += 1
+        good = random_acl(rng)
+        assert kafka.ask(asking(question, good)) == "sent"
+    assert set(kinds) == {"IllegalArgumentException", "InvalidRequestException"}
+
+
+def exact(binding: AclBinding) -> AclFilter:
+    return AclFilter.exactly(binding)
+
+
+def bent(rng: random.Random, binding: AclBinding) -> AclBinding:
+    """The ACL with one or two words that no ACL can have."""
+    words = {
+        "resource_type": (ResourceType.ANY, ResourceType.UNKNOWN),
+        "pattern_type": (PatternType.ANY, PatternType.MATCH, PatternType.UNKNOWN),
+        "operation": (Operation.ANY, Operation.UNKNOWN),
+        "permission_type": (PermissionType.ANY, PermissionType.UNKNOWN),
+    }
+    chosen = rng.sample(sorted(words), rng.choice((1, 1, 2)))
+    fields = {name: getattr(binding, name) for name in binding.__slots__} | {
+        name: rng.choice(words[name]) for name in chosen
+    }
+    return AclBinding(**fields)
+
+
+def test_20_000_random_address_ranges_are_read_and_refused_in_kafkas_words(kafka):
+    rng = random.Random("ranges")
+    hosts = [random_range(rng) for _ in range(20_000 * SCALE)]
+
+    answers = kafka.ask_many(f"range {word_of(host)}" for host in hosts)
+    counts = Counter()
+    for host, answer in zip(hosts, answers, strict=True):
+        text = None if answer == "ok" else base64.b64decode(answer).decode()
+        assert why_no_range(host) == text, host
+        counts["ok" if text is None else text.partition("[")[0] + text.rpartition("]")[2]] += 1
+    print(counts.most_common())
+    assert len(counts) == 6
+    assert counts["ok"] > len(hosts) // 10
+
+
+_GROUPS = (
+    "0",
+    "1",
+    "00",
+    "ffff",
+    "FFFF",
+    "0ffff",
+    "12345",
+    "g",
+    "",
+    "a00",
+    "10.0.0.7",
+    "256.1.1.1",
+    "1.2.3",
+    "01.2.3.4",
+)
+_TAILS = (
+    "/8",
+    "/32",
+    "/64",
+    "/128",
+    "/129",
+    "/-0",
+    "/-1",
+    "/+7",
+    "/032",
+    "/",
+    "/x",
+    "/ 8",
+    "/8/8",
+    "/٣",
+    "/𝟏",
+    "/99999999999",
+)
+
+
+def random_range(rng: random.Random) -> str:
+    """A host with a slash: IPv4, IPv6 or neither, good and bad."""
+    turn = rng.random()
+    if turn < 0.3:
+        parts = [
+            rng.choice(("0", "10", "255", "256", "007", "1000", "", "x", "٣")[: rng.choice((3, 5, 9))])
+            for _ in range(rng.choice((4, 4, 4, 3, 5)))
+        ]
+        address = ".".join(parts)
+    elif turn < 0.9:
+        parts = [rng.choice(_GROUPS[: rng.choice((4, 6, len(_GROUPS)))]) for _ in range(rng.randint(0, 8))]
+        address = ":".join(parts)
+        if rng.random() < 0.6:
+            place = rng.randint(0, len(parts))
+            address = ":".join(parts[:place]) + "::" + ":".join(parts[place:])
+        if rng.random() < 0.2:
+            address = rng.choice(("::ffff:", "0:0:0:0:0:ffff:", "::", "::ffff:0:")) + rng.choice(
+                ("10.0.0.0", "a00:7", "1")
+            )
+        if rng.random() < 0.1:
+            address += rng.choice(("%", "%1", "%007", "%99999999999"))
+        if rng.random() < 0.1:
+            address = rng.choice((f"[{address}]", f"[{address}", f"{address}]"))
+    else:
+        address = rng.choice(HOSTILE)
+    return address + rng.choice(_TAILS[: rng.choice((4, 8, len(_TAILS)))])
+
+
+def asking(what: str, given: AclBinding | AclFilter) -> str:
+    return " ".join(
+        [
+            what,
+            given.resource_type.name,
+            word_of(given.resource_name),
+            given.pattern_type.name,
+            word_of(given.principal),
+            word_of(given.host),
+            given.operation.name,
+            given.permission_type.name,
+        ]
+    )
+
+
+def word_of(text: str | None) -> str:
+    if text is None:
+        return "-"
+    return base64.b64encode(text.encode()).decode() or "="
