@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
 from aclweb.acl.filters import AclFilter
-from aclweb.acl.kafka_acls import Plan, plan
-from aclweb.acl.model import AclError, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.kafka_acls import TOOLS, Plan, plan
+from aclweb.acl.kafka_acls_commands import commands, why_no_command
+from aclweb.acl.model import AclBinding, AclError, Operation, PatternType, PermissionType, ResourceType
 from aclweb.acl.profiles import Rules
+from aclweb.acl.shell_line import read_shell_line
 from aclweb.clusters.jars import read_lock
 from tests.builders import allow, deny
 from tests.hostile import FULL
 from tests.oracle import acl_commands
 from tests.oracle.acl_commands import RULES, Answer, difference, question, random_arguments
-from tests.oracle.jvm import need_program
+from tests.oracle.jvm import JavaProgram, need_program
+from tests.random_cases import SCALE
 
 B = ("--bootstrap-server", "localhost:9092")
 SCALA = Rules("acl")
@@ -64,16 +69,60 @@ def test_the_answers_were_recorded_from_the_jars_of_the_lock():
         assert jars[version] == {jar.file_name: jar.sha256 for jar in read_lock(version)}
 
 
-@pytest.mark.parametrize("version", RULES)
-def test_the_real_tool_answers_fresh_arguments_as_we_do(version):
+@pytest.fixture(scope="module", params=RULES)
+def real_tool(request):
+    """Kafka's own command class in a JVM."""
+    with need_program(acl_commands.PROGRAM, request.param) as program:
+        yield program
+
+
+def asked(tool: JavaProgram, lists: Sequence[Sequence[str]]) -> list[Answer]:
+    return [Answer.read(json.loads(line)) for line in tool.ask_many(map(question, lists))]
+
+
+def test_the_real_tool_answers_fresh_arguments_as_we_do(real_tool):
     beyond = acl_commands.RECORDED_SEEDS.stop
     lists = [random_arguments(seed) for seed in range(beyond, beyond + FRESH)]
 
-    with need_program(acl_commands.PROGRAM, version) as tool:
-        answers = [Answer.read(json.loads(line)) for line in tool.ask_many(map(question, lists))]
+    found = [
+        difference(words, real_tool.version, answer)
+        for words, answer in zip(lists, asked(real_tool, lists), strict=True)
+    ]
 
-    found = [difference(words, version, answer) for words, answer in zip(lists, answers, strict=True)]
     assert [told for told in found if told] == []
+
+
+def test_the_real_tool_makes_the_same_acl_of_our_commands(real_tool):
+    rules = RULES[real_tool.version]
+    rng = random.Random("hostile commands")
+    drawn = [hostile(rng) for _ in range(300 * SCALE)]
+    said = [binding for binding in drawn if not why_no_command(binding, rules)]
+    lines = commands(said, bootstrap="h:1", rules=rules)
+
+    answers = asked(real_tool, [read_shell_line(line, TOOLS).words for line in lines])
+
+    assert len(said) > 100
+    assert [answer.acls for answer in answers] == [(tuple(binding.as_dict().values()),) for binding in said]
+
+
+def hostile(rng: random.Random) -> AclBinding:
+    """One ACL whose texts are of signs that a shell or the tool might take for something."""
+
+    def text() -> str:
+        return "".join(rng.choices("ab*?-='\"`$\\ !%#~{}()&|;<>,:/é☃\n\t", k=rng.randint(1, 8)))
+
+    kind = rng.choice(
+        [ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID, ResourceType.USER]
+    )
+    return AclBinding(
+        kind,
+        "a" + text(),
+        rng.choice([PatternType.LITERAL, PatternType.PREFIXED]),
+        "User:" + text(),
+        text(),
+        Operation.ALL,
+        rng.choice([PermissionType.ALLOW, PermissionType.DENY]),
+    )
 
 
 # What the guide shows.
