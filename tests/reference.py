@@ -2,15 +2,16 @@
 
 It shares no code with the index, the authorizer or the what-if. Patterns, hosts and
 operations are compared as the two engines do, quirks included; names are the words that
-Kafka prints. It knows no UNKNOWN values.
+Kafka prints. It knows no UNKNOWN values; `readings_of` lists what they may turn out to be.
 """
 
 from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable
+from dataclasses import replace
 
-from aclweb.acl.model import AccessRequest, AclBinding
+from aclweb.acl.model import AccessRequest, AclBinding, Operation, PatternType, PermissionType
 from aclweb.acl.profiles import Rules
 
 IMPLIES = {
@@ -80,6 +81,28 @@ def reported(request: AccessRequest, bindings: Iterable[AclBinding], rules: Rule
                 return b
             last = b
     return last
+
+
+def readings_of(binding: AclBinding) -> list[AclBinding | None]:
+    """Everything that a binding with unknown values can turn out to be; None for nothing at all."""
+    permissions = [binding.permission_type]
+    if binding.permission_type is PermissionType.UNKNOWN:
+        permissions = [PermissionType.ALLOW, PermissionType.DENY]
+    found: list[AclBinding | None] = []
+    for permission in permissions:
+        known = replace(binding, permission_type=permission)
+        if binding.operation is Operation.UNKNOWN:
+            # Some operation that is none of ours; an ALLOW of it may imply the one asked for.
+            implying = Operation.ALL if permission is PermissionType.ALLOW else Operation.TWO_PHASE_COMMIT
+            others = [Operation.TWO_PHASE_COMMIT, implying]
+            versions = [replace(known, operation=operation) for operation in others]
+        else:
+            versions = [known]
+        if binding.pattern_type is PatternType.UNKNOWN:
+            found.append(None)
+            versions = [replace(v, pattern_type=PatternType.LITERAL, resource_name="*") for v in versions]
+        found.extend(versions)
+    return found
 
 
 def _entry_order(b: AclBinding) -> tuple[object, ...]:

@@ -12,7 +12,7 @@ import pytest
 from aclweb.acl.authorizer import Basis, Decision, Result, authorize, decide, hazards_of
 from aclweb.acl.hosts import admits
 from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclBinding, AclError, Operation, PatternType, PermissionType
+from aclweb.acl.model import AccessRequest, AclError, Operation
 from aclweb.acl.profiles import Rules, operations_of
 from tests import reference
 from tests.builders import acl, allow, ask, deny, describe, read, write
@@ -53,28 +53,6 @@ def test_both_paths_agree_with_the_reference_on_a_whole_type(authorizer: str) ->
     assert_balanced(answers, (basis.value for basis in Basis if basis is not Basis.UNKNOWN_VALUE))
 
 
-def readings_of(binding: AclBinding) -> list[AclBinding | None]:
-    """Everything that a binding with unknown values can turn out to be; None for nothing at all."""
-    permissions = [binding.permission_type]
-    if binding.permission_type is PermissionType.UNKNOWN:
-        permissions = [PermissionType.ALLOW, PermissionType.DENY]
-    found: list[AclBinding | None] = []
-    for permission in permissions:
-        known = replace(binding, permission_type=permission)
-        if binding.operation is Operation.UNKNOWN:
-            # Some operation that is none of ours; an ALLOW of it may imply the one asked for.
-            implying = Operation.ALL if permission is PermissionType.ALLOW else Operation.TWO_PHASE_COMMIT
-            others = [Operation.TWO_PHASE_COMMIT, implying]
-            versions = [replace(known, operation=operation) for operation in others]
-        else:
-            versions = [known]
-        if binding.pattern_type is PatternType.UNKNOWN:
-            found.append(None)
-            versions = [replace(v, pattern_type=PatternType.LITERAL, resource_name="*") for v in versions]
-        found.extend(versions)
-    return found
-
-
 def test_an_unknown_value_leaves_open_exactly_what_it_could_change() -> None:
     undecided = 0
     for seed in range(1_000 * SCALE):
@@ -87,7 +65,7 @@ def test_an_unknown_value_leaves_open_exactly_what_it_could_change() -> None:
             continue
         world = with_unknowns(rng, replace(world, bindings=world.bindings[:7]))
         bindings = [b for b in world.bindings if b.resource_type.name != "UNKNOWN"]
-        worlds = itertools.islice(itertools.product(*map(readings_of, bindings)), 3_000)
+        worlds = itertools.islice(itertools.product(*map(reference.readings_of, bindings)), 3_000)
         results = {
             reference.answer(request, [b for b in bindings_there if b is not None], world.rules)[0]
             for bindings_there in worlds
