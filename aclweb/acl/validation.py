@@ -271,13 +271,20 @@ def _always(text: str) -> Callable[[Seen], str]:
     return lambda seen: text
 
 
+_ENUMS: tuple[type[enum.Enum], ...] = (ResourceType, PatternType, Operation, PermissionType)
+
+
 # --- sentences ------------------------------------------------------------------------------
 
 
 def _not_for_storing(seen: Seen) -> str:
+    kind, pattern, operation, permission = (
+        next((word.name for word in words if word.value == code), f"the code {code}")
+        for words, code in zip(_ENUMS, seen.item.codes, strict=True)
+    )
     return (
         "An ACL has one resource type, the pattern type LITERAL or PREFIXED, one operation and ALLOW or DENY; "
-        f"this one has {', '.join(seen.words[:3])} and {seen.words[3]}."
+        f"this one has {kind}, {pattern}, {operation} and {permission}."
     )
 
 

@@ -32,6 +32,7 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.profiles import Rules
+from aclweb.acl.validation import refused_everywhere, why_not_deletable
 from aclweb.acl.whatif import Names, simulate
 from aclweb.changes.models import Change, ChangeError
 from aclweb.clusters import SourceKind
@@ -131,23 +132,12 @@ def check(delta: Delta) -> None:
             f"A change holds at most {MOST_ITEMS} rules, and this one has {len(delta.add) + len(delta.remove)}; "
             "split it."
         )
-    for binding in (*delta.add, *delta.remove):
-        if binding.has_unknown:
-            raise ChangeError(
-                f"{_told(binding)} holds a word that this program does not know; it cannot be written."
-            )
-        if binding.pattern_type not in (PatternType.LITERAL, PatternType.PREFIXED):
-            raise ChangeError(
-                f"{_told(binding)} has pattern type {binding.pattern_type.name}, which no broker stores; "
-                "use LITERAL or PREFIXED."
-            )
+    for binding in delta.remove:
+        if reason := why_not_deletable(binding):
+            raise ChangeError(f"{_told(binding)}: {reason}")
     for binding in delta.add:
-        if not binding.resource_name:
-            raise ChangeError(f"{_told(binding)} names no resource; give a name, or * for all.")
-        if ":" not in binding.principal:
-            raise ChangeError(
-                f"Principal {binding.principal!r} has no type; write it as 'User:{binding.principal}'."
-            )
+        if refusal := refused_everywhere("add", binding):
+            raise ChangeError(f"{_told(binding)}: {refusal.sentence}")
 
 
 def steps_of(plan: Iterable[Step]) -> tuple[tuple[int, str, AclBinding], ...]:

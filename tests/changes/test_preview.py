@@ -108,10 +108,10 @@ def test_a_change_of_aclwebs_own_rights_is_noted(cluster):
 @pytest.mark.parametrize(
     ("binding", "told"),
     [
-        (replace(WISH, resource_name=""), "names no resource"),
+        (replace(WISH, resource_name=""), "The resource name is empty"),
         (replace(WISH, principal="ledger"), "write it as 'User:ledger'"),
-        (replace(WISH, pattern_type=PatternType.GLOB), "no broker stores"),
-        (replace(WISH, operation=Operation.UNKNOWN), "does not know"),
+        (replace(WISH, pattern_type=PatternType.GLOB), "LITERAL or PREFIXED.* GLOB"),
+        (replace(WISH, operation=Operation.UNKNOWN), "one operation.* UNKNOWN"),
     ],
 )
 def test_what_no_broker_would_take_is_refused_with_a_sentence(cluster, binding, told):
