@@ -70,9 +70,15 @@ def reported(request: AccessRequest, bindings: Iterable[AclBinding], rules: Rule
     if request.principal in rules.super_users or request.resource_name is None:
         return None
     name = request.resource_name
-    order = sorted(set(bindings), key=_entry_order)
+    order = sorted({b for b in bindings if b.resource_type is request.resource_type}, key=_entry_order)
     order.sort(key=lambda b: _units(b.resource_name), reverse=True)
-    up_to_name = [b for b in order if _units(b.resource_name) <= _units(name)]
+    up_to_name: list[AclBinding] = []
+    leaps = False
+    for b in order:
+        if _units("*") < _units(b.resource_name) < _units(name):
+            leaps = leaps or _units(b.resource_name)[:2] != _units(name)[:2]
+        if _units(b.resource_name) <= _units(name) and not (leaps and _is_wildcard(b)):
+            up_to_name.append(b)
     from_asterisk = [b for b in order if _units(b.resource_name) <= _units("*")]
     last = None
     for b in [*up_to_name, *from_asterisk]:

@@ -7,7 +7,7 @@ entries all take their reasons from here, in the same words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aclweb.acl.authorizer import (
@@ -145,7 +145,7 @@ def reported_acl(decision: Decision) -> AclBinding | None:
         return None
     if decision.basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
         return None
-    met = _scan(decision.determining, name)
+    met = _scan(decision, name)
     # The scan stops at the first DENY; without one it remembers the last ALLOW it met.
     return met[0] if decision.basis is Basis.DENY_ACL else met[-1]
 
@@ -416,13 +416,28 @@ def _caveats(decision: Decision) -> list[str]:
     return caveats
 
 
-def _scan(matching: Iterable[AclBinding], name: str) -> list[AclBinding]:
-    """Return matching bindings in the order in which KRaft's authorizer meets them.
+def _scan(decision: Decision, name: str) -> list[AclBinding]:
+    """Return the determining bindings in the order in which KRaft's authorizer meets them.
 
     First those whose name is not after the requested one, then all from the literal `*` on.
     """
-    ordered = in_scan_order(matching)
+    ordered = in_scan_order(decision.determining)
     asked, star = code_units(name), code_units(WILDCARD)
-    first = [b for b in ordered if code_units(b.resource_name) <= asked]
-    second = [b for b in ordered if code_units(b.resource_name) <= star]
+    first = [binding for binding in ordered if code_units(binding.resource_name) <= asked]
+    second = [binding for binding in ordered if code_units(binding.resource_name) <= star]
+    if second and not second[-1].resource_name and _leaps_over_wildcard(decision, asked):
+        first = [binding for binding in first if not binding.pattern.is_wildcard]
     return first + second
+
+
+def _leaps_over_wildcard(decision: Decision, asked: str) -> bool:
+    """Whether the first walk goes on at the empty name without meeting the literal `*`.
+
+    It does after any ACL whose name has no letter in common with the one asked for; that
+    shows only where an ACL on the empty prefix matches, too.
+    """
+    shelf = decision.index.shelf(decision.request.resource_type)
+    if shelf is None or not asked:
+        return False
+    names = map(code_units, (*shelf.literals, *shelf.chain.prefixes))
+    return any(WILDCARD < name < asked and name[0] != asked[0] for name in names)

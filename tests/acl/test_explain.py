@@ -361,6 +361,20 @@ def test_the_brokers_log_names_the_first_deny_and_else_the_last_allow() -> None:
     assert allowed.broker_rule == {"rule": "MatchingAcl", "acl": any_allow.as_dict()}
 
 
+def test_a_name_that_begins_otherwise_makes_the_log_name_an_empty_prefix_before_the_wildcard() -> None:
+    every_name, nothing = deny("User:*", "ALL", "*"), deny("User:a", "READ", "", pattern="PREFIXED")
+    elsewhere = allow("User:b", "READ", "Gr", pattern="PREFIXED")
+
+    assert why(read("User:a", "x"), every_name, nothing).broker_rule == {
+        "rule": "MatchingAcl",
+        "acl": every_name.as_dict(),
+    }
+    assert why(read("User:a", "x"), every_name, nothing, elsewhere).broker_rule == {
+        "rule": "MatchingAcl",
+        "acl": nothing.as_dict(),
+    }
+
+
 def test_the_log_of_the_zookeeper_authorizer_names_no_rule() -> None:
     assert why(read("User:bob", "x"), rules=Rules("acl")).broker_rule is None
     assert why(ask("User:bob", "WRITE", None)).broker_rule is None
