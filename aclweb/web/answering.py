@@ -1,12 +1,13 @@
 """What does a page say to "may this principal do that, from there, and why"?
 
 Puts together the decision of the core, its explanation, each rule that touches the
-resource with the parts that match, and, for a question without a host, the hosts from
-which the answer would be another.
+resource with its six parts, the edits that would turn the answer, and, for a question
+without a host, the hosts from which the answer would be another.
 """
 
 from __future__ import annotations
 
+import heapq
 import json
 import re
 from collections.abc import Iterable
@@ -15,33 +16,70 @@ from functools import cached_property
 from urllib.parse import urlencode
 
 from aclweb.acl.authorizer import Basis, Decision, Finding, Result, authorize, decide, for_principal
-from aclweb.acl.explain import Explanation, explain
+from aclweb.acl.explain import Explanation, explain, reported_acl
 from aclweb.acl.model import WILDCARD, AccessRequest, AclBinding
+from aclweb.acl.near_misses import Tick, fits, ticks
+from aclweb.acl.notation import binding_key
+from aclweb.acl.wording import NOUNS, WORDS, name_text, resource_text
 from aclweb.inventory.current import InForce
-from aclweb.web.resource_page import removals
 
-_PARTS = ("principal", "host", "operation")
 _VERDICTS = {Result.ALLOWED: "allowed", Result.DENIED: "refused", Result.UNDECIDED: "unknown"}
-MOST_ROWS = 50  # rules that a page lists before it counts the rest
+MOST_ROWS = 30  # rules that a page lists before it counts the rest
+# Rules named in one address by their keys: web servers take some four thousand characters.
+MOST_LINKED = 40
+_LONGEST_TITLE = 200
 _ANY_HOST = re.compile(r"from \*(?=[\s:,.;]|$)")
 
 
 @dataclass(frozen=True)
 class Touching:
-    """One rule that touches the resource, and which of its parts match the question."""
+    """One rule that touches the resource, and each of its parts against the question.
+
+    decides: it is among those that settled the answer. is_named: it is the one that the
+    broker's own log names.
+    """
 
     binding: AclBinding
     decides: bool
-    parts: tuple[tuple[str, bool], ...]
+    is_named: bool
+    ticks: tuple[Tick, ...]
 
     @property
-    def is_own(self) -> bool:
-        """Whether it is for the principal who asks."""
-        return ("principal", True) in self.parts
+    def told(self) -> tuple[str, ...]:
+        """Why its crossed parts do not fit, where a glance at the rule would not show it."""
+        crossed = [tick for tick in self.ticks if not tick.matches]
+        for_somebody_else = any(tick.part == "principal" for tick in crossed)
+        return tuple(tick.sentence for tick in crossed if not for_somebody_else or ";" in tick.sentence)
+
+
+@dataclass(frozen=True)
+class WayOut:
+    """One smallest edit that turns the answer: ("add" or "remove", rule), and the change it would be."""
+
+    heading: str
+    caption: str
+    lines: tuple[tuple[str, AclBinding], ...]
+    title: str
+    reason: str
 
     @property
-    def crosses(self) -> int:
-        return sum(not matches for _, matches in self.parts)
+    def draft_query(self) -> str:
+        """The edit as a what-if takes it in its address; empty where it is too long for one."""
+        if len(self.lines) > MOST_LINKED:
+            return ""
+        return urlencode(
+            [
+                ("remove_key", binding_key(binding)) if op == "remove" else ("add", _as_json(binding))
+                for op, binding in self.lines
+            ]
+        )
+
+    @property
+    def request_query(self) -> str:
+        """The same with the title and the reason of the change, for whoever may ask for one."""
+        if not self.draft_query:
+            return ""
+        return f"{self.draft_query}&{urlencode({'title': self.title, 'reason': self.reason})}"
 
 
 @dataclass(frozen=True)
@@ -66,47 +104,49 @@ class Answer:
         """allowed, refused or unknown: how the band looks."""
         return _VERDICTS[self.decision.result]
 
-    @cached_property
-    def touching(self) -> tuple[Touching, ...]:
-        """Every rule that touches the resource: those that decide, then the nearest misses."""
-        deciding = set(self.settling)
-        rows = [_touching(finding, deciding) for finding in self.decision.findings]
-        # To a refusal the ALLOWs that nearly matched are the nearest, to a permission the DENYs.
-        far = self.decision.allowed
+    @property
+    def touching_count(self) -> int:
+        return len(self.decision.findings)
+
+    def touching(self, most: int | None = None) -> tuple[Touching, ...]:
+        """Return the rules that touch the resource: those that decide, then the nearest misses."""
+        findings = self.decision.findings
+        count = len(findings) if most is None else most
         return tuple(
-            sorted(
-                rows,
-                key=lambda row: (not row.decides, row.crosses, row.binding.is_deny != far, not row.is_own),
-            )
+            self._touching(finding.binding)
+            for finding in heapq.nsmallest(count, findings, key=self._nearest_first)
         )
 
-    @property
-    def settling(self) -> tuple[AclBinding, ...]:
-        """The rules that match and decided; empty where the absence of such a rule did."""
-        return self.decision.determining if self.decision.basis in (Basis.ALLOW_ACL, Basis.DENY_ACL) else ()
+    @cached_property
+    def settling(self) -> tuple[Touching, ...]:
+        """The rules that match and decided, the one that the log names first; empty where their absence did."""
+        if self.decision.basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
+            return ()
+        named = self.named_by_log
+        return tuple(
+            self._touching(binding)
+            for binding in sorted(self.decision.determining, key=lambda binding: binding != named)
+        )
 
     @cached_property
-    def fix(self) -> tuple[tuple[str, AclBinding], ...]:
-        """The smallest edit that turns a refusal, as ("add" or "remove", rule)."""
+    def named_by_log(self) -> AclBinding | None:
+        return reported_acl(self.decision)
+
+    @cached_property
+    def ways_out(self) -> tuple[WayOut, ...]:
+        """The smallest edits that turn the answer: what to add, then what to remove."""
         told = self.explanation
-        if self.decision.result is not Result.DENIED:
-            return ()
+        found = []
         if told.smallest_fix is not None:
-            return (("add", told.smallest_fix),)
-        removals = tuple(("remove", binding) for binding in told.smallest_removals)
-        if removals and told.fix_after_removals is not None:
-            return (*removals, ("add", told.fix_after_removals))
-        return removals
-
-    @property
-    def fix_query(self) -> str:
-        """The fix as a what-if takes it in its address."""
-        return _as_draft(self.fix)
-
-    @property
-    def removal_query(self) -> str:
-        """The rules that hold a yes up, to be removed, as a what-if takes them in its address."""
-        return removals(self.explanation.smallest_removals)
+            caption = (
+                "one new rule, for exactly this"
+                if self.request.resource_name is not None
+                else "one new rule; another name of this type would do as well"
+            )
+            found.append(self._way("Smallest fix", caption, (("add", told.smallest_fix),)))
+        if told.smallest_removals:
+            found.append(self._removal(told, is_second=bool(found)))
+        return tuple(found)
 
     @cached_property
     def other_hosts(self) -> tuple[str, ...]:
@@ -121,6 +161,70 @@ class Answer:
             if decide(replace(self.request, host=host), index, rules)[0] is not self.decision.result
         )
 
+    def _touching(self, binding: AclBinding) -> Touching:
+        return Touching(
+            binding,
+            decides=binding in self._deciding,
+            is_named=binding == self.named_by_log,
+            ticks=ticks(binding, self.decision),
+        )
+
+    @cached_property
+    def _deciding(self) -> frozenset[AclBinding]:
+        by_rules = self.decision.basis in (Basis.ALLOW_ACL, Basis.DENY_ACL)
+        return frozenset(self.decision.determining) if by_rules else frozenset()
+
+    def _nearest_first(self, finding: Finding) -> tuple[object, ...]:
+        fitting = fits(finding, self.decision)
+        # To a refusal the ALLOWs that nearly matched are the nearest, to a permission the DENYs.
+        far = self.decision.allowed
+        return (
+            finding.binding not in self._deciding,
+            finding.binding != self.named_by_log,
+            sum(not matches for part, matches in fitting.items() if part != "permission"),
+            finding.binding.is_deny != far,
+            not fitting["principal"],
+        )
+
+    def _removal(self, told: Explanation, *, is_second: bool) -> WayOut:
+        lines: tuple[tuple[str, AclBinding], ...] = tuple(
+            ("remove", binding) for binding in told.smallest_removals
+        )
+        if self.decision.allowed:
+            caption = (
+                "these hold it up; without them it is refused" if len(lines) > 1 else "it alone holds it up"
+            )
+            return self._way("To take it away", caption, lines)
+        if told.fix_after_removals is not None:
+            caption = "a DENY wins over every ALLOW, so it has to go first"
+            return self._way("Smallest fix", caption, (*lines, ("add", told.fix_after_removals)))
+        if not all(binding.is_deny for binding in told.smallest_removals):
+            caption = "opens it to everyone, since this cluster allows everyone where no rule exists"
+        elif is_second:
+            caption = "this would do as well"
+        else:
+            caption = (
+                "no new rule can help while these stand"
+                if len(lines) > 1
+                else "no new rule can help while it stands"
+            )
+        return self._way("Or remove" if is_second else "Smallest fix", caption, lines)
+
+    def _way(self, heading: str, caption: str, lines: tuple[tuple[str, AclBinding], ...]) -> WayOut:
+        request = self.request
+        verb = "Keep" if self.decision.allowed else "Let"
+        middle = " from" if self.decision.allowed else ""
+        title = (
+            f"{verb} {name_text(request.principal)}{middle} {WORDS[request.operation]} {self.resource_words}"
+        )
+        return WayOut(heading, caption, lines, title[:_LONGEST_TITLE], self.explanation.sentence)
+
+    @property
+    def resource_words(self) -> str:
+        """`topic orders.eu`, or `any topic` for a question by type."""
+        kind, name = self.request.resource_type, self.request.resource_name
+        return f"any {NOUNS[kind][0]}" if name is None else resource_text(kind, name)
+
 
 def answer(request: AccessRequest, in_force: InForce) -> Answer:
     """Return the answer to one question from what is in force."""
@@ -132,13 +236,8 @@ def in_words(sentence: str) -> str:
     return _ANY_HOST.sub("from any host", sentence)
 
 
-def _as_draft(lines: Iterable[tuple[str, AclBinding]]) -> str:
-    return urlencode([(op, json.dumps(binding.as_dict())) for op, binding in lines])
-
-
-def _touching(finding: Finding, deciding: Iterable[AclBinding]) -> Touching:
-    parts = tuple((part, part not in finding.why_not) for part in _PARTS)
-    return Touching(finding.binding, finding.binding in deciding, parts)
+def _as_json(binding: AclBinding) -> str:
+    return json.dumps(binding.as_dict())
 
 
 def _hosts(findings: Iterable[Finding], principal: str) -> tuple[str, ...]:

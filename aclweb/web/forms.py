@@ -26,10 +26,13 @@ from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules, oper
 from aclweb.inventory import declaring
 from aclweb.inventory.current import known_version
 from aclweb.inventory.models import Cluster
+from aclweb.web.links import ANY
 
 ANY_HOST = WILDCARD
 
 _TYPES = tuple(kind for kind in ResourceType if kind not in (ResourceType.UNKNOWN, ResourceType.ANY))
+# Types of which a broker asks whether the caller may do something with at least one.
+_ASKED_BY_TYPE = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 _ASKED = tuple(
     operation for operation in Operation if operation not in (Operation.UNKNOWN, Operation.ANY, Operation.ALL)
 )
@@ -51,7 +54,13 @@ class AskForm(forms.Form):
     )
     type = forms.ChoiceField(
         label="Which kind of resource",
-        choices=[(kind.name, spoken(kind.name).lower()) for kind in _TYPES],
+        choices=[
+            *((kind.name, spoken(kind.name).lower()) for kind in _TYPES),
+            (
+                "At least one",
+                [(f"{ANY}{kind.name}", f"any {spoken(kind.name).lower()}") for kind in _ASKED_BY_TYPE],
+            ),
+        ],
         initial="TOPIC",
     )
     name = forms.CharField(
@@ -106,7 +115,11 @@ class AskForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
-        if given.get("type") == ResourceType.CLUSTER.name:
+        by_type = str(given.get("type", "")).startswith(ANY)
+        if by_type:
+            given["type"] = given["type"].removeprefix(ANY)
+            given["name"] = None
+        elif given.get("type") == ResourceType.CLUSTER.name:
             given["name"] = CLUSTER_NAME
         elif "name" in given and not given["name"] and given.get("type"):
             self.add_error(

@@ -14,6 +14,8 @@ from django.urls import reverse
 from aclweb.acl.model import AccessRequest, Operation, ResourceType
 from aclweb.inventory.models import Cluster
 
+# Before a type: a question about at least one resource of it, which has no name.
+ANY = "ANY_"
 _TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
@@ -37,10 +39,11 @@ def explain(cluster: Cluster, request: AccessRequest) -> str:
 
 def question(request: AccessRequest) -> str:
     """Return the query that stands for a question; the ask form reads the same names."""
+    kind = request.resource_type.name
     asked = {
         "principal": request.principal,
         "operation": request.operation.name,
-        "type": request.resource_type.name,
+        "type": kind if request.resource_name is not None else f"{ANY}{kind}",
         "name": request.resource_name or "",
         "host": request.host,
     }

@@ -28,6 +28,7 @@ urlpatterns: list[URLPattern] = [
     path("c/<slug:slug>/declare/", clusters.declare, name="declare"),
     path("c/<slug:slug>/search/", search.results, name="search"),
     path("c/<slug:slug>/explain/", explain.detail, name="explain"),
+    path("c/<slug:slug>/explain/line/", explain.paste, name="explain-line"),
     path("c/<slug:slug>/topics/", topics.index, name="topics"),
     path("c/<slug:slug>/topics/<path:name>", topics.detail, name="topic"),
     path("c/<slug:slug>/resource/", topics.resource, name="resource"),

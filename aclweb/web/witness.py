@@ -26,9 +26,9 @@ class Witness:
 
 
 def witness(cluster: Cluster, decision: Decision) -> Witness | None:
-    """Return what the newest log says of this question; None where no log was read."""
+    """Return what the newest log says of this question; None where no log was read, or can tell."""
     load = queries.current_load(cluster)
-    if load is None or decision.result is Result.UNDECIDED:
+    if load is None or decision.result is Result.UNDECIDED or decision.request.resource_name is None:
         return None
     seen = [
         found

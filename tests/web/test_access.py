@@ -68,6 +68,8 @@ TABLE: dict[str, Row] = {
     "explain": Row(
         f"{C}explain/?principal=User:bob&operation=READ&type=TOPIC&name=orders.eu&host=10.0.0.7", SEEN
     ),
+    # Nothing was pasted, which is told on the page.
+    "explain-line": Row(f"{C}explain/line/", (302, 404, 422, 422, 422, 422), "post"),
     "topics": Row(f"{C}topics/", SEEN),
     "topic": Row(f"{C}topics/orders.eu", SEEN),
     "resource": Row(f"{C}resource/?type=GROUP&name=g", SEEN),

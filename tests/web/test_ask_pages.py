@@ -84,14 +84,14 @@ def test_an_allowed_question_names_the_rule_that_holds_it_up(browser):
 
     assert "Yes, allowed" in text(page)
     assert "What holds it up" in text(page)
-    assert page.context["answer"].settling == (OWN_HOST,)
+    assert [row.binding for row in page.context["answer"].settling] == [OWN_HOST]
 
 
 def test_a_deny_is_told_as_what_refuses_however_exact_the_allow_is(browser):
     page = browser.get("/", QUESTION | {"principal": "User:dan", "operation": "READ"})
 
     assert "What refuses it" in text(page)
-    assert page.context["answer"].fix[0][0] == "remove"
+    assert page.context["answer"].ways_out[0].lines[0][0] == "remove"
 
 
 def test_without_a_host_the_hosts_with_another_answer_are_named(browser):
@@ -155,7 +155,7 @@ def test_the_explain_page_lists_every_rule_that_touches_it_nearest_first(browser
 
     assert len(page.context["rows"]) == 5
     assert page.context["rows"][0].binding == OWN_HOST
-    assert page.context["rows"][0].parts == (("principal", True), ("host", False), ("operation", True))
+    assert [tick.part for tick in page.context["rows"][0].ticks if not tick.matches] == ["host"]
     assert "NO_ALLOW_ACL" in text(page)
 
 
@@ -194,3 +194,127 @@ def test_a_cluster_that_was_never_read_gives_no_verdict(cluster, cho, signed_in,
     assert "as of" not in page
     assert "has not been read" in page
     assert "data-verdict" not in page
+
+
+LOGGED = (
+    "[2026-11-20 17:23:05,114] INFO Principal = User:bob is Denied operation = WRITE from host = 10.0.0.8 on "
+    "resource = Topic:LITERAL:orders.eu for request = Produce with resourceRefCount = 1 based on rule DefaultDeny "
+    "(kafka.authorizer.logger)"
+)
+
+
+def pasted(browser, line):
+    return browser.post("/c/test-eu/explain/line/", {"line": line}, follow=True)
+
+
+def test_a_pasted_log_line_fills_the_question_in_and_is_held_against_the_answer(browser):
+    page = pasted(browser, f"noise\n{LOGGED}\n{LOGGED.replace('bob', 'eve')}\n")
+
+    assert page.status_code == 200
+    assert page.context["form"].cleaned_data["principal"] == "User:bob"
+    assert page.context["answer"].request.host == "10.0.0.8"
+    assert page.context["heard"].kind == "agrees"
+    assert "The broker said Denied at 2026-11-20 17:23:05,114, based on rule DefaultDeny." in text(page)
+    assert "The first of the 2 decisions that were pasted was taken." in text(page)
+
+
+def test_a_pasted_line_that_says_otherwise_is_told_as_that(browser):
+    page = pasted(browser, LOGGED.replace("Denied", "Allowed"))
+
+    assert page.context["heard"].kind == "contradicts"
+    assert "The pasted line says otherwise" in text(page)
+
+
+def test_the_part_of_a_line_that_somebody_cut_out_is_understood_too(browser):
+    cut = LOGGED.partition("INFO ")[2].partition(" (kafka")[0]
+
+    assert pasted(browser, cut).context["answer"].request.principal == "User:bob"
+
+
+def test_a_line_that_can_be_read_in_two_ways_is_flagged(browser):
+    name = "x is Denied operation = READ from host = 1.2.3.4 on resource = Topic:LITERAL:y"
+
+    page = pasted(browser, LOGGED.replace("User:bob", f"User:{name}"))
+
+    assert "can be read in more than one way" in text(page)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("", "Paste a line of kafka-authorizer.log, such as: ["),
+        ("java.lang.NullPointerException", "No decision can be read from this."),
+        (LOGGED.replace("kafka.authorizer.logger", "kafka.server.KafkaApis"), "written by another logger"),
+        (LOGGED.replace("Topic:", "Galaxy:"), "does not know"),
+        (
+            "[2026-11-20 17:23:05,114] DEBUG principal = User:admin is a super user, allowing operation without "
+            "checking acls. (kafka.authorizer.logger)",
+            "the caller is a super user",
+        ),
+    ],
+)
+def test_a_line_without_a_decision_is_refused_with_the_reason_and_stays_in_its_box(browser, line, sentence):
+    page = browser.post("/c/test-eu/explain/line/", {"line": line})
+
+    assert page.status_code == 422
+    assert sentence in text(page)
+    assert line in text(page)
+
+
+def test_a_question_about_any_topic_is_asked_and_answered_as_brokers_do(browser):
+    page = browser.get(
+        "/c/test-eu/explain/", QUESTION | {"type": "ANY_TOPIC", "name": "", "host": "10.0.0.7"}
+    )
+
+    assert page.context["answer"].request.resource_name is None
+    assert "may Write to at least one topic" in text(page)
+    assert "authorizeByResourceType" in text(page)
+    again = browser.get(f"/c/test-eu/explain/?{links.question(page.context['answer'].request)}")
+    assert again.context["answer"].request == page.context["answer"].request
+
+
+def test_every_part_of_every_rule_is_ticked_or_crossed(browser, cluster):
+    page = browser.get(f"/c/{cluster.slug}/explain/", QUESTION)
+
+    parts = ["type", "pattern", "principal", "host", "operation", "permission"]
+    assert all([tick.part for tick in row.ticks] == parts for row in page.context["rows"])
+    assert "It is for requests from 10.0.0.7, and this one comes from 10.0.0.8." in text(page)
+
+
+def test_the_rule_that_brokers_log_is_told_apart_from_those_that_would_also_decide(cluster, ada, signed_in):
+    rules = [
+        allow("User:bob", "READ", "orders.eu"),
+        allow("User:bob", "ALL", "*"),
+        allow("User:*", "READ", "orders.", pattern="PREFIXED"),
+    ]
+    sync(cluster, client=Answers(rules))
+
+    page = signed_in(ada).get(f"/c/{cluster.slug}/explain/", QUESTION | {"operation": "READ"})
+
+    named = [row.binding for row in page.context["answer"].settling if row.is_named]
+    assert named == [page.context["answer"].named_by_log]
+    assert text(page).count("would also allow") == 2
+    assert text(page).count("would also decide") == 2
+    assert "the broker's log names it" in text(page)
+
+
+def test_a_rule_for_a_name_like_the_one_asked_for_is_a_near_miss(browser):
+    page = browser.get("/", QUESTION | {"name": "Orders.eu", "host": "10.0.0.7"})
+
+    assert page.context["answer"].explanation.near_misses[0].binding == OWN_HOST
+    assert "upper and lower case count" in text(page)
+
+
+@pytest.mark.parametrize("person", ["ada", "cho"])
+def test_the_smallest_fix_is_requested_with_a_title_and_a_reason_by_whoever_may(
+    browser, cho, ada, signed_in, person
+):
+    page = signed_in({"ada": ada, "cho": cho}[person]).get("/", QUESTION)
+
+    links_to_request = [part for part in text(page).split('"') if part.endswith("#request")]
+    assert "Try this as a what-if" in text(page)
+    assert len(links_to_request) == (1 if person == "ada" else 0)
+    for link in links_to_request:
+        draft = text(browser.get(link))
+        assert 'value="Let User:bob Write topic orders.eu"' in draft
+        assert "User:bob may not Write to topic orders.eu from 10.0.0.8" in draft

@@ -6,10 +6,14 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.inventory import current
+from aclweb.inventory.models import Cluster
+from aclweb.web import log_line
 from aclweb.web.answering import MOST_ROWS, answer
 from aclweb.web.forms import AskForm
 from aclweb.web.htmx import render_page, wants_part
@@ -20,20 +24,55 @@ from aclweb.web.witness import witness
 @require_GET
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Answer one question in full; its address is the whole question, so it can be sent to somebody."""
+    return _page(request, access.cluster_or_404(request.user, slug))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def paste(request: HttpRequest, slug: str) -> HttpResponse:
+    """Fill the question in from a pasted log line: leads to the page that answers it.
+
+    Posted, since lines can be long and can hold what belongs into no server's access log.
+    """
     cluster = access.cluster_or_404(request.user, slug)
+    address = reverse("explain", args=[slug])
+    if request.method == "GET":
+        return redirect(address)
+    pasted = request.POST.get("line", "")
+    try:
+        return redirect(f"{address}?{log_line.question_in(pasted)}")
+    except log_line.LineError as error:
+        return _page(request, cluster, pasted=pasted, paste_error=str(error))
+
+
+def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_error: str = "") -> HttpResponse:
     in_force = current.in_force(cluster)
     form = AskForm(request.GET if "principal" in request.GET else None, rules=in_force.rules)
-    context: dict[str, Any] = {"cluster": cluster, "form": form, "in_force": in_force}
+    context: dict[str, Any] = {
+        "cluster": cluster,
+        "form": form,
+        "in_force": in_force,
+        "pasted": pasted,
+        "paste_error": paste_error,
+        "paste_open": "paste" in request.GET,
+    }
     if in_force.revision is not None and form.is_bound and form.is_valid():
         found = answer(form.request(), in_force)
-        show_all = "all" in request.GET
+        rows = found.touching(None if "all" in request.GET else MOST_ROWS)
         context |= {
             "answer": found,
+            "heard": log_line.heard(request.GET, found),
             "witness": witness(cluster, found.decision),
-            "rows": found.touching if show_all else found.touching[:MOST_ROWS],
-            "hidden": 0 if show_all else max(0, len(found.touching) - MOST_ROWS),
+            "rows": rows,
+            "hidden": found.touching_count - len(rows),
+            "may_request": access.may(request.user, "request", cluster),
         }
-    status = 422 if form.is_bound and not form.is_valid() and not wants_part(request) else 200
+    is_wrong = paste_error or (form.is_bound and not form.is_valid() and not wants_part(request))
     return render_page(
-        request, "explain/detail.html", "explain/_answer.html", context, section="home", status=status
+        request,
+        "explain/detail.html",
+        "explain/_answer.html",
+        context,
+        section="home",
+        status=422 if is_wrong else 200,
     )

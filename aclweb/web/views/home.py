@@ -35,7 +35,11 @@ def ask(request: HttpRequest) -> HttpResponse:
         context["changes"] = recent(request.user, access.visible_clusters(request.user))
     if in_force.revision is not None and form.is_bound and form.is_valid():
         found = answer(form.request(), in_force)
-        context |= {"answer": found, "witness": witness(cluster, found.decision)}
+        context |= {
+            "answer": found,
+            "witness": witness(cluster, found.decision),
+            "may_request": access.may(request.user, "request", cluster),
+        }
         context["permalink"] = links.explain(cluster, form.request())
     else:
         context["examples"] = examples(in_force)

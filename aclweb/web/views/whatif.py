@@ -66,6 +66,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "pasted": data.get("paste", "") if draft.errors else "",
         "form": form,
         "may_request": may(request.user, "request", cluster),
+        "title": data.get("title", ""),
+        "reason": data.get("reason", ""),
         **_answer(cluster, draft, data),
     }
     page = render_page(request, "whatif/detail.html", "whatif/_workbench.html", context, section="changes")

@@ -1,0 +1,118 @@
+"""Which question does a pasted line of an authorizer log ask, and what did the broker answer?
+
+The answer travels beside the question in its address, so that a page can say whether the
+rules of now agree with it. Nothing of the line is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aclweb.acl import audit_log
+from aclweb.acl.audit_log import AccessEvent, NotDecision
+from aclweb.acl.explain import reported_acl
+from aclweb.acl.model import Operation, ResourceType
+from aclweb.acl.notation import binding_key
+from aclweb.web import links
+from aclweb.web.answering import Answer
+
+_EXAMPLE = (
+    "[2026-11-21 09:15:02,114] INFO Principal = User:bob is Denied operation = READ from host = 10.0.0.7 on "
+    "resource = Topic:LITERAL:orders for request = Fetch with resourceRefCount = 1 based on rule DefaultDeny "
+    "(kafka.authorizer.logger)"
+)
+_WHY_NOT = {
+    audit_log.OTHER_LOGGER: "This line was written by another logger; only kafka.authorizer.logger tells decisions.",
+    audit_log.SUPER_USER_NOTE: "This line notes that the caller is a super user; paste the decision that follows it.",
+    audit_log.MATCH_NOTE: "This line notes an ACL that matched; paste the decision that follows it.",
+    audit_log.NO_ACL_NOTE: "This line notes that no ACL was found; paste the decision that follows it.",
+}
+
+
+class LineError(Exception):
+    """A pasted text from which no question can be read; the message is for whoever pasted it."""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What the pasted line said, against the answer of now.
+
+    kind: "agrees" or "contradicts". doubts: sentences to mind before believing it.
+    """
+
+    kind: str
+    heading: str
+    sentence: str
+    doubts: tuple[str, ...]
+
+
+def question_in(text: str) -> str:
+    """Return the query that asks what the first decision in `text` was about, with the broker's answer.
+
+    Raises LineError where there is none, or where it names what cannot be asked about.
+    """
+    if not text.strip():
+        raise LineError(f"Paste a line of kafka-authorizer.log, such as: {_EXAMPLE}")
+    found = [_read(record) for record in audit_log.records(text.splitlines())]
+    events = [event for event in found if isinstance(event, AccessEvent)]
+    if not events:
+        reasons = [told.reason for told in found if isinstance(told, NotDecision)]
+        why_not = next((_WHY_NOT[reason] for reason in reasons if reason in _WHY_NOT), "")
+        raise LineError(
+            why_not or f"No decision can be read from this. Paste a whole line, such as: {_EXAMPLE}"
+        )
+    event = events[0]
+    if event.operation is Operation.UNKNOWN or event.resource_type is ResourceType.UNKNOWN:
+        raise LineError("This line names an operation or a type of resource that aclweb does not know.")
+    asked = {
+        "principal": event.principal,
+        "operation": event.operation.name,
+        "type": event.resource_type.name,
+        "name": event.resource_name,
+        "host": event.host,
+        "logged": "ALLOWED" if event.allowed else "DENIED",
+        "at": event.time or "",
+        "rule": event.rule or "",
+        "rule_key": binding_key(event.acl) if event.acl else "",
+        "unsure": "1" if event.ambiguous else "",
+        "lines": str(len(events)) if len(events) > 1 else "",
+    }
+    return links.encoded(
+        **{name: value for name, value in asked.items() if value or name in ("name", "host")}
+    )
+
+
+def heard(query: Mapping[str, str], answer: Answer) -> Heard | None:
+    """Return what a pasted line said of this question; None where the address tells of none."""
+    logged = query.get("logged")
+    if logged not in ("ALLOWED", "DENIED"):
+        return None
+    agrees = answer.decision.result.name == logged
+    when = f" at {query['at'][:40]}" if query.get("at") else ""
+    rule = f", based on rule {query['rule'][:20]}" if query.get("rule") else ""
+    doubts = []
+    if query.get("unsure"):
+        doubts.append(
+            "The pasted line can be read in more than one way, because a name in it imitates the words around it; "
+            "check each part of the question."
+        )
+    if query.get("lines", "").isdecimal():
+        doubts.append(f"The first of the {int(query['lines'][:9]):,} decisions that were pasted was taken.")
+    if agrees and query.get("rule_key"):
+        named = reported_acl(answer.decision)
+        if named is not None and binding_key(named) != query["rule_key"]:
+            doubts.append("The line names another rule than brokers would name now: the rules changed since.")
+    told = f"The broker said {logged.capitalize()}{when}{rule}."
+    if agrees:
+        return Heard("agrees", "The pasted line agrees", told, tuple(doubts))
+    why = "The rules may have changed since, or a declaration is wrong."
+    return Heard("contradicts", "The pasted line says otherwise", f"{told} {why}", tuple(doubts))
+
+
+def _read(record: str) -> AccessEvent | NotDecision:
+    """Read a whole record, or the part of one that somebody cut out of it."""
+    told = audit_log.parse_record(record)
+    if isinstance(told, NotDecision) and told.reason == audit_log.NO_LAYOUT:
+        return audit_log.parse_suffix(record.strip())
+    return told
