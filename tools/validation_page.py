@@ -1,0 +1,161 @@
+"""Write docs/validation.md from the rules that the program itself goes by.
+
+    python tools/validation_page.py
+
+A test holds the page against the rules, so run this after changing one of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "validation.md"
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+
+from aclweb.acl.profiles import VERSIONS, Rules  # noqa: E402
+from aclweb.acl.validation import (  # noqa: E402
+    CREATION_RULES,
+    DELETION_RULES,
+    LISTING_RULES,
+    MOST_RECORDS,
+    YOUNGER_WORDS,
+    Item,
+    Rule,
+    Scope,
+    Seen,
+    Target,
+)
+
+_ACL = Item(2, "orders", 3, "User:bob", "*", 3, 3)
+_EXAMPLES = (
+    _ACL,
+    replace(_ACL, principal="bob"),
+    replace(_ACL, host="10.0.0.0/33"),
+    replace(_ACL, resource_name="a/b"),
+    replace(_ACL, resource_name="."),
+    replace(_ACL, resource_type=4),
+    replace(_ACL, resource_name=""),
+    replace(_ACL, host=""),
+    replace(_ACL, pattern_type=4),
+    *(
+        replace(_ACL, **{field: 99})
+        for field in ("resource_type", "pattern_type", "operation", "permission_type")
+    ),
+)
+_PLACES = {"standard": "KRaft", "acl": "ZooKeeper", "": "all"}
+
+_LISTING_UNKNOWN = "The AclBindingFilter must not contain UNKNOWN elements."
+
+_HEAD = """\
+# What Kafka refuses, and in which words
+
+aclweb foretells what a cluster would answer to an ACL or a filter: with Kafka's name, code and
+text, and a sentence of its own. These tables are written from the rules that the program goes by,
+and the rules are held against real brokers of Kafka 4.4.0 and 3.9.2 by the tests. A request meets
+the rules from top to bottom; the first that applies answers. "4.1 and later" means the newest patch
+of each line: a KRaft controller of 3.9.0 still stored a principal without a colon.
+
+A code of -1 comes without a text. "Connection closed" means that the broker answers nothing at all.
+An ACL that exists already is no error, and neither is a filter that finds nothing.
+
+"""
+
+_TAIL = f"""\
+## Limits
+
+A KRaft controller takes at most {MOST_RECORDS:,} new ACLs in one request: beyond that every item it was passed gets
+POLICY_VIOLATION (44) `Unable to perform excessively large batch operation.`, and ACLs that exist already do not
+count. A request that would remove more than {MOST_RECORDS:,} gets INVALID_REQUEST (42)
+`Cannot remove more than {MOST_RECORDS} acls in a single delete operation.` on every filter.
+ZooKeeper has neither limit.
+
+## What Java's own client refuses before it sends anything
+
+| asked | who refuses | in which words |
+| --- | --- | --- |
+| an ACL with ANY or MATCH | constructor | IllegalArgumentException `resourceType must not be ANY`, and so on |
+| an ACL with UNKNOWN | AdminClient | InvalidRequestException `Invalid ACL creation: Operation is UNKNOWN`, and so on |
+| a filter with UNKNOWN, to list by | AdminClient | InvalidRequestException `{_LISTING_UNKNOWN}` |
+| a filter with UNKNOWN, to delete with | request object | IllegalArgumentException; the whole call fails |
+
+## What nobody checks
+
+Whether the principal or its type exists, whether an operation suits the type of its resource, the letters of a
+topic's name, the host before 4.4, and white space at either end: what was written is kept as it is.
+
+## What can be shown and not be deleted
+
+An ACL with a word that this program does not know is shown with UNKNOWN in its place. No filter can name UNKNOWN, and
+one with ANY in its place could delete other ACLs too, so aclweb does not delete such an ACL and says so. aclweb deletes
+with filters that name all seven fields: each finds one ACL and no other.
+"""
+
+
+def page() -> str:
+    """Return the text of docs/validation.md."""
+    young = ", ".join(
+        f"{word.name} {since[0]}.{since[1]}"
+        for word, since in sorted(YOUNGER_WORDS.items(), key=lambda one: one[1])
+    )
+    return "".join(
+        (
+            _HEAD,
+            _section("Creating ACLs", CREATION_RULES),
+            "A KRaft controller also checks for an empty name itself (`Resource name should not be empty`),\n"
+            "but the broker's own check comes first.\n\n"
+            f"Words that older versions do not know, with the first version that does: {young}.\n\n",
+            _section("Deleting by filters", DELETION_RULES),
+            "ZooKeeper's authorizer takes any other filter; one with a word that it does not know finds nothing.\n\n",
+            _section("Listing by a filter", LISTING_RULES),
+            "A word that the version does not know finds nothing there, and is no error.\n\n",
+            _TAIL,
+        )
+    )
+
+
+def _section(title: str, rules: Iterable[Rule]) -> str:
+    rows = ["| asked | who refuses | answer | for | in |", "| --- | --- | --- | --- | --- |"]
+    rows += [
+        f"| {_cell(rule.what)} | {rule.layer.value} | {_cell(_answer(rule))} | {_scope(rule)} | {_where(rule)} |"
+        for rule in rules
+    ]
+    return f"## {title}\n\n" + "\n".join(rows) + "\n\n"
+
+
+def _answer(rule: Rule) -> str:
+    """Return Kafka's words for an example that the rule applies to."""
+    rules = Rules(authorizer=rule.authorizer or "standard")
+    seen = [Seen.by(Target(rules), item) for item in _EXAMPLES]
+    example = next((one for one in seen if rule.applies(one)), seen[0])
+    text = rule.refusal(example).text
+    code = "" if rule.error.code is None else f" ({rule.error.code})"
+    tick = "``" if text and "`" in text else "`"
+    return rule.error.name + code + (f" {tick}{text}{tick}" if text else "")
+
+
+def _scope(rule: Rule) -> str:
+    return {Scope.ITEM: "the item", Scope.PATTERN: "its pattern", Scope.REQUEST: "the request"}[rule.scope]
+
+
+def _where(rule: Rule) -> str:
+    place = _PLACES[rule.authorizer]
+    if rule.authorizer and rule.since > _first(rule.authorizer):
+        return f"{place} {rule.since[0]}.{rule.since[1]} and later"
+    return place
+
+
+def _first(authorizer: str) -> tuple[int, int]:
+    return Rules(authorizer=authorizer, kafka_version=VERSIONS[authorizer][0]).version
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
