@@ -1,0 +1,293 @@
+"""What `needs` foretells of a call or a client, real brokers do: with just the ACLs it names, and without each.
+
+Every sending has names of its own, so that one batch of ACLs prepares them all; rights on
+the cluster, which there is only one of, are given and taken one after the other.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+import pytest
+from kafka import KafkaAdminClient
+from kafka.admin import NewTopic
+
+from aclweb.acl.actions import Call, ClientAction, Names
+from aclweb.acl.index import AclIndex
+from aclweb.acl.model import AclBinding, PermissionType, ResourceType
+from aclweb.acl.needs import Assessment, assess, needed_acls
+from aclweb.acl.profiles import Rules
+from aclweb.clusters import AdminClient, OutcomeKind, Verb
+from aclweb.clusters.embedded import KafkaBroker
+from tests.builders import allow
+from tests.clusters.calls import (
+    SENDINGS,
+    Caller,
+    Sending,
+    Used,
+    codes_in,
+    commit_offset,
+    find_coordinator,
+    init_producer,
+    new_describe,
+    new_heartbeat,
+    share_describe,
+    share_heartbeat,
+    turn_on,
+)
+from tests.servers import settings_of, wipe
+
+BROKERS = ["kafka44", "kafka39"]
+HOST = "127.0.0.1"
+RULES = {"standard": Rules("standard", "4.4"), "acl": Rules("acl", "3.9")}
+VERSIONS = {"standard": (4, 4), "acl": (3, 9)}
+SETTLED_SECONDS = 10.0
+
+CLUSTER_OPERATIONS = (
+    "DESCRIBE", "ALTER", "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "CLUSTER_ACTION", "CREATE", "IDEMPOTENT_WRITE",
+    "DELETE", "ALL",
+)  # fmt: skip
+
+# Who sends: rights on one topic let any idempotent producer start, so those who have none send such calls.
+MANY, FEW, ONE = "bob", "carol", "dave"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One sending by one user under the ACLs of one moment, and what was foretold and seen."""
+
+    sending: Sending
+    user: str
+    ground: str
+    used: Used
+    acls: frozenset[AclBinding]
+
+
+@dataclass(frozen=True)
+class Seen:
+    trial: Trial
+    foretold: Assessment
+    expected: set[int]
+    codes: set[int]
+
+
+def action_of(sending: Sending) -> ClientAction:
+    return ClientAction(str(sending), "is tried", (Call(sending.api, sending.case),))
+
+
+def names_of(used: Used) -> Names:
+    return {
+        "topic": (used.topic,),
+        "group": (used.group,),
+        "transactional-id": (used.id,),
+        "owner": (used.owner,),
+    }
+
+
+def fresh_names() -> Used:
+    word = f"n{uuid.uuid4().hex[:10]}"
+    return Used(f"{word}-topic", f"{word}-group", f"{word}-id", f"User:{word}")
+
+
+def asks_for_any(sending: Sending) -> bool:
+    return any(right.any_one for check in sending.case.checks for right in check.any_of)
+
+
+def asks_for_the_cluster(sending: Sending) -> bool:
+    return any(
+        right.resource_type is ResourceType.CLUSTER for check in sending.case.checks for right in check.any_of
+    )
+
+
+def trials_of(sending: Sending, rules: Rules) -> Iterator[Trial]:
+    """Nothing, all that is needed, all but each, and all with a DENY of each; rights on names only."""
+
+    def trial(ground: str, choose: Callable[[tuple[AclBinding, ...]], Iterable[AclBinding]]) -> Trial:
+        used = fresh_names()
+        user = MANY if not asks_for_any(sending) else ONE if ground == "all" else FEW
+        acls = needed_acls(
+            action_of(sending), principal=f"User:{user}", host=HOST, names=names_of(used), rules=rules
+        )
+        on_names = [one for one in acls if one.resource_type is not ResourceType.CLUSTER]
+        return Trial(sending, user, ground, used, frozenset(choose(tuple(on_names))))
+
+    yield trial("nothing", lambda acls: ())
+    everything = trial("all", lambda acls: acls)
+    yield everything
+    if asks_for_any(sending):
+        return
+    for place in range(len(everything.acls)):
+        if len(everything.acls) > 1:
+            yield trial(
+                f"all but {place}", lambda acls, left_out=place: acls[:left_out] + acls[left_out + 1 :]
+            )
+        yield trial(
+            f"all, {place} denied",
+            lambda acls, denied=place: (
+                *acls,
+                replace(acls[denied], permission_type=PermissionType.DENY, host="*"),
+            ),
+        )
+
+
+def settle(broker: KafkaBroker, *, add: Iterable[AclBinding] = (), remove: Iterable[AclBinding] = ()) -> None:
+    """Write, and wait until the broker knows."""
+    added, removed = list(add), list(remove)
+    with AdminClient(broker.connection()) as client:
+        for verb, bindings in ((Verb.ADD, added), (Verb.REMOVE, removed)):
+            for outcome in client.write(verb, bindings):
+                assert outcome.kind in (OutcomeKind.WRITTEN, OutcomeKind.ALREADY), outcome
+        deadline = time.monotonic() + SETTLED_SECONDS
+        while time.monotonic() < deadline:
+            held = set(client.read_acls().bindings)
+            if held.issuperset(added) and not held.intersection(removed):
+                return
+            time.sleep(0.02)
+    raise AssertionError("The broker does not learn its ACLs.")
+
+
+class Bench:
+    """One real broker, made ready for every kind of call, and its users' connections."""
+
+    def __init__(self, broker: KafkaBroker) -> None:
+        self.broker = broker
+        self.rules = RULES[broker.engine]
+        self.callers = {user: Caller(broker, user) for user in ("admin", MANY, FEW, ONE)}
+        self.acls: set[AclBinding] = set()
+        self.index = AclIndex(())
+
+    def close(self) -> None:
+        for caller in self.callers.values():
+            caller.close()
+        wipe(self.broker)
+
+    def make_ready(self) -> None:
+        """Wait for the coordinators: a broker that still makes their topics answers with other errors."""
+        if self.broker.engine == "standard":
+            for feature in ("group.version", "share.version"):
+                self.callers["admin"].answer(turn_on(feature))
+        deadline = time.monotonic() + SETTLED_SECONDS * 3
+        for request in (lambda: find_coordinator("ready", 0), lambda: find_coordinator("ready", 1)):
+            while set(codes_in(self.callers["admin"].answer(request()))) != {0}:
+                assert time.monotonic() < deadline, "The coordinators do not get ready."
+                time.sleep(0.1)
+        while 14 in codes_in(self.callers["admin"].answer(init_producer("ready"))):
+            assert time.monotonic() < deadline, "The coordinators do not get ready."
+            time.sleep(0.1)
+
+    def give(self, acls: Iterable[AclBinding]) -> None:
+        settle(self.broker, add=acls)
+        self.acls |= set(acls)
+        self.index = AclIndex(self.acls)
+
+    def take(self, acls: Iterable[AclBinding]) -> None:
+        settle(self.broker, remove=acls)
+        self.acls -= set(acls)
+        self.index = AclIndex(self.acls)
+
+    def prepare(self, trials: Iterable[Trial]) -> None:
+        """Make what a call must find, because brokers have other errors for what is not there."""
+
+        def used_by(*names: str) -> list[Used]:
+            return [trial.used for trial in trials if trial.sending.api.name in names]
+
+        with closing(KafkaAdminClient(**settings_of(self.broker, "admin"))) as client:
+            wanted = used_by(
+                "OFFSET_DELETE", "DELETE_TOPICS", "CONSUMER_GROUP_DESCRIBE", "SHARE_GROUP_DESCRIBE"
+            )
+            client.create_topics([NewTopic(used.topic, 1, 1) for used in wanted])
+        for used in used_by("OFFSET_DELETE"):
+            deadline = time.monotonic() + SETTLED_SECONDS
+            while set(codes_in(self.callers["admin"].answer(commit_offset(used)))) != {0}:
+                assert time.monotonic() < deadline, "An offset cannot be committed."
+                time.sleep(0.05)
+        for heartbeat, describe, names in (
+            (new_heartbeat, new_describe, ("CONSUMER_GROUP_DESCRIBE",)),
+            (share_heartbeat, share_describe, ("SHARE_GROUP_DESCRIBE",)),
+        ):
+            for used in used_by(*names):
+                deadline = time.monotonic() + SETTLED_SECONDS
+                # It is subscribed to the topic at once, and assigned it when its coordinator knows the topic.
+                while self.callers["admin"].bytes(describe(used)).count(used.topic.encode()) < 2:
+                    assert time.monotonic() < deadline, "A member is not assigned its topic."
+                    self.callers["admin"].bytes(heartbeat(used))
+                    time.sleep(0.1)
+
+    def sendings(self) -> list[Sending]:
+        return [one for one in SENDINGS if VERSIONS[self.broker.engine] >= one.since]
+
+    def see(self, trial: Trial) -> Seen:
+        """Make the call, once more if it comes out otherwise: a controller learns a moment after its broker."""
+        foretold = assess(
+            action_of(trial.sending),
+            principal=f"User:{trial.user}",
+            host=HOST,
+            names=names_of(trial.used),
+            index=self.index,
+            rules=self.rules,
+        )
+        expected = {foretold.error.code} if foretold.error is not None else set()
+        deadline = time.monotonic() + 2
+        while True:
+            codes = self.callers[trial.user].refusals(trial.sending.request(trial.used))
+            if codes == expected or time.monotonic() > deadline:
+                return Seen(trial, foretold, expected, codes)
+            time.sleep(0.05)
+
+
+def everything_seen(bench: Bench) -> list[Seen]:
+    bench.make_ready()
+    trials = [trial for sending in bench.sendings() for trial in trials_of(sending, bench.rules)]
+    bench.prepare(trials)
+    bench.give({acl for trial in trials for acl in trial.acls})
+    seen = [bench.see(trial) for trial in trials]
+    for operation in CLUSTER_OPERATIONS:
+        on_the_cluster = {
+            allow(f"User:{user}", operation, "kafka-cluster", resource_type="CLUSTER", host=HOST)
+            for user in (MANY, FEW)
+        }
+        bench.give(on_the_cluster)
+        for sending in bench.sendings():
+            if asks_for_the_cluster(sending):
+                user = FEW if asks_for_any(sending) else MANY
+                ground = f"{operation} on the cluster"
+                seen.append(bench.see(Trial(sending, user, ground, fresh_names(), frozenset(on_the_cluster))))
+        bench.take(on_the_cluster)
+    return seen
+
+
+@pytest.fixture(scope="module", params=BROKERS)
+def seen(request) -> dict[str, list[Seen]]:
+    """Every trial on one broker, by sending."""
+    bench = Bench(request.getfixturevalue(request.param))
+    wipe(bench.broker)
+    try:
+        found: dict[str, list[Seen]] = {}
+        for one in everything_seen(bench):
+            found.setdefault(str(one.trial.sending), []).append(one)
+    finally:
+        bench.close()
+    return found
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("sending", SENDINGS, ids=str)
+def test_a_broker_refuses_a_call_with_the_error_that_is_foretold(seen, sending):
+    trials = seen.get(str(sending), [])
+    if not trials:
+        pytest.skip("Brokers of this version do not know the call.")
+
+    assert [(one.trial.ground, one.codes) for one in trials] == [
+        (one.trial.ground, one.expected) for one in trials
+    ]
+
+
+@pytest.mark.kafka
+def test_the_trials_are_about_as_often_refused_as_let_through(seen):
+    refused = [bool(one.expected) for trials in seen.values() for one in trials]
+
+    assert 0.3 < sum(refused) / len(refused) < 0.8
