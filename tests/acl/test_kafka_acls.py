@@ -13,7 +13,9 @@ import pytest
 from aclweb.acl.filters import AclFilter
 from aclweb.acl.kafka_acls import TOOLS, Plan, plan
 from aclweb.acl.kafka_acls_commands import commands, why_no_command
+from aclweb.acl.listing import read_listing, why_not_listed, write_listing
 from aclweb.acl.model import AclBinding, AclError, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.problems import Problems
 from aclweb.acl.profiles import Rules
 from aclweb.acl.shell_line import read_shell_line
 from aclweb.clusters.jars import read_lock
@@ -103,6 +105,30 @@ def test_the_real_tool_makes_the_same_acl_of_our_commands(real_tool):
 
     assert len(said) > 100
     assert [answer.acls for answer in answers] == [(tuple(binding.as_dict().values()),) for binding in said]
+
+
+def test_the_real_tool_prints_listings_that_are_read_and_written_byte_for_byte(real_tool):
+    rng = random.Random("hostile listings")
+    worlds = [[hostile(rng) for _ in range(rng.randint(0, 6))] for _ in range(150 * SCALE)]
+    worlds = [[binding for binding in world if not why_not_listed(binding)] for world in worlds]
+    questions = [
+        json.dumps(
+            {
+                "arguments": [*B, "--list"],
+                "acls": [list(binding.as_dict().values()) for binding in world],
+            }
+        )
+        for world in worlds
+    ]
+
+    for world, line in zip(worlds, real_tool.ask_many(questions), strict=True):
+        text = json.loads(line)["output"]
+        problems = Problems("listing")
+        found = [binding for _line, binding in read_listing(text, problems)]
+
+        assert problems.messages == ()
+        assert set(found) == set(world)
+        assert write_listing(found, scala=real_tool.version == "3.9.2") == text
 
 
 def hostile(rng: random.Random) -> AclBinding:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from aclweb.acl.listing import read_listing, write_listing
+from aclweb.acl.listing import read_listing, why_not_listed, write_listing
 from aclweb.acl.model import AclBinding, AclError, Operation, PatternType, PermissionType, ResourceType
 from aclweb.acl.problems import Problems
 from tests.builders import allow, deny
+from tests.hostile import acls, round_trip
 from tests.real_outputs import real_output
 
 
@@ -194,3 +198,68 @@ def test_an_acl_that_would_read_as_another_is_not_listed(binding):
         assert "would be read as another" in str(refusal)  # noqa: PT017
     else:
         assert read(text) == [binding]
+
+
+def is_plain(binding: AclBinding) -> bool:
+    """Whether no text holds a line break, ends in the tool's stray space, or imitates the words around it."""
+    marks = ("\n", "\r", " has ", ", host=", " from hosts: ", "(principal=")
+    written = (binding.resource_name, binding.principal, binding.host)
+    begins_like_a_type = binding.resource_name.partition(":")[0] in PatternType.__members__
+    return not (
+        begins_like_a_type
+        or binding.host.endswith(" ")
+        or any(mark in text for mark in marks for text in written)
+    )
+
+
+plain_acls = acls().filter(is_plain)
+
+
+def as_simple(binding: AclBinding) -> str:
+    """The entry as 0.9 to 2.3 print it without an admin client."""
+    return (
+        f"{binding.principal} has {binding.permission_type.pascal} permission for operations: "
+        f"{binding.operation.pascal} from hosts: {binding.host}"
+    )
+
+
+@round_trip
+@given(plain_acls, plain_acls)
+def test_the_listing_of_2_0_to_2_3_is_read_whatever_the_names(first, second):
+    second = replace(
+        second,
+        resource_type=first.resource_type,
+        resource_name=first.resource_name,
+        pattern_type=first.pattern_type,
+    )
+    resource = f"{first.resource_type.pascal}:{first.pattern_type.name}:{first.resource_name}"
+    text = f"Current ACLs for resource `{resource}`: \n \t{as_simple(first)}\n\t{as_simple(second)} \n\n"
+
+    assert read(text) == [first, second]
+
+
+@round_trip
+@given(plain_acls)
+def test_the_listing_of_0_9_to_1_1_is_read_whatever_the_names(binding):
+    binding = replace(binding, pattern_type=PatternType.LITERAL)
+    resource = f"{binding.resource_type.pascal}:{binding.resource_name}"
+    text = f"Current ACLs for resource `{resource}`: \n \t{as_simple(binding)} \n\n"
+
+    assert read(text) == [binding]
+
+
+@round_trip
+@given(acls(), st.booleans())
+def test_a_listing_of_both_newer_shapes_reads_back_or_is_refused(binding, scala):
+    if why_not_listed(binding):
+        return
+
+    assert read(write_listing([binding], scala=scala)) == [binding]
+
+
+@round_trip
+@given(plain_acls, st.booleans())
+def test_a_listing_by_principal_reads_like_one_without(binding, scala):
+    text = f"ACLs for principal `{binding.principal}`\n{write_listing([binding], scala=scala)}"
+
+    assert read(text + text) == [binding, binding]
