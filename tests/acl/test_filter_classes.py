@@ -1,4 +1,4 @@
-"""Kafka's own AclBindingFilter finds what ours finds, and its client refuses what is foretold."""
+"""Kafka's own classes find what our filters find, and refuse what is foretold in the same words, in each version."""
 
 from __future__ import annotations
 
@@ -6,12 +6,27 @@ import base64
 import random
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from aclweb.acl.filters import AclFilter
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.validation import refused_by_client, why_no_range
+from aclweb.acl.profiles import Rules
+from aclweb.acl.validation import (
+    CREATION_RULES,
+    INVALID_REQUEST,
+    UNSUPPORTED_VERSION,
+    Item,
+    Layer,
+    Refusal,
+    Seen,
+    Target,
+    refused_by_client,
+    why_no_range,
+    word_for,
+)
+from aclweb.clusters.jars import kafka_jars
 from tests.filter_cases import HOSTILE, random_acl, random_filter, with_unknown_word
 from tests.oracle.jvm import JavaProgram, need_program
 from tests.random_cases import SCALE
@@ -83,11 +98,17 @@ def test_kafkas_client_refuses_to_create_and_to_list_by_what_is_foretold(kafka):
         for one, answer in zip(asked, answers, strict=True):
             foretold = refused_by_client(verb, one if verb == "add" else exact(one))
             assert foretold is not None
-            assert answer == f"{foretold.error.name}|{foretold.text}", one
+            assert told(answer) == (foretold.error.name, foretold.text), one
             kinds[foretold.error.name] += 1
         good = random_acl(rng)
         assert kafka.ask(asking(question, good)) == "sent"
     assert set(kinds) == {"IllegalArgumentException", "InvalidRequestException"}
+
+
+def told(answer: str) -> tuple[str, str]:
+    """Return the class and the text of a Java exception."""
+    kind, _, text = answer.partition("|")
+    return kind, base64.b64decode(text).decode()
 
 
 def exact(binding: AclBinding) -> AclFilter:
@@ -122,6 +143,82 @@ def test_20_000_random_address_ranges_are_read_and_refused_in_kafkas_words(kafka
     print(counts.most_common())
     assert len(counts) == 6
     assert counts["ok"] > len(hosts) // 10
+
+
+KRAFT = {"3.9.2": "3.9", "4.0.2": "4.0", "4.1.2": "4.1", "4.2.1": "4.2", "4.3.1": "4.3", "4.4.0": "4.4"}
+ALWAYS = ("3.9.2", "4.4.0")
+
+
+@pytest.fixture(scope="module", params=KRAFT)
+def version(request) -> Iterator[tuple[JavaProgram, Rules]]:
+    """The classes of one version; other versions than two are asked only where their jars happen to be."""
+    if request.param not in ALWAYS and kafka_jars(request.param) is None:
+        pytest.skip(f"The jars of Kafka {request.param} are only fetched to record decisions.")
+    with need_program("Filters", request.param) as program:
+        yield program, Rules(kafka_version=KRAFT[request.param])
+
+
+def test_the_controller_of_each_version_refuses_in_the_words_that_are_foretold(version):
+    program, rules = version
+    rng = random.Random("controller")
+    bindings = [crooked(rng) for _ in range(3_000 * SCALE)]
+    counts = Counter()
+    for ranges in (True, False):
+        target = Target(rules, ranges=ranges)
+        word = "YES" if ranges else "NO"
+        answers = program.ask_many(asking(f"controller {word}", binding) for binding in bindings)
+        for binding, answer in zip(bindings, answers, strict=True):
+            foretold = controller_answer(binding, target)
+            expected = None if foretold is None else (foretold.error, foretold.text)
+            heard = None if answer == "ok" else told(answer)
+            assert (heard and (_ERRORS[heard[0]], heard[1])) == expected, binding
+            counts[heard and heard[0]] += 1
+    print(rules.kafka_version, counts)
+    assert len(counts) == (3 if rules.version >= (4, 4) else 2)
+
+
+_ERRORS = {"InvalidRequestException": INVALID_REQUEST, "UnsupportedVersionException": UNSUPPORTED_VERSION}
+
+
+def controller_answer(binding: AclBinding, target: Target) -> Refusal | None:
+    """Return what the controller alone says, past the broker's own checks."""
+    # A word as this program calls it reaches the controller as a code, which must be one that it does not know.
+    item = Item.of(binding)
+    codes = {"resource_type": 99, "pattern_type": 99, "operation": 99, "permission_type": 99}
+    item = replace(item, **{name: code for name, code in codes.items() if getattr(item, name) == 0})
+    seen = Seen.by(target, item)
+    rules = [
+        rule for rule in CREATION_RULES if rule.layer is Layer.CONTROLLER and rule.holds_in(target.rules)
+    ]
+    return next((rule.refusal(seen) for rule in rules if rule.applies(seen)), None)
+
+
+def crooked(rng: random.Random) -> AclBinding:
+    """An ACL with an unknown word, no colon, or a host that is none: often good, never with an empty name."""
+    binding = random_acl(rng)
+    if binding.operation is Operation.TWO_PHASE_COMMIT or not binding.resource_name:
+        return crooked(rng)
+    if rng.random() < 0.2:
+        binding = with_unknown_word(rng, binding)
+    if rng.random() < 0.2:
+        binding = replace(binding, principal=binding.principal.replace(":", ""))
+    if rng.random() < 0.4:
+        binding = replace(binding, host=random_range(rng))
+    return binding
+
+
+def test_each_version_knows_the_words_that_are_foretold(version):
+    program, rules = version
+    kinds = {
+        "resource": ResourceType,
+        "pattern": PatternType,
+        "operation": Operation,
+        "permission": PermissionType,
+    }
+
+    for kind, words in kinds.items():
+        for code in (*range(20), 99):
+            assert program.ask(f"word {kind} {code}") == word_for(words, code, rules.version)
 
 
 _GROUPS = (

@@ -32,12 +32,15 @@ import org.apache.kafka.common.resource.ResourceType;
  *   list (the same seven)           what AdminClient.describeAcls refuses without sending
  *   exact NUMBER                    the numbers that the remembered ACL's own filter matches
  *   range TEXT                      what the broker says of the host TEXT with a slash: "ok" or its text
+ *   controller YES|NO (the seven)   what a KRaft controller says, its metadata version knowing ranges or not: "ok", or class and text
+ *   word KIND CODE                  what this version calls a code: KIND is resource, pattern, operation or permission
  *   forget                          forgets all ACLs
  */
 public final class Filters {
     private static final java.util.ArrayList<AclBinding> BINDINGS = new java.util.ArrayList<>();
     private static Admin admin;
     private static Method range;
+    private static Method validation;
 
     public static void main(String[] arguments) throws Exception {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), 1 << 16);
@@ -71,6 +74,10 @@ public final class Filters {
                 return matching(BINDINGS.get(Integer.parseInt(words[1])).toFilter());
             case "range":
                 return ranged(text(words[1]));
+            case "controller":
+                return controlled(words);
+            case "word":
+                return word(words[1], Byte.parseByte(words[2]));
             case "forget":
                 BINDINGS.clear();
                 return "ok";
@@ -164,8 +171,47 @@ public final class Filters {
         }
     }
 
+    private static String controlled(String[] words) throws Exception {
+        if (validation == null) {
+            for (Method method : Class.forName("org.apache.kafka.controller.AclControlManager").getDeclaredMethods()) {
+                if (method.getName().equals("validateNewAcl")) {
+                    method.setAccessible(true);
+                    validation = method;
+                }
+            }
+        }
+        AclBinding binding = binding(java.util.Arrays.copyOfRange(words, 1, words.length));
+        boolean ranges = words[1].equals("YES");
+        try {
+            if (validation.getParameterCount() == 2) {
+                validation.invoke(null, binding, ranges);
+            } else {
+                validation.invoke(null, binding);
+            }
+            return "ok";
+        } catch (InvocationTargetException error) {
+            return told(error.getCause());
+        }
+    }
+
+    private static String word(String kind, byte code) {
+        switch (kind) {
+            case "resource":
+                return ResourceType.fromCode(code).name();
+            case "pattern":
+                return PatternType.fromCode(code).name();
+            case "operation":
+                return AclOperation.fromCode(code).name();
+            default:
+                return AclPermissionType.fromCode(code).name();
+        }
+    }
+
     private static String told(Throwable error) {
-        return error.getClass().getSimpleName() + "|" + error.getMessage();
+        // A text may hold line breaks and anything else that a host or a principal holds.
+        String text = error.getMessage() == null ? "" : error.getMessage();
+        return error.getClass().getSimpleName() + "|"
+            + Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
     }
 
     private static String text(String word) {
