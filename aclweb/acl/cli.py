@@ -12,7 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from aclweb.acl.commands import affecting, audit, check, convert, decide, kafka_acls, listed, needs, whatif
+from aclweb.acl.commands import (
+    affecting,
+    audit,
+    check,
+    convert,
+    decide,
+    kafka_acls,
+    listed,
+    needs,
+    redundant,
+    whatif,
+)
 from aclweb.acl.commands.console import BAD_INPUT, INTERRUPTED, READER_LEFT, UsageError, hush, tell
 from aclweb.acl.commands.inputs import Inputs
 from aclweb.acl.model import AclError
@@ -38,6 +49,7 @@ COMMANDS = {
     ),
     "list": Command("the ACLs that a DescribeAcls filter finds", listed.add_options, listed.run),
     "whatif": Command("what an edit or a new topic would change", whatif.add_options, whatif.run),
+    "redundant": Command("the ACLs that could go or be fewer", redundant.add_options, redundant.run),
     "convert": Command("ACLs in another notation", convert.add_options, convert.run),
     "kafka-acls": Command(
         "what kafka-acls would do with its arguments", kafka_acls.add_options, kafka_acls.run

@@ -1,0 +1,598 @@
+"""Which ACLs could go without a trace, and which could be fewer?
+
+`redundant` looks at each ACL alone: `implied`, `shadowed` and `dead` mean that removing this
+one and no other changes no decision for any name, principal or host, and `by` holds the ACLs
+one of which counts wherever it counts. `removable` says which of them can go together. The
+same holds for questions about a whole resource type, but for one oddity of Kafka: there a
+DENY on the empty prefix, which brokers have not taken since 3.5, outweighs nothing.
+
+`consolidations` are proposals to say the same with fewer ACLs. What each would allow beside
+that is worked out by the what-if, on the names that exist and on those that may come, so a
+proposal that is called exact was compared question by question.
+
+ACLs with a value that aclweb does not know are neither found nor taken as a proof.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collapse_addresses
+from typing import TypeVar
+
+from aclweb.acl.addresses import as_java_prints
+from aclweb.acl.delta import Delta
+from aclweb.acl.hosts import read_address, read_range
+from aclweb.acl.index import IMPLIED, AclIndex
+from aclweb.acl.model import (
+    ANY_USER,
+    CLUSTER_NAME,
+    WILDCARD,
+    AclBinding,
+    AclError,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+    split_principal,
+)
+from aclweb.acl.patterns import PrefixChain, empty_prefix_covers, wildcard_covers
+from aclweb.acl.profiles import Rules, operations_of
+from aclweb.acl.universe import Names, starting_with
+from aclweb.acl.whatif import Effect, simulate
+from aclweb.acl.wording import name_text, says
+
+IMPLIED_RULE = "implied"
+SHADOWED = "shadowed"
+DEAD = "dead"
+HARMLESS_DUPLICATE = "harmless-duplicate"
+UNREACHABLE = "unreachable"
+ORPHAN = "orphan"
+CONSOLIDATE_OPERATIONS = "consolidate-operations"
+CONSOLIDATE_PREFIX = "consolidate-prefix"
+CONSOLIDATE_HOSTS = "consolidate-hosts"
+
+NAMES_FOR_A_PREFIX = 3
+"""From so many names on, one prefix is proposed in their place."""
+
+PROPOSALS_COMPARED = 100
+"""How many proposals are worked out; those that save most come first."""
+
+NAMES_SPELLED = 3
+"""How many names a sentence spells out before it counts the rest."""
+
+LEGAL_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}\Z")
+_TOPIC_START = re.compile(r"[a-zA-Z0-9._-]{0,249}\Z")
+_DELIMITERS = re.compile(r"[._:/-]")
+
+
+@dataclass(frozen=True)
+class Redundancy:
+    """One ACL that could go, or (for a consolidation) the ACL that could stand for several.
+
+    acl: the ACL; a proposed one for a consolidation. by: the proof; for a consolidation the
+    ACLs that would go. extra: what a consolidation would change beside that, empty for an
+    exact one; None for every other rule. keeps_covered: an ACL that covers the names of a dead
+    one, needed where everyone is allowed while no ACL exists.
+    """
+
+    rule: str
+    severity: str
+    sentence: str
+    acl: AclBinding
+    by: tuple[AclBinding, ...] = ()
+    extra: tuple[Effect, ...] | None = None
+    keeps_covered: AclBinding | None = None
+
+    @property
+    def rests_on(self) -> tuple[AclBinding, ...]:
+        """The ACLs without which the finding would not hold."""
+        return self.by if self.keeps_covered is None else (*self.by, self.keeps_covered)
+
+    def as_dict(self) -> dict[str, object]:
+        answer: dict[str, object] = {
+            "rule": self.rule,
+            "severity": self.severity,
+            "sentence": self.sentence,
+            "acl": self.acl.as_dict(),
+            "by": [binding.as_dict() for binding in self.by],
+        }
+        if self.extra is not None:
+            answer["extra"] = [effect.as_dict() for effect in self.extra]
+        return answer
+
+
+def redundant(
+    index: AclIndex, rules: Rules | None = None, names: Names | None = None
+) -> Iterator[Redundancy]:
+    """Yield what is redundant, ACL by ACL in the order of `index`.
+
+    names: the topics, groups and transactional ids that exist, for `orphan`; a type without
+    a single given name is not looked at.
+    """
+    rules = rules or Rules()
+    filed = _Filed(index, rules)
+    existing = _Existing(names or Names(), rules)
+    for binding in index:
+        if not binding.has_unknown:
+            yield from _findings(binding, filed, existing, rules)
+
+
+def removable(findings: Iterable[Redundancy]) -> tuple[AclBinding, ...]:
+    """Return ACLs that can all be removed at once without changing a decision.
+
+    A proof still holds where what it rests on goes too, as long as the proof of that leads to
+    an ACL that stays: whatever covers a cover covers. Only ACLs whose proofs lead back to
+    themselves, which say the same in other words, cannot all go.
+    """
+    gone: dict[AclBinding, tuple[AclBinding, ...]] = {}
+    for finding in findings:
+        proven = finding.rule in (IMPLIED_RULE, SHADOWED, DEAD) and finding.acl not in gone
+        if proven and not _leads_back(finding.acl, finding.rests_on, gone):
+            gone[finding.acl] = finding.rests_on
+    return tuple(gone)
+
+
+def _leads_back(
+    binding: AclBinding, proof: Sequence[AclBinding], gone: dict[AclBinding, tuple[AclBinding, ...]]
+) -> bool:
+    waiting, seen = list(proof), set(proof)
+    while waiting:
+        one = waiting.pop()
+        if one == binding:
+            return True
+        fresh = [other for other in gone.get(one, ()) if other not in seen]
+        seen.update(fresh)
+        waiting += fresh
+    return False
+
+
+def consolidations(
+    index: AclIndex, rules: Rules | None = None, names: Names | None = None
+) -> Iterator[Redundancy]:
+    """Yield proposals to replace several ACLs by one, those that save most first."""
+    rules = rules or Rules()
+    proposals = [
+        *_operation_proposals(index, rules),
+        *_host_proposals(index, rules),
+        *_prefix_proposals(index),
+    ]
+    proposals.sort(key=lambda proposal: -len(proposal[2]))
+    comparison = _Comparison(index, rules, names or Names())
+    proposals = [proposal for proposal in proposals if comparison.is_worth_it(*proposal)]
+    for rule, proposed, replaced in proposals[:PROPOSALS_COMPARED]:
+        extra = comparison.differences(proposed, replaced)
+        yield Redundancy(rule, "info", _proposed(proposed, replaced, extra), proposed, replaced, extra)
+
+
+Pattern = tuple[bool, str]
+"""Whether it is LITERAL, and the name."""
+
+_Group = dict[Operation, AclBinding]
+
+
+class _Patterns:
+    """The patterns of one type, with what stands on each; asked for all that cover a given one."""
+
+    def __init__(self, groups: dict[Pattern, _Group], rules: Rules) -> None:
+        self.groups, self._rules = groups, rules
+        self._chain = PrefixChain.of(name for literal, name in groups if not literal and name)
+        masks: list[int] = []
+        for prefix, parent in zip(self._chain.prefixes, self._chain.parents, strict=True):
+            masks.append(_bits(groups[False, prefix]) | (masks[parent] if parent >= 0 else 0))
+        # For each prefix the operations that it or a shorter one has, so that a search knows when to stop.
+        self._masks = masks
+
+    def find(self, binding: AclBinding, operations: Sequence[Operation]) -> AclBinding | None:
+        """Return another binding with one of these operations whose pattern covers that of `binding`."""
+        wanted = sum(1 << operation.code for operation in operations)
+        for group in self._covering(binding, wanted):
+            for operation in operations:
+                found = group.get(operation)
+                if found is not None and found != binding:
+                    return found
+        return None
+
+    def _covering(self, binding: AclBinding, wanted: int) -> Iterator[_Group]:
+        name, rules = binding.resource_name, self._rules
+        literal = binding.pattern_type is PatternType.LITERAL
+        is_wildcard = literal and name == WILDCARD
+        if literal and (True, name) in self.groups:
+            yield self.groups[True, name]
+        if not is_wildcard and name:
+            place = self._chain.longest(name)
+            while place >= 0 and self._masks[place] & wanted:
+                yield self.groups[False, self._chain.prefixes[place]]
+                place = self._chain.parents[place]
+        if not is_wildcard and _under_wildcard(literal, name, rules):
+            yield self.groups.get((True, WILDCARD), {})
+        if empty_prefix_covers(name, rules):
+            yield self.groups.get((False, ""), {})
+        if not literal and not name and not rules.is_standard:
+            # For AclAuthorizer the empty prefix covers the empty name alone, as the empty literal does.
+            yield self.groups.get((True, ""), {})
+
+
+def _under_wildcard(literal: bool, name: str, rules: Rules) -> bool:
+    """Whether LITERAL `*` covers all that this other pattern covers."""
+    if literal:
+        return wildcard_covers(name, rules)
+    if not name:
+        return not rules.is_standard
+    # A prefix that begins with an asterisk has longer names, which KRaft's wildcard skips.
+    return wildcard_covers(name + name, rules)
+
+
+class _Filed:
+    """All bindings without unknown values, by type, principal, host and permission."""
+
+    def __init__(self, index: AclIndex, rules: Rules) -> None:
+        self.rules = rules
+        groups: dict[tuple[ResourceType, str, str, PermissionType], dict[Pattern, _Group]] = {}
+        anyone: dict[ResourceType, dict[Pattern, list[AclBinding]]] = {}
+        ranges: dict[tuple[int, int], dict[int, dict[str, None]]] = {}
+        for binding in index:
+            if binding.has_unknown:
+                continue
+            pattern = binding.pattern_type is PatternType.LITERAL, binding.resource_name
+            anyone.setdefault(binding.resource_type, {}).setdefault(pattern, []).append(binding)
+            if split_principal(binding.principal) is None:
+                continue
+            owner = binding.resource_type, binding.principal, binding.host, binding.permission_type
+            groups.setdefault(owner, {}).setdefault(pattern, {})[binding.operation] = binding
+            span = read_range(binding.host) if rules.cidr_hosts else None
+            if span is not None:
+                bits, start, length = span
+                by_start = ranges.setdefault((bits, length), {})
+                by_start.setdefault(start >> bits - length, {})[binding.host] = None
+        self._owners = {owner: _Patterns(found, rules) for owner, found in groups.items()}
+        self._ranges = ranges
+        self._anyone = {
+            kind: _Patterns({pattern: _one_or_two(found) for pattern, found in patterns.items()}, rules)
+            for kind, patterns in anyone.items()
+        }
+
+    def find(
+        self, binding: AclBinding, permission: PermissionType, operations: Sequence[Operation]
+    ) -> AclBinding | None:
+        """Return another binding with this permission and one of these operations that is at least as wide.
+
+        Its pattern, principal and host then cover all that those of `binding` cover.
+        """
+        for principal in dict.fromkeys((binding.principal, ANY_USER)):
+            for host in self._hosts_around(binding.host):
+                patterns = self._owners.get((binding.resource_type, principal, host, permission))
+                found = patterns.find(binding, operations) if patterns is not None else None
+                if found is not None:
+                    return found
+        return None
+
+    def also_covering(self, binding: AclBinding) -> AclBinding | None:
+        """Return another ACL that covers every name that this one covers, whoever it is for."""
+        return self._anyone[binding.resource_type].find(binding, (Operation.READ, Operation.ALL))
+
+    def _hosts_around(self, host: str) -> Iterator[str]:
+        """Yield each host of an ACL that admits every address that this host admits, itself first."""
+        yield host
+        if host != WILDCARD:
+            yield WILDCARD
+        if not self._ranges:
+            return
+        bits, address, length = _span(host)
+        for (family, shorter), starts in self._ranges.items():
+            if family == bits and shorter <= length:
+                yield from (text for text in starts.get(address >> bits - shorter, ()) if text != host)
+
+
+def _span(host: str) -> tuple[int, int, int]:
+    """Return (bits of the family, address, prefix length) of a host; no bits if it is neither range nor address."""
+    span = read_range(host)
+    if span is not None:
+        return span
+    address = read_address(host) if _is_address(host) else None
+    # 0.0.0.0 is in no range.
+    if address is None or address == (32, 0):
+        return 0, 0, 0
+    return address[0], address[1], address[0]
+
+
+def _one_or_two(bindings: Sequence[AclBinding]) -> _Group:
+    """File a pattern's bindings under two stand-in operations: enough to find one that is not a given one."""
+    return dict(zip((Operation.READ, Operation.ALL), bindings[:2], strict=False))
+
+
+def _bits(group: _Group) -> int:
+    return sum(1 << operation.code for operation in group)
+
+
+class _Existing:
+    """The names that exist, to see what a pattern covers among them."""
+
+    def __init__(self, names: Names, rules: Rules) -> None:
+        self._rules = rules
+        given = {
+            ResourceType.TOPIC: (*names.topics, *names.new_topics),
+            ResourceType.GROUP: names.groups,
+            ResourceType.TRANSACTIONAL_ID: names.transactional_ids,
+        }
+        self._sorted = {kind: sorted(found) for kind, found in given.items() if found}
+        self._members = {kind: frozenset(found) for kind, found in self._sorted.items()}
+
+    def under(self, binding: AclBinding) -> tuple[str, ...]:
+        """Return the given names of the type that a LITERAL or PREFIXED pattern covers."""
+        if binding.pattern.is_wildcard:
+            return tuple(self._sorted.get(binding.resource_type, ()))
+        if binding.pattern_type is PatternType.LITERAL:
+            members = self._members.get(binding.resource_type, frozenset())
+            return (binding.resource_name,) if binding.resource_name in members else ()
+        return tuple(starting_with(self._sorted.get(binding.resource_type, ()), binding.resource_name))
+
+    def count_under(self, prefixed: AclBinding) -> int:
+        """Return about how many given names begin with a prefix, without listing them."""
+        ordered, prefix = self._sorted.get(prefixed.resource_type, []), prefixed.resource_name
+        return bisect_right(ordered, prefix + chr(sys.maxunicode)) - bisect_left(ordered, prefix)
+
+    def has_none_under(self, binding: AclBinding) -> bool:
+        """Whether names of this type were given and the pattern covers none of them."""
+        return binding.resource_type in self._members and not self.under(binding)
+
+
+def _findings(binding: AclBinding, filed: _Filed, existing: _Existing, rules: Rules) -> Iterator[Redundancy]:
+    alike = filed.find(
+        binding, binding.permission_type, tuple(dict.fromkeys((binding.operation, Operation.ALL)))
+    )
+    if alike is not None:
+        sentence = f"{says(binding)}: this is said already by another ACL. {says(alike)}."
+        yield Redundancy(IMPLIED_RULE, "info", sentence, binding, (alike,))
+    denies = _shadow(binding, filed)
+    if denies:
+        sentence = (
+            f"{says(binding)}: this never counts, because whatever it allows is denied. "
+            f"{' '.join(f'{says(deny)}.' for deny in denies)}"
+        )
+        yield Redundancy(SHADOWED, "warning", sentence, binding, denies)
+    why_dead = _why_dead(binding, rules)
+    cover = filed.also_covering(binding) if why_dead is not None and rules.allow_everyone else None
+    if why_dead is not None and (cover is not None or not rules.allow_everyone):
+        severity = "error" if binding.is_deny else "warning"
+        meaning = "it denies nobody anything" if binding.is_deny else "it allows nobody anything"
+        sentence = f"{says(binding)}: {why_dead}, so {meaning}."
+        yield Redundancy(DEAD, severity, sentence, binding, keeps_covered=cover)
+    if alike is None and not denies and binding.permission_type is PermissionType.ALLOW:
+        stronger = filed.find(binding, PermissionType.ALLOW, _IMPLYING.get(binding.operation, ()))
+        if stronger is not None:
+            sentence = f"{says(binding)}: another ACL brings this with it. {says(stronger)}."
+            yield Redundancy(HARMLESS_DUPLICATE, "info", sentence, binding, (stronger,))
+    why_unreachable = _why_unreachable(binding)
+    if why_unreachable is not None:
+        sentence = f"{says(binding)}: {why_unreachable}."
+        yield Redundancy(UNREACHABLE, "error" if binding.is_deny else "warning", sentence, binding)
+    elif existing.has_none_under(binding):
+        what = binding.resource_type.name.lower().replace("_", " ")
+        sentence = (
+            f"{says(binding)}: no {what} that exists is covered by it now; one that is made later may be."
+        )
+        yield Redundancy(ORPHAN, "info", sentence, binding)
+
+
+_IMPLYING: dict[Operation, tuple[Operation, ...]] = {
+    implied: tuple(operation for operation, other in IMPLIED.items() if other is implied)
+    for implied in set(IMPLIED.values())
+}
+
+
+def _shadow(binding: AclBinding, filed: _Filed) -> tuple[AclBinding, ...]:
+    """Return DENYs one of which counts wherever this ALLOW counts; none if there is room left."""
+    if binding.permission_type is not PermissionType.ALLOW:
+        return ()
+    everything = filed.find(binding, PermissionType.DENY, (Operation.ALL,))
+    if everything is not None:
+        return (everything,)
+    allowed = (binding.operation, IMPLIED.get(binding.operation))
+    denies: dict[AclBinding, None] = {}
+    for operation in allowed:
+        if operation is None:
+            continue
+        deny = filed.find(binding, PermissionType.DENY, (operation,))
+        if deny is None:
+            return ()
+        denies[deny] = None
+    return tuple(denies)
+
+
+def _why_dead(binding: AclBinding, rules: Rules) -> str | None:
+    """Say why no session can ever match this principal or host, None if one can."""
+    if split_principal(binding.principal) is None:
+        return f"the principal {binding.principal!r} has no type and is nobody's"
+    host = binding.host
+    if host == WILDCARD or _is_address(host):
+        return None
+    if "/" in host:
+        if not rules.cidr_hosts:
+            return f"this Kafka reads no address ranges, and no client's address is {host!r}"
+        return None if read_range(host) is not None else f"Kafka cannot read the address range {host!r}"
+    address = read_address(host)
+    if address is not None:
+        return f"brokers compare the text of addresses and write this one {_java_text(host)!r}, not {host!r}"
+    return f"brokers compare addresses, and {host!r} is none"
+
+
+def _is_address(host: str) -> bool:
+    """Whether a session's host can have exactly this text."""
+    plain, percent, scope = host.partition("%")
+    return _java_text(plain) == plain and (not percent or (":" in plain and bool(scope)))
+
+
+def _java_text(host: str) -> str | None:
+    try:
+        return as_java_prints(host)
+    except AclError:
+        return None
+
+
+def _why_unreachable(binding: AclBinding) -> str | None:
+    """Say why this ACL meets no request of a real client, though its letters could match; None if it may."""
+    name, literal = binding.resource_name, binding.pattern_type is PatternType.LITERAL
+    if WILDCARD in binding.principal and binding.principal != ANY_USER:
+        return f"only {ANY_USER} is a wildcard, and nobody is likely to be called {binding.principal!r}"
+    if binding.resource_type is ResourceType.CLUSTER and not binding.pattern.is_wildcard:
+        reached = name == CLUSTER_NAME if literal else CLUSTER_NAME.startswith(name)
+        if not reached:
+            return f"the only cluster that requests name is {CLUSTER_NAME!r}"
+    if binding.resource_type is ResourceType.TOPIC and not binding.pattern.is_wildcard:
+        if not literal and name == WILDCARD:
+            return "an asterisk in a prefix is an ordinary letter, and no topic begins with one; LITERAL * is for all"
+        if not (LEGAL_TOPIC if literal else _TOPIC_START).match(name) or (literal and name in (".", "..")):
+            return f"no topic can be called so: {name!r} has a character that topic names cannot have, or too many"
+    return None
+
+
+_Proposal = tuple[str, AclBinding, tuple[AclBinding, ...]]
+
+
+def _operation_proposals(index: AclIndex, rules: Rules) -> Iterator[_Proposal]:
+    """Propose ALL in place of every operation that means something on the type."""
+    for shared, group in _grouped(index, "operation"):
+        wanted = set(operations_of(shared.resource_type, rules))
+        found = tuple(binding for binding in group if binding.operation in wanted)
+        if len(wanted) > 1 and {binding.operation for binding in found} == wanted:
+            yield CONSOLIDATE_OPERATIONS, replace(shared, operation=Operation.ALL), found
+
+
+def _host_proposals(index: AclIndex, rules: Rules) -> Iterator[_Proposal]:
+    """Propose a range in place of hosts that together are exactly that range."""
+    if not rules.cidr_hosts:
+        return
+    for shared, group in _grouped(index, "host"):
+        by_family: dict[int, dict[tuple[int, int], AclBinding]] = {32: {}, 128: {}}
+        for binding in group:
+            bits, address, length = _span(binding.host)
+            # A range also holds the addresses of one interface, which a single IPv6 address does not.
+            if bits == 32 or (bits == 128 and "/" in binding.host):
+                by_family[bits][address, length] = binding
+        v4 = {IPv4Network(span, strict=False): binding for span, binding in by_family[32].items()}
+        v6 = {IPv6Network(span, strict=False): binding for span, binding in by_family[128].items()}
+        for host, parts in (*_joined(v4, collapse_addresses(v4)), *_joined(v6, collapse_addresses(v6))):
+            if read_range(host) is not None:
+                yield CONSOLIDATE_HOSTS, replace(shared, host=host), parts
+
+
+Network = TypeVar("Network", IPv4Network, IPv6Network)
+
+
+def _joined(
+    parts: Mapping[Network, AclBinding], ranges: Iterable[Network]
+) -> Iterator[tuple[str, tuple[AclBinding, ...]]]:
+    """Yield each range that several parts make up, with them."""
+    for joined in ranges:
+        inside = tuple(binding for part, binding in parts.items() if part.subnet_of(joined))
+        if len(inside) > 1 and joined not in parts:
+            yield str(joined), inside
+
+
+def _edges(proposed: AclBinding, replaced: Iterable[AclBinding]) -> Iterator[str]:
+    """Yield the first and last address of each range, and those beside them: where a mistake would show."""
+    for host in {proposed.host, *(binding.host for binding in replaced)}:
+        bits, address, length = _span(host)
+        if not bits:
+            continue
+        size = 1 << bits - length
+        first = address // size * size
+        for edge in (first - 1, first, first + size - 1, first + size):
+            if 0 <= edge < 1 << bits:
+                yield as_java_prints(str(IPv4Address(edge) if bits == 32 else IPv6Address(edge)))
+
+
+def _prefix_proposals(index: AclIndex) -> Iterator[_Proposal]:
+    """Propose a prefix that ends in a delimiter in place of several names that begin with it."""
+    for shared, group in _grouped(index, "resource_name"):
+        if shared.pattern_type is not PatternType.LITERAL or shared.resource_type is ResourceType.CLUSTER:
+            continue
+        under: dict[str, list[AclBinding]] = {}
+        for binding in group:
+            for found in _DELIMITERS.finditer(binding.resource_name):
+                if 0 < found.end() < len(binding.resource_name):
+                    under.setdefault(binding.resource_name[: found.end()], []).append(binding)
+        taken: set[AclBinding] = set()
+        for prefix in sorted(under, key=len, reverse=True):
+            parts = [binding for binding in under[prefix] if binding not in taken]
+            if len(parts) >= NAMES_FOR_A_PREFIX:
+                taken.update(parts)
+                proposed = replace(shared, resource_name=prefix, pattern_type=PatternType.PREFIXED)
+                yield CONSOLIDATE_PREFIX, proposed, tuple(parts)
+
+
+class _Comparison:
+    """Works out what a proposal would change, with only those ACLs and names that can matter."""
+
+    def __init__(self, index: AclIndex, rules: Rules, names: Names) -> None:
+        self._rules, self._names = rules, names
+        self._existing = _Existing(names, rules)
+        self._by_type: dict[ResourceType, list[AclBinding]] = {}
+        self._by_caller: dict[tuple[ResourceType, str], list[AclBinding]] = {}
+        for binding in index:
+            self._by_type.setdefault(binding.resource_type, []).append(binding)
+            self._by_caller.setdefault((binding.resource_type, binding.principal), []).append(binding)
+
+    def is_worth_it(self, rule: str, proposed: AclBinding, replaced: Sequence[AclBinding]) -> bool:
+        """Whether a proposal opens at most as many existing names again as it stands for."""
+        return rule != CONSOLIDATE_PREFIX or self._existing.count_under(proposed) <= 2 * len(replaced)
+
+    def differences(self, proposed: AclBinding, replaced: tuple[AclBinding, ...]) -> tuple[Effect, ...]:
+        """Return what is allowed, refused or unsure after the replacement and was not before."""
+        kind, caller = proposed.resource_type, proposed.principal
+        if self._rules.allow_everyone:
+            # Everybody can be touched, by the default that the rule ends.
+            near = self._by_type[kind]
+        elif caller == ANY_USER:
+            # Whoever gains by a rule for everyone, somebody whom no ACL names gains too.
+            near = self._by_caller[kind, ANY_USER]
+        else:
+            near = self._by_caller[kind, caller] + self._by_caller.get((kind, ANY_USER), [])
+        delta = Delta(add=(proposed,), remove=replaced)
+        under = self._existing.under(proposed)
+        names = Names(
+            topics=under if kind is ResourceType.TOPIC else (),
+            groups=under if kind is ResourceType.GROUP else (),
+            transactional_ids=under if kind is ResourceType.TRANSACTIONAL_ID else (),
+            principals=self._names.principals,
+            hosts=tuple(_edges(proposed, replaced)),
+        )
+        impact = simulate(delta, AclIndex(near), names, self._rules)
+        if proposed.host == replaced[0].host:
+            return (*impact.gains, *impact.loses, *impact.depends)
+        # The joined range holds the same addresses, which the what-if tries at its edges. That
+        # it also has cells for the texts of ranges, which are no client's address, is no difference.
+        return tuple(effect for effect in (*impact.gains, *impact.loses) if _is_address(effect.host))
+
+
+def _proposed(proposed: AclBinding, replaced: Sequence[AclBinding], extra: Sequence[Effect]) -> str:
+    start = f"One ACL could stand for {len(replaced):,}. {says(proposed)}"
+    if not extra:
+        return f"{start}: exactly the same access."
+    exact = sorted({effect.names_text for effect in extra if effect.resource_name is not None})
+    open_ended = sorted({effect.names_text for effect in extra if effect.resource_name is None})
+    verb = "refuse" if proposed.is_deny else "allow"
+    also: list[str] = []
+    if exact:
+        shown = ", ".join(map(name_text, exact[:NAMES_SPELLED]))
+        more = f" and {len(exact) - NAMES_SPELLED:,} more" if len(exact) > NAMES_SPELLED else ""
+        also.append(f"{shown}{more}")
+    if open_ended:
+        also.append(f"every name made later that begins with {name_text(proposed.resource_name)}")
+    return f"{start}: it would also {verb} {' and '.join(also)}."
+
+
+def _grouped(index: AclIndex, field: str) -> Iterator[tuple[AclBinding, list[AclBinding]]]:
+    """Yield groups of several bindings that differ in one field alone, with one of them as the pattern."""
+    groups: dict[tuple[object, ...], list[AclBinding]] = {}
+    for binding in index:
+        if not binding.has_unknown:
+            key = tuple(getattr(binding, name) for name in AclBinding.__slots__ if name != field)
+            groups.setdefault(key, []).append(binding)
+    for group in groups.values():
+        if len(group) > 1:
+            yield group[0], group

@@ -1,0 +1,352 @@
+import json
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from aclweb.acl.cli import main
+from aclweb.acl.index import AclIndex
+from aclweb.acl.model import (
+    AccessRequest,
+    AclBinding,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
+from aclweb.acl.notation import write_acls
+from aclweb.acl.profiles import Rules, operations_of
+from aclweb.acl.redundancy import consolidations, redundant, removable
+from aclweb.acl.universe import Names
+from tests import reference
+from tests.builders import allow, deny
+from tests.random_cases import SCALE, World, random_rules
+
+TYPES = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
+NAMES = ("a", "ab", "a.b", "a.b", "a.c", "a.d", "a.", "*", "*", "", "*a")
+HOSTS = (
+    "*",
+    "*",
+    "10.0.0.7",
+    "10.0.0.8",
+    "10.0.0.9",
+    "10.0.0.8/31",
+    "10.0.0.9/31",
+    "10.0.0.0/24",
+    "::1",
+    "x",
+)
+SESSION_HOSTS = ("10.0.0.7", "10.0.0.8", "10.0.0.9", "10.0.0.10", "0:0:0:0:0:0:0:1", "0.0.0.0")
+
+
+def crowded_world(seed):
+    """Few names, callers and operations, so that ACLs imply and deny one another."""
+    rng = random.Random(f"crowded {seed}")
+    rules = random_rules(rng)
+    principals = rng.choice((("User:a", "User:*"), ("User:a", "User:b", "User:*", "User:a*")))
+    resource_type = rng.choice(TYPES)
+    names = [rng.choice(NAMES) for _ in range(4)]
+    operations = [Operation.READ, Operation.DESCRIBE, Operation.ALL]
+    operations += rng.sample([o for o in Operation if o not in (Operation.UNKNOWN, Operation.ANY)], 2)
+    hosts = HOSTS
+    if rng.random() < 0.3:
+        operations, names, hosts = list(operations_of(resource_type, rules)), names[:1], ("*", "10.0.0.8/31")
+    permissions = (PermissionType.ALLOW, PermissionType.ALLOW, PermissionType.DENY)
+    bindings = tuple(
+        AclBinding(
+            resource_type,
+            rng.choice(names),
+            rng.choice((PatternType.LITERAL, PatternType.PREFIXED)),
+            rng.choice(principals),
+            rng.choice(hosts),
+            rng.choice(operations),
+            rng.choice(permissions),
+        )
+        for _ in range(rng.choice((5, 12, 20)))
+    )
+    return World(bindings, rules), rng
+
+
+def questions(world, rng, most=600):
+    """Requests that could tell two worlds apart: each name and beside it, each caller and a stranger."""
+    own = {binding.resource_name for binding in world.bindings}
+    names = sorted({*own, *(name + letter for name in own for letter in "a*\ue000"), "*", "zz", "", "*q"})
+    callers = [*sorted({b.principal for b in world.bindings} - {"User:*"}), "User:nobody"]
+    found = [
+        AccessRequest(caller, host, operation, kind, name)
+        for kind in {binding.resource_type for binding in world.bindings}
+        for name in [*rng.sample(names, min(8, len(names))), None]
+        for caller in callers
+        for host in SESSION_HOSTS
+        for operation in (*operations_of(kind, world.rules), Operation.ALL)
+    ]
+    return rng.sample(found, min(most, len(found)))
+
+
+def differing(requests, before, after, rules):
+    return [r for r in requests if reference.allows(r, before, rules) != reference.allows(r, after, rules)]
+
+
+@pytest.mark.parametrize("seed", range(25 * SCALE))
+def test_what_is_redundant_alone_changes_no_decision_when_it_goes(seed):
+    world, rng = crowded_world(seed)
+    index = AclIndex(world.bindings)
+    requests = questions(world, rng)
+    findings = list(redundant(index, world.rules))
+
+    for finding in findings:
+        if finding.rule in ("orphan", "unreachable"):
+            continue
+        left = [binding for binding in index if binding != finding.acl]
+        changed = differing(requests, list(index), left, world.rules)
+        if finding.rule == "harmless-duplicate" or _rests_on_an_empty_prefix(finding.by):
+            changed = [request for request in changed if request.resource_name is not None]
+        assert not changed, (finding.sentence, changed[0])
+
+    left = [binding for binding in index if binding not in removable(findings)]
+    changed = differing(requests, list(index), left, world.rules)
+    if _rests_on_an_empty_prefix(index):
+        changed = [request for request in changed if request.resource_name is not None]
+    assert not changed
+
+
+def _rests_on_an_empty_prefix(bindings):
+    return any(binding.is_deny and not binding.resource_name for binding in bindings)
+
+
+def is_as_wide(wide, narrow, rules):
+    """Whether one ACL is at least as wide as another, by trying the names that could tell them apart."""
+    base = narrow.resource_name
+    names = {base, *(base + letter for letter in "a*\ue000"), "*", "*q", "zz", ""}
+    covered = [name for name in names if reference.covers(narrow, narrow.resource_type, name, rules)]
+    return (
+        wide.resource_type is narrow.resource_type
+        and wide.principal in ("User:*", narrow.principal)
+        and wide.host in ("*", narrow.host)
+        and all(reference.covers(wide, narrow.resource_type, name, rules) for name in covered)
+    )
+
+
+@pytest.mark.parametrize("seed", range(40 * SCALE))
+def test_every_acl_that_one_other_implies_or_denies_whole_is_found(seed):
+    world, _ = crowded_world(seed)
+    index = AclIndex(world.bindings)
+    findings = list(redundant(index, world.rules))
+    implied = {finding.acl for finding in findings if finding.rule == "implied"}
+    shadowed = {finding.acl for finding in findings if finding.rule == "shadowed"}
+
+    for narrow in index:
+        wider = [other for other in index if other != narrow and is_as_wide(other, narrow, world.rules)]
+        for other in wider:
+            if other.permission_type is narrow.permission_type:
+                if other.operation in (narrow.operation, Operation.ALL):
+                    assert narrow in implied, (narrow, other)
+            elif other.is_deny and other.operation is Operation.ALL:
+                assert narrow in shadowed, (narrow, other)
+
+
+def test_the_crowded_worlds_meet_every_rule():
+    met = Counter()
+    for seed in range(60):
+        world, _ = crowded_world(seed)
+        met.update(finding.rule for finding in redundant(AclIndex(world.bindings), world.rules))
+
+    for rule in ("implied", "shadowed", "dead", "harmless-duplicate", "unreachable"):
+        assert met[rule] >= 5, met
+
+
+@pytest.mark.parametrize("seed", range(25 * SCALE))
+def test_a_consolidation_called_exact_changes_no_decision_about_a_name(seed):
+    world, rng = crowded_world(seed)
+    index = AclIndex(world.bindings)
+    requests = [r for r in questions(world, rng) if r.resource_name is not None]
+    requests = [r for r in requests if r.operation is not Operation.ALL]
+
+    for proposal in consolidations(index, world.rules):
+        after = [binding for binding in index if binding not in proposal.by] + [proposal.acl]
+        if not proposal.extra:
+            assert not differing(requests, list(index), after, world.rules), proposal.sentence
+
+
+def test_an_acl_under_a_wider_one_names_it():
+    wide = allow("User:bob", "READ", "orders.", pattern="PREFIXED")
+    narrow = allow("User:bob", "READ", "orders.eu", host="10.0.0.7")
+
+    (finding,) = redundant(AclIndex([wide, narrow]))
+
+    assert (finding.rule, finding.acl, finding.by) == ("implied", narrow, (wide,))
+    assert "said already by another ACL" in finding.sentence
+
+
+def test_a_deny_of_read_alone_leaves_describe_and_so_shadows_nothing():
+    allowed = allow("User:bob", "READ", "orders")
+    refusal = deny("User:*", "READ", "orders")
+
+    assert not list(redundant(AclIndex([allowed, refusal])))
+    both = (refusal, deny("User:bob", "DESCRIBE", "ord", pattern="PREFIXED"))
+    (finding,) = [f for f in redundant(AclIndex([allowed, *both])) if f.acl == allowed]
+    assert finding.rule == "shadowed"
+    assert set(finding.by) == set(both)
+
+
+@pytest.mark.parametrize(
+    ("host", "version", "dead"),
+    [
+        ("example.com", "4.4", True),
+        ("::1", "4.4", True),
+        ("010.0.0.7", "4.4", True),
+        ("0:0:0:0:0:0:0:1", "4.4", False),
+        ("fe80:0:0:0:0:0:0:1%eth0", "4.4", False),
+        ("10.0.0.7", "4.4", False),
+        ("10.0.0.0/8", "4.4", False),
+        ("10.0.0.0/8", "4.3", True),
+        ("10.0.0.0/33", "4.4", True),
+    ],
+)
+def test_a_host_that_no_session_can_have_makes_an_acl_dead(host, version, dead):
+    refusal = deny("User:bob", "READ", "orders", host=host)
+
+    findings = list(redundant(AclIndex([refusal]), Rules(kafka_version=version)))
+
+    assert [finding.rule for finding in findings] == (["dead"] if dead else [])
+    assert all(finding.severity == "error" for finding in findings)
+
+
+def test_a_dead_acl_that_ends_the_default_of_its_topic_is_not_called_dead():
+    dead = allow("User:bob", "READ", "orders", host="example.com")
+    other = allow("User:eve", "READ", "orders")
+    open_by_default = Rules(allow_everyone=True)
+
+    assert not list(redundant(AclIndex([dead]), open_by_default))
+    assert [f.rule for f in redundant(AclIndex([dead, other]), open_by_default)] == ["dead"]
+    both = AclIndex([dead, replace(dead, host="also.example.com")])
+    findings = list(redundant(both, open_by_default))
+    assert [finding.rule for finding in findings] == ["dead", "dead"]
+    assert len(removable(findings)) == 1
+
+
+def test_two_spellings_of_one_range_imply_each_other_and_one_of_them_stays():
+    one = allow("User:bob", "READ", "orders", host="10.0.0.0/24")
+    other = allow("User:bob", "READ", "orders", host="10.0.0.9/24")
+
+    findings = list(redundant(AclIndex([one, other])))
+
+    assert {finding.acl for finding in findings} == {one, other}
+    assert removable(findings) == (one,)
+
+
+def test_a_whole_chain_of_prefixes_can_go_but_its_widest():
+    chain = [allow("User:bob", "READ", "orders"[:length], pattern="PREFIXED") for length in range(1, 7)]
+
+    assert set(removable(redundant(AclIndex(chain)))) == set(chain[1:])
+
+
+def test_an_acl_with_a_value_that_nobody_knows_is_neither_found_nor_a_proof():
+    unknown = replace(allow("User:*", "ALL", "*"), operation=Operation.UNKNOWN)
+    narrow = allow("User:bob", "READ", "orders")
+
+    assert not list(redundant(AclIndex([unknown, narrow])))
+
+
+def test_an_acl_of_a_topic_that_does_not_exist_is_an_orphan_once_names_are_given():
+    there, gone = allow("User:bob", "READ", "orders"), allow("User:bob", "READ", "pay", pattern="PREFIXED")
+
+    findings = list(redundant(AclIndex([there, gone]), Rules(), Names(topics=("orders",))))
+
+    assert [(finding.rule, finding.acl) for finding in findings] == [("orphan", gone)]
+
+
+def test_all_operations_of_a_topic_are_exactly_all():
+    words = ["READ", "WRITE", "CREATE", "DESCRIBE", "DELETE", "ALTER", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"]
+    bindings = [allow("User:bob", word, "orders") for word in words]
+
+    (proposal,) = consolidations(AclIndex(bindings))
+
+    assert proposal.rule == "consolidate-operations"
+    assert proposal.acl == allow("User:bob", "ALL", "orders")
+    assert proposal.extra == ()
+    assert proposal.sentence.endswith("exactly the same access.")
+
+
+def test_a_prefix_in_place_of_names_tells_what_else_it_would_allow():
+    bindings = [allow("User:bob", "READ", f"orders.{country}") for country in ("cz", "de", "nl")]
+    names = Names(topics=("orders.cz", "orders.de", "orders.nl", "orders.us", "payments"))
+
+    (proposal,) = consolidations(AclIndex(bindings), names=names)
+
+    assert proposal.rule == "consolidate-prefix"
+    assert proposal.acl == allow("User:bob", "READ", "orders.", pattern="PREFIXED")
+    assert set(proposal.by) == set(bindings)
+    assert {e.names_text for e in proposal.extra if e.resource_name is not None} == {"orders.us"}
+    assert {e.names_text for e in proposal.extra if e.resource_name is None} == {"orders."}
+    assert "orders.us and every name made later that begins with orders." in proposal.sentence
+
+
+def test_hosts_that_make_up_a_range_are_exactly_that_range():
+    bindings = [allow("User:bob", "READ", "orders", host=f"10.0.0.{last}") for last in (8, 9, 10, 11, 13)]
+
+    (proposal,) = consolidations(AclIndex(bindings))
+
+    assert (proposal.rule, proposal.acl.host) == ("consolidate-hosts", "10.0.0.8/30")
+    assert len(proposal.by) == 4
+    assert proposal.extra == ()
+
+
+def test_finding_the_redundant_looks_at_each_acl_a_bounded_number_of_times():
+    """A deep chain with many callers is the worst case: 200 prefixes of each other for 100 callers."""
+    name = "a" * 200
+    bindings = [
+        allow(f"User:u{caller}", "READ", name[:length], pattern="PREFIXED")
+        for caller in range(100)
+        for length in range(1, 201)
+    ]
+
+    findings = list(redundant(AclIndex(bindings)))
+
+    assert len(findings) == 100 * 199
+    assert all(len(finding.acl.resource_name) > len(finding.by[0].resource_name) for finding in findings)
+
+
+def run(capsysbinary, *arguments):
+    status = main(["redundant", *map(str, arguments)])
+    captured = capsysbinary.readouterr()
+    return status, captured.out.decode().splitlines(), captured.err.decode()
+
+
+@pytest.fixture
+def acl_file(tmp_path):
+    wide = allow("User:bob", "READ", "orders.", pattern="PREFIXED")
+    narrow = allow("User:bob", "READ", "orders.eu")
+    dead = deny("User:bob", "WRITE", "orders.eu", host="example.com")
+    path = tmp_path / "acls.jsonl"
+    path.write_text(write_acls([wide, narrow, dead], format="jsonl"))
+    return path
+
+
+def test_the_command_prints_one_finding_a_line_with_the_promised_keys(capsysbinary, acl_file):
+    status, lines, told = run(capsysbinary, "--acls", acl_file, "--json")
+
+    findings = [json.loads(line) for line in lines]
+    assert status == 0
+    assert [finding["rule"] for finding in findings] == ["implied", "dead"]
+    assert all({"rule", "severity", "sentence", "acl", "by"} <= set(finding) for finding in findings)
+    assert findings[0]["by"][0]["resource_name"] == "orders."
+    assert told == "2 findings on 3 ACLs; 2 ACLs can go at once.\n"
+
+
+@pytest.mark.parametrize(("severity", "status"), [("error", 1), ("warning", 1), ("info", 1)])
+def test_the_command_fails_on_findings_of_the_severity_asked_or_worse(
+    capsysbinary, acl_file, severity, status
+):
+    assert run(capsysbinary, "--acls", acl_file, "--fail-on", severity)[0] == status
+
+
+def test_the_command_does_not_fail_on_findings_that_are_less_than_asked(capsysbinary, tmp_path):
+    path = tmp_path / "acls.jsonl"
+    bindings = [allow("User:bob", "READ", "orders"), allow("User:*", "READ", "orders")]
+    path.write_text(write_acls(bindings, format="jsonl"))
+
+    assert run(capsysbinary, "--acls", path, "--fail-on", "warning")[0] == 0
+    assert run(capsysbinary, "--acls", path, "--fail-on", "info")[0] == 1
+    assert run(capsysbinary, "--acls", path, "--fail-on", "bad")[0] == 2
