@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -20,10 +22,10 @@ from aclweb.acl.validation import (
     deletion_answers,
     listing_answer,
 )
-from aclweb.clusters.embedded import KafkaBroker
+from aclweb.clusters.embedded import KafkaBroker, find_java
 from tests.clusters.wire import CREATE, DELETE, DESCRIBE, Answer, Closed, Wire
 from tests.random_cases import SCALE
-from tests.servers import wipe
+from tests.servers import USERS, need_jars, need_java, wipe
 from tests.validation_cases import (
     CLOSED,
     CREATIONS,
@@ -152,6 +154,49 @@ def test_older_versions_of_the_requests_are_answered_alike_users_included(asked,
     assert send(wire, DELETE, [EVERYTHING], version) == [
         foretold(answer) for answer in deletion_answers([EVERYTHING], older)
     ]
+
+
+@pytest.fixture(scope="module")
+def behind(tmp_path_factory) -> Iterator[Wire]:
+    """A connection to a broker of 4.4 whose metadata version is still that of 4.3."""
+    need_java()
+    jars = need_jars("4.4.0")
+    directory = tmp_path_factory.mktemp("behind")
+    format_with(directory, jars, "4.3-IV0")
+    with KafkaBroker(directory, jars, users=USERS) as broker, Wire(broker) as wire:
+        yield wire
+
+
+def format_with(directory: Path, jars: Path, metadata_version: str) -> None:
+    """Let Kafka's own tool prepare the broker's directory."""
+    settings = directory / "format.properties"
+    settings.write_text(
+        "process.roles=broker,controller\nnode.id=1\ncontroller.quorum.voters=1@127.0.0.1:1\n"
+        "listeners=PLAINTEXT://127.0.0.1:2,CONTROLLER://127.0.0.1:1\ncontroller.listener.names=CONTROLLER\n"
+        "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT\n"
+        f"log.dirs={directory / 'data'}\n"
+    )
+    command = [
+        find_java(),
+        "-XX:TieredStopAtLevel=1",
+        "-cp",
+        f"{jars}/*",
+        "kafka.tools.StorageTool",
+        "format",
+    ]
+    command += ["-t", "uzI15-ToR7OwqUkO-JxNwQ", "-c", settings, "--release-version", metadata_version]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_broker_behind_its_metadata_version_refuses_every_range_and_nothing_more(behind):
+    target = Target(Rules(), ranges=False)
+    expected = {item: foretold(creation_answers([item], target)[0]) for item in CREATIONS_ALONE}
+
+    answers = {item: send(behind, CREATE, [item])[0] for item in CREATIONS_ALONE}
+
+    assert answers == expected
+    assert 35 in {seen[0] for seen in answers.values() if seen != CLOSED}
 
 
 def test_the_limit_of_ten_thousand_is_the_controllers_and_not_zookeepers(asked):
