@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aclweb.acl.authorizer import authorize
 from aclweb.acl.filters import AclFilter
+from aclweb.acl.index import AclIndex
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.profiles import Rules
+from aclweb.acl.validation import why_not_deletable
+from tests.builders import read
+from tests.hostile import acls, round_trip, texts
 
 
 def acl(name: str, pattern: str = "LITERAL", **words: str) -> AclBinding:
@@ -124,3 +134,46 @@ def test_the_first_indefinite_field_is_told_in_kafkas_words(change, text):
     assert asked.find_indefinite_field() == text
     assert asked.matches_at_most_one == (text is None)
     assert asked.is_unknown == ("UNKNOWN" in change.values())
+
+
+bindings = acls()
+fields = st.sampled_from(["resource_name", "principal", "host"])
+
+
+@round_trip
+@given(bindings, bindings)
+def test_the_exact_filter_finds_an_acl_and_no_other_whatever_its_texts(one, other):
+    asked = AclFilter.exactly(one)
+
+    assert asked.matches(one)
+    assert asked.matches(other) == (other == one)
+    assert asked.matches_at_most_one == (not one.has_unknown)
+    assert asked.matches_at_most_one == (why_not_deletable(one) is None)
+
+
+@round_trip
+@given(bindings, fields)
+def test_null_finds_any_text_and_an_asterisk_finds_only_the_asterisk(binding, field):
+    anything = asking()
+
+    assert anything.matches(binding)
+    assert replace(anything, **{field: "*"}).matches(binding) == (getattr(binding, field) == "*")
+
+
+@round_trip
+@given(bindings, fields, texts)
+def test_a_text_is_compared_letter_by_letter_and_nothing_is_made_alike(binding, field, text):
+    own = getattr(binding, field)
+
+    for given_text in (text, own, own.upper(), f"{own} ", own + "\u0301"):
+        assert replace(asking(), **{field: given_text}).matches(binding) == (given_text == own)
+
+
+def test_match_finds_the_wildcard_for_a_name_that_the_kraft_authorizer_does_not_apply_it_to():
+    everything = acl("*", principal="User:*")
+    asked = asking("*team", "MATCH", resource_type="TOPIC")
+    request = read("User:bob", "*team")
+
+    assert asked.matches(everything)
+    assert not authorize(request, AclIndex([everything]), Rules()).allowed
+    assert authorize(request, AclIndex([everything]), Rules(authorizer="acl")).allowed

@@ -58,7 +58,10 @@ def _filter(text: str) -> AclFilter:
     except NotationError as error:
         raise UsageError(f"--filter: {error}") from error
     if asked.pattern_type is PatternType.GLOB:
-        raise UsageError("--filter: pattern_type is 'GLOB', which only the authorizer 'glob' knows.")
+        raise UsageError(
+            "--filter: pattern_type is 'GLOB', which only the authorizer 'glob' knows; "
+            "use ANY, MATCH, LITERAL or PREFIXED."
+        )
     return asked
 
 
