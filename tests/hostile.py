@@ -6,15 +6,23 @@ No name starts with a character that sorts before `*`.
 from __future__ import annotations
 
 import os
+import re
 import string
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.model import (
+    AccessRequest,
+    AclBinding,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
 
 FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
-EXAMPLES = 2_000 if FULL else 200
+EXAMPLES = 20_000 if FULL else 200
 
 round_trip = settings(
     max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=not FULL
@@ -41,6 +49,7 @@ _pieces = st.one_of(
 
 texts = st.lists(_pieces, max_size=6).map("".join)
 surrogates = st.characters(categories=["Cs"])
+_principals = st.one_of(texts, texts.map(lambda text: f"User:{text}"))
 names = texts.filter(lambda name: name == "" or name[0] >= "*")
 
 
@@ -49,7 +58,10 @@ def _without_filters_words(enum: type) -> st.SearchStrategy:
 
 
 def acls(
-    *, names: st.SearchStrategy[str] = names, texts: st.SearchStrategy[str] = texts
+    *,
+    names: st.SearchStrategy[str] = names,
+    texts: st.SearchStrategy[str] = texts,
+    principals: st.SearchStrategy[str] = _principals,
 ) -> st.SearchStrategy:
     """Return ACLs of every form, UNKNOWN words and principals without a colon among them."""
     return st.builds(
@@ -57,8 +69,63 @@ def acls(
         resource_type=_without_filters_words(ResourceType),
         resource_name=names,
         pattern_type=_without_filters_words(PatternType),
-        principal=st.one_of(texts, texts.map(lambda text: f"User:{text}")),
+        principal=principals,
         host=st.one_of(texts, st.sampled_from(["*", "10.0.0.7", "10.0.0.0/8", "0:0:0:0:0:0:0:1"])),
         operation=_without_filters_words(Operation),
         permission_type=_without_filters_words(PermissionType),
     )
+
+
+def requests() -> st.SearchStrategy[AccessRequest]:
+    """Return requests of every form, about names and about whole types."""
+    return st.builds(
+        AccessRequest,
+        principal=texts,
+        host=texts,
+        operation=st.sampled_from([word for word in Operation if word.name not in ("ANY", "UNKNOWN")]),
+        resource_type=st.sampled_from([word for word in ResourceType if word.name not in ("ANY", "UNKNOWN")]),
+        resource_name=st.one_of(st.none(), names),
+    )
+
+
+# What stands where something else should: other types, other words, numbers and nestings without end.
+_DAMAGES = [
+    "", '"', "'", ",", ":", "{", "}", "[", "]", "\\", "\0", "\r", "\n", "\r\n", "\t", " ", "#", "- ", "-", "=", "(",
+    "null", "true", "7", "-0.5", "1e999", "NaN", "-Infinity", "1" * 5000, "[]", "{}", '["a"]', '{"a": {"b": 1}}',
+    "[" * 2_000, '{"a":' * 2_000, "[" * 2_000 + "]" * 2_000, "[" * 500 + "]" * 500, '"a": "b", ', '"host": "x", ',
+    "ANY", "MATCH", "UNKNOWN", "GLOB", "READ", "read", "DescribeConfigs", "ıſ", "ﬁ", "٣", "\ufeff", "\ud800", "\udfff",
+    "\\ud800", "\\u00", "\\x4", "\x85", "\u2028", "\u3000", "x" * 32_767, "---", "*", "&a", "!!", "|", ">", "`:", ")",
+    "\n\t", "Current ACLs for resource `", " (kafka", "] INFO ",
+]  # fmt: skip
+
+
+@st.composite
+def damaged(draw: st.DrawFn, whole: st.SearchStrategy[str]) -> str:
+    """Return texts as they are, and cut, stretched, mixed up or with something else in a place."""
+    text = draw(whole)
+    for _ in range(draw(st.integers(0, 3))):
+        words = [found.span() for found in _WORDS.finditer(text)] or [(0, 0)]
+        start, end = draw(st.sampled_from(words[:_PLACES]))
+        junk = draw(st.sampled_from(_DAMAGES))
+        match draw(st.sampled_from(["replace", "insert", "cut", "cut out", "repeat", "swap", "ends"])):
+            case "replace":
+                text = text[:start] + junk + text[end:]
+            case "insert":
+                text = text[:start] + junk + text[start:]
+            case "cut":
+                text = text[:end]
+            case "cut out":
+                text = text[:start] + text[end:]
+            case "repeat":
+                text = text[:end] + text[start:end] + text[end:]
+            case "swap":
+                lines = text.split("\n")
+                lines.insert(0, lines.pop())
+                text = "\n".join(lines)
+            case "ends":
+                text = text.replace("\n", draw(st.sampled_from(["\r\n", "\r", "\n\n", "\n \r\n"])), 2)
+    return text
+
+
+_WORDS = re.compile(r"\w+|\W")
+_PLACES = 200

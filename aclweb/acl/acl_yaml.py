@@ -28,6 +28,7 @@ _ESCAPES = {
 }  # fmt: skip
 # Characters with a meaning of their own at the start of a plain value.
 _INDICATORS = "-?:,[]{}#&*!|>'\"%@`"
+_NEXT_KEY = "\n  "
 _NULLS = ("", "~", "null", "Null", "NULL")
 
 
@@ -37,11 +38,9 @@ class _BadValue(ValueError):
 
 def write_rows(rows: Iterable[Mapping[str, str]]) -> str:
     """Return the YAML text of `rows`; every value is in double quotes, so none needs a second look."""
-    lines = []
-    for row in rows:
-        for number, (key, value) in enumerate(row.items()):
-            lines.append(f"{'  ' if number else '- '}{key}: {_quoted(value)}")
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(
+        f"- {_NEXT_KEY.join([f'{key}: {_quoted(value)}' for key, value in row.items()])}\n" for row in rows
+    )
 
 
 def _quoted(text: str) -> str:

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from aclweb.acl.model import (
+    ANY_USER,
+    WILDCARD,
     AclBinding,
     Operation,
     PatternType,
@@ -91,7 +93,7 @@ class NotDecision:
     reason: str
 
 
-_TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[,.]\d{3}"
+_TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}[,.][0-9]{3}"
 _RECORD_START = re.compile(rf"\[{_TIME}\] [A-Z]+ ")
 _LAYOUT = re.compile(rf"\[({_TIME})\] ([A-Z]+) +(.*) \(([^()\s]+)\)", re.DOTALL)
 _TAIL = f" ({LOGGER})"
@@ -120,11 +122,10 @@ _OLDER_HEAD = re.compile(
     re.DOTALL,
 )
 _PATTERN_WORD = re.compile(r"([A-Z]+):(.*)", re.DOTALL)
-_ACL_OF_RULE = re.compile(
-    r"MatchingAcl\(acl=StandardAcl[\[(]resourceType=([A-Z_]+), resourceName=(.*), patternType=([A-Z]+)"
-    r", principal=(.*), host=(.*), operation=([A-Z_]+), permissionType=([A-Z]+)[\])]\)",
-    re.DOTALL,
-)
+# The rule's ACL up to its name, from its operation on, and between its name and its principal.
+_ACL_START = re.compile(r"MatchingAcl\(acl=StandardAcl[\[(]resourceType=([A-Z_]+), resourceName=")
+_ACL_REST = re.compile(r", operation=([A-Z_]+), permissionType=([A-Z]+)[\])]\)")
+_PRINCIPAL_OF_ACL = re.compile(r", patternType=([A-Z]+), principal=")
 _ANY_SEPARATOR = re.compile(_SEPARATOR)
 _ANY_ENDING = re.compile(_ENDING)
 
@@ -232,7 +233,7 @@ def _event(
 
     rule, acl = end.rule, None
     if rule is not None and rule.startswith("MatchingAcl"):
-        acl = _acl_of(rule)
+        acl = _acl_of(rule, principal, name)
         if acl is None:
             return NotDecision(UNREADABLE)
         rule = "MatchingAcl"
@@ -264,20 +265,35 @@ def _is_ambiguous(rest: str, *, has_ending: bool) -> bool:
     return another_separator or (has_ending and _ANY_ENDING.search(rest, first.end()) is not None)
 
 
-def _acl_of(rule: str) -> AclBinding | None:
-    """Return the ACL that a MatchingAcl rule names; None when the text is cut or damaged."""
-    found = _ACL_OF_RULE.fullmatch(rule)
-    if found is None:
+def _acl_of(rule: str, caller: str, name: str) -> AclBinding | None:
+    """Return the ACL that a MatchingAcl rule names; None when the text is cut or damaged.
+
+    An ACL that settled a decision is for the caller or for everyone, on `name`, a piece of it
+    or `*`. Where names imitate the words between them, that tells which words part them.
+    """
+    start = _ACL_START.match(rule)
+    rest = _ACL_REST.fullmatch(rule, max(rule.rfind(", operation="), 0))
+    if start is None or rest is None:
         return None
-    resource_type, name, pattern_type, principal, host, operation, permission = found.groups()
+    named, comma, host = rule[start.end() : rest.start()].rpartition(", host=")
+    partings = list(_PRINCIPAL_OF_ACL.finditer(named))
+    if not comma or not partings:
+        return None
+    likely = {len(named) - len(text) for text in (caller, ANY_USER) if named.endswith(text)}
+    parting = partings[-1]
+    for place in reversed(partings):
+        pattern_name = named[: place.start()] if place.end() in likely else None
+        if pattern_name is not None and (pattern_name == WILDCARD or name.startswith(pattern_name)):
+            parting = place
+            break
     return AclBinding(
-        ResourceType.__members__.get(resource_type, ResourceType.UNKNOWN),
-        name,
-        PatternType.__members__.get(pattern_type, PatternType.UNKNOWN),
-        principal,
+        ResourceType.__members__.get(start[1], ResourceType.UNKNOWN),
+        named[: parting.start()],
+        PatternType.__members__.get(parting[1], PatternType.UNKNOWN),
+        named[parting.end() :],
         host,
-        Operation.__members__.get(operation, Operation.UNKNOWN),
-        PermissionType.__members__.get(permission, PermissionType.UNKNOWN),
+        Operation.__members__.get(rest[1], Operation.UNKNOWN),
+        PermissionType.__members__.get(rest[2], PermissionType.UNKNOWN),
     )
 
 

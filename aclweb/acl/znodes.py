@@ -47,6 +47,8 @@ TYPE_NODES: Mapping[str, ResourceType] = {
     kind.pascal: kind for kind in ResourceType if kind not in (ResourceType.UNKNOWN, ResourceType.ANY)
 }
 
+_TYPES_BY_WORD = {word.upper(): kind for word, kind in TYPE_NODES.items()}
+
 DATA_VERSION = 1
 NO_START = "A broker that reads this node when it starts does not start."
 
@@ -87,7 +89,7 @@ def path_of(pattern: ResourcePattern) -> str:
             f"ZooKeeper has no place for the resource type {pattern.resource_type.name}; "
             f"it keeps {', '.join(kind.name for kind in TYPE_NODES.values())}."
         )
-    reason = _why_no_node_name(pattern.name)
+    reason = why_no_node_name(pattern.name)
     if reason:
         raise ZnodeError(f"The name {shown(pattern.name)} cannot be a ZooKeeper node: {reason}.")
     return f"{root}/{pattern.resource_type.pascal}/{pattern.name}"
@@ -122,7 +124,7 @@ def check_path(path: str) -> None:
             f"such as '{LITERAL_ROOT}/Topic/orders'."
         )
     for name in path[1:].split("/"):
-        reason = _why_no_node_name(name)
+        reason = why_no_node_name(name)
         if reason:
             raise ZnodeError(
                 f"path {shown(path)} cannot be one of ZooKeeper: {reason} where a node is named; "
@@ -252,6 +254,50 @@ def change_node(pattern: ResourcePattern) -> tuple[str, bytes]:
     return CHANGE_ROOTS[pattern.pattern_type], data.encode("utf-8")
 
 
+def read_change_node(parent: str, data: bytes) -> ResourcePattern:
+    """Return the pattern that a change node below `parent` names.
+
+    Reads the spelling of every version: `TOPIC` of brokers from 2.5 on and `Topic` of older
+    ones. A type that no Kafka has is UNKNOWN. Raises ZnodeError for what no broker writes.
+    """
+    pattern_type = next((kind for kind, root in CHANGE_ROOTS.items() if root == parent), None)
+    if pattern_type is None:
+        raise ZnodeError(f"{shown(parent)} holds no change nodes; {' and '.join(CHANGE_ROOTS.values())} do.")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ZnodeError(f"The change node holds {_glimpse(data)}, which is not UTF-8.") from error
+    if pattern_type is PatternType.LITERAL:
+        literal_type, colon, literal_name = text.partition(":")
+        if not colon:
+            raise ZnodeError(f"The change node holds {shown(text)}; Kafka writes a type, a colon and a name.")
+        return ResourcePattern(_changed_type(literal_type), literal_name, pattern_type)
+
+    try:
+        notice = _first_json_value(data)
+    except ValueError:
+        notice = None
+    fields = notice if isinstance(notice, dict) else {}
+    word, name, kind = (fields.get(key) for key in ("resourceType", "name", "patternType"))
+    if not (isinstance(word, str) and isinstance(name, str) and isinstance(kind, str)):
+        raise ZnodeError(
+            f"The change node holds {shown(text)}; Kafka writes a JSON object with the texts "
+            "resourceType, name and patternType."
+        )
+    version = fields.get("version")
+    if type(version) is not int or version != DATA_VERSION:
+        raise ZnodeError(f"The change node has version {shown(version)}; Kafka reads 1 only.")
+    if kind.upper() != pattern_type.name:
+        raise ZnodeError(
+            f"The change node has the pattern type {shown(kind)}; Kafka writes {pattern_type.name} there."
+        )
+    return ResourcePattern(_changed_type(word), name, pattern_type)
+
+
+def _changed_type(word: str) -> ResourceType:
+    return _TYPES_BY_WORD.get(word.upper().replace("_", ""), ResourceType.UNKNOWN)
+
+
 def _read_entry(pattern: ResourcePattern, entry: object, where: str, remarks: list[str]) -> AclBinding:
     fields = _as_object(entry, where)
     principal = _text(fields, "principal", where)
@@ -340,7 +386,7 @@ def _glimpse(data: bytes) -> str:
     return shown(data.decode("utf-8", "backslashreplace"))
 
 
-def _why_no_node_name(name: str) -> str | None:
+def why_no_node_name(name: str) -> str | None:
     """Return why ZooKeeper refuses `name` as one node, None if it takes it."""
     if not name:
         return "it is empty"

@@ -16,7 +16,16 @@ from aclweb.acl.model import (
     ResourcePattern,
     ResourceType,
 )
-from aclweb.acl.znodes import ZnodeError, change_node, decode, encode, path_of, pattern_of, read_node
+from aclweb.acl.znodes import (
+    ZnodeError,
+    change_node,
+    decode,
+    encode,
+    path_of,
+    pattern_of,
+    read_change_node,
+    read_node,
+)
 from tests.hostile import acls, round_trip
 from tests.real_outputs import real_output
 
@@ -66,6 +75,66 @@ def test_change_nodes_are_written_as_a_real_broker_writes_them():
     assert {(parent, data.decode()) for parent, data in written} == {
         change for change in real_changes if change[1] != "TOPIC:tmp"
     }
+
+
+def test_the_change_nodes_of_a_real_cluster_name_its_patterns():
+    nodes = real_nodes()
+    patterns = {pattern_of(real["path"]) for real in nodes} - {None}
+    changed = {
+        read_change_node(real["path"].rpartition("/")[0], real["data"].encode())
+        for real in nodes
+        if "acl_changes_" in real["path"]
+    }
+
+    # One pattern was changed and is gone again.
+    assert changed - patterns == {ResourcePattern(ResourceType.TOPIC, "tmp", PatternType.LITERAL)}
+    assert patterns <= changed
+
+
+@pytest.mark.parametrize(
+    ("parent", "data", "resource_type"),
+    [
+        (znodes.LITERAL_CHANGES, "TOPIC:a:b", ResourceType.TOPIC),
+        (znodes.LITERAL_CHANGES, "TransactionalId:a:b", ResourceType.TRANSACTIONAL_ID),
+        (znodes.LITERAL_CHANGES, "TRANSACTIONAL_ID:a:b", ResourceType.TRANSACTIONAL_ID),
+        (znodes.LITERAL_CHANGES, "Thing:a:b", ResourceType.UNKNOWN),
+        (
+            znodes.EXTENDED_CHANGES,
+            '{"version":1,"resourceType":"Group","name":"a:b","patternType":"PREFIXED"}',
+            ResourceType.GROUP,
+        ),
+    ],
+)
+def test_change_nodes_of_old_brokers_are_read_too(parent, data, resource_type):
+    pattern = read_change_node(parent, data.encode())
+
+    assert (pattern.resource_type, pattern.name) == (resource_type, "a:b")
+    assert parent == znodes.CHANGE_ROOTS[pattern.pattern_type]
+
+
+@pytest.mark.parametrize(
+    ("parent", "data", "what"),
+    [
+        (znodes.LITERAL_CHANGES, b"orders", "a colon"),
+        (znodes.LITERAL_CHANGES, b"TOPIC:\xff", "not UTF-8"),
+        (znodes.LITERAL_ROOT, b"TOPIC:a", "holds no change nodes"),
+        (znodes.EXTENDED_CHANGES, b"TOPIC:a", "a JSON object"),
+        (znodes.EXTENDED_CHANGES, b"[]", "a JSON object"),
+        (
+            znodes.EXTENDED_CHANGES,
+            b'{"version":2,"resourceType":"TOPIC","name":"a","patternType":"PREFIXED"}',
+            "version 2",
+        ),
+        (
+            znodes.EXTENDED_CHANGES,
+            b'{"version":1,"resourceType":"TOPIC","name":"a","patternType":"LITERAL"}',
+            "'LITERAL'",
+        ),
+    ],
+)
+def test_a_change_node_that_no_broker_writes_is_refused(parent, data, what):
+    with pytest.raises(ZnodeError, match=what):
+        read_change_node(parent, data)
 
 
 @pytest.mark.parametrize(
@@ -214,3 +283,4 @@ def test_what_is_written_is_read_back_unless_it_is_refused(binding):
         return
 
     assert decode(pattern_of(path), data) == (binding,)
+    assert read_change_node(*change_node(binding.pattern)) == binding.pattern

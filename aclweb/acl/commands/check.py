@@ -77,7 +77,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
 
     def answers() -> Iterator[str]:
         nonlocal held, failed
-        for scenario in with_progress(_scenarios(data, defaults), what="Checked"):
+        for scenario in with_progress(read_scenarios(data, defaults), what="Checked"):
             if isinstance(scenario, BadScenario):
                 bad.append(f"{given.scenarios}:{scenario.line}: {scenario.reason}")
                 yield _bad_answer(scenario, json=given.json)
@@ -101,7 +101,8 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     return DID_NOT_HOLD if failed else DONE
 
 
-def _scenarios(data: bytes, defaults: Declared) -> Iterator[Scenario | BadScenario]:
+def read_scenarios(data: bytes, defaults: Declared) -> Iterator[Scenario | BadScenario]:
+    """Return each line of a file as the scenario that it is, or as a bad one with the reason."""
     for line, raw in enumerate(data.split(b"\n"), start=1):
         if not raw.strip(b" \t\r"):
             continue
