@@ -1,0 +1,507 @@
+"""Mistakes that somebody could make in the matcher, each as a change to the text of one module."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import aclweb.acl
+
+# In the order in which they import each other.
+MODULES = (
+    "profiles",
+    "patterns",
+    "hosts",
+    "index",
+    "authorizer",
+    "wording",
+    "near_misses",
+    "remedies",
+    "explain",
+)
+SOURCES = {
+    name: (Path(aclweb.acl.__path__[0]) / f"{name}.py").read_text(encoding="utf-8") for name in MODULES
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One mistake: what it is, and the text of a module before and after it."""
+
+    mistake: str
+    module: str
+    before: str
+    after: str
+
+
+STANDARD = "return self.is_standard"
+
+
+def property_of(name: str) -> str:
+    """The text of one property of Rules from its name to its return."""
+    start = SOURCES["profiles"].index(f"def {name}(self)")
+    end = SOURCES["profiles"].index(STANDARD, start) + len(STANDARD)
+    return SOURCES["profiles"][start:end]
+
+
+def turned(name: str, value: bool) -> tuple[str, str]:
+    """One property of Rules before and after it is the same for both authorizers."""
+    return property_of(name), property_of(name).replace(STANDARD, f"return {value}")
+
+
+MUTANTS = [
+    # DENY, ALLOW, super users and the default.
+    Mutant(
+        "an ALLOW wins over a DENY",
+        "authorizer",
+        "    bit = 1 << request.operation._value_\n",
+        "    bit = 1 << request.operation._value_\n    if mask & bit:\n        return _ALLOW_ACL\n",
+    ),
+    Mutant(
+        "an ALLOW wins in the findings", "authorizer", "    if denied:\n", "    if denied and not allowed:\n"
+    ),
+    Mutant(
+        "a super user is looked up after the ACLs",
+        "authorizer",
+        "    if request.principal in rules.super_users:\n        return _SUPER_USER\n    name = ",
+        "    name = ",
+    ),
+    Mutant(
+        "super users are no matter of the findings",
+        "authorizer",
+        "        return _SUPER_USER\n    if request.resource_name is None:\n",
+        "        pass\n    if request.resource_name is None:\n",
+    ),
+    Mutant(
+        "the default speaks beside ACLs for others",
+        "authorizer",
+        "    if table.covered.mask(name, rules):\n        return _NO_ALLOW_ACL\n",
+        "",
+    ),
+    Mutant(
+        "the default speaks in the findings",
+        "authorizer",
+        "default_allows = rules.allow_everyone and not covered",
+        "default_allows = rules.allow_everyone",
+    ),
+    Mutant(
+        "where a type has no ACL everyone is refused",
+        "authorizer",
+        "    if table is None:\n        return _DEFAULT_ALLOW if rules.allow_everyone else _DEFAULT_DENY\n",
+        "    if table is None:\n        return _DEFAULT_DENY\n",
+    ),
+    # Principals.
+    Mutant(
+        "User:* is a user that nobody is",
+        "authorizer",
+        "callers = (principal, ANY_USER) if principal != ANY_USER else (ANY_USER,)",
+        "callers = (principal,)",
+    ),
+    Mutant(
+        "User:* is for the type User only",
+        "authorizer",
+        "callers = (principal, ANY_USER) if principal != ANY_USER else (ANY_USER,)",
+        'callers = (principal, ANY_USER) if principal.startswith("User:") else (principal,)',
+    ),
+    Mutant(
+        "User:* is for the type User only in the findings",
+        "authorizer",
+        "    if binding.principal == ANY_USER:\n        return True\n",
+        '    if binding.principal == ANY_USER:\n        return principal.startswith("User:")\n',
+    ),
+    Mutant(
+        "Group:* is a wildcard",
+        "authorizer",
+        "callers = (principal, ANY_USER) if principal != ANY_USER else (ANY_USER,)",
+        'callers = (principal, ANY_USER, principal.partition(":")[0] + ":*")',
+    ),
+    Mutant(
+        "Group:* is a wildcard in the findings",
+        "authorizer",
+        "return binding.principal == principal and",
+        'return binding.principal in (principal, principal.partition(":")[0] + ":*") and',
+    ),
+    Mutant(
+        "a principal without a colon is somebody",
+        "authorizer",
+        " and split_principal(principal) is not None",
+        "",
+    ),
+    Mutant(
+        "a principal without a colon has masks",
+        "index",
+        "                broken.append((literal, binding.resource_name, 1))\n                continue\n",
+        "                broken.append((literal, binding.resource_name, 1))\n",
+    ),
+    # Hosts.
+    Mutant(
+        "hosts are compared without case",
+        "hosts",
+        "if acl_host in (WILDCARD, host):",
+        "if acl_host.lower() in (WILDCARD, host.lower()):",
+    ),
+    Mutant("the caller's own host is not looked up", "authorizer", "slots.get((caller, host))", "None"),
+    Mutant("any host is not looked up", "authorizer", "slots.get((caller, WILDCARD))", "None"),
+    Mutant("0.0.0.0 lies in ranges", "index", "address is None or address == UNRANGED", "address is None"),
+    Mutant("0.0.0.0 lies in ranges in the findings", "hosts", " or address == UNRANGED", ""),
+    Mutant("ranges are read before 4.4", "profiles", "self.version >= (4, 4)", "self.version >= (4, 3)"),
+    Mutant("ranges are never read", "profiles", "self.version >= (4, 4)", "self.version >= (4, 5)"),
+    Mutant("a range may be /33", "hosts", "length > 32", "length > 33"),
+    Mutant("an octet may be 256", "hosts", "max(octets) > 255", "max(octets) > 256"),
+    Mutant("three digits are a length", "hosts", "/([0-9]{1,2})", "/([0-9]{1,3})"),
+    Mutant(
+        "a mapped range is a range",
+        "hosts",
+        " or _is_mapped(address):\n        return None",
+        ":\n        return None",
+    ),
+    Mutant("an empty scope is a scope", "hosts", "if percent and not (scope", "if scope and not (scope"),
+    Mutant("no sign before a length", "hosts", "([+-]?)", "(-?)"),
+    Mutant("IPv6 lengths end at 127", "hosts", "0 <= length <= 128", "0 <= length < 128"),
+    Mutant(
+        "a range is one address shorter",
+        "hosts",
+        "shift = bits - length",
+        "shift = max(bits - length - 1, 0)",
+    ),
+    Mutant(
+        "a range is filed one bit short",
+        "index",
+        "starts.get(value >> bits - length",
+        "starts.get(value >> max(bits - length - 1, 0)",
+    ),
+    # Operations.
+    Mutant("READ brings no DESCRIBE", "index", "    Operation.READ: Operation.DESCRIBE,\n", ""),
+    Mutant("DELETE brings no DESCRIBE", "index", "    Operation.DELETE: Operation.DESCRIBE,\n", ""),
+    Mutant(
+        "ALTER_CONFIGS brings no DESCRIBE_CONFIGS",
+        "index",
+        "    Operation.ALTER_CONFIGS: Operation.DESCRIBE_CONFIGS,\n",
+        "",
+    ),
+    Mutant(
+        "CREATE brings DESCRIBE",
+        "index",
+        "    Operation.READ: Operation.DESCRIBE,\n",
+        "    Operation.READ: Operation.DESCRIBE,\n    Operation.CREATE: Operation.DESCRIBE,\n",
+    ),
+    Mutant("a DENY implies", "index", "return exact << DENY_SHIFT", "return allowing << DENY_SHIFT"),
+    Mutant("ALL leaves out the youngest operation", "index", "ALL_BITS = 0xFFFF", "ALL_BITS = 0x7FFF"),
+    # Patterns.
+    Mutant(
+        "a prefix may stand anywhere",
+        "patterns",
+        "return name.startswith(own) if own",
+        "return own in name if own",
+    ),
+    Mutant(
+        "PREFIXED * is a wildcard",
+        "patterns",
+        "return name.startswith(own) if own",
+        'return own == "*" or name.startswith(own) if own',
+    ),
+    Mutant(
+        "PREFIXED * is a wildcard in masks",
+        "index",
+        "self.wild = self.literals.get(WILDCARD, 0)",
+        "self.wild = self.literals.get(WILDCARD, 0) | prefixed.get(WILDCARD, 0)",
+    ),
+    Mutant(
+        "literals are compared without case",
+        "patterns",
+        "return own == name or",
+        "return own.lower() == name.lower() or",
+    ),
+    Mutant(
+        "a prefix does not cover itself",
+        "index",
+        "place = bisect_right(prefixes, name) - 1",
+        "place = bisect_left(prefixes, name) - 1",
+    ),
+    Mutant(
+        "a longer prefix hides the shorter ones",
+        "index",
+        "prefixed[prefix] | (masks[parent] if parent >= 0 else 0)",
+        "prefixed[prefix]",
+    ),
+    Mutant(
+        "a climb stops at a sibling",
+        "patterns",
+        "while parent >= 0 and not prefix.startswith(ordered[parent]):\n                parent = parents[parent]",
+        "if parent >= 0 and not prefix.startswith(ordered[parent]):\n                parent = -1",
+    ),
+    Mutant(
+        "a jump goes too far",
+        "index",
+        "place = jump if jump >= 0 and not name",
+        "place = jump if jump >= 0 and name",
+    ),
+    Mutant(
+        "a jump goes too far in the findings",
+        "patterns",
+        "place = jump if jump >= 0 and not name",
+        "place = jump if jump >= 0 and name",
+    ),
+    # What differs between the authorizers.
+    Mutant("KRaft's wildcard covers *team", "profiles", *turned("wildcard_skips_starred_names", False)),
+    Mutant(
+        "ZooKeeper's wildcard leaves out *team", "profiles", *turned("wildcard_skips_starred_names", True)
+    ),
+    Mutant(
+        "KRaft's empty prefix covers the empty name only",
+        "profiles",
+        *turned("empty_prefix_covers_all", False),
+    ),
+    Mutant("ZooKeeper's empty prefix covers all", "profiles", *turned("empty_prefix_covers_all", True)),
+    Mutant("KRaft tries no made-up name", "profiles", *turned("by_type_tries_hardcode", False)),
+    Mutant("ZooKeeper tries the made-up name", "profiles", *turned("by_type_tries_hardcode", True)),
+    Mutant(
+        "a default that allows does not settle a type",
+        "profiles",
+        "return self.allow_everyone and not self.by_type_tries_hardcode",
+        "return False",
+    ),
+    # Whole types.
+    Mutant("another made-up name", "authorizer", 'HARDCODE = "hardcode"', 'HARDCODE = "hardcoded"'),
+    Mutant(
+        "a DENY on * does not refuse a type",
+        "authorizer",
+        "    if WILDCARD in denied_literals:\n        return False\n",
+        "",
+    ),
+    Mutant(
+        "a literal DENY takes a prefix away",
+        "authorizer",
+        "elif binding.pattern_type is PatternType.LITERAL and name in denied_literals:",
+        "elif name in denied_literals:",
+    ),
+    Mutant(
+        "an equal DENY prefix takes nothing away",
+        "authorizer",
+        "if length <= len(name)):",
+        "if length < len(name)):",
+    ),
+    Mutant(
+        "an empty DENY prefix takes all away",
+        "authorizer",
+        "{len(prefix) for prefix in denied_prefixes if prefix}",
+        "{len(prefix) for prefix in denied_prefixes}",
+    ),
+    Mutant(
+        "a DENY prefix takes the wildcard away",
+        "authorizer",
+        "        if binding.pattern.is_wildcard:\n            found.append(binding)\n        elif",
+        "        if",
+    ),
+    Mutant(
+        "operations imply in a whole type",
+        "authorizer",
+        "if binding.operation in (request.operation, Operation.ALL)\n        and for_principal",
+        "if for_operation(binding, request.operation)\n        and for_principal",
+    ),
+    Mutant(
+        "a whole type ignores hosts",
+        "authorizer",
+        "        and admits(binding.host, request.host, ranges=rules.cidr_hosts)\n    ]",
+        "    ]",
+    ),
+    # Values that aclweb does not know.
+    Mutant(
+        "an unknown value is read as it suits",
+        "authorizer",
+        "    if can_be_allowed and can_be_denied:\n",
+        "    if False:\n",
+    ),
+    Mutant(
+        "an unknown value of a type is read as it suits",
+        "authorizer",
+        "    if len(results) > 1:\n",
+        "    if False:\n",
+    ),
+    Mutant(
+        "an unknown operation may deny",
+        "index",
+        "return 0 if permission is PermissionType.DENY else ALL_BITS << MAYBE_SHIFT",
+        "return ALL_BITS << (DENY_SHIFT if permission is PermissionType.DENY else MAYBE_SHIFT)",
+    ),
+    Mutant(
+        "an unknown operation of an ALLOW does nothing",
+        "index",
+        "return 0 if permission is PermissionType.DENY else ALL_BITS << MAYBE_SHIFT",
+        "return 0",
+    ),
+    Mutant(
+        "an unknown permission allows",
+        "index",
+        "return (allowing | exact << DENY_SHIFT) << MAYBE_SHIFT",
+        "return allowing",
+    ),
+    Mutant(
+        "an unknown pattern covers nothing",
+        "authorizer",
+        "    if mask >> MAYBE_SHIFT or table.unknown_patterns:\n",
+        "    if mask >> MAYBE_SHIFT:\n",
+    ),
+    Mutant(
+        "an unknown pattern of another caller is nothing to the default",
+        "authorizer",
+        'any(reading != "allow" for reading in unknown_patterns)',
+        'any(reading == "deny" for reading in unknown_patterns)',
+    ),
+    # Hazards.
+    Mutant(
+        "a session User:* is a hazard in 3.9", "profiles", "self.version >= (4, 0)", "self.version >= (3, 9)"
+    ),
+    Mutant(
+        "a name that begins with an asterisk is a hazard",
+        "authorizer",
+        "name[0] < WILDCARD",
+        "name[0] <= WILDCARD",
+    ),
+    Mutant(
+        "ZooKeeper fails on a principal without a colon",
+        "profiles",
+        *turned("principals_without_colon_are_a_hazard", True),
+    ),
+    Mutant(
+        "a super user meets hazards",
+        "authorizer",
+        "    if request.principal in rules.super_users:\n        return ()\n",
+        "",
+    ),
+    # Configuration.
+    Mutant(
+        "super users are parted at commas",
+        "profiles",
+        'value.split(";")',
+        'value.replace(",", ";").split(";")',
+    ),
+    Mutant(
+        "super users are not trimmed", "profiles", "if part]", "if part]\n        parts = value.split(';')"
+    ),
+    Mutant(
+        "ZooKeeper ignores an empty super user",
+        "profiles",
+        "        while parts and not parts[-1]:\n            parts.pop()\n",
+        "        parts = [part for part in parts if part]\n",
+    ),
+    Mutant("any word allows everyone", "profiles", 'return word == "TRUE"', 'return word != "FALSE"'),
+    # Reasons.
+    Mutant(
+        "the first ALLOW is reported",
+        "explain",
+        "return met[0] if decision.basis is Basis.DENY_ACL else met[-1]",
+        "return met[0]",
+    ),
+    Mutant(
+        "the last DENY is reported",
+        "explain",
+        "return met[0] if decision.basis is Basis.DENY_ACL else met[-1]",
+        "return met[-1]",
+    ),
+    Mutant(
+        "names are walked upwards",
+        "index",
+        "ordered.sort(key=_name_order, reverse=True)",
+        "ordered.sort(key=_name_order)",
+    ),
+    Mutant(
+        "PREFIXED comes before LITERAL",
+        "index",
+        "        binding.pattern_type._value_,\n        binding",
+        "        -binding.pattern_type._value_,\n        binding",
+    ),
+    Mutant(
+        "principals come before operations",
+        "index",
+        "        binding.operation._value_,\n        code_units(binding.principal),\n",
+        "        code_units(binding.principal),\n        binding.operation._value_,\n",
+    ),
+    Mutant(
+        "texts are sorted by code points",
+        "patterns",
+        'if text.isascii() or max(text) <= "\\uffff":',
+        "if text:",
+    ),
+    Mutant(
+        "the wildcard is never leapt over",
+        "explain",
+        "first = [binding for binding in first if not binding.pattern.is_wildcard]",
+        "pass",
+    ),
+    Mutant(
+        "only one DENY is determining",
+        "authorizer",
+        "return self._counted(PermissionType.DENY)",
+        "return self._counted(PermissionType.DENY)[:1]",
+    ),
+    Mutant(
+        "the reported ACL would also decide",
+        "explain",
+        "for binding in decision.determining if binding != named)",
+        "for binding in decision.determining)",
+    ),
+    Mutant("why not forgets the host", "authorizer", '        why_not.append("host")\n', "        pass\n"),
+    # Ways out.
+    Mutant(
+        "the fix is for ALL",
+        "remedies",
+        "            operation=request.operation,\n",
+        "            operation=type(request.operation).ALL,\n",
+    ),
+    Mutant(
+        "the fix is for any host",
+        "remedies",
+        "            host=request.host,\n",
+        "            host=WILDCARD,\n",
+    ),
+    Mutant(
+        "the fix is a prefix",
+        "remedies",
+        "        yield PatternType.LITERAL, name\n    yield",
+        "        yield PatternType.PREFIXED, name\n    yield",
+    ),
+    Mutant(
+        "the fix of * is the wildcard",
+        "remedies",
+        "        yield PatternType.PREFIXED, name\n",
+        "        yield PatternType.LITERAL, name\n",
+    ),
+    Mutant(
+        "a type is fixed under a DENY",
+        "remedies",
+        " and name not in literals and not name.startswith(prefixes)",
+        "",
+    ),
+    Mutant(
+        "any way to remove will do",
+        "remedies",
+        "for removed in sorted(removable, key=len):",
+        "for removed in sorted(removable, key=len, reverse=True):",
+    ),
+    Mutant("ALLOWs on the made-up name stay", "remedies", "            holding |= dict", "            dict"),
+    # Near misses.
+    Mutant(
+        "near misses come farthest first", "near_misses", "return len(why_not), ", "return -len(why_not), "
+    ),
+    Mutant(
+        "case is no near miss",
+        "near_misses",
+        "_same_start(own.casefold(), name.casefold(), prefixed)",
+        "False",
+    ),
+    Mutant("one letter off is no near miss", "near_misses", "_one_off(own, name, prefixed):", "False:"),
+    Mutant("a literal meant as a prefix is no near miss", "near_misses", "_parts_at(own, name):", "False:"),
+    Mutant(
+        "another type is no near miss",
+        "near_misses",
+        "if own and _entry_fits(binding, request, rules):",
+        "if False:",
+    ),
+    Mutant(
+        "a counted ALLOW misses a tick",
+        "near_misses",
+        "return decision.basis is not Basis.DENY_ACL",
+        "return False",
+    ),
+]
