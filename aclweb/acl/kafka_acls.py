@@ -1,6 +1,6 @@
 """What would kafka-acls do with these arguments?
 
-The tool was written in Scala up to 4.0 and in Java from 4.1 on; both check in the order kept
+The tool was written in Scala up to 3.9 and is written in Java from 4.0 on; both check in the order kept
 here and say the same with few exceptions. Nothing is sent and no file is opened: a plan ends
 where the tool would turn to the cluster.
 """
@@ -178,8 +178,8 @@ def _check_options(options: Options, rules: Rules) -> None:
 
 def _planned(options: Options, action: str, rules: Rules) -> Plan:
     """Return the plan for options that go together; raise OptionError with what the tool prints instead."""
-    is_scala = rules.version <= (4, 0)
-    if is_scala and not options.has("bootstrap-server", "bootstrap-controller"):
+    is_scala = rules.version < (4, 0)
+    if is_scala and not options.has("bootstrap-server"):
         options.one("authorizer")
     acls: tuple[AclBinding, ...] = ()
     filters: tuple[AclFilter, ...] = ()
@@ -282,7 +282,7 @@ def _check_operations(work: _Work, rules: Rules) -> None:
         if all(entry.operation in legal for entry in entries):
             continue
         # In either language the order is that of a set, which is to say any.
-        if rules.version <= (4, 0):
+        if rules.version < (4, 0):
             words = ", ".join(operation.pascal for operation in legal)
         else:
             words = f"[{', '.join(operation.name for operation in legal)}]"

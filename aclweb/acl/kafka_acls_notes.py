@@ -13,6 +13,7 @@ from aclweb.acl.kafka_options import NAME_OPTIONS, Options
 from aclweb.acl.model import WILDCARD, AclBinding, Operation, PatternType, ResourceType
 from aclweb.acl.problems import shown
 from aclweb.acl.profiles import Rules
+from aclweb.acl.validation import Target, cautions, refusal
 from aclweb.acl.wording import resource_text
 
 _LONG_DASHES = ("\u2013", "\u2014")
@@ -28,7 +29,9 @@ def notes_of(
     acls and filters: what the tool would add, or remove or list, with `options`.
     """
     notes = [*_passed_over(options), *_unlike_their_look(options)]
-    if options.has("remove"):
+    if options.has("add"):
+        notes += _adding(acls, rules)
+    elif options.has("remove"):
         notes += _removing(options, filters, rules)
     elif options.has("list"):
         notes += _listing(options, filters)
@@ -89,6 +92,15 @@ def _unlike_their_look(options: Options) -> Iterator[str]:
         yield "The ACL on the cluster for --idempotent is literal all the same."
 
 
+def _adding(acls: Sequence[AclBinding], rules: Rules) -> Iterator[str]:
+    cluster = Target(rules)
+    for acl in acls:
+        no = refusal("add", acl, cluster)
+        if no is not None:
+            yield f"The cluster refuses what is sent. {no.sentence}"
+        yield from (caution.sentence for caution in cautions(acl, rules))
+
+
 def _removing(options: Options, filters: Sequence[AclFilter], rules: Rules) -> Iterator[str]:
     if any(asked.principal is None for asked in filters):
         named = "; ".join(dict.fromkeys(resources_in(asked) for asked in filters))
@@ -110,7 +122,7 @@ def _removing(options: Options, filters: Sequence[AclFilter], rules: Rules) -> I
     elif loose:
         yield "With the pattern type any, both the literal and the prefixed ACLs of the name are removed."
     if not options.has("force"):
-        where = "; without a terminal it fails" if rules.version > (4, 0) else ""
+        where = "; without a terminal it fails" if rules.version >= (4, 0) else ""
         yield f"The tool asks before it removes{where}. --force stops it from asking."
 
 

@@ -291,6 +291,16 @@ def test_outer_white_space_is_cut_off_except_from_transactional_ids():
     assert "The white space around 'x ' is kept." in planned.notes
 
 
+def test_what_the_cluster_will_refuse_is_told_though_the_tool_sends_it():
+    assert add("--topic", "", "--allow-principal", "User:a").notes == (
+        "The cluster refuses what is sent. The resource name is empty; give a name, or * for all.",
+    )
+    (note,) = add(
+        "--topic", "t", "--allow-principal", "User:a", "--allow-host", "10.0.0.0/8", rules=Rules("acl")
+    ).notes
+    assert "for a mere text that no address equals" in note
+
+
 # What it refuses.
 
 ONE = "Command must include exactly one action: --list, --add, --remove. "
@@ -368,8 +378,8 @@ def test_how_the_cluster_is_reached_is_checked_by_version():
     ("rules", "words"),
     [
         (Rules("acl", "3.9"), "DescribeTokens, All"),
-        (Rules("standard", "4.0"), "DescribeTokens, All"),
-        (Rules("standard", "4.1"), "[ALL, CREATE_TOKENS, DESCRIBE_TOKENS]"),
+        (Rules("standard", "3.9"), "DescribeTokens, All"),
+        (Rules("standard", "4.0"), "[ALL, CREATE_TOKENS, DESCRIBE_TOKENS]"),
     ],
 )
 def test_each_tool_names_operations_in_its_own_spelling(rules, words):
