@@ -15,14 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
-from aclweb.acl.model import (
-    CLUSTER_NAME,
-    AclBinding,
-    PatternType,
-    ResourcePattern,
-    ResourceType,
-    split_principal,
-)
+from aclweb.acl.model import AclBinding, ResourcePattern
+from aclweb.acl.validation import refused_everywhere, why_not_deletable
 from aclweb.clusters import (
     AclReading,
     ClusterError,
@@ -185,21 +179,7 @@ def _no_answer(binding: AclBinding) -> Outcome:
 
 def _fault(verb: Verb, binding: AclBinding) -> str | None:
     """Return why a real cluster would refuse this binding."""
-    searching = "ANY" in (binding.resource_type.name, binding.operation.name, binding.permission_type.name)
-    if (
-        searching
-        or binding.has_unknown
-        or binding.pattern_type not in (PatternType.LITERAL, PatternType.PREFIXED)
-    ):
-        return "Only the pattern types LITERAL and PREFIXED can be written, and no ANY."
-    if verb is Verb.ADD and split_principal(binding.principal) is None:
-        return f"Principal {binding.principal!r} has no type."
-    if verb is Verb.ADD and not binding.resource_name:
-        return "The resource name is empty."
-    if (
-        verb is Verb.ADD
-        and binding.resource_type is ResourceType.CLUSTER
-        and binding.resource_name != CLUSTER_NAME
-    ):
-        return f"The cluster resource has only the name {CLUSTER_NAME!r}."
-    return None
+    if verb is Verb.REMOVE:
+        return why_not_deletable(binding)
+    answer = refused_everywhere("add", binding)
+    return answer.sentence if answer else None

@@ -716,8 +716,13 @@ def refusal(verb: str, binding: AclBinding, target: Target) -> Refusal | None:
 
 def refused_everywhere(verb: str, binding: AclBinding) -> Refusal | None:
     """Return the newest answer to an ACL that no cluster of any known version adds or removes; None for others."""
-    answers = [refusal(verb, binding, target) for target in _EVERY_TARGET]
-    return answers[0] if all(answers) else None
+    newest = None
+    for target in _EVERY_TARGET:
+        answer = refusal(verb, binding, target)
+        if answer is None:
+            return None
+        newest = newest or answer
+    return newest
 
 
 def explained(verb: str, binding: AclBinding, code: int, text: str | None) -> Refusal | None:
