@@ -8,6 +8,7 @@ Kafka prints. It knows no UNKNOWN values; `readings_of` lists what they may turn
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -152,11 +153,33 @@ def _matches_host(acl_host: str, host: str, rules: Rules) -> bool:
     if "/" not in acl_host or rules.authorizer != "standard" or rules.kafka_version != "4.4":
         return False
     try:
-        network = ipaddress.ip_network(acl_host, strict=False)
-        address = ipaddress.ip_address(host)
+        start, length = _range_of(acl_host)
+        session = type(start)(host.partition("%")[0])
     except ValueError:
         return False
-    return address.version == network.version and address in network and host != "0.0.0.0"
+    shift = start.max_prefixlen - length
+    return (
+        0 <= shift <= start.max_prefixlen
+        and int(start) >> shift == int(session) >> shift
+        and int(session) > 0
+    )
+
+
+def _range_of(acl_host: str) -> tuple[ipaddress.IPv4Address | ipaddress.IPv6Address, int]:
+    """The address and the prefix length of a range as Kafka 4.4 reads it; ValueError for any other text."""
+    if ":" not in acl_host:
+        if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}", acl_host):
+            raise ValueError(acl_host)
+        octets, _, digits = acl_host.partition("/")
+        return ipaddress.IPv4Address(".".join(str(int(octet)) for octet in octets.split("."))), int(digits)
+    text, _, digits = acl_host.partition("/")
+    found = re.fullmatch(r"(\[?)(?P<address>[^\[\]%]+)(%[0-9]+)?(\]?)", text)
+    if not found or (found[1] == "[") != (found[4] == "]") or not re.fullmatch(r"[+-]?\d+", digits):
+        raise ValueError(acl_host)
+    address = ipaddress.IPv6Address(found["address"])
+    if address.ipv4_mapped is not None or max(digits) > "\uffff":
+        raise ValueError(acl_host)
+    return address, int(digits)
 
 
 def _matches_operation(binding: AclBinding, request: AccessRequest) -> bool:

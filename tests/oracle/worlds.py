@@ -31,6 +31,9 @@ T = TypeVar("T")
 
 MOST_ACLS = 60
 
+FIRST_ACL = "0"
+"""The letter for a world's first ACL in an answer; those of the others follow it in ASCII."""
+
 _MASK = (1 << 64) - 1
 
 
@@ -78,6 +81,17 @@ class World:
     actions: tuple[tuple[ResourceType, str, tuple[Operation, ...]], ...]
     type_questions: tuple[tuple[ResourceType, Operation], ...]
 
+    @property
+    def decisions(self) -> int:
+        """How many questions about named resources there are."""
+        callers = len(self.principals) * len(self.hosts)
+        return callers * sum(len(operations) for _, _, operations in self.actions)
+
+    @property
+    def type_decisions(self) -> int:
+        """How many questions about whole types there are."""
+        return len(self.principals) * len(self.hosts) * len(self.type_questions)
+
     def requests(self) -> Iterator[AccessRequest]:
         """Yield the questions about named resources in the order of the answers."""
         for resource_type, name, operations in self.actions:
@@ -97,8 +111,7 @@ class World:
     def line(self) -> str:
         """The world as tests/oracle/java/Decisions.java reads it."""
         fields: list[str] = [self.engine, str(int(self.allow_everyone))]
-        for texts in (self.super_users,):
-            fields += [str(len(texts)), *texts]
+        fields += [str(len(self.super_users)), *self.super_users]
         fields.append(str(len(self.bindings)))
         for binding in self.bindings:
             fields += [
@@ -317,6 +330,7 @@ _IPV6_RANGES = (
     "2001:db8::/032",
     "2001:db8::/+32",
     "::/-0",
+    "2001:db8::/\uff13\uff12",
 )
 _MALFORMED_RANGES = (
     "10.0.0.0/33",
@@ -345,6 +359,7 @@ _MALFORMED_RANGES = (
     "2001:db8::g/32",
     "example.com/8",
     "[::1/128",
+    "2001:db8::/\U0001d7d1\U0001d7d0",
 )
 
 _EVERY_OPERATION = tuple(
@@ -474,7 +489,7 @@ def _bindings(
                 name,
                 pattern_type,
                 ANY_USER if dice.chance(everybody) else dice.one_of(_acl_principals(dice, sessions)),
-                WILDCARD if dice.chance(60) else _acl_host(dice, hosts),
+                WILDCARD if dice.chance(50) else _acl_host(dice, hosts),
                 _acl_operation(dice, kind, newer=newer),
                 PermissionType.DENY if dice.chance(denies) else PermissionType.ALLOW,
             )

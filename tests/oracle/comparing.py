@@ -1,0 +1,251 @@
+"""Does aclweb answer as Kafka's own class did, for the same reason?
+
+Three of ours are held against each answer: the compiled `decide`, the explained `authorize`
+with the rule that the broker's log would name, and the reference of the tests.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from aclweb.acl.authorizer import Basis, authorize, decide
+from aclweb.acl.explain import broker_rule
+from aclweb.acl.index import AclIndex
+from aclweb.acl.model import AccessRequest, PermissionType
+from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
+from tests import reference
+from tests.oracle.jvm import JavaProgram
+from tests.oracle.tally import Tally
+from tests.oracle.worlds import FIRST_ACL, World, worlds
+
+PROGRAM = "Decisions"
+"""The program of tests/oracle/java that answers worlds."""
+
+_FAILURES = {
+    "!": "failed with an exception",
+    "#": "gave no answer in time",
+    "~": "gave an answer and an audit text that contradict each other",
+    "%": "was not asked, because a question before it gave no answer in time",
+}
+_PLAIN = {
+    "(": ("ALLOWED", "DefaultAllow"),
+    ")": ("DENIED", "DefaultDeny"),
+    "*": ("ALLOWED", "SuperUser"),
+    "+": ("ALLOWED", ""),
+    "-": ("DENIED", ""),
+}
+_RULE_OF_BASIS = {
+    Basis.SUPER_USER: "SuperUser",
+    Basis.DENY_ACL: "MatchingAcl",
+    Basis.ALLOW_ACL: "MatchingAcl",
+    Basis.NO_ALLOW_ACL: "DefaultDeny",
+    Basis.DEFAULT_ALLOW: "DefaultAllow",
+    Basis.DEFAULT_DENY: "DefaultDeny",
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """One released authorizer."""
+
+    engine: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.engine} {self.version}"
+
+    @property
+    def newer(self) -> bool:
+        """Whether it knows TWO_PHASE_COMMIT."""
+        return tuple(map(int, self.version.split("."))) >= (4, 1)
+
+    def rules(self, world: World) -> Rules:
+        return Rules(
+            authorizer=self.engine,
+            kafka_version=self.version.rpartition(".")[0],
+            super_users=frozenset(world.super_users),
+            allow_everyone=world.allow_everyone,
+        )
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One question that aclweb and a class of Kafka answer differently."""
+
+    target: Target
+    world: World
+    request: AccessRequest | None
+    kafka: str
+    ours: str
+
+    def __str__(self) -> str:
+        asked = json.dumps(self.request.as_dict()) if self.request else "all questions"
+        return f"{self.target}, world {self.world.seed}, {asked}: Kafka {self.kafka}; aclweb {self.ours}."
+
+    def scenario(self) -> str:
+        """Return the world and the question as a line for `python -m aclweb.acl check`."""
+        world = self.world
+        return json.dumps(
+            {
+                "id": f"{self.target} {world.seed}",
+                "authorizer": self.target.engine,
+                "kafka_version": self.target.version,
+                "config": {
+                    SUPER_USERS_KEY: ";".join(world.super_users),
+                    ALLOW_EVERYONE_KEY: world.allow_everyone,
+                },
+                "acls": [binding.as_dict() for binding in world.bindings],
+                "request": self.request.as_dict() if self.request else None,
+                "expected": self.kafka.split()[0],
+            }
+        )
+
+
+def differences(
+    target: Target, world: World, answer: str, *, explain_every: int = 1, refer_every: int = 1
+) -> Iterator[Difference]:
+    """Yield each question that aclweb answers differently, or for another reason.
+
+    The compiled answer is always compared, the explained one and the reference for one
+    question in so many (0 for none).
+    """
+    if answer.startswith("! "):
+        yield Difference(target, world, None, f"could not be asked ({answer[2:]})", "was not asked either")
+        return
+    letters, _, type_letters = answer.partition(" ")
+    rules, index = target.rules(world), AclIndex(world.bindings)
+    meanings = _meanings(world)
+    number = 0
+    for request, letter in zip(world.requests(), letters, strict=True):
+        number += 1
+        if letter not in meanings:
+            yield Difference(target, world, request, _FAILURES[letter], "gives an answer")
+            continue
+        result, rule, acl = meanings[letter]
+        ours, basis = decide(request, index, rules)
+        if ours._value_ != result or (rule and _RULE_OF_BASIS.get(basis) != rule):
+            yield Difference(
+                target,
+                world,
+                request,
+                f"{result} by {rule or 'no rule'}",
+                f"decides {ours.value}, {basis.value}",
+            )
+        if explain_every and number % explain_every == 0:
+            decision = authorize(request, index, rules)
+            named = broker_rule(decision)
+            if decision.result._value_ != result or named != acl:
+                told = f"explains {decision.result.value} by {json.dumps(named)}"
+                yield Difference(target, world, request, f"{result} by {json.dumps(acl)}", told)
+        if refer_every and number % refer_every == 0:
+            referred = reference.answer(request, world.bindings, rules)[0]
+            if referred != result:
+                yield Difference(target, world, request, result, f"has a reference that says {referred}")
+    yield from _type_differences(target, world, type_letters, rules, index)
+
+
+def compare(
+    program: JavaProgram,
+    target: Target,
+    seed: str,
+    *,
+    decisions: int,
+    type_decisions: int,
+    tally: Tally,
+    progress: Callable[[int], object] = lambda done: None,
+) -> Iterator[Difference]:
+    """Ask a class at least so many questions about fresh worlds; yield what aclweb answers differently.
+
+    `tally` counts the questions; `progress` is told after each world how many that one had.
+    """
+    waiting: deque[World] = deque()
+
+    def lines() -> Iterator[str]:
+        left, type_left = decisions, type_decisions
+        for world in worlds(seed, target.engine, newer=target.newer):
+            if left <= 0 and type_left <= 0:
+                return
+            left -= world.decisions
+            type_left -= world.type_decisions
+            waiting.append(world)
+            yield world.line
+
+    for answer in program.ask_many(lines()):
+        world = waiting.popleft()
+        found = tuple(differences(target, world, answer))
+        if not answer.startswith("! "):
+            tally.add(world, answer)
+        yield from found
+        progress(world.decisions + world.type_decisions)
+
+
+def _type_differences(
+    target: Target, world: World, letters: str, rules: Rules, index: AclIndex
+) -> Iterator[Difference]:
+    for request, letter in zip(world.type_requests(), letters, strict=True):
+        if letter not in "+-":
+            yield Difference(target, world, request, _FAILURES[letter], "gives an answer")
+            continue
+        result = _PLAIN[letter][0]
+        answers = {
+            "decides": decide(request, index, rules)[0].value,
+            "explains": authorize(request, index, rules).result.value,
+            "has a reference that says": reference.answer(request, world.bindings, rules)[0],
+        }
+        for how, ours in answers.items():
+            if ours != result:
+                yield Difference(target, world, request, result, f"{how} {ours}")
+
+
+def _meanings(world: World) -> dict[str, tuple[str, str, dict[str, object] | None]]:
+    """Return what each letter says: the result, the rule, and what `broker_rule` is to return."""
+    found: dict[str, tuple[str, str, dict[str, object] | None]] = {
+        letter: (result, rule, {"rule": rule, "acl": None} if rule else None)
+        for letter, (result, rule) in _PLAIN.items()
+    }
+    for place, binding in enumerate(world.bindings):
+        result = "ALLOWED" if binding.permission_type is PermissionType.ALLOW else "DENIED"
+        acl: dict[str, object] = {"rule": "MatchingAcl", "acl": binding.as_dict()}
+        found[chr(ord(FIRST_ACL) + place)] = (result, "MatchingAcl", acl)
+    return found
+
+
+def smallest(difference: Difference, program: JavaProgram) -> Difference:
+    """Return the same kind of difference in the smallest world that still shows one."""
+    request, world, target = difference.request, difference.world, difference.target
+    if request is None:
+        return difference
+
+    def shown(smaller: World) -> Difference | None:
+        return next(differences(target, smaller, program.ask(smaller.line)), None)
+
+    by_type = request.resource_name is None
+    world = replace(
+        world,
+        principals=(request.principal,),
+        hosts=(request.host,),
+        actions=()
+        if request.resource_name is None
+        else ((request.resource_type, request.resource_name, (request.operation,)),),
+        type_questions=((request.resource_type, request.operation),) if by_type else (),
+    )
+    found = shown(world)
+    if found is None:
+        return difference
+    shrunk = True
+    while shrunk:
+        shrunk = False
+        candidates = [
+            replace(world, bindings=world.bindings[:place] + world.bindings[place + 1 :])
+            for place in range(len(world.bindings))
+        ]
+        candidates.append(replace(world, super_users=()))
+        candidates.append(replace(world, allow_everyone=False))
+        for candidate in candidates:
+            if candidate != world and (smaller := shown(candidate)) is not None:
+                world, found, shrunk = candidate, smaller, True
+                break
+    return found
