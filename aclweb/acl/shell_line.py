@@ -42,10 +42,14 @@ class ShellLine:
 class _Word:
     """A word as far as it is read; `is_there` tells an empty one in quotes from none."""
 
-    text: str = ""
+    pieces: list[str] = field(default_factory=list)
     is_there: bool = False
     # What a shell looks up, by what it is.
     looked_up: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
 
 
 def read_shell_line(text: str, tools: Collection[str]) -> ShellLine:
@@ -93,14 +97,12 @@ def _read_words(text: str) -> list[_Word]:
     while place < len(text):
         character = text[place]
         if character in _BLANKS or character == "\n":
-            if character == "\n" and text[place:].strip() and (word.is_there or words):
-                raise AclError(
-                    f"{shown(text[place:].strip())} stands on a line of its own, so it is another command; "
-                    "end a line that goes on with a backslash, and give one command at a time."
-                )
             words += [word] if word.is_there else []
             word = _Word()
             place += 1
+            if character == "\n" and words:
+                _require_no_more(text[place:])
+                break
         elif character == "#" and not word.is_there:
             end = text.find("\n", place)
             place = len(text) if end < 0 else end
@@ -112,6 +114,17 @@ def _read_words(text: str) -> list[_Word]:
         else:
             place = _read_piece(text, place, word)
     return words + ([word] if word.is_there else [])
+
+
+def _require_no_more(rest: str) -> None:
+    """Raise AclError unless what follows the command is blank or a comment."""
+    lines = (line.strip() for line in rest.split("\n"))
+    another = next((line for line in lines if line and not line.startswith("#")), None)
+    if another is not None:
+        raise AclError(
+            f"{shown(another)} stands on a line of its own, so it is another command; "
+            "end a line that goes on with a backslash, and give one command at a time."
+        )
 
 
 def _read_piece(text: str, place: int, word: _Word) -> int:
@@ -126,13 +139,13 @@ def _read_piece(text: str, place: int, word: _Word) -> int:
     if character == "\\":
         if place + 1 == len(text):
             raise AclError("The line ends in a backslash, so it goes on; give the next line too.")
-        word.text += text[place + 1]
+        word.pieces.append(text[place + 1])
         return place + 2
     if character == "'":
         end = text.find("'", place + 1)
         if end < 0:
             raise AclError(f"The quote before {shown(text[place + 1 :])} is not closed.")
-        word.text += text[place + 1 : end]
+        word.pieces.append(text[place + 1 : end])
         return end + 1
     if character == '"':
         return _read_double_quotes(text, place + 1, word)
@@ -147,7 +160,7 @@ def _read_piece(text: str, place: int, word: _Word) -> int:
         word.looked_up["file name"] = None
     if character == "~" and is_first:
         word.looked_up["home directory"] = None
-    word.text += character
+    word.pieces.append(character)
     return place + 1
 
 
@@ -160,12 +173,12 @@ def _read_double_quotes(text: str, start: int, word: _Word) -> int:
         if character == "\\" and text[place + 1 : place + 2] == "\n":
             place += 2
         elif character == "\\" and text[place + 1 : place + 2] in ("$", "`", '"', "\\"):
-            word.text += text[place + 1]
+            word.pieces.append(text[place + 1])
             place += 2
         elif character in "$`":
             place = _read_expansion(text, place, word)
         else:
-            word.text += character
+            word.pieces.append(character)
             place += 1
     raise AclError(f"The quote before {shown(text[start:])} is not closed.")
 
@@ -173,19 +186,19 @@ def _read_double_quotes(text: str, start: int, word: _Word) -> int:
 def _read_expansion(text: str, place: int, word: _Word) -> int:
     printed = _PRINTF.match(text, place)
     if printed:
-        word.text += _PRINTF_ESCAPE.sub(_printed, printed[1]).rstrip("\n")
+        word.pieces.append(_PRINTF_ESCAPE.sub(_printed, printed[1]).rstrip("\n"))
         return printed.end()
     variable = _VARIABLE.match(text, place)
     if variable:
         word.looked_up[variable[0]] = None
-        word.text += variable[0]
+        word.pieces.append(variable[0])
         return variable.end()
     if text[place] == "`" or text[place + 1 : place + 2] in ("(", "{"):
         raise AclError(
             f"{shown(text[place:])} makes a shell run or work out something; put its result there instead, "
             "or single quotes around it."
         )
-    word.text += "$"
+    word.pieces.append("$")
     return place + 1
 
 

@@ -9,18 +9,21 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aclweb.acl.filters import AclFilter
 from aclweb.acl.kafka_acls import TOOLS, Plan, plan
 from aclweb.acl.kafka_acls_commands import commands, why_no_command
+from aclweb.acl.kafka_options import grammar
 from aclweb.acl.listing import read_listing, why_not_listed, write_listing
 from aclweb.acl.model import AclBinding, AclError, Operation, PatternType, PermissionType, ResourceType
 from aclweb.acl.problems import Problems
-from aclweb.acl.profiles import Rules
+from aclweb.acl.profiles import VERSIONS, Rules
 from aclweb.acl.shell_line import read_shell_line
 from aclweb.clusters.jars import read_lock
 from tests.builders import allow, deny
-from tests.hostile import FULL
+from tests.hostile import FULL, round_trip, texts
 from tests.oracle import acl_commands
 from tests.oracle.acl_commands import RULES, Answer, difference, question, random_arguments
 from tests.oracle.jvm import JavaProgram, need_program
@@ -469,3 +472,46 @@ def test_a_line_of_a_shell_is_read_like_its_words():
 
     assert planned.acls == (allow("User:CN=a, O=b", "ALL", "it's"),)
     assert planned.notes == ()
+
+
+# Whatever is given.
+
+
+@round_trip
+@given(
+    st.lists(
+        st.one_of(
+            texts,
+            st.sampled_from([f"--{name}" for name in sorted(grammar(Rules()).names)]),
+            st.sampled_from(
+                ["--bootstrap-server=h", "--topic=t", "--allow-principal=User:a", "--operation=Read"]
+            ),
+        ),
+        max_size=8,
+    ),
+    st.sampled_from(
+        [*(Rules("acl", version) for version in VERSIONS["acl"]), Rules("standard", "4.0"), Rules()]
+    ),
+)
+def test_any_arguments_give_a_plan_or_one_sentence(words, rules):
+    try:
+        planned = plan(words, rules)
+    except AclError:
+        assert any("\0" in word for word in words)
+        return
+
+    assert not (planned.acls and planned.filters)
+    assert not (planned.error and (planned.acls or planned.filters))
+    assert bool(planned.acls) == (planned.action == "add" and planned.error is None)
+    assert bool(planned.filters) == (planned.action in ("remove", "list") and planned.error is None)
+    assert planned.error != ""
+
+
+def test_thousands_of_values_are_taken_in_one_go():
+    names = [word for number in range(2000) for word in ("--topic", f"t{number}")]
+    long_name = "n" * 32_767
+
+    assert len(add(*names, "--allow-principal", "User:a", "--producer").acls) == 6000
+    assert add("--topic", long_name, "--allow-principal", "User:a").acls == (
+        allow("User:a", "ALL", long_name),
+    )

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from aclweb.acl.model import AclError
 from aclweb.acl.shell_line import read_shell_line, spelled
@@ -87,7 +88,7 @@ def test_a_text_that_ends_in_a_line_break_is_refused():
         "--a",
         "tool \\\n  --a",
         "tool --a # and a comment; (of any kind)",
-        "\n\ntool --a\n\n",
+        "\n\ntool --a\n\n# the end\n",
     ],
 )
 def test_what_stands_before_the_arguments_is_left_out(line):
@@ -136,3 +137,27 @@ def test_what_is_quoted_is_no_pattern_and_no_variable(line):
 def test_what_is_not_one_command_of_the_tool_is_refused(line, what):
     with pytest.raises(AclError, match=what.replace("(", r"\(")):
         read_shell_line(line, TOOLS)
+
+
+@round_trip
+@given(
+    st.lists(
+        st.one_of(st.sampled_from(PIECES), texts, st.sampled_from(["$(", "${", "`", ";", "*", "~", "\r\n"]))
+    )
+)
+def test_any_text_gives_words_or_one_sentence(pieces):
+    line = "".join(pieces)
+    try:
+        read = read_shell_line(f"tool {line}", TOOLS)
+    except AclError as refusal:
+        assert str(refusal).strip()  # noqa: PT017
+    else:
+        assert all(isinstance(word, str) for word in read.words)
+
+
+def test_a_long_line_is_read_in_one_go():
+    name = "ab'c'" * 200_000
+
+    (word,) = read_shell_line(f"tool {name}" + "\n" * 200_000, TOOLS).words
+
+    assert word == "abc" * 200_000
