@@ -19,6 +19,7 @@ from aclweb.acl.commands import (
     convert,
     decide,
     kafka_acls,
+    lint,
     listed,
     needs,
     redundant,
@@ -49,6 +50,7 @@ COMMANDS = {
     ),
     "list": Command("the ACLs that a DescribeAcls filter finds", listed.add_options, listed.run),
     "whatif": Command("what an edit or a new topic would change", whatif.add_options, whatif.run),
+    "lint": Command("ACLs that are legal and probably wrong", lint.add_options, lint.run),
     "redundant": Command("the ACLs that could go or be fewer", redundant.add_options, redundant.run),
     "convert": Command("ACLs in another notation", convert.add_options, convert.run),
     "kafka-acls": Command(

@@ -29,10 +29,8 @@ from aclweb.acl.hosts import read_address, read_range
 from aclweb.acl.index import IMPLIED, AclIndex
 from aclweb.acl.model import (
     ANY_USER,
-    CLUSTER_NAME,
     WILDCARD,
     AclBinding,
-    AclError,
     Operation,
     PatternType,
     PermissionType,
@@ -41,6 +39,7 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.patterns import PrefixChain, empty_prefix_covers, wildcard_covers
 from aclweb.acl.profiles import Rules, operations_of
+from aclweb.acl.reach import is_address, why_dead, why_no_client, why_no_resource
 from aclweb.acl.universe import Names, starting_with
 from aclweb.acl.whatif import Effect, simulate
 from aclweb.acl.wording import name_text, says
@@ -64,8 +63,6 @@ PROPOSALS_COMPARED = 100
 NAMES_SPELLED = 3
 """How many names a sentence spells out before it counts the rest."""
 
-LEGAL_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}\Z")
-_TOPIC_START = re.compile(r"[a-zA-Z0-9._-]{0,249}\Z")
 _DELIMITERS = re.compile(r"[._:/-]")
 
 
@@ -292,7 +289,7 @@ def _span(host: str) -> tuple[int, int, int]:
     span = read_range(host)
     if span is not None:
         return span
-    address = read_address(host) if _is_address(host) else None
+    address = read_address(host) if is_address(host) else None
     # 0.0.0.0 is in no range.
     if address is None or address == (32, 0):
         return 0, 0, 0
@@ -354,21 +351,21 @@ def _findings(binding: AclBinding, filed: _Filed, existing: _Existing, rules: Ru
             f"{' '.join(f'{says(deny)}.' for deny in denies)}"
         )
         yield Redundancy(SHADOWED, "warning", sentence, binding, denies)
-    why_dead = _why_dead(binding, rules)
-    cover = filed.also_covering(binding) if why_dead is not None and rules.allow_everyone else None
-    if why_dead is not None and (cover is not None or not rules.allow_everyone):
+    dead = why_dead(binding, rules)
+    cover = filed.also_covering(binding) if dead is not None and rules.allow_everyone else None
+    if dead is not None and (cover is not None or not rules.allow_everyone):
         severity = "error" if binding.is_deny else "warning"
         meaning = "it denies nobody anything" if binding.is_deny else "it allows nobody anything"
-        sentence = f"{says(binding)}: {why_dead}, so {meaning}."
+        sentence = f"{says(binding)}: {dead}, so {meaning}."
         yield Redundancy(DEAD, severity, sentence, binding, keeps_covered=cover)
     if alike is None and not denies and binding.permission_type is PermissionType.ALLOW:
         stronger = filed.find(binding, PermissionType.ALLOW, _IMPLYING.get(binding.operation, ()))
         if stronger is not None:
             sentence = f"{says(binding)}: another ACL brings this with it. {says(stronger)}."
             yield Redundancy(HARMLESS_DUPLICATE, "info", sentence, binding, (stronger,))
-    why_unreachable = _why_unreachable(binding)
-    if why_unreachable is not None:
-        sentence = f"{says(binding)}: {why_unreachable}."
+    unreachable = why_no_client(binding) or why_no_resource(binding)
+    if unreachable is not None:
+        sentence = f"{says(binding)}: {unreachable}."
         yield Redundancy(UNREACHABLE, "error" if binding.is_deny else "warning", sentence, binding)
     elif existing.has_none_under(binding):
         what = binding.resource_type.name.lower().replace("_", " ")
@@ -401,53 +398,6 @@ def _shadow(binding: AclBinding, filed: _Filed) -> tuple[AclBinding, ...]:
             return ()
         denies[deny] = None
     return tuple(denies)
-
-
-def _why_dead(binding: AclBinding, rules: Rules) -> str | None:
-    """Say why no session can ever match this principal or host, None if one can."""
-    if split_principal(binding.principal) is None:
-        return f"the principal {binding.principal!r} has no type and is nobody's"
-    host = binding.host
-    if host == WILDCARD or _is_address(host):
-        return None
-    if "/" in host:
-        if not rules.cidr_hosts:
-            return f"this Kafka reads no address ranges, and no client's address is {host!r}"
-        return None if read_range(host) is not None else f"Kafka cannot read the address range {host!r}"
-    address = read_address(host)
-    if address is not None:
-        return f"brokers compare the text of addresses and write this one {_java_text(host)!r}, not {host!r}"
-    return f"brokers compare addresses, and {host!r} is none"
-
-
-def _is_address(host: str) -> bool:
-    """Whether a session's host can have exactly this text."""
-    plain, percent, scope = host.partition("%")
-    return _java_text(plain) == plain and (not percent or (":" in plain and bool(scope)))
-
-
-def _java_text(host: str) -> str | None:
-    try:
-        return as_java_prints(host)
-    except AclError:
-        return None
-
-
-def _why_unreachable(binding: AclBinding) -> str | None:
-    """Say why this ACL meets no request of a real client, though its letters could match; None if it may."""
-    name, literal = binding.resource_name, binding.pattern_type is PatternType.LITERAL
-    if WILDCARD in binding.principal and binding.principal != ANY_USER:
-        return f"only {ANY_USER} is a wildcard, and nobody is likely to be called {binding.principal!r}"
-    if binding.resource_type is ResourceType.CLUSTER and not binding.pattern.is_wildcard:
-        reached = name == CLUSTER_NAME if literal else CLUSTER_NAME.startswith(name)
-        if not reached:
-            return f"the only cluster that requests name is {CLUSTER_NAME!r}"
-    if binding.resource_type is ResourceType.TOPIC and not binding.pattern.is_wildcard:
-        if not literal and name == WILDCARD:
-            return "an asterisk in a prefix is an ordinary letter, and no topic begins with one; LITERAL * is for all"
-        if not (LEGAL_TOPIC if literal else _TOPIC_START).match(name) or (literal and name in (".", "..")):
-            return f"no topic can be called so: {name!r} has a character that topic names cannot have, or too many"
-    return None
 
 
 _Proposal = tuple[str, AclBinding, tuple[AclBinding, ...]]
@@ -566,7 +516,7 @@ class _Comparison:
             return (*impact.gains, *impact.loses, *impact.depends)
         # The joined range holds the same addresses, which the what-if tries at its edges. That
         # it also has cells for the texts of ranges, which are no client's address, is no difference.
-        return tuple(effect for effect in (*impact.gains, *impact.loses) if _is_address(effect.host))
+        return tuple(effect for effect in (*impact.gains, *impact.loses) if is_address(effect.host))
 
 
 def _proposed(proposed: AclBinding, replaced: Sequence[AclBinding], extra: Sequence[Effect]) -> str:

@@ -64,7 +64,7 @@ def answers(text: str) -> list[dict[str, object]]:
 # The command itself.
 
 
-@pytest.mark.parametrize("arguments", [[], ["lint", "--acls", "x"], ["glob"], ["--json"], ["decid"]])
+@pytest.mark.parametrize("arguments", [[], ["lynt", "--acls", "x"], ["glob"], ["--json"], ["decid"]])
 def test_an_unknown_command_gives_one_usage_sentence(run, arguments):
     status, out, err = run(*arguments)
 

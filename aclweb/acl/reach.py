@@ -1,0 +1,86 @@
+"""Can any real client, with a real address, ever meet this ACL on a real resource?
+
+Kafka takes nearly any text for a principal, a host and a name, so many ACLs stand in clusters
+that no request meets. What is said here is the end of a sentence about the ACL.
+"""
+
+from __future__ import annotations
+
+import re
+
+from aclweb.acl.addresses import as_java_prints
+from aclweb.acl.hosts import read_address, read_range
+from aclweb.acl.model import (
+    ANY_USER,
+    CLUSTER_NAME,
+    WILDCARD,
+    AclBinding,
+    AclError,
+    PatternType,
+    ResourceType,
+    split_principal,
+)
+from aclweb.acl.profiles import Rules
+from aclweb.acl.wording import name_text
+
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}\Z")
+_START_OF_A_TOPIC = re.compile(r"[a-zA-Z0-9._-]{0,249}\Z")
+
+
+def why_dead(binding: AclBinding, rules: Rules) -> str | None:
+    """Say why no session can ever match this principal or host, whatever is asked; None if one can."""
+    if split_principal(binding.principal) is None:
+        return f"the principal {binding.principal!r} has no type and is nobody's"
+    host = binding.host
+    if host == WILDCARD or is_address(host):
+        return None
+    if "/" in host:
+        if not rules.cidr_hosts:
+            return f"this Kafka reads no address ranges, and no client's address is {host!r}"
+        return None if read_range(host) is not None else f"Kafka cannot read the address range {host!r}"
+    if read_address(host) is not None:
+        return f"brokers compare the text of addresses and write this one {_java_text(host)!r}, not {host!r}"
+    return f"brokers compare addresses, and {host!r} is none"
+
+
+def is_address(host: str) -> bool:
+    """Whether a session's host can have exactly this text."""
+    plain, percent, scope = host.partition("%")
+    return _java_text(plain) == plain and (not percent or (":" in plain and bool(scope)))
+
+
+def why_no_client(binding: AclBinding) -> str | None:
+    """Say why hardly any client has this principal, though its letters could match; None if one may."""
+    if WILDCARD in binding.principal and binding.principal != ANY_USER:
+        who = name_text(binding.principal)
+        return f"only {ANY_USER} is a wildcard, and nobody is likely to be called {who}"
+    return None
+
+
+def why_no_resource(binding: AclBinding) -> str | None:
+    """Say why no resource has a name that this pattern covers, though its letters could match; None if one may."""
+    name, literal = binding.resource_name, binding.pattern_type is PatternType.LITERAL
+    if binding.pattern.is_wildcard:
+        return None
+    if binding.resource_type is ResourceType.CLUSTER:
+        reached = name == CLUSTER_NAME if literal else CLUSTER_NAME.startswith(name)
+        return None if reached else f"the only cluster that requests name is {CLUSTER_NAME!r}"
+    if binding.resource_type is ResourceType.TOPIC:
+        if not literal and name == WILDCARD:
+            return "an asterisk in a prefix is an ordinary letter, and no topic begins with one; LITERAL * is for all"
+        if len(name) > 249:
+            return "no topic has a name of more than 249 characters"
+        if not (_TOPIC if literal else _START_OF_A_TOPIC).match(name) or (literal and name in (".", "..")):
+            return (
+                f"no topic can be called so, and {name!r} is not the start of one"
+                if not literal
+                else (f"no topic can be called {name!r}; topics have letters, digits, '.', '_' and '-'")
+            )
+    return None
+
+
+def _java_text(host: str) -> str | None:
+    try:
+        return as_java_prints(host)
+    except AclError:
+        return None
