@@ -86,6 +86,20 @@ def read_address(text: str) -> Address | None:
     return (32, value & 0xFFFFFFFF) if _is_mapped(value) else (128, value)
 
 
+def names_an_interface(acl_host: str) -> bool:
+    """Whether this is a range but for the name of a network interface, as in `fe80::1%eth0/64`.
+
+    A broker that has the interface reads it; aclweb cannot know which one has, so here it
+    admits nobody.
+    """
+    address, percent, scope_and_length = acl_host.partition("%")
+    scope, slash, length = scope_and_length.partition("/")
+    scope, bracket = (scope[:-1], "]") if scope.endswith("]") else (scope, "")
+    if not (percent and slash and scope) or (scope.isascii() and scope.isdigit()):
+        return False
+    return read_range(f"{address}{bracket}/{length}") is not None
+
+
 def _java_integer(text: str) -> int | None:
     """Return a prefix length; None for what Java cannot read as one, however many digits it has."""
     found = _JAVA_INTEGER.match(text)

@@ -26,7 +26,7 @@ from aclweb.acl.authorizer import (
     for_operation,
     for_principal,
 )
-from aclweb.acl.hosts import admits, read_address, read_range
+from aclweb.acl.hosts import admits, names_an_interface, read_address, read_range
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import (
     ANY_USER,
@@ -299,6 +299,8 @@ def _host_tick(binding: AclBinding, request: AccessRequest, rules: Rules) -> Tic
     if "/" in own:
         if not rules.cidr_hosts:
             sentence += "; this Kafka reads no address ranges, so it matches nobody"
+        elif read_range(own) is None and names_an_interface(own):
+            sentence += "; it names a network interface, so only a broker that has that one reads it"
         elif read_range(own) is None:
             sentence += "; Kafka cannot read this range, so it matches nobody"
     elif own_address is not None and own_address == asked_address:

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import pytest
 
+from aclweb.acl import near_misses
 from aclweb.acl.authorizer import Basis, Decision, Result, authorize
 from aclweb.acl.explain import Explanation, explain, reported_acl, says
 from aclweb.acl.index import AclIndex
@@ -489,6 +490,32 @@ def test_names_that_a_reader_could_not_see_are_quoted() -> None:
 
     assert "'orders '" in says(trailing_space)
     assert "'a\\u202eb'" in says(allow("User:a", "READ", "a\u202eb"))
+
+
+def test_a_range_with_the_name_of_an_interface_is_explained() -> None:
+    link_local = read("User:bob", "orders", host="fe80:0:0:0:0:0:0:9")
+
+    (miss,) = why(link_local, allow("User:bob", "READ", "orders", host="fe80::1%eth0/64")).near_misses
+
+    assert "only a broker that has that one reads it" in miss.sentence
+
+
+def test_explaining_looks_closely_at_few_acls_however_many_there_are(monkeypatch) -> None:
+    crowd = [allow(f"User:u{number}", "READ", "orders") for number in range(2_000)]
+    crowd += [allow("User:bob", "READ", f"Order{number}") for number in range(2_000)]
+    crowd += [allow("User:bob", "READ", "orders", host=f"10.9.{n // 250}.{n % 250}") for n in range(2_000)]
+    crowd += [allow("User:bob", "READ", "orders", resource_type="GROUP")]
+    looked: list[AclBinding] = []
+    monkeypatch.setattr(near_misses, "says", lambda binding: looked.append(binding) or "It is so")
+    monkeypatch.setattr(near_misses, "OWN_ACLS_TRIED", 1_000)
+    compared: list[str] = []
+    monkeypatch.setattr(near_misses, "_nearness", lambda binding, name, rules: compared.append(name))
+
+    reasons = why(read("User:bob", "orders"), *crowd)
+
+    assert len(reasons.near_misses) == len(looked) == near_misses.NEAR_MISSES_SHOWN
+    assert len(compared) <= 1_000
+    assert len(reasons.sentences) < 10
 
 
 def test_a_topic_with_very_many_acls_is_explained_with_a_few() -> None:

@@ -20,6 +20,10 @@ from aclweb.acl.index import AclIndex
 from aclweb.acl.model import AccessRequest, AclBinding
 from aclweb.acl.near_misses import NearMiss, fits
 from aclweb.acl.profiles import Rules
+from aclweb.acl.wording import number_of, says
+
+AFFECTING_SHOWN = 20
+"""How many of the ACLs that cover a resource are printed for people; a resource may have 100,000."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -114,3 +118,14 @@ def _in_words(decision: Decision, explanation: Explanation) -> Iterator[str]:
     yield f"{decision.result.value:9}  {decision.basis.value:13}  {request_text(decision.request)}"
     for sentence in explanation.sentences:
         yield f"    {sentence}"
+    if not decision.findings:
+        return
+    asked = decision.request
+    what = "are on this type" if asked.resource_name is None else "cover it"
+    yield f"    ACLs that {what}:"
+    for finding in decision.findings[:AFFECTING_SHOWN]:
+        crossed = [part for part, matches in fits(finding, decision).items() if not matches]
+        yield f"      {'- not ' + ', '.join(crossed) if crossed else '+ all'}: {says(finding.binding)}."
+    rest = len(decision.findings) - AFFECTING_SHOWN
+    if rest > 0:
+        yield f"      and {number_of(rest, 'more ACL', 'more ACLs')}; --json tells them all."
