@@ -10,7 +10,7 @@ import os
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,9 +18,13 @@ from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import NewTopic
 from kafka.errors import KafkaError
 
-from aclweb.clusters import AdminClient, ClusterError, Verb
+from aclweb.acl.model import AclBinding
+from aclweb.clusters import AdminClient, ClusterError, OutcomeKind, Verb
 from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer, find_java, zookeeper_jars
 from aclweb.clusters.jars import kafka_jars
+
+SETTLED_SECONDS = 10.0
+"""How long a broker may take to learn of what was written to its cluster."""
 
 USERS = {name: f"{name}-secret" for name in ("admin", "alice", "bob", "carol", "dave")}
 
@@ -95,6 +99,22 @@ def wipe(broker: KafkaBroker) -> None:
             client.write(Verb.REMOVE, present)
             time.sleep(0.05)
     raise AssertionError("The ACLs of the broker cannot be removed.")
+
+
+def settle(broker: KafkaBroker, *, add: Iterable[AclBinding] = (), remove: Iterable[AclBinding] = ()) -> None:
+    """Add and remove ACLs, and wait until the broker knows."""
+    added, removed = list(add), list(remove)
+    with AdminClient(broker.connection()) as client:
+        for verb, bindings in ((Verb.ADD, added), (Verb.REMOVE, removed)):
+            for outcome in client.write(verb, bindings):
+                assert outcome.kind in (OutcomeKind.WRITTEN, OutcomeKind.ALREADY), outcome
+        deadline = time.monotonic() + SETTLED_SECONDS
+        while time.monotonic() < deadline:
+            held = set(client.read_acls().bindings)
+            if held.issuperset(added) and not held.intersection(removed):
+                return
+            time.sleep(0.02)
+    raise AssertionError("The broker does not learn its ACLs.")
 
 
 def settings_of(broker: KafkaBroker, user: str) -> dict[str, object]:

@@ -191,7 +191,13 @@ def _admin(name: str, does: str, *calls: str | Call, notes: tuple[str, ...] = ()
     return ClientAction(f"admin-{name}", does, read, notes)
 
 
-_GROUP_MEMBER = (_call("FIND_COORDINATOR group"), _call("JOIN_GROUP"), _call("SYNC_GROUP"))
+# A consumer looks for its group before it asks about the topic.
+_JOINS = (
+    _call("FIND_COORDINATOR group"),
+    _call("METADATA named"),
+    _call("JOIN_GROUP"),
+    _call("SYNC_GROUP"),
+)
 _TOKEN_NOTE = (
     "Delegation tokens are not to be had over PLAINTEXT, over TLS without a client certificate, or by a client "
     "that logged in with a token itself (error 64).",
@@ -255,8 +261,7 @@ _ACTIONS = (
         "consume",
         "reads a topic as a member of a group",
         (
-            _call("METADATA named"),
-            *_GROUP_MEMBER,
+            *_JOINS,
             _call("OFFSET_FETCH named"),
             _call("LIST_OFFSETS"),
             _call("FETCH consumer"),
@@ -267,15 +272,16 @@ _ACTIONS = (
         ),
         (
             "A consumer that subscribes to a regular expression asks for all topics, and those that it may not "
-            "describe are left out silently: it just reads nothing.",
+            "describe are left out silently: it just reads nothing. Some clients are as silent about a topic that "
+            "is named.",
         ),
     ),
     ClientAction(
         "consume-new-protocol",
         "reads a topic as a member of a group with group.protocol=consumer",
         (
-            _call("METADATA named"),
             _call("FIND_COORDINATOR group"),
+            _call("METADATA named"),
             _call("CONSUMER_GROUP_HEARTBEAT"),
             _call("OFFSET_FETCH named"),
             _call("LIST_OFFSETS"),
@@ -302,8 +308,8 @@ _ACTIONS = (
         "consume-share",
         "reads a topic as a member of a share group",
         (
-            _call("METADATA named"),
             _call("FIND_COORDINATOR group"),
+            _call("METADATA named"),
             _call("SHARE_GROUP_HEARTBEAT"),
             _call("SHARE_FETCH"),
             _call("SHARE_ACKNOWLEDGE"),
@@ -313,8 +319,7 @@ _ACTIONS = (
         "streams",
         "runs a Kafka Streams application",
         (
-            _call("METADATA named"),
-            *_GROUP_MEMBER,
+            *_JOINS,
             _call("METADATA named", APPLICATION_TOPIC),
             _call(
                 "CREATE_TOPICS",
@@ -351,8 +356,7 @@ _ACTIONS = (
         "streams-exactly-once",
         "runs a Kafka Streams application with processing.guarantee=exactly_once_v2",
         (
-            _call("METADATA named"),
-            *_GROUP_MEMBER,
+            *_JOINS,
             _call("METADATA named", APPLICATION_TOPIC),
             _call(
                 "CREATE_TOPICS",
@@ -389,8 +393,8 @@ _ACTIONS = (
         "streams-new-protocol",
         "runs a Kafka Streams application with group.protocol=streams",
         (
-            _call("METADATA named"),
             _call("FIND_COORDINATOR group"),
+            _call("METADATA named"),
             _call("STREAMS_GROUP_HEARTBEAT"),
             _call("STREAMS_GROUP_HEARTBEAT", APPLICATION_TOPIC),
             _call("OFFSET_FETCH named"),
@@ -416,7 +420,9 @@ _ACTIONS = (
             _call("LIST_OFFSETS", STORE),
             _call("FETCH consumer", STORE),
             _call("PRODUCE plain", STORE),
-            *_GROUP_MEMBER,
+            _call("FIND_COORDINATOR group"),
+            _call("JOIN_GROUP"),
+            _call("SYNC_GROUP"),
             _call("HEARTBEAT"),
             _call("LEAVE_GROUP"),
         ),
@@ -444,8 +450,7 @@ _ACTIONS = (
         "connect-sink",
         "runs a sink connector, which reads topics",
         (
-            _call("METADATA named"),
-            *_GROUP_MEMBER,
+            *_JOINS,
             _call("OFFSET_FETCH named"),
             _call("LIST_OFFSETS"),
             _call("FETCH consumer"),

@@ -21,7 +21,6 @@ from aclweb.acl.index import AclIndex
 from aclweb.acl.model import AclBinding, PermissionType, ResourceType
 from aclweb.acl.needs import Assessment, assess, needed_acls
 from aclweb.acl.profiles import Rules
-from aclweb.clusters import AdminClient, OutcomeKind, Verb
 from aclweb.clusters.embedded import KafkaBroker
 from tests.builders import allow
 from tests.clusters.calls import (
@@ -39,13 +38,13 @@ from tests.clusters.calls import (
     share_heartbeat,
     turn_on,
 )
-from tests.servers import settings_of, wipe
+from tests.servers import SETTLED_SECONDS, settings_of, settle, wipe
 
 BROKERS = ["kafka44", "kafka39"]
 HOST = "127.0.0.1"
 RULES = {"standard": Rules("standard", "4.4"), "acl": Rules("acl", "3.9")}
 VERSIONS = {"standard": (4, 4), "acl": (3, 9)}
-SETTLED_SECONDS = 10.0
+
 
 CLUSTER_OPERATIONS = (
     "DESCRIBE", "ALTER", "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "CLUSTER_ACTION", "CREATE", "IDEMPOTENT_WRITE",
@@ -132,22 +131,6 @@ def trials_of(sending: Sending, rules: Rules) -> Iterator[Trial]:
                 replace(acls[denied], permission_type=PermissionType.DENY, host="*"),
             ),
         )
-
-
-def settle(broker: KafkaBroker, *, add: Iterable[AclBinding] = (), remove: Iterable[AclBinding] = ()) -> None:
-    """Write, and wait until the broker knows."""
-    added, removed = list(add), list(remove)
-    with AdminClient(broker.connection()) as client:
-        for verb, bindings in ((Verb.ADD, added), (Verb.REMOVE, removed)):
-            for outcome in client.write(verb, bindings):
-                assert outcome.kind in (OutcomeKind.WRITTEN, OutcomeKind.ALREADY), outcome
-        deadline = time.monotonic() + SETTLED_SECONDS
-        while time.monotonic() < deadline:
-            held = set(client.read_acls().bindings)
-            if held.issuperset(added) and not held.intersection(removed):
-                return
-            time.sleep(0.02)
-    raise AssertionError("The broker does not learn its ACLs.")
 
 
 class Bench:

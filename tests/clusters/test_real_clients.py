@@ -1,0 +1,288 @@
+"""Real clients do what `needs` says with exactly the ACLs that it names, and fail as foretold without one of them."""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+
+import pytest
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.admin import ConfigResource, ConfigResourceType, NewPartitions, NewTopic
+from kafka.errors import KafkaError
+from kafka.structs import OffsetAndMetadata
+
+from aclweb.acl.index import AclIndex
+from aclweb.acl.model import AclBinding
+from aclweb.acl.needs import Assessment, assess, find_action, needed_acls
+from aclweb.acl.profiles import Rules
+from aclweb.clusters.embedded import KafkaBroker
+from tests.builders import allow
+from tests.clusters.calls import REFUSALS
+from tests.servers import settings_of, settle, wipe
+
+HOST = "127.0.0.1"
+RULES = {"standard": Rules("standard", "4.4"), "acl": Rules("acl", "3.9")}
+PATIENCE_SECONDS = 2.5
+AT_ONCE = 6
+
+# Rights on one topic let any idempotent producer start, so it has users of its own.
+USUAL, BARE = "bob", "carol"
+NOTHING = "nothing"
+ALL = "with all that is needed"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One client action under one set of ACLs, each with names of its own."""
+
+    action: str
+    ground: str
+    user: str
+    names: Mapping[str, tuple[str, ...]]
+    acls: tuple[AclBinding, ...]
+
+    def __str__(self) -> str:
+        return f"{self.action}, {self.ground}"
+
+    @property
+    def topic(self) -> str:
+        return self.names["topic"][0]
+
+    @property
+    def group(self) -> str | None:
+        return self.names["group"][0] if "group" in self.names else None
+
+
+class Desk:
+    """One real broker with the topics of all trials, a record in each, and the ACLs of all trials."""
+
+    def __init__(self, broker: KafkaBroker) -> None:
+        self.broker = broker
+        self.rules = RULES[broker.engine]
+
+    def settings(self, user: str) -> dict[str, object]:
+        return settings_of(self.broker, user)
+
+    def make_ready(self, trials: list[Trial]) -> None:
+        made = [trial.topic for trial in trials if trial.action != "admin-create-topics"]
+        with closing(KafkaAdminClient(**self.settings("admin"))) as client:
+            client.create_topics([NewTopic(topic, 1, 1) for topic in made])
+        with closing(KafkaProducer(**self.settings("admin"), transactional_id="ready")) as producer:
+            # Both kinds of coordinators make their topics when they are first asked for.
+            producer.init_transactions()
+            producer.begin_transaction()
+            for topic in made:
+                producer.send(topic, b"hello")
+            offsets = {TopicPartition(made[0], 0): OffsetAndMetadata(0, "", -1)}
+            producer.send_offsets_to_transaction(offsets, "ready")
+            producer.commit_transaction()
+        settle(self.broker, add={acl for trial in trials for acl in trial.acls})
+
+    def foretell(self, trial: Trial, acls: AclIndex) -> Assessment:
+        return assess(
+            find_action(trial.action),
+            principal=f"User:{trial.user}",
+            host=HOST,
+            names=trial.names,
+            index=acls,
+            rules=self.rules,
+        )
+
+
+# --- what the clients do --------------------------------------------------------------------
+
+
+def produce(desk: Desk, trial: Trial) -> object:
+    return _produce(desk, trial, acks=1, retries=0, enable_idempotence=False)
+
+
+def produce_idempotent(desk: Desk, trial: Trial) -> object:
+    return _produce(desk, trial, enable_idempotence=True)
+
+
+def produce_transactional(desk: Desk, trial: Trial) -> object:
+    return _produce(desk, trial, transactional_id=trial.names["transactional-id"][0])
+
+
+def _produce(desk: Desk, trial: Trial, **how: object) -> object:
+    limits = {"max_block_ms": 10_000, "request_timeout_ms": 10_000, "delivery_timeout_ms": 15_000}
+    producer = KafkaProducer(**desk.settings(trial.user), **limits, linger_ms=0, **how)
+    try:
+        if "transactional_id" in how:
+            producer.init_transactions()
+            producer.begin_transaction()
+        producer.send(trial.topic, b"hello").get(timeout=15)
+        if "transactional_id" in how:
+            if trial.group:
+                offsets = {TopicPartition(trial.topic, 0): OffsetAndMetadata(0, "", -1)}
+                producer.send_offsets_to_transaction(offsets, trial.group)
+            producer.commit_transaction()
+        return None
+    finally:
+        producer.close(timeout=1)
+
+
+def consume(desk: Desk, trial: Trial) -> object:
+    """Read one record; a client that is not told of a topic stays silent instead of failing."""
+    consumer = KafkaConsumer(
+        trial.topic,
+        **desk.settings(trial.user),
+        group_id=trial.group,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+    )
+    try:
+        deadline = time.monotonic() + (20 if trial.ground == ALL else PATIENCE_SECONDS)
+        while not consumer.poll(timeout_ms=200):
+            if time.monotonic() > deadline:
+                return NOTHING
+        if trial.group:
+            consumer.commit()
+        return None
+    finally:
+        consumer.close()
+
+
+def _by_admin(ask: Callable[[KafkaAdminClient, Trial], object]) -> Callable[[Desk, Trial], object]:
+    def run(desk: Desk, trial: Trial) -> object:
+        with closing(KafkaAdminClient(**desk.settings(trial.user))) as client:
+            return ask(client, trial)
+
+    return run
+
+
+def _config(trial: Trial, **settings: str) -> ConfigResource:
+    return ConfigResource(ConfigResourceType.TOPIC, trial.topic, configs=settings or None)
+
+
+CLIENTS: Mapping[str, Callable[[Desk, Trial], object]] = {
+    "produce": produce,
+    "produce-idempotent": produce_idempotent,
+    "produce-transactional": produce_transactional,
+    "consume": consume,
+    "consume-manual": consume,
+    "admin-create-topics": _by_admin(
+        lambda client, trial: client.create_topics([NewTopic(trial.topic, 1, 1)])
+    ),
+    "admin-delete-topics": _by_admin(lambda client, trial: client.delete_topics([trial.topic])),
+    "admin-create-partitions": _by_admin(
+        lambda client, trial: client.create_partitions({trial.topic: NewPartitions(2)})
+    ),
+    "admin-alter-configs": _by_admin(
+        lambda client, trial: client.alter_configs(
+            [_config(trial, **{"retention.ms": "1000000"})], raise_on_unknown=False
+        )
+    ),
+    "admin-describe-groups": _by_admin(lambda client, trial: client.describe_groups([trial.group])),
+}
+USED = {
+    "produce-transactional": ("topic", "group", "transactional-id"),
+    "consume": ("topic", "group"),
+    "admin-describe-groups": ("topic", "group"),
+}
+
+
+def meets(desk: Desk, trial: Trial) -> object:
+    """Return the code of the error that the client meets, None where it works, NOTHING where it just waits."""
+    try:
+        answer = CLIENTS[trial.action](desk, trial)
+    except KafkaError as error:
+        answer = f"{type(error)} {error}"
+    if answer is None or answer is NOTHING:
+        return answer
+    codes = {
+        int(one or other)
+        for one, other in re.findall(r"\[Error (\d+)\]|\berror_code'?[=:] ?(\d+)", str(answer))
+    }
+    # A group that does not exist is an error too, but none of authorization.
+    return next(iter(codes & REFUSALS), None)
+
+
+# --- the trials -----------------------------------------------------------------------------
+
+
+def trials_of(rules: Rules) -> Iterator[Trial]:
+    for action in CLIENTS:
+        user = BARE if action == "produce-idempotent" else USUAL
+        needed = len(_needed(action, user, _names(action), rules))
+        grounds: list[int | None] = [None, *range(needed)]
+        for left_out in grounds:
+            if action == "produce-idempotent" and left_out is None:
+                # Its Write would be one that lets every other trial of its user start.
+                continue
+            names = _names(action)
+            acls = list(_needed(action, user, names, rules))
+            ground = ALL
+            if left_out is not None:
+                ground = f"without {acls[left_out].operation.name} on {acls[left_out].resource_type.name}"
+                del acls[left_out]
+            yield Trial(action, ground, user, names, tuple(acls))
+    yield from _idempotent_trials(rules)
+
+
+def _idempotent_trials(rules: Rules) -> Iterator[Trial]:
+    """What a client meets that may see a topic, and write none, one, or another."""
+    action = "produce-idempotent"
+    names = _names(action)
+    sees = _allow(BARE, "DESCRIBE", names["topic"][0])
+    yield Trial(action, "seeing the topic only", BARE, names, (sees,))
+    names = _names(action)
+    yield Trial(action, ALL, USUAL, names, _needed(action, USUAL, names, rules))
+    names = _names(action)
+    sees = _allow(USUAL, "DESCRIBE", names["topic"][0])
+    yield Trial(action, "writing other topics only", USUAL, names, (sees,))
+
+
+def _allow(user: str, operation: str, topic: str) -> AclBinding:
+    return allow(f"User:{user}", operation, topic, host=HOST)
+
+
+def _names(action: str) -> dict[str, tuple[str, ...]]:
+    word = f"c{uuid.uuid4().hex[:10]}"
+    return {key: (f"{word}-{key}",) for key in USED.get(action, ("topic",))}
+
+
+def _needed(
+    action: str, user: str, names: Mapping[str, tuple[str, ...]], rules: Rules
+) -> tuple[AclBinding, ...]:
+    return needed_acls(find_action(action), principal=f"User:{user}", host=HOST, names=names, rules=rules)
+
+
+@pytest.fixture(scope="module", params=["kafka44", "kafka39"])
+def met(request) -> dict[str, tuple[Assessment, object]]:
+    """What was foretold and what the clients met, by trial."""
+    desk = Desk(request.getfixturevalue(request.param))
+    wipe(desk.broker)
+    trials = list(trials_of(desk.rules))
+    try:
+        desk.make_ready(trials)
+        index = AclIndex([acl for trial in trials for acl in trial.acls])
+        foretold = [desk.foretell(trial, index) for trial in trials]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            found = list(pool.map(lambda trial: meets(desk, trial), trials))
+    finally:
+        wipe(desk.broker)
+    return {str(trial): (told, seen) for trial, told, seen in zip(trials, foretold, found, strict=True)}
+
+
+TRIALS = [str(trial) for trial in trials_of(Rules())]
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("trial", TRIALS)
+def test_a_real_client_meets_what_is_foretold(met, trial):
+    foretold, seen = met[trial]
+
+    expected = None if foretold.error is None else foretold.error.code
+    silent = (
+        "consume" in trial
+        and foretold.first_failing is not None
+        and foretold.first_failing.call.api.name == "METADATA"
+    )
+    assert seen == expected or (silent and seen == NOTHING)
+    assert (expected is None) == (ALL in trial)
