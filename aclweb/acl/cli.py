@@ -22,6 +22,7 @@ from aclweb.acl.commands import (
     lint,
     listed,
     needs,
+    principal,
     redundant,
     whatif,
 )
@@ -55,6 +56,9 @@ COMMANDS = {
     "convert": Command("ACLs in another notation", convert.add_options, convert.run),
     "kafka-acls": Command(
         "what kafka-acls would do with its arguments", kafka_acls.add_options, kafka_acls.run
+    ),
+    "principal": Command(
+        "the names that clients get by a broker's rules", principal.add_options, principal.run
     ),
     "audit": Command("the decisions in an authorizer log", audit.add_options, audit.run),
     "needs": Command("the access that a client action needs", needs.add_options, needs.run),

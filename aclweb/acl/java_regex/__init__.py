@@ -1,0 +1,96 @@
+"""What would Java's regular expressions find in a text?
+
+Brokers read rules for names as java.util.regex patterns. A JavaPattern answers as Java does
+or says why it does not: InvalidPattern, RefusedPattern, or CannotTell for one text. Work is
+bounded whatever the pattern: no answer takes more than a set number of steps.
+
+Positions and results are in UTF-16 units and may split a pair of surrogates, as in Java.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from aclweb.acl.java_regex.machine import MOST_STEPS, Machine, Span, Text, from_units
+from aclweb.acl.java_regex.parser import parse
+from aclweb.acl.java_regex.problems import (
+    CannotTell,
+    InvalidPattern,
+    InvalidReplacement,
+    RefusedPattern,
+    RegexError,
+)
+from aclweb.acl.java_regex.program import Program, compiled
+from aclweb.acl.java_regex.replacement import read_replacement
+
+__all__ = [
+    "MOST_STEPS",
+    "CannotTell",
+    "InvalidPattern",
+    "InvalidReplacement",
+    "JavaPattern",
+    "RefusedPattern",
+    "RegexError",
+    "Span",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class JavaPattern:
+    """A pattern as Java reads it; make one with `JavaPattern.read`."""
+
+    text: str
+    group_count: int
+    group_names: dict[str, int]
+    program: Program
+
+    @staticmethod
+    @lru_cache(maxsize=256)
+    def read(pattern: str) -> JavaPattern:
+        """Return the pattern; raise InvalidPattern or RefusedPattern."""
+        parsed = parse(pattern)
+        return JavaPattern(pattern, parsed.group_count, parsed.group_names, compiled(parsed))
+
+    def matches(self, text: str) -> list[Span] | None:
+        """Return the spans of all groups, 0 the whole, if the whole text matches; (-1, -1) for an unused group."""
+        return self._machine(text).matches()
+
+    def find_all(self, text: str) -> list[list[Span]]:
+        """Return the spans of all groups for each match, from left to right."""
+        return self._machine(text).find_all()
+
+    def find(self, text: str, start: int = 0) -> list[Span] | None:
+        """Return the spans of all groups of the first match at or after `start`."""
+        return self._machine(text).find(start)
+
+    def replace_all(self, text: str, replacement: str) -> str:
+        """Return the text with every match replaced; raise InvalidReplacement."""
+        return self._replace(text, replacement, self.find_all(text))
+
+    def replace_first(self, text: str, replacement: str) -> str:
+        """Return the text with the first match replaced; raise InvalidReplacement."""
+        first = self.find(text)
+        return self._replace(text, replacement, [] if first is None else [first])
+
+    def _machine(self, text: str) -> Machine:
+        return Machine(self.program, Text(text))
+
+    def _replace(self, text: str, replacement: str, found: list[list[Span]]) -> str:
+        if not found:
+            return text
+        read = read_replacement(replacement, group_count=self.group_count, group_names=self.group_names)
+        subject = Text(text)
+        units: list[int] = []
+        done = 0
+        for spans in found:
+            start, end = spans[0]
+            units += subject.units[done:start]
+            for part in read.parts:
+                if isinstance(part, str):
+                    units += Text(part).units
+                elif spans[part.number][0] >= 0:
+                    first, last = spans[part.number]
+                    units += subject.units[first:last]
+            done = end
+        return from_units(units + subject.units[done:])

@@ -1,0 +1,111 @@
+"""What came of mapping one name by rules?
+
+The values and the small parts that the rules for certificates and for Kerberos share. Java's
+letter case is among them: as String.toLowerCase and toUpperCase with Locale.ENGLISH do it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aclweb.acl.java_regex import CannotTell, RegexError
+from aclweb.acl.java_regex.characters import require_settled
+from aclweb.acl.model import AclError
+from aclweb.acl.problems import shown
+
+DEFAULT = "DEFAULT"
+GREATEST_INT = 2**31 - 1
+_CAPITAL_SIGMA = "\u03a3"
+
+
+class InvalidRules(AclError):
+    """Rules with which a broker would not start, or which cannot be evaluated; the message is a sentence."""
+
+
+class NoName(AclError):
+    """A name that gets no answer: `kafka` is what a broker would say, None where it has no words of its own."""
+
+    def __init__(self, sentence: str, kafka: str | None = None) -> None:
+        super().__init__(sentence)
+        self.kafka = kafka
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One rule that was reached; `sentence` tells what it did with the name."""
+
+    rule: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class MappedName:
+    """What one name maps to: `name` and the `rule` that gave it, or the `error`.
+
+    `rule` is given with an error too where one rule is to blame. `kafka_error` is the broker's
+    own wording, where it has one. `tried` has every rule that was reached, in order.
+    """
+
+    input: str
+    name: str | None
+    rule: str | None
+    error: str | None
+    kafka_error: str | None
+    tried: tuple[Tried, ...]
+
+    @property
+    def whole_error(self) -> str | None:
+        """The broker's words, if any, and then ours."""
+        if self.kafka_error is None or self.error is None:
+            return self.error
+        return f"{self.kafka_error}. {self.error}"
+
+    def as_dict(self) -> dict[str, str | None]:
+        """Return the promised JSON."""
+        return {"input": self.input, "name": self.name, "rule": self.rule, "error": self.whole_error}
+
+
+def mapped(given: str, name: str, rule: str | None, tried: Sequence[Tried]) -> MappedName:
+    """Return the value for a name that has an answer."""
+    return MappedName(given, name, rule, None, None, tuple(tried))
+
+
+def unmapped(given: str, error: AclError, rule: str | None, tried: Sequence[Tried]) -> MappedName:
+    """Return the value for a name that has none."""
+    kafka = error.kafka if isinstance(error, NoName) else None
+    return MappedName(given, None, rule, str(error), kafka, tuple(tried))
+
+
+def rule_problem(rule: str, error: RegexError) -> InvalidRules:
+    """Return the error for a rule whose pattern cannot be used."""
+    return InvalidRules(f"The rule {shown(rule)} cannot be used. {error}")
+
+
+def trimmed(text: str) -> str:
+    """Return what Java's trim leaves."""
+    return text.strip("".join(map(chr, range(0x21))))
+
+
+def lowered(text: str) -> str:
+    """Return the text in small letters; raise CannotTell where versions of Java differ."""
+    _require_settled(text)
+    if _CAPITAL_SIGMA in text and not all(character.isalpha() for character in text):
+        raise CannotTell(
+            "Whether a capital sigma ends a word decides its small letter, and where words end "
+            "depends on the broker's version of Java."
+        )
+    return text.lower()
+
+
+def uppered(text: str) -> str:
+    """Return the text in capital letters; raise CannotTell where versions of Java differ."""
+    _require_settled(text)
+    return text.upper()
+
+
+def _require_settled(text: str) -> None:
+    if not text.isascii():
+        for character in text:
+            if not 0xD800 <= ord(character) <= 0xDFFF:
+                require_settled(ord(character))
