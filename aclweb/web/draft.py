@@ -2,7 +2,8 @@
 
 A draft is a list of delta lines (an ACL with `"op": "add"|"remove"`), plus topics that do
 not exist yet. It travels inside the form and in links, so nothing is stored before somebody
-turns it into a change. Bad input becomes a sentence and loses nothing that was typed.
+turns it into a change. Bad input becomes a sentence and loses nothing that was typed. What
+this cluster would refuse is told in Kafka's own words, too, before anybody asks for it.
 """
 
 from __future__ import annotations
@@ -28,13 +29,15 @@ from aclweb.acl.model import (
     ResourceType,
     split_principal,
 )
-from aclweb.acl.notation import binding_from_dict, read_acls
+from aclweb.acl.notation import binding_from_dict
 from aclweb.acl.objects import parse_object
-from aclweb.acl.problems import NotationError
 from aclweb.acl.profiles import Rules, operations_of
+from aclweb.acl.validation import Caution, Refusal, Target, cautions, refusal, why_not_deletable
+from aclweb.acl.wording import says
 from aclweb.changes.models import ChangeError
 from aclweb.changes.preview import check
 from aclweb.inventory.current import InForce
+from aclweb.web.pasting import read_pasted
 
 # A draft longer than this belongs in a file for `python -m aclweb.acl whatif`.
 MOST_LINES = 5_000
@@ -47,15 +50,36 @@ class Line:
     op: str
     binding: AclBinding
 
+    @property
+    def delta(self) -> Delta:
+        return Delta(add=(self.binding,)) if self.op == "add" else Delta(remove=(self.binding,))
+
     def as_text(self) -> str:
         return json.dumps({"op": self.op, **self.binding.as_dict()})
 
 
 @dataclass(frozen=True)
+class Fault:
+    """Why something was left out of a draft; `in_kafkas_words` is what the cluster itself would answer."""
+
+    sentence: str
+    in_kafkas_words: str = ""
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True)
 class Draft:
+    """An edit as far as it is understood.
+
+    faults: what was left out of it. warnings: what a pasted command does without saying so.
+    """
+
     lines: tuple[Line, ...] = ()
     new_topics: tuple[str, ...] = ()
-    errors: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -67,6 +91,10 @@ class Draft:
             add=tuple(line.binding for line in self.lines if line.op == "add"),
             remove=tuple(line.binding for line in self.lines if line.op == "remove"),
         )
+
+    def cautious_lines(self, rules: Rules) -> list[tuple[Line, tuple[Caution, ...]]]:
+        """Return each line with what to know before it is added to a cluster under these rules."""
+        return [(line, cautions(line.binding, rules) if line.op == "add" else ()) for line in self.lines]
 
 
 class RuleForm(forms.Form):
@@ -98,6 +126,7 @@ class RuleForm(forms.Form):
     def __init__(self, *args: Any, rules: Rules, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.rules = rules
+        self.refusal: Refusal | None = None
         for name in ("operation", "resource_type"):
             self.fields[name].widget.attrs["class"] = "form-select"
         for name in ("principal", "resource_name", "host"):
@@ -154,6 +183,10 @@ class RuleForm(forms.Form):
                 "A prefix of * covers only names that begin with an asterisk; choose All * for all.",
             )
         self._check_operation(given)
+        if not self.errors:
+            self.refusal = refusal("add", self.binding(), Target(self.rules))
+            if self.refusal is not None:
+                raise forms.ValidationError(self.refusal.sentence)
         return given
 
     def _check_operation(self, given: dict[str, object]) -> None:
@@ -187,36 +220,44 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
 
     Fields, each repeatable: `line` (a delta line as JSON), `add` and `remove` (an ACL as
     JSON), `new_topic`, `drop` (the place of a line to take out, from 0), `paste` (ACLs in
-    any notation, to be added).
+    any notation, to be added, or kafka-acls commands).
     """
     lines: list[Line] = []
-    errors: list[str] = []
+    faults: list[Fault] = []
+    warnings: list[str] = []
     for text in data.getlist("line"):
-        _collect(lines, errors, text, op=None)
+        _collect(lines, faults, text, op=None)
     for op in ("add", "remove"):
         for text in data.getlist(op):
-            _collect(lines, errors, text, op=op)
+            _collect(lines, faults, text, op=op)
     dropped = set(data.getlist("drop"))
     lines = [line for place, line in enumerate(lines) if str(place) not in dropped]
-    pasted = data.get("paste", "").strip()
-    if pasted:
-        try:
-            lines += [Line("add", binding) for binding in read_acls(pasted + "\n", source="pasted text")]
-        except NotationError as error:
-            errors += error.messages
+    text = str(data.get("paste", ""))
+    if text.strip():
+        pasted = read_pasted(text, in_force)
+        lines += [Line(op, binding) for op, binding in pasted.lines]
+        faults += map(Fault, pasted.errors)
+        warnings += pasted.warnings
     if len(lines) > MOST_LINES:
-        errors.append(
-            f"A draft holds at most {MOST_LINES:,} ACLs; this one had {len(lines):,}, so the rest was cut."
+        faults.append(
+            Fault(
+                f"A draft holds at most {MOST_LINES:,} ACLs; this one had {len(lines):,}, so the rest was cut."
+            )
         )
         lines = lines[:MOST_LINES]
-    lines = _takeable(lines, errors)
-    errors += _absent(lines, in_force)
+    lines = _takeable(lines, faults, Target(in_force.rules))
+    faults += _absent(lines, in_force)
     topics = tuple(dict.fromkeys(name for name in data.getlist("new_topic") if name.strip()))
     topics, wrong = _topic_names(topics)
-    return Draft(lines=tuple(dict.fromkeys(lines)), new_topics=topics, errors=(*errors, *wrong))
+    return Draft(
+        lines=tuple(dict.fromkeys(lines)),
+        new_topics=topics,
+        faults=(*faults, *map(Fault, wrong)),
+        warnings=tuple(warnings),
+    )
 
 
-def _collect(lines: list[Line], errors: list[str], text: str, *, op: str | None) -> None:
+def _collect(lines: list[Line], faults: list[Fault], text: str, *, op: str | None) -> None:
     try:
         given = parse_object(text)
         wanted = op or given.pop("op", "add")
@@ -224,30 +265,45 @@ def _collect(lines: list[Line], errors: list[str], text: str, *, op: str | None)
             raise AclError(f"{wanted!r} is not something to do with an ACL; use add or remove.")
         lines.append(Line(str(wanted), binding_from_dict(given)))
     except AclError as error:
-        errors.append(str(error))
+        faults.append(Fault(str(error)))
 
 
-def _takeable(lines: Iterable[Line], errors: list[str]) -> list[Line]:
-    """Return the lines that an edit can hold, and add a sentence for each that it cannot."""
+def _takeable(lines: Iterable[Line], faults: list[Fault], target: Target) -> list[Line]:
+    """Return the lines that an edit of this cluster can hold, and add a sentence for each that it cannot."""
     kept: dict[AclBinding, Line] = {}
     for line in lines:
         other = kept.get(line.binding)
         if other is not None and other.op != line.op:
-            errors.append(f"A draft cannot add and remove the same ACL; the first is kept: {other.as_text()}")
+            told = f"A draft cannot add and remove the same ACL; the first is kept: {other.as_text()}"
+            faults.append(Fault(told))
             continue
-        try:
-            check(Delta(add=(line.binding,), remove=()))
-        except ChangeError as error:
-            errors.append(str(error))
+        fault = _why_not(line, target)
+        if fault is not None:
+            faults.append(fault)
             continue
         kept[line.binding] = line
     return list(kept.values())
 
 
-def _absent(lines: Iterable[Line], in_force: InForce) -> list[str]:
+def _why_not(line: Line, target: Target) -> Fault | None:
+    """Return why the cluster would refuse this line, None where it would take it."""
+    told = f"{says(line.binding)}:"
+    if line.op == "remove" and (reason := why_not_deletable(line.binding)):
+        return Fault(f"{told} {reason}")
+    refused = refusal(line.op, line.binding, target)
+    if refused is not None:
+        return Fault(f"{told} {refused.sentence}", refused.in_kafkas_words)
+    try:
+        check(line.delta)
+    except ChangeError as error:
+        return Fault(str(error))
+    return None
+
+
+def _absent(lines: Iterable[Line], in_force: InForce) -> list[Fault]:
     """Say which removals name an ACL that is not in force: they would do nothing."""
     return [
-        f"The cluster has no such ACL, so removing it changes nothing: {line.as_text()}"
+        Fault(f"The cluster has no such ACL, so removing it changes nothing: {line.as_text()}")
         for line in lines
         if line.op == "remove" and line.binding not in in_force.index
     ]

@@ -109,7 +109,7 @@ def test_a_short_ipv6_host_is_written_as_brokers_compare_it(address, ada_browser
 def test_pasted_rules_that_cannot_be_read_are_named_and_nothing_is_lost(address, ada_browser):
     page = ada_browser.post(address, {"paste": '{"nonsense": 1}', "line": line(IN_FORCE, "remove")})
 
-    assert any("pasted text:1" in sentence for sentence in page.context["draft"].errors)
+    assert any("pasted text:1" in fault.sentence for fault in page.context["draft"].faults)
     assert b"{&quot;nonsense&quot;: 1}" in page.content
     assert len(page.context["draft"].lines) == 1
 
@@ -117,7 +117,7 @@ def test_pasted_rules_that_cannot_be_read_are_named_and_nothing_is_lost(address,
 def test_removing_what_is_not_there_is_said(address, ada_browser):
     page = ada_browser.get(address, {"line": line(allow("User:eve", "READ", "x"), "remove")})
 
-    assert "no such ACL" in page.context["draft"].errors[0]
+    assert "no such ACL" in page.context["draft"].faults[0].sentence
 
 
 def test_a_hostile_name_is_shown_and_never_run(address, ada_browser):
@@ -203,7 +203,7 @@ def test_a_line_that_cannot_be_read_is_told_and_left_out(ada_browser, address, h
     page = ada_browser.post(address, {"line": [hostile, line(allow("User:cat", "READ", "stock"))]})
 
     assert page.status_code == 200
-    assert len(page.context["draft"].errors) == 1
+    assert len(page.context["draft"].faults) == 1
     assert len(page.context["draft"].lines) == 1
 
 
@@ -243,7 +243,7 @@ def test_a_rule_that_no_broker_takes_is_told_beside_the_draft(address, ada_brows
     )
 
     assert page.status_code == 200
-    assert page.context["draft"].errors
+    assert page.context["draft"].faults
     assert [found.binding.principal for found in page.context["draft"].lines] == ["User:dan"]
 
 
@@ -251,4 +251,4 @@ def test_a_draft_that_adds_and_removes_the_same_rule_keeps_the_first_and_says_so
     page = ada_browser.post(address, {"line": [line(IN_FORCE, "remove"), line(IN_FORCE, "add")]})
 
     assert [found.op for found in page.context["draft"].lines] == ["remove"]
-    assert "cannot add and remove the same ACL" in " ".join(page.context["draft"].errors)
+    assert "cannot add and remove the same ACL" in " ".join(map(str, page.context["draft"].faults))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -19,10 +20,12 @@ from aclweb.accounts.models import User
 from aclweb.acl.model import AclError, PatternType, ResourcePattern, ResourceType
 from aclweb.acl.patterns import covers_name
 from aclweb.acl.profiles import Rules
+from aclweb.acl.validation import cautions
 from aclweb.changes import preview as previews
 from aclweb.changes import review
 from aclweb.changes.models import ChangeError
 from aclweb.inventory import current
+from aclweb.inventory.current import InForce
 from aclweb.inventory.models import Cluster, StoredAcl
 from aclweb.web import effects
 from aclweb.web.draft import Draft, Line, RuleForm, read_draft
@@ -57,13 +60,14 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         if line.binding in in_force.index:
             form.add_error(None, "This ACL is in force already; adding it again changes nothing.")
         else:
-            draft = Draft(tuple(dict.fromkeys([*draft.lines, line])), draft.new_topics, draft.errors)
+            draft = replace(draft, lines=tuple(dict.fromkeys([*draft.lines, line])))
             form = RuleForm(rules=in_force.rules)
     context = {
         "cluster": cluster,
         "in_force": in_force,
         "draft": draft,
-        "pasted": data.get("paste", "") if draft.errors else "",
+        "draft_lines": draft.cautious_lines(in_force.rules),
+        "pasted": data.get("paste", "") if draft.faults else "",
         "form": form,
         "may_request": may(request.user, "request", cluster),
         "title": data.get("title", ""),
@@ -105,6 +109,7 @@ def turn_into_change(request: HttpRequest, slug: str) -> HttpResponse:
             "cluster": cluster,
             "in_force": in_force,
             "draft": draft,
+            "draft_lines": draft.cautious_lines(in_force.rules),
             "form": RuleForm(rules=in_force.rules),
             "may_request": True,
             "request_error": str(error),
@@ -119,7 +124,7 @@ def turn_into_change(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def matches(request: HttpRequest, slug: str) -> HttpResponse:
-    """Say which names a pattern covers now, while somebody types it."""
+    """Say which names a pattern covers now and what the cluster would say to the rule, while somebody types it."""
     cluster = cluster_or_404(request.user, slug)
     in_force = current.in_force(cluster)
     name = request.GET.get("resource_name", "")
@@ -134,6 +139,7 @@ def matches(request: HttpRequest, slug: str) -> HttpResponse:
         names = in_force.groups
     found = [] if names is None else _covered(names, resource_type, kind, name, in_force.rules)
     context = {
+        "cluster": cluster,
         "asked": bool(kind) and (bool(name) or kind == "ALL"),
         "known": names is not None,
         "kind": kind,
@@ -141,8 +147,24 @@ def matches(request: HttpRequest, slug: str) -> HttpResponse:
         "thing": resource_type.lower().replace("_", " "),
         "found": found[:NAMES_SHOWN],
         "count": len(found),
+        **_checks(request.GET, in_force),
     }
     return render(request, "whatif/_matches.html", context)
+
+
+def _checks(data: QueryDict, in_force: InForce) -> dict[str, Any]:
+    """Return what there is to say of the rule as far as it is typed: its faults, or what to know of it."""
+    form = RuleForm(data, rules=in_force.rules)
+    if form.is_valid():
+        binding = form.binding()
+        return {
+            "form": form,
+            "cautions": cautions(binding, in_force.rules),
+            "is_there": binding in in_force.index,
+            "is_whole": True,
+        }
+    typed = [name for name in form.errors if data.get(name, "") or name == NON_FIELD_ERRORS]
+    return {"form": form, "typed_errors": [error for name in typed for error in form.errors[name]]}
 
 
 def _covered(names: tuple[str, ...], resource_type: str, kind: str, name: str, rules: Rules) -> list[str]:

@@ -1,0 +1,119 @@
+"""Which edit does a pasted text describe: ACLs in any notation, or kafka-acls commands?
+
+Commands are worked out as Kafka's own tool of the cluster's version would, one after the
+other, against what is in force: a removal becomes the ACLs that its filters match. What
+the tool does without saying so is told as a warning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from aclweb.acl.filters import AclFilter
+from aclweb.acl.kafka_acls import TOOLS, plan
+from aclweb.acl.model import AclBinding, AclError
+from aclweb.acl.notation import read_acls
+from aclweb.acl.problems import NotationError
+from aclweb.inventory.current import InForce
+
+# Filters of one paste that are held against every ACL; more belong on a command line.
+MOST_SEARCHES = 50
+
+_COMMAND = re.compile(
+    rf"(?:^|[\s/\\])(?:{'|'.join(map(re.escape, sorted(TOOLS)))})(?:\s|$)|^\s*(?:[$>]\s+)?--\w"
+)
+
+
+@dataclass
+class Pasted:
+    """What a text asks for, as ("add" or "remove", ACL) in its order, and what there is to say of it."""
+
+    lines: list[tuple[str, AclBinding]] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_pasted(text: str, in_force: InForce) -> Pasted:
+    """Return what a pasted text asks for; what cannot be understood becomes sentences with its line."""
+    found = Pasted()
+    commands = list(_commands(text))
+    if commands and _COMMAND.search(commands[0][1]):
+        searches = 0
+        for number, command in commands:
+            searches = _read_command(found, number, command, in_force, searches)
+        found.warnings = list(dict.fromkeys(found.warnings))
+        return found
+    try:
+        found.lines = [("add", binding) for binding in read_acls(f"{text.strip()}\n", source="pasted text")]
+    except NotationError as error:
+        found.errors += error.messages
+    return found
+
+
+def _commands(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each command with the number of its first line, joined where a line ends in a backslash."""
+    begun, first = "", 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if not begun and (not line.strip() or line.lstrip().startswith("#")):
+            continue
+        first = first if begun else number
+        begun += line
+        if len(line) - len(line.rstrip("\\")) & 1:
+            begun = begun[:-1] + " "
+            continue
+        yield first, begun
+        begun = ""
+    if begun:
+        yield first, begun
+
+
+def _read_command(found: Pasted, number: int, command: str, in_force: InForce, searches: int) -> int:
+    """Add what one command asks for; return how many filters were held against every ACL so far."""
+    try:
+        told = plan(command, in_force.rules)
+    except AclError as error:
+        found.errors.append(f"pasted text:{number}: {error}")
+        return searches
+    if told.error is not None:
+        found.errors.append(f"pasted text:{number}: kafka-acls would refuse this: {told.error}")
+        return searches
+    found.warnings += [f"Line {number}: {note}" for note in told.notes]
+    found.lines += [("add", binding) for binding in told.acls]
+    if told.action != "remove":
+        if told.action != "add":
+            found.warnings.append(f"Line {number}: This only lists ACLs, so it asks for nothing.")
+        return searches
+    removed: list[AclBinding] = []
+    for asked in told.filters:
+        exact = _only(asked)
+        if exact is not None:
+            removed += [exact] if exact in in_force.index else []
+        elif searches < MOST_SEARCHES:
+            searches += 1
+            removed += [binding for binding in in_force.holdings.in_reading_order if asked.matches(binding)]
+        else:
+            found.errors.append(
+                f"pasted text:{number}: At most {MOST_SEARCHES} removals that can match several ACLs are worked out "
+                "at once; paste the rest by itself."
+            )
+            break
+    removed = list(dict.fromkeys(removed))
+    found.lines += [("remove", binding) for binding in removed]
+    if not removed:
+        found.warnings.append(f"Line {number}: This matches no ACL that is in force, so it removes nothing.")
+    elif len(removed) > 1:
+        found.warnings.append(f"Line {number}: This removes {len(removed):,} ACLs.")
+    return searches
+
+
+def _only(asked: AclFilter) -> AclBinding | None:
+    """Return the one ACL that a filter can match; None for a filter that leaves a choice."""
+    name, principal, host = asked.resource_name, asked.principal, asked.host
+    if not asked.matches_at_most_one or name is None or principal is None or host is None:
+        return None
+    binding = AclBinding(
+        asked.resource_type, name, asked.pattern_type, principal, host, asked.operation, asked.permission_type
+    )
+    return binding if AclFilter.exactly(binding) == asked and asked.matches(binding) else None

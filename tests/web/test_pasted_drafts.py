@@ -1,0 +1,172 @@
+"""A draft made of pasted text: ACLs, or kafka-acls commands worked out as Kafka's own tool would."""
+
+from __future__ import annotations
+
+from html import unescape
+
+import pytest
+
+from aclweb.acl.notation import write_acls
+from aclweb.inventory.sync import sync
+from tests.builders import allow, deny
+from tests.inventory.readings import Answers
+
+PAGE = "/c/test-eu/what-if/"
+TOOL = "kafka-acls --bootstrap-server b:1"
+BOB = allow("User:bob", "READ", "orders")
+PREFIX = deny("User:bob", "WRITE", "orders", pattern="PREFIXED")
+OTHERS = [allow("User:cat", "READ", "orders"), allow("User:cat", "READ", "stock")]
+
+
+@pytest.fixture
+def browser(cluster, ada, signed_in):
+    sync(cluster, client=Answers([BOB, PREFIX, *OTHERS]))
+    return signed_in(ada)
+
+
+def drafted(browser, text):
+    return browser.post(PAGE, {"paste": text}).context["draft"]
+
+
+def lines(draft):
+    return [(line.op, line.binding) for line in draft.lines]
+
+
+def text(page) -> str:
+    return unescape(page.content.decode())
+
+
+def test_a_pasted_command_that_adds_becomes_the_acls_that_the_tool_would_make(browser):
+    draft = drafted(
+        browser,
+        f"{TOOL} --add --allow-principal User:eli --consumer --topic t --group g",
+    )
+
+    assert {(op, binding.operation.name, binding.resource_name) for op, binding in lines(draft)} == {
+        ("add", "READ", "t"),
+        ("add", "DESCRIBE", "t"),
+        ("add", "READ", "g"),
+    }
+    assert not draft.faults
+
+
+def test_several_commands_with_prompts_comments_and_continued_lines_are_one_draft(browser):
+    draft = drafted(
+        browser,
+        f"# give eli the topic\n\n$ {TOOL} --add \\\n  --allow-principal User:eli --operation Read \\\n  --topic t\n"
+        f"bin/{TOOL} --remove --force --allow-principal User:bob --operation Read --topic orders\n",
+    )
+
+    assert lines(draft) == [("add", allow("User:eli", "READ", "t")), ("remove", BOB)]
+    assert not draft.faults
+
+
+def test_a_removal_without_a_principal_takes_everything_and_is_told_so(browser):
+    draft = drafted(browser, f"{TOOL} --remove --topic orders --resource-pattern-type any")
+
+    assert {binding for _, binding in lines(draft)} == {BOB, PREFIX, OTHERS[0]}
+    assert {op for op, _ in lines(draft)} == {"remove"}
+    told = " ".join(draft.warnings)
+    assert "Without a principal ALL ACLs of topic orders" in told
+    assert "This removes 3 ACLs." in told
+
+
+def test_a_removal_that_finds_nothing_is_told_so(browser):
+    draft = drafted(browser, f"{TOOL} --remove --allow-principal User:bob --topic orders")
+
+    assert lines(draft) == []
+    assert "Line 1: This matches no ACL that is in force, so it removes nothing." in draft.warnings
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (
+            f"{TOOL} --add --allow-principal bob --topic t",
+            "kafka-acls would refuse this",
+        ),
+        (f"{TOOL} --add --topic 'open", "pasted text:1:"),
+        (f"{TOOL} --list", "This only lists ACLs"),
+        ("--add --allow-principal User:bob --operation Read --topic t", "kafka-acls would refuse this"),
+    ],
+)
+def test_a_command_that_asks_for_nothing_says_why_and_stays_in_the_box(browser, command, told):
+    page = browser.post(PAGE, {"paste": command})
+
+    assert lines(page.context["draft"]) == []
+    assert told in text(page)
+    assert page.context["draft"].warnings or command in text(page)
+
+
+@pytest.mark.parametrize("notation", ["jsonl", "csv", "yaml", "listing"])
+def test_acls_in_any_notation_are_added(browser, notation):
+    rules = [allow("User:eli", "READ", "t"), deny("User:eli", "WRITE", "t.", pattern="PREFIXED")]
+
+    draft = drafted(browser, write_acls(rules, format=notation))
+
+    assert {binding for op, binding in lines(draft) if op == "add"} == set(rules)
+    assert (draft.faults, draft.warnings) == ((), ())
+
+
+def test_what_this_cluster_would_refuse_is_told_in_kafkas_own_words_too(browser, cluster):
+    type(cluster).objects.update(authorizer="acl", kafka_version="3.9")
+    rule = {
+        "permission_type": "ALLOW",
+        "principal": "User:eli",
+        "operation": "READ",
+        "resource_type": "TOPIC",
+    }
+    typed = rule | {"pattern": "LITERAL", "resource_name": "orders/eu"}
+
+    added = browser.post(PAGE, typed | {"add_rule": "1"})
+    while_typing = browser.get(f"{PAGE}matches/", typed)
+    pasted = browser.post(
+        PAGE,
+        {"paste": f"{TOOL} --add --allow-principal User:eli --operation Read --topic orders/eu"},
+    )
+
+    for page in (added, while_typing, pasted):
+        assert "it holds a slash" in text(page)
+        assert "Kafka 3.9 would answer" in text(page)
+        assert "INVALID_REQUEST (42)" in text(page)
+    assert not added.context["draft"].lines
+    assert not pasted.context["draft"].lines
+
+
+def test_what_a_cluster_takes_and_a_person_should_know_stands_beside_the_rule(browser, cluster):
+    type(cluster).objects.update(kafka_version="4.0")
+    rule = allow("User:eli", "READ", "t", host="10.0.0.0/8")
+    typed = {
+        "permission_type": "ALLOW",
+        "principal": "User:eli",
+        "operation": "READ",
+        "resource_type": "TOPIC",
+    }
+
+    page = browser.post(PAGE, {"paste": write_acls([rule], format="jsonl")})
+    part = browser.get(
+        f"{PAGE}matches/", typed | {"pattern": "LITERAL", "resource_name": "t", "host": "10.0.0.0/8"}
+    )
+
+    assert lines(page.context["draft"]) == [("add", rule)]
+    for shown in (page, part):
+        assert "comes to life with an upgrade" in text(shown)
+
+
+def test_a_rule_is_checked_as_far_as_it_is_typed(browser):
+    begun = browser.get(f"{PAGE}matches/", {"principal": "bob", "resource_type": "TOPIC"})
+    whole = browser.get(
+        f"{PAGE}matches/",
+        {
+            "permission_type": "ALLOW",
+            "principal": "User:eli",
+            "operation": "READ",
+            "resource_type": "TOPIC",
+            "pattern": "LITERAL",
+            "resource_name": "t",
+        },
+    )
+
+    assert "'bob' has no type; write it as User:bob." in text(begun)
+    assert "This field is required" not in text(begun)
+    assert "test-eu would take this rule." in text(whole)
