@@ -5,22 +5,27 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import random
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from aclweb.acl.actions import ACTIONS, GIVEN_ROLES
+from aclweb.acl.actions import ACTIONS, GIVEN_ROLES, ClientAction
 from aclweb.acl.authorizer import Result
 from aclweb.acl.cli import main
 from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclBinding, AclError
+from aclweb.acl.model import AclBinding, AclError, ResourceType
 from aclweb.acl.needs import Assessment, Outcome, assess, find_action, missing_roles, needed_acls
 from aclweb.acl.notation import write_acls
 from aclweb.acl.profiles import VERSIONS, Rules
-from aclweb.acl.protocol import APIS
-from tests.builders import allow, deny
+from aclweb.acl.protocol import APIS, Check, Refusal
+from tests import reference
+from tests.builders import acl, allow, deny
+from tests.random_cases import FIRST, HOSTS, PRINCIPALS, SCALE, World, random_name, random_world
 
 ROOT = Path(__file__).parents[2]
 
@@ -243,6 +248,103 @@ def test_an_acl_of_an_unknown_operation_leaves_the_verdict_open():
 
     assert outcome.outcome is Outcome.UNDECIDED
     assert outcome.calls[0].result is Result.UNDECIDED
+
+
+# Against the reference authorizer, on random ACLs.
+
+
+def random_question(seed: int) -> tuple[ClientAction, str, str, dict[str, tuple[str, ...]], World]:
+    rng = random.Random(f"needs {seed}")
+    world = random_world(rng)
+    names = {
+        role.key: tuple(filter(None, (random_name(rng, world.rules) for _ in range(rng.choice((1, 1, 2))))))
+        or ("a",)
+        for role in GIVEN_ROLES
+    }
+    on_the_cluster = (
+        acl(
+            rng.choice(("ALLOW", "ALLOW", "DENY")),
+            rng.choice(PRINCIPALS[:2]),
+            rng.choice(("ALL", "CREATE", "DESCRIBE", "ALTER", "IDEMPOTENT_WRITE", "CLUSTER_ACTION")),
+            "kafka-cluster",
+            resource_type="CLUSTER",
+        )
+        for _ in range(rng.choice((0, 0, 1, 2)))
+    )
+    in_the_way = (
+        deny(PRINCIPALS[0], rng.choice(("ALL", "READ", "WRITE")), rng.choice(names["topic"]))
+        for _ in range(rng.choice((0, 0, 1)))
+    )
+    action = rng.choice([*ACTIONS.values(), *(find_action(str(key)) for key in APIS)])
+    principal = rng.choice(PRINCIPALS[:2])
+    return (
+        action,
+        principal,
+        rng.choice(HOSTS),
+        names,
+        World((*world.bindings, *on_the_cluster, *in_the_way), world.rules),
+    )
+
+
+def failing_by_the_reference(
+    assessment: Assessment, bindings: Iterable[AclBinding]
+) -> list[tuple[int, Check]]:
+    """The calls and checks that the reference authorizer refuses, hidden parts of answers left out."""
+    held = tuple(bindings)
+    found = []
+    for place, verdict in enumerate(assessment.calls):
+        for asked in verdict.asked if verdict.needed else ():
+            requests = [decision.request for decision in asked.decisions]
+            if asked.check.refusal is not Refusal.HIDDEN and not any(
+                reference.allows(request, held, assessment.rules) for request in requests
+            ):
+                found.append((place, asked.check))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(400 * SCALE))
+def test_every_verdict_and_proposal_holds_by_the_reference_authorizer(seed):
+    action, principal, host, names, world = random_question(seed)
+    outcome = assess(
+        action, principal=principal, host=host, names=names, index=AclIndex(world.bindings), rules=world.rules
+    )
+
+    refused = failing_by_the_reference(outcome, world.bindings)
+    errors = [(place, check.error) for place, check in refused if check.refusal.is_error]
+    first = outcome.first_failing
+    assert (None if first is None else outcome.calls.index(first)) == (errors[0][0] if errors else None)
+    assert outcome.error == (errors[0][1] if errors else None)
+    assert (outcome.outcome is Outcome.WORKS) == (not refused)
+
+    if outcome.missing:
+        assert not failing_by_the_reference(outcome, [*world.bindings, *outcome.missing])
+        for left_out in outcome.missing:
+            others = [one for one in outcome.missing if one != left_out]
+            assert failing_by_the_reference(outcome, [*world.bindings, *others])
+    elif refused:
+        everything = [
+            allow(principal, "ALL", name, resource_type=kind.name, pattern=pattern)
+            for kind in ResourceType
+            if kind.value > 1
+            for name in ("*", "kafka-cluster", *FIRST)
+            for pattern in ("LITERAL", "PREFIXED")
+        ]
+        assert failing_by_the_reference(outcome, [*world.bindings, *everything])
+
+
+def test_random_questions_meet_every_outcome():
+    outcomes = Counter()
+    for seed in range(400):
+        action, principal, host, names, world = random_question(seed)
+        outcome = assess(
+            action, principal=principal, host=host, names=names, index=AclIndex(world.bindings),
+            rules=world.rules,
+        )  # fmt: skip
+        outcomes[outcome.outcome, bool(outcome.missing)] += 1
+
+    for expected in ((Outcome.WORKS, False), (Outcome.FAILS, True), (Outcome.FAILS, False)):
+        assert outcomes[expected] >= 10
+    assert outcomes[Outcome.SHOWS_LESS, True] > 3
 
 
 # What is asked for.
