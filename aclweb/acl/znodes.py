@@ -8,7 +8,6 @@ question is always what a broker would make of the node.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -23,6 +22,7 @@ from aclweb.acl.model import (
     split_principal,
 )
 from aclweb.acl.problems import shown
+from aclweb.acl.validation import why_no_node_name, why_no_text
 
 LITERAL_ROOT = "/kafka-acl"
 EXTENDED_ROOT = "/kafka-acl-extended"
@@ -189,8 +189,8 @@ def check_writable(binding: AclBinding) -> None:
                 "would keep brokers from describing their ACLs. Name one that Kafka knows."
             )
     for text in (binding.principal, binding.host):
-        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-            raise ZnodeError(f"{shown(text)} holds half a character (a lone surrogate), which UTF-8 cannot.")
+        if reason := why_no_text(text):
+            raise ZnodeError(reason)
 
 
 def decode(pattern: ResourcePattern, data: bytes | None) -> tuple[AclBinding, ...]:
@@ -384,20 +384,3 @@ def _text(fields: dict[str, object], key: str, where: str) -> str:
 
 def _glimpse(data: bytes) -> str:
     return shown(data.decode("utf-8", "backslashreplace"))
-
-
-def why_no_node_name(name: str) -> str | None:
-    """Return why ZooKeeper refuses `name` as one node, None if it takes it."""
-    if not name:
-        return "it is empty"
-    if name in (".", ".."):
-        return "a node cannot be called '.' or '..'"
-    refused = _REFUSED.search(name)
-    if refused is None:
-        return None
-    if refused[0] == "/":
-        return "it holds a slash, which separates nodes"
-    return f"ZooKeeper refuses the character U+{ord(refused[0]):04X}"
-
-
-_REFUSED = re.compile("[/\0-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\uffff\U00010000-\U0010ffff]")
