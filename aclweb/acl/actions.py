@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from aclweb.acl.model import CLUSTER_NAME, PatternType, ResourceType
+from aclweb.acl.profiles import Rules
 from aclweb.acl.protocol import APIS, Api, Case
 
 Names = Mapping[str, Sequence[str]]
@@ -36,7 +37,8 @@ class Subject:
 class Role:
     """What a name is to an action: the topic that it reads, the group that it joins.
 
-    key: how it is given (`--topic`). default: the names where nobody gives any.
+    key: how it is given (`--topic`). default: the names where nobody gives any; `else_of`
+    is the role whose names count then.
     prefixed_of: the role whose names begin the names of this one, with `separator`
     after them; `example_tail` completes one such name.
     """
@@ -45,6 +47,7 @@ class Role:
     resource_type: ResourceType
     noun: str
     default: tuple[str, ...] = ()
+    else_of: str = ""
     prefixed_of: str = ""
     separator: str = ""
     example_tail: str = ""
@@ -56,7 +59,7 @@ class Role:
 
     def subjects(self, names: Names) -> tuple[Subject, ...]:
         """Return what this role stands for under the names given, empty if nobody gave any."""
-        given = tuple(dict.fromkeys(names.get(self.given_as, ()))) or self.default
+        given = tuple(dict.fromkeys(names.get(self.given_as) or names.get(self.else_of) or self.default))
         if not self.prefixed_of:
             return tuple(Subject(self.resource_type, name) for name in given)
         return tuple(
@@ -72,6 +75,7 @@ class Role:
 
 TOPIC = Role("topic", ResourceType.TOPIC, "the topic")
 OUTPUT = Role("output-topic", ResourceType.TOPIC, "the topic that is written to")
+INPUT = Role("input-topic", ResourceType.TOPIC, "the topic that was read", else_of="topic")
 STORE = Role(
     "internal-topic",
     ResourceType.TOPIC,
@@ -101,7 +105,7 @@ APPLICATION_ID = Role(
     example_tail="1",
 )
 
-GIVEN_ROLES = (TOPIC, GROUP, TRANSACTIONAL_ID, OUTPUT, STORE, OWNER, TOKEN)
+GIVEN_ROLES = (TOPIC, GROUP, TRANSACTIONAL_ID, INPUT, OUTPUT, STORE, OWNER, TOKEN)
 """The roles that a person gives names for, in the order in which one asks for them."""
 
 _USUAL: Mapping[ResourceType, Role] = MappingProxyType(
@@ -149,10 +153,16 @@ class ClientAction:
     is_api: bool = False
 
 
+def calls_under(action: ClientAction, rules: Rules) -> tuple[Call, ...]:
+    """Return the calls of an action that a broker under these rules knows; all of them if it knows none."""
+    return tuple(call for call in action.calls if call.case.span.holds(rules)) or action.calls
+
+
 def action_of(api: Api) -> ClientAction:
     """Return a call of the protocol as an action of its own, with one entry for each of its cases."""
     calls = tuple(Call(api, case, when=case.when) for case in api.cases)
-    notes = tuple(note for note in (api.note, *(row.sentence for row in api.documented)) if note)
+    only = f"This call is known {api.span}." if str(api.span) else ""
+    notes = tuple(note for note in (only, api.note, *(row.sentence for row in api.documented)) if note)
     who = "" if api.sent_by == "clients" else f"; {api.sent_by} send it, not clients"
     return ClientAction(
         api.name, f"sends the call {api.name} (key {api.key}){who}", calls, notes, is_api=True
@@ -236,13 +246,13 @@ _ACTIONS = (
             _call("PRODUCE transactional"),
             _call("ADD_OFFSETS_TO_TXN", when=_IN_TRANSACTION, needed_with=GROUP),
             _call("FIND_COORDINATOR group", when=_IN_TRANSACTION, needed_with=GROUP),
-            _call("TXN_OFFSET_COMMIT", when=_IN_TRANSACTION, needed_with=GROUP),
+            _call("TXN_OFFSET_COMMIT", INPUT, when=_IN_TRANSACTION, needed_with=GROUP),
             _call("END_TXN"),
         ),
         (
             "Idempotent write on the cluster is not needed: the transactional id stands in for it.",
-            "Give a group if the transaction also commits the offsets of what was read; the topic then needs Read "
-            "too where it is the one that was read.",
+            "Give a group if the transaction also commits the offsets of what was read, and the topic that was read "
+            "as the input topic if it is another one.",
         ),
     ),
     ClientAction(

@@ -24,6 +24,7 @@ from aclweb.acl.actions import (
     Role,
     Subject,
     action_of,
+    calls_under,
 )
 from aclweb.acl.authorizer import Basis, Decision, Result, answer_given, authorize
 from aclweb.acl.explain import explain
@@ -185,8 +186,8 @@ def missing_roles(action: ClientAction, names: Names, rules: Rules) -> tuple[Rol
         return ()
     lacking = {
         roles[0].given_as
-        for call in action.calls
-        if call.case.span.holds(rules) and (action.is_api or call.is_needed(names))
+        for call in calls_under(action, rules)
+        if action.is_api or call.is_needed(names)
         for check in checks_of(call.case, rules)
         if check.refusal.is_error and (roles := _roles(check, call)) and not _can_ask(check, call, names)
     }
@@ -215,8 +216,7 @@ def assess(
     counted = _counted(action, names, rules)
     verdicts = [
         _decide_call(call, call in counted, principal, host, names, index, rules)
-        for call in action.calls
-        if call.case.span.holds(rules)
+        for call in calls_under(action, rules)
     ]
     verdicts = _mark_first_failing(verdicts)
     missing = _smallest_set(verdicts, principal, host, names)
@@ -249,7 +249,7 @@ def _counted(action: ClientAction, names: Names, rules: Rules) -> list[Call]:
 
     Of one call's cases those that are about the names given, or else those that need no name.
     """
-    calls = [call for call in action.calls if call.case.span.holds(rules)]
+    calls = calls_under(action, rules)
     if not action.is_api:
         return [call for call in calls if call.is_needed(names)]
     askable = [

@@ -35,7 +35,8 @@ ERRORS: Mapping[str, Error] = MappingProxyType(
             Error(
                 "TOPIC_AUTHORIZATION_FAILED",
                 29,
-                "The broker does not let this principal do this to the topic, or even know whether it exists.",
+                "The broker does not let this principal do this to the topic; a topic that does not exist is "
+                "refused in the same words, so as not to give it away.",
             ),
             Error(
                 "GROUP_AUTHORIZATION_FAILED",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from aclweb.acl.actions import GIVEN_ROLES, Call, ClientAction, Names
+from aclweb.acl.actions import GIVEN_ROLES, Call, ClientAction, Names, calls_under
 from aclweb.acl.authorizer import Decision, Result
 from aclweb.acl.commands.console import DONE, UsageError, as_json, emit
 from aclweb.acl.commands.inputs import Inputs
@@ -128,7 +128,7 @@ def _assess(
 
 def _needs(action: ClientAction, rules: Rules) -> dict[str, object]:
     return _head(action, rules) | {
-        "calls": [_call(call, checks_of(call.case, rules)) for call in _calls(action, rules)],
+        "calls": [_call(call, checks_of(call.case, rules)) for call in calls_under(action, rules)],
         "notes": list(action.notes),
     }
 
@@ -143,16 +143,13 @@ def _head(action: ClientAction, rules: Rules) -> dict[str, object]:
     }
 
 
-def _calls(action: ClientAction, rules: Rules) -> list[Call]:
-    return [call for call in action.calls if call.case.span.holds(rules)]
-
-
 def _call(call: Call, checks: tuple[Check, ...]) -> dict[str, object]:
     return {
         "api_key": call.api.key,
         "api_name": call.api.name,
         "case": call.case.name or None,
         "when": call.when or call.case.when or None,
+        "versions": str(call.case.span) or str(call.api.span) or None,
         "optional": bool(call.needed_with) or not call.needed,
         "sent_by": call.api.sent_by,
         "needs": [_check(check, call) for check in checks],
@@ -184,10 +181,7 @@ def _error(error: Error | None) -> dict[str, object] | None:
 
 def _needs_in_words(action: ClientAction, rules: Rules) -> Iterator[str]:
     yield f"{action.name}: the client {action.does}."
-    calls = _calls(action, rules)
-    if not calls:
-        yield f"  Kafka {rules.kafka_version} does not know this."
-    for place, call in enumerate(calls, start=1):
+    for place, call in enumerate(calls_under(action, rules), start=1):
         yield f"  {place}. {call_text(call)}"
         checks = checks_of(call.case, rules)
         if not checks:

@@ -1,0 +1,168 @@
+"""Write docs/needs.md, what each client action and each call of the protocol needs, from the table itself.
+
+python tools/needs_page.py
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from aclweb.acl.actions import ACTIONS, GIVEN_ROLES, Call, ClientAction  # noqa: E402
+from aclweb.acl.needs import needed_acls  # noqa: E402
+from aclweb.acl.profiles import Rules  # noqa: E402
+from aclweb.acl.protocol import APIS, ERRORS, Api, Case, Check, Refusal, Right  # noqa: E402
+from aclweb.acl.wording import NOUNS, WORDS  # noqa: E402
+
+PAGE = ROOT / "docs" / "needs.md"
+
+HEAD = """# What access a client action needs
+
+A person says "produce" or "consume"; a broker sees a row of calls and asks its authorizer about
+each of them. `needs` tells which, and what becomes of them:
+
+```sh
+python -m aclweb.acl needs produce-idempotent consume admin-create-topics
+python -m aclweb.acl needs INIT_PRODUCER_ID 10
+python -m aclweb.acl needs consume --acls acls.txt \\
+    --principal User:bob --host 10.0.0.7 --topic orders --group billing
+```
+
+An action is one of the client actions below, or a call of the protocol by its name, in any
+spelling, or by its key. With `--acls` each call is decided, for every topic, group and
+transactional id that is given (each option may be repeated); the first call that fails is marked,
+because its error is what the client sees, and the smallest set of ACLs that would let the action
+through is proposed. `--json` prints all of it, an object for each action.
+
+Where several rights are joined by *or*, any one of them is enough; the broker tries them in this
+order. Everything is about the newest Kafka unless a version is named; `--kafka-version` and
+`--authorizer` ask about another. A right on a topic may come from an ACL on another operation:
+Read, Write, Delete and Alter bring Describe, and Alter configs brings Describe configs.
+"""
+
+REFUSALS = """## What a refusal does
+
+| | |
+| --- | --- |
+"""
+
+OUTCOMES = """## How an action ends
+
+| `outcome` | |
+| --- | --- |
+| `WORKS` | everything that the action needs is allowed |
+| `SHOWS_LESS` | there is no error, but what is refused is left out of an answer |
+| `FAILS` | a call is refused with an error; `first_failing` is its place among `calls`, counted from 0 |
+| `UNDECIDED` | an ACL with a word that aclweb does not know could turn it |
+
+A call that is `NOT_ASKED` is about names that nobody gave. Calls that are not always made are
+decided too, with `"needed": false`, and do not count.
+"""
+
+
+def page() -> str:
+    """Return the whole page."""
+    parts = [HEAD, errors(), REFUSALS + refusals(), OUTCOMES, "## Client actions\n"]
+    parts += [action(one) for one in ACTIONS.values()]
+    parts.append(calls())
+    return "\n".join(parts)
+
+
+def errors() -> str:
+    rows = "".join(f"| {error.code} | `{error.name}` | {error.meaning} |\n" for error in ERRORS.values())
+    return f"## The errors\n\n| code | name | meaning |\n| --- | --- | --- |\n{rows}"
+
+
+def refusals() -> str:
+    return "".join(f"| `{refusal.value}` | {refusal.sentence} |\n" for refusal in Refusal)
+
+
+def action(one: ClientAction) -> str:
+    """One client action: what it needs in all, and call by call."""
+    rows = "".join(
+        f"| {place} | {_call(call)} | {_checks(call.case.checks, call)} |\n"
+        for place, call in enumerate(one.calls, start=1)
+    )
+    notes = "".join(f"\n{note}\n" for note in one.notes)
+    return (
+        f"### {one.name}\n\nThe client {one.does}. {_in_all(one)}\n\n"
+        f"| | call | needs, else |\n| --- | --- | --- |\n{rows}{notes}"
+    )
+
+
+def calls() -> str:
+    rows = "".join(
+        f"| {api.key} | {api.name} | {_when(api, case)} | {_checks(case.checks, None)} |\n"
+        for api in APIS.values()
+        for case in api.cases
+    )
+    notes = "".join(f"* {api.name}: {note}\n" for api in APIS.values() for note in _notes(api))
+    return (
+        "## Every call of the protocol\n\n| key | call | when | needs, else |\n| --- | --- | --- | --- |\n"
+        f"{rows}\n{notes}"
+    )
+
+
+def _in_all(one: ClientAction) -> str:
+    """The smallest set of ACLs for the action, in the words of its options."""
+    names = {role.key: (f"{role.key.upper()}",) for role in GIVEN_ROLES}
+    found = needed_acls(one, principal="User:P", host="10.0.0.1", names=names, rules=Rules())
+    texts = []
+    for acl in found:
+        where = "the cluster" if acl.resource_type.name == "CLUSTER" else f"{NOUNS[acl.resource_type][0]} "
+        name = "" if acl.resource_type.name == "CLUSTER" else f"`{acl.resource_name}`"
+        prefix = " (PREFIXED)" if acl.pattern_type.name == "PREFIXED" else ""
+        texts.append(f"{WORDS[acl.operation]} on {where}{name}{prefix}")
+    return f"In all: {', '.join(texts)}." if texts else "No ACL is needed."
+
+
+def _call(call: Call) -> str:
+    about = ", ".join(role.noun for role in call.on)
+    when = call.when or call.case.when
+    text = f"{call.api.name} {when}".strip() if not call.when else f"{call.api.name}, {when}"
+    return f"{text}{f' ({about})' if about else ''}{'' if call.needed else ' (not counted)'}"
+
+
+def _when(api: Api, case: Case) -> str:
+    return f"{case.when}{_span(str(case.span) or str(api.span))}".strip()
+
+
+def _checks(checks: tuple[Check, ...], call: Call | None) -> str:
+    return "; ".join(_check(check, call) for check in checks) or "nothing"
+
+
+def _check(check: Check, call: Call | None) -> str:
+    rights = " or ".join(_right(right, call) for right in check.any_of)
+    outcome = f"{check.error.code} {check.refusal.value}" if check.error else check.refusal.value
+    return f"{rights}{_span(str(check.span))}, else *{outcome}*"
+
+
+def _right(right: Right, call: Call | None) -> str:
+    noun = NOUNS[right.resource_type][0]
+    where = f"any one {noun}" if right.any_one else noun
+    if call is not None and not right.any_one:
+        where = call.role(right.resource_type).noun
+    return f"{WORDS[right.operation]} on {where}{_span(str(right.span))}"
+
+
+def _span(text: str) -> str:
+    return f" ({text})" if text else ""
+
+
+def _notes(api: Api) -> Iterator[str]:
+    found = [api.note, *(row.sentence for row in api.documented)]
+    found += [note for case in api.cases for note in (case.note, *(check.note for check in case.checks))]
+    yield from dict.fromkeys(note for note in found if note)
+
+
+def main() -> None:
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"{PAGE.relative_to(ROOT)} written: {len(ACTIONS)} client actions, {len(APIS)} calls.")
+
+
+if __name__ == "__main__":
+    main()
