@@ -91,8 +91,16 @@ topic's name, the host before 4.4, and white space at either end: what was writt
 ## What can be shown and not be deleted
 
 An ACL with a word that this program does not know is shown with UNKNOWN in its place. No filter can name UNKNOWN, and
-one with ANY in its place could delete other ACLs too, so aclweb does not delete such an ACL and says so. aclweb deletes
-with filters that name all seven fields: each finds one ACL and no other.
+one with ANY in its place could delete other ACLs too, so aclweb does not delete such an ACL and says so. Brokers in
+ZooKeeper mode delete what such a wider filter finds and then give no answer at all, and whatever they write to the same
+pattern later turns the unknown word into `Unknown`, for good. aclweb deletes with filters that name all seven fields:
+each finds one ACL and no other.
+
+## Who must be asked
+
+Brokers in KRaft mode pass creations and deletions on to the active controller. Another controller that is asked itself
+answers NOT_CONTROLLER (41). A write that the controller did not finish in time is REQUEST_TIMED_OUT (7), and may have
+been done all the same.
 """
 
 
@@ -112,7 +120,9 @@ def page() -> str:
             _section("Deleting by filters", DELETION_RULES),
             "ZooKeeper's authorizer takes any other filter; one with a word that it does not know finds nothing.\n\n",
             _section("Listing by a filter", LISTING_RULES),
-            "A word that the version does not know finds nothing there, and is no error.\n\n",
+            "A word that the version does not know finds nothing there, and is no error. In ZooKeeper somebody may\n"
+            "have written an ACL with a word that the brokers do not know: then every list that it would stand in\n"
+            "is UNKNOWN_SERVER_ERROR (-1), whatever else is in it.\n\n",
             _TAIL,
         )
     )

@@ -633,6 +633,13 @@ _TOO_MANY_GONE = Refusal(
     Scope.REQUEST,
     f"A KRaft cluster removes at most {MOST_RECORDS:,} ACLs in one request; send narrower filters one by one.",
 )
+_POISONED = Refusal(
+    Layer.BROKER,
+    UNKNOWN_SERVER_ERROR,
+    None,
+    Scope.REQUEST,
+    "In ZooKeeper stands an ACL with a word that the brokers do not know, and they fail to list it; correct it there.",
+)
 
 
 # --- what a cluster answers -----------------------------------------------------------------
@@ -672,9 +679,16 @@ def deletion_answers(
     return answers
 
 
-def listing_answer(asked: Item, target: Target) -> Refusal | None:
-    """Return what a cluster answers to a DescribeAcls request with this filter; None for a list."""
-    return _answers(LISTING_RULES, (asked,), target)[0]
+def listing_answer(asked: Item, target: Target, *, found: Iterable[AclBinding] = ()) -> Refusal | None:
+    """Return what a cluster answers to a DescribeAcls request with this filter; None for a list.
+
+    found: the stored ACLs that the filter finds. One with a word that the brokers do not
+    know, as only ZooKeeper can hold it, spoils the whole answer.
+    """
+    answer = _answers(LISTING_RULES, (asked,), target)[0]
+    if answer is None and not target.rules.is_standard and any(binding.has_unknown for binding in found):
+        return _POISONED
+    return answer
 
 
 def _answers(rules: Iterable[Rule], items: Sequence[Item], target: Target) -> tuple[Refusal | None, ...]:

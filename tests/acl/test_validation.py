@@ -184,6 +184,16 @@ def test_version_zero_of_a_request_is_unknown_from_4_0():
     assert listing_answer(EVERYTHING, replace(ZOOKEEPER, wire_version=0)) is None
 
 
+def test_one_unknown_word_in_zookeeper_spoils_every_list_that_it_would_stand_in():
+    odd = allow("User:a", "UNKNOWN", "t")
+
+    assert told(listing_answer(EVERYTHING, ZOOKEEPER, found=[GRANT, odd])) == (-1, None)
+    assert listing_answer(EVERYTHING, ZOOKEEPER, found=[GRANT]) is None
+
+
+GRANT = allow("User:a", "READ", "t")
+
+
 def test_ten_thousand_new_acls_are_the_most_of_one_request_and_old_ones_do_not_count():
     many = [replace(GOOD, resource_name=f"t{number}") for number in range(10_001)]
     named = replace(GOOD, resource_name="")
