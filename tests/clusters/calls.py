@@ -497,6 +497,24 @@ def share_describe(used: Used) -> ByHand:
     return ByHand(77, 1, many(compact(used.group)) + b"\0\0", code_at=5)
 
 
+def streams_heartbeat(used: Used) -> ByHand:
+    """A member joins whose application reads one topic and has none of its own."""
+    reads = compact("0") + many(compact(used.topic)) + many() * 5 + b"\0"
+    body = compact(used.group) + compact("AAAAAAAAAAAAAAAAAAAAAQ") + struct.pack(">ii", 0, 0)
+    body += compact(None) + compact(None) + struct.pack(">i", 10_000)
+    body += b"\1" + struct.pack(">i", 0) + many(reads) + b"\0"
+    tasks, endpoint = many() * 3, b"\xff"
+    return ByHand(88, 0, body + tasks + compact("p") + endpoint + many() * 3 + b"\0\0", code_at=4)
+
+
+def streams_describe(used: Used) -> ByHand:
+    return ByHand(89, 0, many(compact(used.group)) + b"\0\0", code_at=5)
+
+
+def _unregister(used: Used) -> ByHand:
+    return ByHand(64, 0, struct.pack(">i", 999) + b"\0", code_at=4)
+
+
 def turn_on(feature: str) -> Any:
     """The request that makes a KRaft cluster use a feature's first version, as its newest formats would."""
     ask = admin.UpdateFeaturesRequest
@@ -597,6 +615,9 @@ SENDINGS = (
     _send("CONSUMER_GROUP_DESCRIBE", new_describe, (4, 0)),
     _send("SHARE_GROUP_HEARTBEAT", share_heartbeat, (4, 1)),
     _send("SHARE_GROUP_DESCRIBE", share_describe, (4, 1)),
+    _send("STREAMS_GROUP_HEARTBEAT", streams_heartbeat, (4, 1)),
+    _send("STREAMS_GROUP_DESCRIBE", streams_describe, (4, 1)),
+    _send("UNREGISTER_BROKER", _unregister, (4, 0)),
     _send("LIST_CONFIG_RESOURCES", lambda used: admin.ListConfigResourcesRequest(max_version=0), (4, 0)),
     _send("DESCRIBE_TOPIC_PARTITIONS named", _topic_partitions, (4, 0)),
 )

@@ -6,11 +6,13 @@ the cluster, which there is only one of, are given and taken one after the other
 
 from __future__ import annotations
 
+import random
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 from kafka import KafkaAdminClient
@@ -18,7 +20,7 @@ from kafka.admin import NewTopic
 
 from aclweb.acl.actions import Call, ClientAction, Names
 from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclBinding, PermissionType, ResourceType
+from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from aclweb.acl.needs import Assessment, assess, needed_acls
 from aclweb.acl.profiles import Rules
 from aclweb.clusters.embedded import KafkaBroker
@@ -36,8 +38,11 @@ from tests.clusters.calls import (
     new_heartbeat,
     share_describe,
     share_heartbeat,
+    streams_describe,
+    streams_heartbeat,
     turn_on,
 )
+from tests.random_cases import SCALE
 from tests.servers import SETTLED_SECONDS, settings_of, settle, wipe
 
 BROKERS = ["kafka44", "kafka39"]
@@ -103,7 +108,7 @@ def asks_for_the_cluster(sending: Sending) -> bool:
 
 
 def trials_of(sending: Sending, rules: Rules) -> Iterator[Trial]:
-    """Nothing, all that is needed, all but each, and all with a DENY of each; rights on names only."""
+    """Nothing, all that is needed, all but each, all with a DENY of each, and draws; rights on names only."""
 
     def trial(ground: str, choose: Callable[[tuple[AclBinding, ...]], Iterable[AclBinding]]) -> Trial:
         used = fresh_names()
@@ -131,6 +136,31 @@ def trials_of(sending: Sending, rules: Rules) -> Iterator[Trial]:
                 replace(acls[denied], permission_type=PermissionType.DENY, host="*"),
             ),
         )
+    for seed in range(SCALE if everything.acls else 0):
+        rng = random.Random(f"{sending} {seed}")
+        yield trial(
+            f"draw {seed}", lambda acls, rng=rng: [one for acl in acls for one in other_acls(rng, acl)]
+        )
+
+
+def other_acls(rng: random.Random, needed: AclBinding) -> list[AclBinding]:
+    """Nothing, or ACLs that give the same in another way, or give nothing, or take it away."""
+    prefix = replace(needed, pattern_type=PatternType.PREFIXED, resource_name=needed.resource_name[:-2])
+    everyone = replace(needed, principal="User:*", host="*")
+    return rng.choice(
+        [
+            [],
+            [needed],
+            [prefix],
+            [everyone],
+            [replace(needed, operation=Operation.ALL)],
+            [replace(needed, host="10.0.0.1")],
+            [replace(prefix, principal=needed.principal.lower())],
+            [needed, replace(needed, permission_type=PermissionType.DENY, host="10.0.0.1")],
+            [prefix, replace(everyone, permission_type=PermissionType.DENY)],
+            [needed, replace(prefix, permission_type=PermissionType.DENY, operation=Operation.ALL)],
+        ]
+    )
 
 
 class Bench:
@@ -151,7 +181,7 @@ class Bench:
     def make_ready(self) -> None:
         """Wait for the coordinators: a broker that still makes their topics answers with other errors."""
         if self.broker.engine == "standard":
-            for feature in ("group.version", "share.version"):
+            for feature in ("group.version", "share.version", "streams.version"):
                 self.callers["admin"].answer(turn_on(feature))
         deadline = time.monotonic() + SETTLED_SECONDS * 3
         for request in (lambda: find_coordinator("ready", 0), lambda: find_coordinator("ready", 1)):
@@ -188,14 +218,15 @@ class Bench:
             while set(codes_in(self.callers["admin"].answer(commit_offset(used)))) != {0}:
                 assert time.monotonic() < deadline, "An offset cannot be committed."
                 time.sleep(0.05)
-        for heartbeat, describe, names in (
-            (new_heartbeat, new_describe, ("CONSUMER_GROUP_DESCRIBE",)),
-            (share_heartbeat, share_describe, ("SHARE_GROUP_DESCRIBE",)),
+        for name, heartbeat, describe, mentions in (
+            # A topic is mentioned where the group subscribes to it, and again where it is assigned.
+            ("CONSUMER_GROUP_DESCRIBE", new_heartbeat, new_describe, 2),
+            ("SHARE_GROUP_DESCRIBE", share_heartbeat, share_describe, 2),
+            ("STREAMS_GROUP_DESCRIBE", streams_heartbeat, streams_describe, 1),
         ):
-            for used in used_by(*names):
+            for used in used_by(name):
                 deadline = time.monotonic() + SETTLED_SECONDS
-                # It is subscribed to the topic at once, and assigned it when its coordinator knows the topic.
-                while self.callers["admin"].bytes(describe(used)).count(used.topic.encode()) < 2:
+                while self.callers["admin"].bytes(describe(used)).count(used.topic.encode()) < mentions:
                     assert time.monotonic() < deadline, "A member is not assigned its topic."
                     self.callers["admin"].bytes(heartbeat(used))
                     time.sleep(0.1)
@@ -274,3 +305,62 @@ def test_the_trials_are_about_as_often_refused_as_let_through(seen):
     refused = [bool(one.expected) for trials in seen.values() for one in trials]
 
     assert 0.3 < sum(refused) / len(refused) < 0.8
+
+
+# What is left out or hidden without an error.
+
+
+@pytest.fixture(params=BROKERS)
+def broker(request) -> KafkaBroker:
+    broker: KafkaBroker = request.getfixturevalue(request.param)
+    wipe(broker)
+    return broker
+
+
+def shown(
+    broker: KafkaBroker, sending: str, *acls: AclBinding, within: Callable[[Any], set[str]]
+) -> set[str]:
+    """What bob's list shows under these ACLs."""
+    settle(broker, add=acls)
+    (found,) = [one for one in SENDINGS if str(one) == sending]
+    with closing(Caller(broker, MANY)) as caller:
+        answer = within(caller.answer(found.request(fresh_names())))
+    settle(broker, remove=acls)
+    return answer
+
+
+@pytest.mark.kafka
+def test_a_list_of_groups_leaves_out_what_may_not_be_described(broker):
+    one, other = fresh_names(), fresh_names()
+    with closing(KafkaAdminClient(**settings_of(broker, "admin"))) as client:
+        client.create_topics([NewTopic(one.topic, 1, 1), NewTopic(other.topic, 1, 1)])
+    with closing(Caller(broker, "admin")) as admin:
+        for used in (one, other):
+            deadline = time.monotonic() + SETTLED_SECONDS * 3
+            while set(codes_in(admin.answer(commit_offset(used)))) != {0}:
+                assert time.monotonic() < deadline, "An offset cannot be committed."
+                time.sleep(0.05)
+
+    def groups(answer: Any) -> set[str]:
+        assert answer.error_code == 0
+        return {listed.group_id for listed in answer.groups} & {one.group, other.group}
+
+    own = allow("User:bob", "DESCRIBE", one.group, resource_type="GROUP")
+    every = allow("User:bob", "DESCRIBE", "kafka-cluster", resource_type="CLUSTER")
+
+    assert shown(broker, "LIST_GROUPS", within=groups) == set()
+    assert shown(broker, "LIST_GROUPS", own, within=groups) == {one.group}
+    assert shown(broker, "LIST_GROUPS", every, within=groups) == {one.group, other.group}
+
+
+@pytest.mark.kafka
+def test_a_new_topic_hides_its_configs_from_who_may_not_describe_them(broker):
+    def hidden(answer: Any) -> set[str]:
+        assert [topic.error_code for topic in answer.topics] == [0]
+        return {str(topic.topic_config_error_code) for topic in answer.topics}
+
+    create = allow("User:bob", "CREATE", "*")
+    configs = allow("User:bob", "DESCRIBE_CONFIGS", "*")
+
+    assert shown(broker, "CREATE_TOPICS", create, within=hidden) == {"29"}
+    assert shown(broker, "CREATE_TOPICS", create, configs, within=hidden) == {"0"}
