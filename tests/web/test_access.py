@@ -77,6 +77,7 @@ TABLE: dict[str, Row] = {
         f"{C}cell/?principal=User:bob&operation=READ&type=TOPIC&name=orders.eu&host=10.0.0.7",
         (302, 404, 302, 302, 302, 302),
     ),
+    "mapping": Row(f"{C}mapping/?kind=ssl&names=CN=bob", SEEN),
     "principals": Row(f"{C}principals/", SEEN),
     "principal": Row(f"{C}principal/?name=User:bob", SEEN),
     "acls": Row(f"{C}acls/", SEEN),

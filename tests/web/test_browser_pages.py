@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlencode
 
 import pytest
 
@@ -28,11 +29,20 @@ RULES = [
     allow("User:*", "DESCRIBE", "orders.eu"),
 ]
 QUESTION = "principal=User:dan&operation=WRITE&type=TOPIC&name=orders.eu&host="
+COMMANDS = (
+    "kafka-acls --bootstrap-server b:1 --add --allow-principal User:eli --producer --topic stock\n"
+    "kafka-acls --bootstrap-server b:1 --remove --topic orders.eu\n"
+    "kafka-acls --bootstrap-server b:1 --add --allow-principal eli --topic stock\n"
+)
+MAPPING = {"kind": "ssl", "rules": "RULE:^CN=([^,]*),.*$/$1/L", "names": f"{LONG[5:]}\nO=Nobody"}
 PAGES = {
     "home": "/",
     "a refusal": f"/?{QUESTION}",
     "a permission": f"/?{QUESTION}10.0.0.9".replace("WRITE", "READ"),
     "explain": f"/c/test-eu/explain/?{QUESTION}",
+    "a question about any topic": f"/c/test-eu/explain/?{QUESTION}".replace("=TOPIC", "=ANY_TOPIC"),
+    "explain beside a log line": f"/c/test-eu/explain/?paste=1&{QUESTION}10.0.0.9&logged=ALLOWED&unsure=1",
+    "a what-if": f"/c/test-eu/what-if/?{urlencode({'paste': COMMANDS})}",
     "clusters": "/clusters/",
     "a cluster": "/c/test-eu/",
     "an unreachable cluster": "/c/test-us/",
@@ -41,6 +51,7 @@ PAGES = {
     "the cluster as a resource": "/c/test-eu/resource/?type=CLUSTER&name=kafka-cluster",
     "principals": "/c/test-eu/principals/",
     "a principal": "/c/test-eu/principal/?name=User:dan",
+    "names mapped": f"/c/test-eu/mapping/?{urlencode(MAPPING)}",
     "ACLs": "/c/test-eu/acls/?resource_type=TOPIC&name=orders.eu&match=affects",
     "no ACLs": "/c/test-eu/acls/?principal=User:nobody",
     "search": "/c/test-eu/search/?q=or",
@@ -158,6 +169,36 @@ def test_selected_rules_show_a_bar_that_leads_to_a_what_if(visit):
     page.wait_for_url("**/what-if/**")
 
     assert page.locator(".draft-lines li").count() == 2
+
+
+def test_a_rule_is_checked_while_it_is_typed(visit):
+    page = visit("/c/test-eu/what-if/")
+
+    page.get_by_label("Principal", exact=True).press_sequentially("eli")
+    page.get_by_text("'eli' has no type; write it as User:eli.").wait_for()
+    page.get_by_label("Principal", exact=True).fill("User:eli")
+    page.get_by_text("Allow", exact=True).click()
+    page.get_by_label("Operation", exact=True).select_option("READ")
+    page.get_by_text("Starts with (prefix)").click()
+    page.get_by_label("Name", exact=True).press_sequentially("orders.")
+    page.get_by_text("Matches 1 topic now").wait_for()
+    page.get_by_text("test-eu would take this rule.").wait_for()
+
+    assert page.watch.complaints == []
+
+
+def test_without_scripts_a_log_line_is_pasted_and_answered(visit):
+    page = visit("/c/test-eu/explain/", java_script_enabled=False)
+
+    page.get_by_text("Paste a log line instead").click()
+    page.locator("#id_line").fill(
+        "Principal = User:dan is Denied operation = WRITE from host = 10.0.0.9 on resource = Topic:LITERAL:orders.eu "
+        "for request = Produce with resourceRefCount = 1 based on rule DefaultDeny"
+    )
+    page.get_by_role("button", name="Fill in the question").click()
+    page.get_by_role("heading", name="No, refused").wait_for()
+
+    assert page.get_by_text("The pasted line agrees").is_visible()
 
 
 def test_the_theme_that_was_chosen_stays(visit):

@@ -32,11 +32,14 @@ FIELDS = {
     "q": "payments", "text": "bob", "add": "principal:User:bob op:read", "permission": "DENY",
     "resource_type": "TOPIC", "match": "affects", "reach": "prefix", "orphan": "1", "page": "2", "all": "1",
     "cluster": "test-eu", "tab": "all", "only": "cluster", "actor": "ada", "target": "cluster:test-eu",
-    "who": "any-user", "show": "gains", "line": LINE, "remove": LINE, "remove_key": "a" * 64,
+    "show": "gains", "line": LINE, "remove": LINE, "remove_key": "a" * 64,
     "new_topic": "orders.new", "drop": "0", "paste": LINE, "pattern": "PREFIXED", "resource_name": "orders.",
     "permission_type": "ALLOW", "add_rule": "1", "title": "Let cat in", "reason": "She asked.",
     "step": "approve", "comment": "Fine.", "plan_hash": "{plan}", "shown": "Something", "default": "deny",
     "super_users": "User:admin", "super_users_known": "on", "authorizer": "on", "username": "ada",
+    "kind": "ssl", "rules": "RULE:^CN=(.*?),.*$/$1/L,DEFAULT", "realm": "EXAMPLE.COM", "names": "CN=a,O=b",
+    "logged": "DENIED", "rule": "DefaultDeny", "rule_key": "a" * 64, "at": "2026-11-21 09:00:00,000", "unsure": "1",
+    "lines": "3", "who": "User:bob",
     "password": "wrong", "next": "/clusters/",
 }  # fmt: skip
 HOSTILE = (

@@ -47,7 +47,11 @@ def paste(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_error: str = "") -> HttpResponse:
     in_force = current.in_force(cluster)
-    form = AskForm(request.GET if "principal" in request.GET else None, rules=in_force.rules)
+    form = AskForm(
+        request.GET if "principal" in request.GET else None,
+        rules=in_force.rules,
+        initial={"principal": request.GET.get("who", "")},  # a link that asks nothing yet
+    )
     context: dict[str, Any] = {
         "cluster": cluster,
         "form": form,
