@@ -296,14 +296,20 @@ MUTANTS = [
     Mutant(
         "operations imply in a whole type",
         "authorizer",
-        "if binding.operation in (request.operation, Operation.ALL)\n        and for_principal",
-        "if for_operation(binding, request.operation)\n        and for_principal",
+        "        binding.operation in (request.operation, Operation.ALL)\n        and for_principal",
+        "        for_operation(binding, request.operation)\n        and for_principal",
     ),
     Mutant(
         "a whole type ignores hosts",
         "authorizer",
-        "        and admits(binding.host, request.host, ranges=rules.cidr_hosts)\n    ]",
-        "    ]",
+        "        and admits(binding.host, request.host, ranges=rules.cidr_hosts)\n    )\n",
+        "    )\n",
+    ),
+    Mutant(
+        "one ALLOW is enough beside a DENY",
+        "authorizer",
+        "if not own_by_type(request, others, rules) and any(",
+        "if any(",
     ),
     # Values that aclweb does not know.
     Mutant(

@@ -427,9 +427,15 @@ def _decide_by_type(request: AccessRequest, index: AclIndex, rules: Rules) -> An
     shelf = index.shelf(request.resource_type)
     if shelf is None:
         return _DEFAULT_ALLOW if rules.allow_everyone else _DEFAULT_DENY
+    hardcode = decide(replace(request, resource_name=HARDCODE), index, rules)
+    if rules.by_type_tries_hardcode and hardcode[0] is Result.ALLOWED:
+        return hardcode
     callers = dict.fromkeys((request.principal, ANY_USER))
     own = [binding for caller in callers for binding in shelf.by_principal.get(caller, ())]
-    hardcode = decide(replace(request, resource_name=HARDCODE), index, rules)
+    others = [binding for caller in callers for binding in shelf.no_plain_allows.get(caller, ())]
+    if not own_by_type(request, others, rules) and any(_is_own_by_type(request, b, rules) for b in own):
+        # Nothing can take an ALLOW away, so one is enough and the rest need no look.
+        return _DEFAULT_ALLOW if rules.default_settles_by_type else _ALLOW_ACL
     return _settle_by_type(request, own, hardcode, rules)
 
 
@@ -484,13 +490,15 @@ def _allowed_by_type(entries: Sequence[AclBinding], hardcode: Answer, at_least: 
 
 def own_by_type(request: AccessRequest, bindings: Iterable[AclBinding], rules: Rules) -> list[AclBinding]:
     """Return the bindings for this caller that name the operation itself or ALL: here nothing is implied."""
-    return [
-        binding
-        for binding in bindings
-        if binding.operation in (request.operation, Operation.ALL)
+    return [binding for binding in bindings if _is_own_by_type(request, binding, rules)]
+
+
+def _is_own_by_type(request: AccessRequest, binding: AclBinding, rules: Rules) -> bool:
+    return (
+        binding.operation in (request.operation, Operation.ALL)
         and for_principal(binding, request.principal)
         and admits(binding.host, request.host, ranges=rules.cidr_hosts)
-    ]
+    )
 
 
 def undominated(entries: Sequence[AclBinding]) -> tuple[AclBinding, ...]:

@@ -165,6 +165,16 @@ class ResourceShelf:
             groups.setdefault(binding.principal, []).append(binding)
         return groups
 
+    @cached_property
+    def no_plain_allows(self) -> dict[str, list[AclBinding]]:
+        """principal -> those of its bindings that are or may be something else than an ALLOW on known names."""
+        groups: dict[str, list[AclBinding]] = {}
+        for binding in self._unsorted:
+            plain = binding.pattern_type is not PatternType.UNKNOWN
+            if not plain or binding.permission_type is not PermissionType.ALLOW:
+                groups.setdefault(binding.principal, []).append(binding)
+        return groups
+
     def covering(self, name: str, rules: Rules) -> list[AclBinding]:
         """Return the bindings that cover `name` for certain, in scan order."""
         found = list(self.literals.get(name, ()))
