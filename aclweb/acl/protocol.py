@@ -636,7 +636,13 @@ _APIS = (
     Api(47, "OFFSET_DELETE", _only(_group("DELETE"), _topic("READ"))),
     Api(48, "DESCRIBE_CLIENT_QUOTAS", _only(_cluster("DESCRIBE_CONFIGS"))),
     Api(49, "ALTER_CLIENT_QUOTAS", _only(_cluster("ALTER_CONFIGS"))),
-    Api(50, "DESCRIBE_USER_SCRAM_CREDENTIALS", _only(_cluster("DESCRIBE"))),
+    Api(
+        50,
+        "DESCRIBE_USER_SCRAM_CREDENTIALS",
+        _only(_cluster("DESCRIBE")),
+        note="A refused request that names no users may never be answered, so that the client waits until its "
+        "timeout; seen on Kafka 4.4.",
+    ),
     Api(51, "ALTER_USER_SCRAM_CREDENTIALS", _only(_cluster("ALTER"))),
     _internal(52, "VOTE", by="controllers"),
     _internal(53, "BEGIN_QUORUM_EPOCH", by="controllers"),

@@ -27,6 +27,7 @@ from aclweb.clusters.embedded import KafkaBroker
 from tests.builders import allow
 from tests.clusters.calls import (
     SENDINGS,
+    ByHand,
     Caller,
     Sending,
     Used,
@@ -50,6 +51,8 @@ HOST = "127.0.0.1"
 RULES = {"standard": Rules("standard", "4.4"), "acl": Rules("acl", "3.9")}
 VERSIONS = {"standard": (4, 4), "acl": (3, 9)}
 
+
+HandWritten = Callable[[Used], ByHand]
 
 CLUSTER_OPERATIONS = (
     "DESCRIBE", "ALTER", "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "CLUSTER_ACTION", "CREATE", "IDEMPOTENT_WRITE",
@@ -218,18 +221,27 @@ class Bench:
             while set(codes_in(self.callers["admin"].answer(commit_offset(used)))) != {0}:
                 assert time.monotonic() < deadline, "An offset cannot be committed."
                 time.sleep(0.05)
-        for name, heartbeat, describe, mentions in (
+        self.join(
             # A topic is mentioned where the group subscribes to it, and again where it is assigned.
-            ("CONSUMER_GROUP_DESCRIBE", new_heartbeat, new_describe, 2),
-            ("SHARE_GROUP_DESCRIBE", share_heartbeat, share_describe, 2),
-            ("STREAMS_GROUP_DESCRIBE", streams_heartbeat, streams_describe, 1),
-        ):
-            for used in used_by(name):
-                deadline = time.monotonic() + SETTLED_SECONDS
-                while self.callers["admin"].bytes(describe(used)).count(used.topic.encode()) < mentions:
-                    assert time.monotonic() < deadline, "A member is not assigned its topic."
-                    self.callers["admin"].bytes(heartbeat(used))
-                    time.sleep(0.1)
+            [(used, new_heartbeat, new_describe, 2) for used in used_by("CONSUMER_GROUP_DESCRIBE")]
+            + [(used, share_heartbeat, share_describe, 2) for used in used_by("SHARE_GROUP_DESCRIBE")]
+            + [(used, streams_heartbeat, streams_describe, 1) for used in used_by("STREAMS_GROUP_DESCRIBE")]
+        )
+
+    def join(self, waiting: list[tuple[Used, HandWritten, HandWritten, int]]) -> None:
+        """Make admin a member of groups, each with its heartbeat, until their descriptions mention the topic."""
+        admin = self.callers["admin"]
+        deadline = time.monotonic() + SETTLED_SECONDS * 2
+        while waiting:
+            assert time.monotonic() < deadline, "A member is not assigned its topic."
+            for used, heartbeat, _, _ in waiting:
+                admin.bytes(heartbeat(used))
+            time.sleep(0.1)
+            waiting = [
+                (used, heartbeat, describe, mentions)
+                for used, heartbeat, describe, mentions in waiting
+                if admin.bytes(describe(used)).count(used.topic.encode()) < mentions
+            ]
 
     def sendings(self) -> list[Sending]:
         return [one for one in SENDINGS if VERSIONS[self.broker.engine] >= one.since]
