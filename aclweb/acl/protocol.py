@@ -487,6 +487,7 @@ _APIS = (
                 "two-phase",
                 "by a producer that asks for two-phase commit",
                 (_id("WRITE"), _id("TWO_PHASE_COMMIT")),
+                note="Brokers of Kafka 4.4 do not offer it to clients unless they are set up to.",
                 span=Span(since=(4, 1)),
                 usual=False,
             ),
