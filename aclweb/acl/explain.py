@@ -183,10 +183,10 @@ def _sentence(decision: Decision) -> str:
         allows = number_of(len(decision.determining), "ACL allows", "ACLs allow")
         return f"{may}: {allows} it{' and none denies it' if request.resource_name is not None else ''}."
     if decision.basis is Basis.DENY_ACL:
-        return (
-            f"{may_not}: {number_of(len(decision.determining), 'ACL denies', 'ACLs deny')} it, "
-            "and a DENY wins over every ALLOW."
-        )
+        denies = number_of(len(decision.determining), "ACL denies", "ACLs deny")
+        if request.resource_name is None:
+            return f"{may_not}: {denies} it, and no ALLOW reaches beyond."
+        return f"{may_not}: {denies} it, and a DENY wins over every ALLOW."
     if decision.basis is Basis.NO_ALLOW_ACL:
         covers = number_of(count, "ACL covers", "ACLs cover")
         none = "it does not allow this" if count == 1 else "none of them allows this"

@@ -226,6 +226,13 @@ def test_a_whole_type_that_is_refused_has_a_fix_unless_a_deny_on_every_name_stan
     assert hopeless > 5
 
 
+def test_a_whole_type_under_a_deny_is_said_to_have_no_allow_that_reaches_beyond() -> None:
+    reasons = why(ask("User:bob", "WRITE", None), allow("User:bob", "WRITE", "t"), deny("User:*", "ALL", "t"))
+
+    assert reasons.sentence.endswith("1 ACL denies it, and no ALLOW reaches beyond.")
+    assert "One ACL on any one topic that no DENY covers would allow it" in " ".join(reasons.sentences)
+
+
 def test_a_fix_for_a_whole_type_takes_a_name_that_the_caller_has_already() -> None:
     own, strange = allow("User:bob", "READ", "orders"), allow("User:eve", "WRITE", "billing")
 
