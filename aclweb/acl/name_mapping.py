@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aclweb.acl.java_regex import CannotTell, RegexError
+from aclweb.acl.java_regex import CannotTell, RefusedPattern, RegexError
 from aclweb.acl.java_regex.characters import require_settled
 from aclweb.acl.model import AclError
 from aclweb.acl.problems import shown
@@ -20,7 +20,15 @@ _CAPITAL_SIGMA = "\u03a3"
 
 
 class InvalidRules(AclError):
-    """Rules with which a broker would not start, or which cannot be evaluated; the message is a sentence."""
+    """Rules with which a broker would not start; the message is a sentence."""
+
+
+class RefusedRules(InvalidRules):
+    """Rules that a broker takes and that are not evaluated here, because of `construct`."""
+
+    def __init__(self, construct: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.construct = construct
 
 
 class NoName(AclError):
@@ -53,6 +61,8 @@ class MappedName:
     error: str | None
     kafka_error: str | None
     tried: tuple[Tried, ...]
+    # Whether a broker may well have a name where there is none here.
+    is_uncertain: bool = False
 
     @property
     def whole_error(self) -> str | None:
@@ -74,12 +84,15 @@ def mapped(given: str, name: str, rule: str | None, tried: Sequence[Tried]) -> M
 def unmapped(given: str, error: AclError, rule: str | None, tried: Sequence[Tried]) -> MappedName:
     """Return the value for a name that has none."""
     kafka = error.kafka if isinstance(error, NoName) else None
-    return MappedName(given, None, rule, str(error), kafka, tuple(tried))
+    return MappedName(given, None, rule, str(error), kafka, tuple(tried), isinstance(error, CannotTell))
 
 
 def rule_problem(rule: str, error: RegexError) -> InvalidRules:
     """Return the error for a rule whose pattern cannot be used."""
-    return InvalidRules(f"The rule {shown(rule)} cannot be used. {error}")
+    sentence = f"The rule {shown(rule)} cannot be used. {error}"
+    if isinstance(error, RefusedPattern):
+        return RefusedRules(error.construct, sentence)
+    return InvalidRules(sentence)
 
 
 def trimmed(text: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from aclweb.acl.java_regex import JavaPattern, RegexError, Span
+from aclweb.acl.java_regex import NO_SPAN, JavaPattern, RegexError, Text
 from aclweb.acl.model import AclError
 from aclweb.acl.name_mapping import (
     DEFAULT,
@@ -112,36 +112,30 @@ def _said_of_hit(rule: SslRule, result: str) -> str:
 
 def _split(text: str) -> list[str]:
     splitter = JavaPattern.read(rf"\s*({_RULE})\s*(?:,\s*|$)")
-    found = []
-    for spans in splitter.find_all(text):
-        found.append(_part(text, spans[_WHOLE]))
-    return found
-
-
-def _part(text: str, span: Span) -> str:
-    units = text.encode("utf-16-le", "surrogatepass")[2 * span[0] : 2 * span[1]]
-    return units.decode("utf-16-le", "surrogatepass")
+    subject = Text(text)
+    return [subject.part(spans[_WHOLE]) for spans in splitter.find_all(text)]
 
 
 def _read_rule(text: str) -> SslRule | None:
     """Return what one rule says; None for an empty one."""
     spans = JavaPattern.read(rf"\A({_RULE})").find(text)
     assert spans is not None, "the last alternative matches nothing at all"
-    rest = text[len(_part(text, spans[_WHOLE])) :]
+    subject = Text(text)
+    rest = subject.part((spans[_WHOLE][1], len(subject)))
     if rest:
         raise InvalidRules(
             f"Invalid rule: `{text}`, unmatched substring: `{rest}`. "
             "A rule is DEFAULT, or RULE:pattern/replacement/ with nothing, L or U behind the last slash."
         )
-    if spans[_IS_DEFAULT] != (-1, -1):
+    if spans[_IS_DEFAULT] != NO_SPAN:
         return SslRule(text, None, "", "")
-    if spans[_PATTERN] == (-1, -1):
+    if spans[_PATTERN] == NO_SPAN:
         return None
     try:
-        pattern = JavaPattern.read(_part(text, spans[_PATTERN]))
+        pattern = JavaPattern.read(subject.part(spans[_PATTERN]))
     except RegexError as error:
         raise rule_problem(text, error) from error
-    return SslRule(text, pattern, _part(text, spans[_REPLACEMENT]), _part(text, spans[_CASE]))
+    return SslRule(text, pattern, subject.part(spans[_REPLACEMENT]), subject.part(spans[_CASE]))
 
 
 def with_literals(replacement: str, group_count: int) -> str:

@@ -12,7 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from aclweb.acl.java_regex.machine import MOST_STEPS, Machine, Span, Text, from_units
+from aclweb.acl.java_regex.machine import MOST_STEPS, NO_SPAN, Machine, Span, Text, whole_characters
+from aclweb.acl.java_regex.native import NativePattern
 from aclweb.acl.java_regex.parser import parse
 from aclweb.acl.java_regex.problems import (
     CannotTell,
@@ -22,10 +23,11 @@ from aclweb.acl.java_regex.problems import (
     RegexError,
 )
 from aclweb.acl.java_regex.program import Program, compiled
-from aclweb.acl.java_regex.replacement import read_replacement
+from aclweb.acl.java_regex.replacement import Replacement, read_replacement
 
 __all__ = [
     "MOST_STEPS",
+    "NO_SPAN",
     "CannotTell",
     "InvalidPattern",
     "InvalidReplacement",
@@ -33,10 +35,11 @@ __all__ = [
     "RefusedPattern",
     "RegexError",
     "Span",
+    "Text",
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class JavaPattern:
     """A pattern as Java reads it; make one with `JavaPattern.read`."""
 
@@ -44,25 +47,32 @@ class JavaPattern:
     group_count: int
     group_names: dict[str, int]
     program: Program
+    native: NativePattern
 
     @staticmethod
     @lru_cache(maxsize=256)
     def read(pattern: str) -> JavaPattern:
         """Return the pattern; raise InvalidPattern or RefusedPattern."""
         parsed = parse(pattern)
-        return JavaPattern(pattern, parsed.group_count, parsed.group_names, compiled(parsed))
+        return JavaPattern(
+            pattern, parsed.group_count, parsed.group_names, compiled(parsed), NativePattern(parsed)
+        )
 
     def matches(self, text: str) -> list[Span] | None:
         """Return the spans of all groups, 0 the whole, if the whole text matches; (-1, -1) for an unused group."""
+        if self.native.takes(text):
+            return self.native.matches(text)
         return self._machine(text).matches()
 
     def find_all(self, text: str) -> list[list[Span]]:
         """Return the spans of all groups for each match, from left to right."""
+        if self.native.takes(text):
+            return self.native.find_all(text)
         return self._machine(text).find_all()
 
-    def find(self, text: str, start: int = 0) -> list[Span] | None:
-        """Return the spans of all groups of the first match at or after `start`."""
-        return self._machine(text).find(start)
+    def find(self, text: str) -> list[Span] | None:
+        """Return the spans of all groups of the first match."""
+        return self._machine(text).find()
 
     def replace_all(self, text: str, replacement: str) -> str:
         """Return the text with every match replaced; raise InvalidReplacement."""
@@ -79,18 +89,24 @@ class JavaPattern:
     def _replace(self, text: str, replacement: str, found: list[list[Span]]) -> str:
         if not found:
             return text
-        read = read_replacement(replacement, group_count=self.group_count, group_names=self.group_names)
+        parts = _replacement(self.text, replacement).parts
         subject = Text(text)
-        units: list[int] = []
+        pieces: list[str] = []
         done = 0
         for spans in found:
             start, end = spans[0]
-            units += subject.units[done:start]
-            for part in read.parts:
+            pieces.append(subject.part((done, start)))
+            for part in parts:
                 if isinstance(part, str):
-                    units += Text(part).units
-                elif spans[part.number][0] >= 0:
-                    first, last = spans[part.number]
-                    units += subject.units[first:last]
+                    pieces.append(part)
+                elif spans[part.number] != NO_SPAN:
+                    pieces.append(subject.part(spans[part.number]))
             done = end
-        return from_units(units + subject.units[done:])
+        pieces.append(subject.part((done, len(subject))))
+        return whole_characters("".join(pieces))
+
+
+@lru_cache(maxsize=256)
+def _replacement(pattern: str, replacement: str) -> Replacement:
+    read = JavaPattern.read(pattern)
+    return read_replacement(replacement, group_count=read.group_count, group_names=read.group_names)

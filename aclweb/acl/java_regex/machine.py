@@ -66,18 +66,23 @@ _ASCII = 128
 
 
 class Text:
-    """A text as Java sees it."""
+    """A text as Java sees it: `units` of UTF-16, the code point at each and where the next one is."""
+
+    __slots__ = ("_text", "after", "points", "units")
 
     def __init__(self, text: str) -> None:
+        self._text: str | None = text
+        self.units = list(map(ord, text))
+        self.points = self.units
+        self.after: Sequence[int] = range(1, len(text) + 1)
+        if not text.isascii() and max(self.units) >= characters.FIRST_SURROGATE:
+            self._split_pairs(text)
+
+    def _split_pairs(self, text: str) -> None:
+        self._text = None
         encoded = text.encode("utf-16-le", "surrogatepass")
         self.units = memoryview(encoded).cast("H").tolist()
-        self.points = self.units
-        self.after: Sequence[int] = range(1, len(self.units) + 1)
-        if any(0xD800 <= unit <= 0xDBFF for unit in self.units):
-            self._join_pairs()
-
-    def _join_pairs(self) -> None:
-        points, after = list(self.units), list(self.after)
+        points, after = list(self.units), list(range(1, len(self.units) + 1))
         for at in range(len(points) - 1):
             high, low = self.units[at], self.units[at + 1]
             if 0xD800 <= high <= 0xDBFF and 0xDC00 <= low <= 0xDFFF:
@@ -93,14 +98,17 @@ class Text:
         return 0 < at < len(self.units) and self.points[at - 1] >= characters.FIRST_SUPPLEMENTARY
 
     def part(self, span: Span) -> str:
-        """Return the text of a span."""
-        return from_units(self.units[span[0] : span[1]])
+        """Return the text of a span, which may begin or end with half of a pair."""
+        if self._text is not None:
+            return self._text[span[0] : span[1]]
+        return whole_characters("".join(map(chr, self.units[span[0] : span[1]])))
 
 
-def from_units(units: list[int]) -> str:
-    """Return the text of UTF-16 units."""
-    data = b"".join(unit.to_bytes(2, "little") for unit in units)
-    return data.decode("utf-16-le", "surrogatepass")
+def whole_characters(text: str) -> str:
+    """Return text in which halves that belong together are one character."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 Way = tuple[int, int]

@@ -258,7 +258,8 @@ class _Parser:
             self._invalid(f"nothing stands before the {character} that could be repeated")
         if character == "{":
             if self._peek(1) and self._peek(1) in _DIGITS:
-                raise self._refusal("a `{` with nothing before it to repeat")
+                # Java repeats the nothing that stands before it.
+                return Sequence(())
             self._invalid("a { starts a number of repetitions; write \\{ for the character")
         self._at += 1
         if character == "^":
