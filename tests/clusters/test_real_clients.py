@@ -135,9 +135,12 @@ def consume(desk: Desk, trial: Trial) -> object:
         group_id=trial.group,
         auto_offset_reset="earliest",
         enable_auto_commit=False,
+        # Or a consumer that once asked too early would look again only after minutes.
+        metadata_max_age_ms=500,
+        retry_backoff_ms=100,
     )
     try:
-        deadline = time.monotonic() + (20 if trial.ground == ALL else PATIENCE_SECONDS)
+        deadline = time.monotonic() + (60 if trial.ground == ALL else PATIENCE_SECONDS)
         while not consumer.poll(timeout_ms=200):
             if time.monotonic() > deadline:
                 return NOTHING
