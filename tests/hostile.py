@@ -18,8 +18,10 @@ from aclweb.acl.model import (
     Operation,
     PatternType,
     PermissionType,
+    ResourcePattern,
     ResourceType,
 )
+from aclweb.acl.znodes import ZnodeError, path_of
 
 FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
 EXAMPLES = 20_000 if FULL else 200
@@ -74,6 +76,40 @@ def acls(
         operation=_without_filters_words(Operation),
         permission_type=_without_filters_words(PermissionType),
     )
+
+
+LOOK_ALIKES = (
+    "orders", "Orders", "ORDERS", "orders ", "orders\t", "orders\u00a0", "orders\u200b", "orders.", "0rders",
+    "\xe9", "e\u0301", "\xc9", "\u212b", "\xc5", "A\u030a", "\ufb01", "fi", "\xdf", "ss", "\u1e9e", "\u0130", "i", "I",
+    "\u0131", "i\u0307", "\uff41", "a", "\u0430", "\u2126", "\u03a9", "\u03c2", "\u03c3", "\xb2", "2", "1", "01", "1.0",
+    "10.0.0.7", "10.0.0.07", "::1", "0:0:0:0:0:0:0:1", "true", "True", "null", "~", "\\", "\\\\", "\\u0041", "A",
+)  # fmt: skip
+"""Names that a careless reader, database or font takes for each other."""
+
+
+def look_alikes() -> list[AclBinding]:
+    """Return an ACL for each of LOOK_ALIKES, which stands in its name, principal and host."""
+    return [
+        AclBinding(
+            ResourceType.GROUP,
+            name,
+            PatternType.LITERAL,
+            f"User:{name}",
+            name,
+            Operation.READ,
+            PermissionType.ALLOW,
+        )
+        for name in LOOK_ALIKES
+    ]
+
+
+def is_node_name(name: str) -> bool:
+    """Whether ZooKeeper can have a node of that name."""
+    try:
+        path_of(ResourcePattern(ResourceType.TOPIC, name, PatternType.LITERAL))
+    except ZnodeError:
+        return False
+    return True
 
 
 def requests() -> st.SearchStrategy[AccessRequest]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 
+from aclweb.acl.lines import lines_of
 from aclweb.acl.problems import Problems, shown
 
 GUARD = "'"
@@ -62,7 +63,7 @@ def read_rows(text: str, header: Sequence[str], problems: Problems) -> Iterator[
 
 
 def _raw_rows(text: str, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(_lines(text), strict=True)
+    reader = csv.reader((f"{line}\n" for line in lines_of(text)), strict=True)
     while True:
         line = reader.line_num + 1
         try:
@@ -74,15 +75,6 @@ def _raw_rows(text: str, problems: Problems) -> Iterator[tuple[int, list[str]]]:
             continue
         if len(row) > 1 or "".join(row).strip(" \t\r"):
             yield line, row
-
-
-def _lines(text: str) -> Iterator[str]:
-    """Return the lines with their ends; only LF ends a line."""
-    start = 0
-    while start < len(text):
-        end = text.find("\n", start) + 1 or len(text)
-        yield text[start:end]
-        start = end
 
 
 def _why(error: str) -> str:

@@ -11,16 +11,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from aclweb.acl.lines import lines_of
 from aclweb.acl.problems import Problems, shown
 
+# Of a key that stands in a message as it is.
+LONGEST_PLAIN_KEY = 40
+
 _DASH = re.compile(r"( *)-(?:( +)(.*))?")
-_PAIR = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s'"#:][^:#]*?) *:(?:[ ]+(.*))?""")
+_PAIR = re.compile(r"""("(?:[^"\\]|\\.)*" *|'(?:[^']|'')*' *|[^\s'"#:][^:#]*):(?:[ ]+(.*))?""")
 # What this module writes itself, for nearly every text; the others cost more to read.
 _SIMPLE = re.compile(r'(\w+): "([^"\\]*)"')
 _DOUBLE = re.compile(r'"((?:[^"\\]|\\.)*)"[ \t]*(?:(?<=[ \t])#.*)?')
 _SINGLE = re.compile(r"'((?:[^']|'')*)'[ \t]*(?:(?<=[ \t])#.*)?")
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+# Not printable in YAML, or a line break in YAML 1.1.
+_NOT_RAW = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _ESCAPES = {
     "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r",
     "e": "\x1b", " ": " ", '"': '"', "/": "/", "\\": "\\",
@@ -69,10 +75,23 @@ def read_rows(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, st
     places: dict[str, int] = {}
     start, column, good = 0, 0, True
     list_indent: int | None = None
+    heads: list[str] = []
 
-    for number, raw in enumerate(text.split("\n"), start=1):
+    for number, raw in enumerate(lines_of(text), start=1):
         line = raw.rstrip(" \t\r")
-        if not line or line.lstrip(" \t").startswith("#") or line == "---" or line == "[]":
+        if not line:
+            continue
+        if line in ("---", "[]"):
+            if item is not None or "[]" in heads or line in heads:
+                problems.add(
+                    number, f"{shown(line)} stands where the list has begun; one file holds one list."
+                )
+            heads.append(line)
+            continue
+        odd = None if line.isprintable() else _why_not_raw(line)
+        if line.lstrip(" \t").startswith("#"):
+            if odd is not None:
+                problems.add(number, odd)
             continue
         dash = _DASH.fullmatch(line)
         if dash is not None:
@@ -87,8 +106,14 @@ def read_rows(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, st
                     number, f"The '-' stands at column {indent + 1}, the first at {list_indent + 1}."
                 )
                 good = False
+            if "[]" in heads:
+                problems.add(number, "An ACL stands after '[]', which is a list of none; remove the '[]'.")
+                good = False
             if not rest or rest.startswith("#"):
                 column = -1  # the first key's own line tells
+                if odd is not None:
+                    problems.add(number, odd)
+                    good = False
                 continue
             column = indent + 1 + len(gap)
         else:
@@ -110,6 +135,8 @@ def read_rows(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, st
                 good = False
                 continue
         try:
+            if odd is not None:
+                raise _BadValue(odd)
             key, value = _pair(rest)
             if key in item:
                 raise _BadValue(f"The key {shown(key)} stands twice in one ACL; keep one.")
@@ -121,6 +148,17 @@ def read_rows(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, st
         yield start, item, places
 
 
+def _why_not_raw(line: str) -> str | None:
+    """Return what is wrong with a line that holds a character which YAML has in escapes only."""
+    found = _NOT_RAW.search(line)
+    if found is None:
+        return None
+    return (
+        f"{shown(line)} holds the character U+{ord(found[0]):04X}, which YAML readers refuse or take for the end of "
+        "the line; write it as an escape in double quotes."
+    )
+
+
 def _pair(text: str) -> tuple[str, str]:
     simple = _SIMPLE.fullmatch(text)
     if simple is not None:
@@ -129,7 +167,9 @@ def _pair(text: str) -> tuple[str, str]:
     if found is None:
         raise _BadValue(f"{shown(text)} is not 'key: value'; put one pair on each line.")
     key, value = found[1], found[2] or ""
-    return (_value(key, key) if key[0] in "'\"" else key), _value(key, value)
+    key = key.rstrip(" ")
+    named = key if key.isidentifier() and len(key) <= LONGEST_PLAIN_KEY else shown(key)
+    return (_value(named, key) if key[0] in "'\"" else key), _value(named, value)
 
 
 def _value(key: str, text: str) -> str:

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from aclweb.acl import acl_csv, acl_yaml, kafka_acls_commands, listing, znodes
 from aclweb.acl.delta import Delta
+from aclweb.acl.lines import lines_of
 from aclweb.acl.model import AccessRequest, AclBinding, AclError, ResourcePattern
 from aclweb.acl.objects import (
     ACL_KEYS,
@@ -144,7 +145,7 @@ def recognise(text: str, *, source: str) -> str:
     That is its first line that is not empty, unless that one is damaged; only a CSV header
     has no other place. An empty file counts as JSON lines. Raises NotationError if no line tells.
     """
-    stripped = ((number, line.strip(_BLANKS)) for number, line in enumerate(_lines(text), start=1))
+    stripped = ((number, line.strip(_BLANKS)) for number, line in enumerate(lines_of(text), start=1))
     number, first = next(((number, line) for number, line in stripped if line), (1, ""))
     if not first:
         return "jsonl"
@@ -374,7 +375,7 @@ def read_names(text: str) -> tuple[str, ...]:
 
 
 def _json_objects(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, object]]]:
-    for number, line in enumerate(_lines(text), start=1):
+    for number, line in enumerate(lines_of(text), start=1):
         if not line.strip(_BLANKS):
             continue
         try:
@@ -402,14 +403,3 @@ def _columns(rows: Iterable[tuple[int, Built]]) -> tuple[list[Built], list[int]]
         lines.append(line)
         values.append(value)
     return values, lines
-
-
-def _lines(text: str) -> Iterator[str]:
-    """Return the lines one after the other; only LF ends a line, and a big file is not copied."""
-    start = 0
-    while start < len(text):
-        end = text.find("\n", start)
-        if end < 0:
-            end = len(text)
-        yield text[start:end]
-        start = end + 1

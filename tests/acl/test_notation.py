@@ -34,7 +34,7 @@ from aclweb.acl.notation import (
 )
 from aclweb.acl.profiles import Rules
 from tests.builders import allow, ask, deny
-from tests.hostile import acls, round_trip, surrogates, texts
+from tests.hostile import acls, is_node_name, look_alikes, round_trip, surrogates, texts
 from tests.real_outputs import real_output
 
 BOB = allow("User:bob", "READ", "orders")
@@ -237,6 +237,27 @@ def test_a_real_yaml_reader_sees_the_same_values(bindings):
     assert yaml.load(text, Loader=yaml.CSafeLoader) == [binding.as_dict() for binding in bindings]
 
 
+@pytest.mark.parametrize("notation", ["jsonl", "csv", "yaml", "listing", "zk"])
+def test_names_that_look_alike_stay_different_in_every_notation(notation):
+    bindings = [b for b in look_alikes() if notation != "zk" or is_node_name(b.resource_name)]
+    text = write_acls(bindings, format=notation)
+
+    assert len(set(bindings)) == len(bindings) > 40
+    assert read_acls(text, source="x", format=notation) == tuple(bindings)
+    assert len({binding_key(binding) for binding in bindings}) == len(bindings)
+
+
+@pytest.mark.parametrize("notation", ["jsonl", "csv", "yaml", "listing", "zk"])
+def test_the_longest_names_are_held_by_every_notation(notation):
+    longest = "n" * 32_767
+    bindings = (
+        allow(f"User:{longest}", "READ", longest),
+        deny(f"User:{longest}", "WRITE", f"{longest[1:]}\N{LATIN SMALL LETTER E WITH ACUTE}", host=longest),
+    )
+
+    assert read_acls(write_acls(bindings, format=notation), source="x", format=notation) == bindings
+
+
 # Files.
 
 
@@ -394,6 +415,14 @@ def test_yaml_as_people_write_it_is_read():
         ("  permission_type: ALLOW\n", "  permission_type: ALLOW\n - a: b", 8, "stands at column"),
         ("  permission_type: ALLOW\n", "  permission_type: ALLOW\n  name: x", 8, "'name' is no key"),
         ("READ", "FLY", 6, "operation is 'FLY'"),
+        ("  host: '*'", "  host: 'a\x85b'", 5, "U+0085"),
+        ("  host: '*'", "  # a\u2028b\n  host: '*'", 5, "U+2028"),
+        ("- resource_type", "- # \x07\n  resource_type", 1, "U+0007"),
+        ("  host: '*'", "  host: a\rb", 5, "U+000D"),
+        ("- resource_type", "[]\n- resource_type", 2, "a list of none"),
+        ("- resource_type", "[]\n---\n- resource_type", 2, "'---' stands where the list has begun"),
+        ("  permission_type: ALLOW\n", "  permission_type: ALLOW\n---\n", 8, "one file holds one list"),
+        ("  host: '*'", "  " + "k" * 99 + ": ~", 5, "(101 characters) is null"),
     ],
 )
 def test_yaml_outside_the_subset_is_named_by_line(old, new, line, what):
