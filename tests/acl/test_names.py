@@ -1,0 +1,119 @@
+"""What SortedNames finds is what trying each name finds, and it is found without trying each."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from aclweb.acl.glob import Shape, shape_of_glob, shape_of_name, shape_of_prefix
+from aclweb.acl.model import PatternType, ResourcePattern, ResourceType
+from aclweb.acl.names import FEW, SCANS, SortedNames
+from aclweb.acl.patterns import covers_name
+from aclweb.acl.profiles import Rules
+from tests.random_cases import SCALE, random_binding, random_name, random_rules
+
+WORDS = ("nl", "de", "team1", "team17", "orders", "or", "audit", "raw", "v1", "v12", "é\U0001f600", "\n", "")
+
+
+def company_names(rng: random.Random, count: int) -> list[str]:
+    return [
+        ".".join(rng.choice(WORDS) for _ in range(rng.randint(1, 5))) + rng.choice(("", "-x", "~"))
+        for _ in range(count)
+    ]
+
+
+def random_glob(rng: random.Random, names: list[str]) -> str:
+    """A piece of a name with some of its characters turned to `?` and some runs to `*`."""
+    name = rng.choice(names)
+    text = "".join("?" if rng.random() < 0.08 else character for character in name)
+    for _ in range(rng.randint(0, 3)):
+        start = rng.randint(0, len(text))
+        text = text[:start] + "*" + text[rng.randint(start, len(text)) :]
+    return text
+
+
+@pytest.mark.parametrize("seed", range(10 * SCALE))
+def test_a_pattern_covers_the_names_that_it_covers_one_by_one(seed: int) -> None:
+    rng = random.Random(f"names under {seed}")
+    rules = random_rules(rng)
+    sorted_names = SortedNames(random_name(rng, rules) for _ in range(60))
+    for _ in range(60):
+        binding = random_binding(rng, rules, sorted_names.names)
+        if rng.random() < 0.1:
+            binding = replace(binding, pattern_type=PatternType.UNKNOWN)
+
+        expected = [name for name in sorted_names if covers_name(binding, name, rules)]
+
+        assert list(sorted_names.under(binding, rules)) == expected
+        assert list(sorted_names.under(binding.pattern, rules)) == expected
+
+
+@pytest.mark.parametrize("count", [40, FEW * 4])
+def test_a_glob_finds_the_names_that_it_matches_one_by_one(count: int) -> None:
+    rng = random.Random(f"names matching {count}")
+    names = company_names(rng, count)
+    sorted_names = SortedNames(names)
+    found_some = 0
+    # Enough of them for the index of texts to be made on the way.
+    for _ in range(24 * SCANS * SCALE):
+        glob = random_glob(rng, names)
+        shape = rng.choice((shape_of_glob, shape_of_glob, shape_of_prefix, shape_of_name))(glob)
+
+        found = list(sorted_names.matching(shape))
+
+        assert found == [name for name in sorted_names if shape.matches(name)], glob
+        found_some += bool(found)
+    assert found_some > SCANS
+    assert ("_places" in vars(sorted_names)) is (count > FEW)
+
+
+def test_a_glob_pattern_is_read_as_a_glob() -> None:
+    names = SortedNames(["orders.eu", "orders?eu", "stock"])
+    pattern = ResourcePattern(ResourceType.TOPIC, "orders?*", PatternType.GLOB)
+
+    assert list(names.under(pattern, Rules())) == ["orders.eu", "orders?eu"]
+
+
+def test_prefixes_that_end_with_the_last_character_of_all_are_found() -> None:
+    names = SortedNames(["a\U0010ffff", "a\U0010ffff\U0010ffff", "a\U0010fffe", "b"])
+
+    assert names.starting_with("a\U0010ffff") == ("a\U0010ffff", "a\U0010ffff\U0010ffff")
+    assert names.starting_with("") == names.names
+
+
+@pytest.mark.parametrize("length", [249, 32_767])
+@pytest.mark.parametrize(
+    "glob", ["*a" * 200 + "b*a", "*" + "a" * 124 + "?b*", "*" * 10_000, "?" * 10_000 + "*"]
+)
+def test_pathological_globs_are_answered(glob: str, length: int) -> None:
+    names = SortedNames(
+        ["a" * (length - place % 5) + "b" * (place % 5) + str(place) for place in range(FEW + 50)]
+    )
+    names = SortedNames([*names.names[:: 1 if length < 1_000 else 100], "a" * length])
+    shape = shape_of_glob(glob)
+
+    found = names.matching(shape)
+
+    assert list(found) == [name for name in names if shape.matches(name)]
+
+
+def test_a_text_of_three_characters_narrows_the_names_down() -> None:
+    tried: list[str] = []
+
+    class Watched(Shape):
+        def matches(self, name: str) -> bool:
+            tried.append(name)
+            return super().matches(name)
+
+    names = SortedNames(
+        [f"{place % 50:02}.x{place}" for place in range(FEW)] + [f"z.orders.{n}" for n in range(5)]
+    )
+    # Beyond so many parts every candidate is tried by the shape itself.
+    shape = Watched(shape_of_glob("*orders*").parts)
+    many = Watched((*shape.parts[:-1], *[()] * 300))
+
+    assert len(names.matching(shape)) == 5
+    assert len(names.matching(many)) == 5
+    assert len(tried) == 5
