@@ -13,9 +13,10 @@ from dataclasses import replace
 import pytest
 
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from tests.oracle.comparing import PROGRAM, Target, compare, smallest
+from tests.oracle.comparing import PATIENCE_SECONDS, PROGRAM, compare, smallest
 from tests.oracle.jvm import need_program
 from tests.oracle.tally import Tally
+from tests.oracle.targets import Target
 from tests.oracle.worlds import World
 from tests.random_cases import SCALE
 
@@ -37,7 +38,7 @@ def test_fresh_questions_are_answered_as_kafkas_class_answers_them(target, decis
         print(f"\n{target} is asked with ACLWEB_ORACLE_SEED={seed}", file=sys.stderr)
     tally = Tally()
 
-    with need_program(PROGRAM, target.version) as program:
+    with need_program(PROGRAM, target.version, seconds=PATIENCE_SECONDS) as program:
         found = list(
             compare(
                 program,
@@ -90,7 +91,7 @@ def test_a_decision_that_does_not_end_is_given_up_and_the_next_world_is_asked():
     stuck = replace(WORLD, principals=("User:a", "Endless:a", "User:b"))
     failing = replace(WORLD, principals=("User:a", "Failing:a", "User:b"))
 
-    with need_program(PROGRAM, "4.4.0", arguments=("2000",)) as program:
+    with need_program(PROGRAM, "4.4.0", arguments=("2", "6")) as program:
         answers = list(program.ask_many([stuck.line, failing.line, WORLD.line]))
 
     assert answers == ["2#%%%% %%%", "2!)1!) +!-", "2)*1)* +-+"]

@@ -14,18 +14,19 @@ import pytest
 
 from tests.oracle.comparing import differences
 from tests.oracle.jvm import SOURCES
-from tests.oracle.recording import FAMILIES, FOLDER, TARGETS, locked_digests, read_manifest, recorded
+from tests.oracle.recording import FAMILIES, FOLDER, SEED, locked_digests, read_manifest, recorded
 from tests.oracle.tally import Tally
+from tests.oracle.targets import TARGETS
 from tests.oracle.worlds import generator_digest, is_hazardous, make_world
 from tests.random_cases import SCALE
 
-EXPLAINED_EVERY = 5 if SCALE == 1 else 1
-REFERRED_EVERY = 11 if SCALE == 1 else 1
+EXPLAINED_EVERY = 7 if SCALE == 1 else 1
+REFERRED_EVERY = 13 if SCALE == 1 else 1
 PARTS = 3
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-@pytest.mark.parametrize("family", [family.name for family in FAMILIES])
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_aclweb_answers_every_recorded_question_as_kafkas_classes_did(family, part):
     found = []
     for one in islice(recorded(family), part, None, PARTS):
@@ -41,10 +42,10 @@ def test_the_recorded_answers_are_those_that_the_manifest_counts_and_no_kind_of_
     tally = Tally()
     targets = set()
     for family in FAMILIES:
-        for one in recorded(family.name):
+        for one in recorded(family):
             for target, answer in one.answers:
                 targets.add(target)
-                tally.add(one.world, answer)
+                tally.add(target, one.world, answer)
 
     manifest = read_manifest()
     assert targets == set(TARGETS)
@@ -69,9 +70,8 @@ def test_the_recorded_files_and_their_makers_are_those_of_the_manifest():
 
 def test_the_seeds_give_the_recorded_worlds_again_and_none_is_a_hazard_for_a_broker():
     for family in FAMILIES:
-        engine = family.targets[0].engine
-        for number, one in enumerate(recorded(family.name)):
-            assert one.world.seed == f"{family.seed}/{number}"
-            assert one.world == make_world(one.world.seed, engine, newer=family.newer)
+        for number, one in enumerate(recorded(family)):
+            assert one.world.seed == f"{SEED}/{number}"
+            assert one.world == make_world(one.world.seed, family.engine, family.age)
             assert not is_hazardous(one.world)
         assert number == family.count - 1

@@ -17,10 +17,11 @@ import time
 from collections.abc import Sequence
 
 from aclweb.clusters import jars
-from tests.oracle.comparing import PROGRAM, Target, compare, smallest
+from tests.oracle.comparing import PATIENCE_SECONDS, PROGRAM, compare, smallest
 from tests.oracle.jvm import JavaProgram, OracleError
-from tests.oracle.recording import TARGETS, record
+from tests.oracle.recording import record
 from tests.oracle.tally import Tally
+from tests.oracle.targets import TARGETS, Target
 
 DIFFERENCES_SHOWN = 20
 
@@ -67,6 +68,10 @@ def _targets(named: Sequence[str] | None) -> tuple[Target, ...]:
     return here
 
 
+def _program(target: Target) -> JavaProgram:
+    return JavaProgram(PROGRAM, target.version, seconds=PATIENCE_SECONDS)
+
+
 class _Progress:
     """Tells now and then how far a long comparison is."""
 
@@ -92,7 +97,7 @@ def _compare(targets: Sequence[Target], seed: str, decisions: int, type_decision
     for target in targets:
         started = time.monotonic()
         before = tally.decisions + tally.type_decisions
-        with JavaProgram(PROGRAM, target.version) as program, JavaProgram(PROGRAM, target.version) as second:
+        with _program(target) as program, _program(target) as second:
             for difference in compare(
                 program,
                 target,

@@ -15,14 +15,18 @@ from aclweb.acl.authorizer import Basis, authorize, decide
 from aclweb.acl.explain import broker_rule
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import AccessRequest, PermissionType
-from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
+from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
 from tests import reference
 from tests.oracle.jvm import JavaProgram
 from tests.oracle.tally import Tally
+from tests.oracle.targets import Target
 from tests.oracle.worlds import FIRST_ACL, World, worlds
 
 PROGRAM = "Decisions"
 """The program of tests/oracle/java that answers worlds."""
+
+PATIENCE_SECONDS = 600
+"""How long one world may take; the program itself gives up a decision long before."""
 
 _FAILURES = {
     "!": "failed with an exception",
@@ -45,30 +49,6 @@ _RULE_OF_BASIS = {
     Basis.DEFAULT_ALLOW: "DefaultAllow",
     Basis.DEFAULT_DENY: "DefaultDeny",
 }
-
-
-@dataclass(frozen=True)
-class Target:
-    """One released authorizer."""
-
-    engine: str
-    version: str
-
-    def __str__(self) -> str:
-        return f"{self.engine} {self.version}"
-
-    @property
-    def newer(self) -> bool:
-        """Whether it knows TWO_PHASE_COMMIT."""
-        return tuple(map(int, self.version.split("."))) >= (4, 1)
-
-    def rules(self, world: World) -> Rules:
-        return Rules(
-            authorizer=self.engine,
-            kafka_version=self.version.rpartition(".")[0],
-            super_users=frozenset(world.super_users),
-            allow_everyone=world.allow_everyone,
-        )
 
 
 @dataclass(frozen=True)
@@ -144,7 +124,20 @@ def differences(
             referred = reference.answer(request, world.bindings, rules)[0]
             if referred != result:
                 yield Difference(target, world, request, result, f"has a reference that says {referred}")
-    yield from _type_differences(target, world, type_letters, rules, index)
+    for request, letter in zip(world.type_requests(), type_letters, strict=True):
+        number += 1
+        if letter not in "+-":
+            yield Difference(target, world, request, _FAILURES[letter], "gives an answer")
+            continue
+        result = _PLAIN[letter][0]
+        answers = {"decides": decide(request, index, rules)[0].value}
+        if explain_every and number % explain_every == 0:
+            answers["explains"] = authorize(request, index, rules).result.value
+        if refer_every and number % refer_every == 0:
+            answers["has a reference that says"] = reference.answer(request, world.bindings, rules)[0]
+        for how, given in answers.items():
+            if given != result:
+                yield Difference(target, world, request, result, f"{how} {given}")
 
 
 def compare(
@@ -165,7 +158,7 @@ def compare(
 
     def lines() -> Iterator[str]:
         left, type_left = decisions, type_decisions
-        for world in worlds(seed, target.engine, newer=target.newer):
+        for world in worlds(seed, target.engine, target.age):
             if left <= 0 and type_left <= 0:
                 return
             left -= world.decisions
@@ -177,27 +170,9 @@ def compare(
         world = waiting.popleft()
         found = tuple(differences(target, world, answer))
         if not answer.startswith("! "):
-            tally.add(world, answer)
+            tally.add(target, world, answer)
         yield from found
         progress(world.decisions + world.type_decisions)
-
-
-def _type_differences(
-    target: Target, world: World, letters: str, rules: Rules, index: AclIndex
-) -> Iterator[Difference]:
-    for request, letter in zip(world.type_requests(), letters, strict=True):
-        if letter not in "+-":
-            yield Difference(target, world, request, _FAILURES[letter], "gives an answer")
-            continue
-        result = _PLAIN[letter][0]
-        answers = {
-            "decides": decide(request, index, rules)[0].value,
-            "explains": authorize(request, index, rules).result.value,
-            "has a reference that says": reference.answer(request, world.bindings, rules)[0],
-        }
-        for how, ours in answers.items():
-            if ours != result:
-                yield Difference(target, world, request, result, f"{how} {ours}")
 
 
 def _meanings(world: World) -> dict[str, tuple[str, str, dict[str, object] | None]]:

@@ -17,41 +17,44 @@ from itertools import islice
 from pathlib import Path
 
 from aclweb.clusters.jars import read_lock
-from tests.oracle.comparing import PROGRAM, Target
+from tests.oracle.comparing import PATIENCE_SECONDS, PROGRAM
 from tests.oracle.jvm import SOURCES, JavaProgram, OracleError
 from tests.oracle.tally import Tally
-from tests.oracle.worlds import World, generator_digest, is_hazardous, worlds
+from tests.oracle.targets import TARGETS, Target
+from tests.oracle.worlds import AGES, World, generator_digest, is_hazardous, worlds
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "decisions"
 MANIFEST = FOLDER / "manifest.json"
 
-TARGETS = (
-    Target("standard", "3.9.2"),
-    Target("standard", "4.0.2"),
-    Target("standard", "4.1.2"),
-    Target("standard", "4.2.1"),
-    Target("standard", "4.3.1"),
-    Target("standard", "4.4.0"),
-    Target("acl", "3.9.2"),
-)
-"""Every released authorizer that is asked."""
-
 
 @dataclass(frozen=True)
 class Family:
-    """Worlds that the same targets are asked about."""
+    """Worlds that the same targets are asked about: those of the engine that know the words of the age."""
 
-    name: str
-    seed: str
+    engine: str
+    age: str
     count: int
-    newer: bool
-    targets: tuple[Target, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.engine}-{self.age}"
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        ages = AGES[AGES.index(self.age) :]
+        return tuple(one for one in TARGETS if one.engine == self.engine and one.age in ages)
+
+    def worlds(self) -> Iterator[World]:
+        return islice(worlds(SEED, self.engine, self.age), self.count)
 
 
+SEED = "recorded"
 FAMILIES = (
-    Family("standard", "recorded", 1000, False, tuple(one for one in TARGETS if one.engine == "standard")),
-    Family("standard-newer", "recorded", 700, True, tuple(one for one in TARGETS if one.newer)),
-    Family("acl", "recorded", 2000, False, tuple(one for one in TARGETS if one.engine == "acl")),
+    Family("standard", "3.3", 1000),
+    Family("standard", "4.1", 700),
+    Family("acl", "2.4", 300),
+    Family("acl", "2.8", 300),
+    Family("acl", "3.3", 900),
 )
 
 
@@ -68,18 +71,18 @@ def record(progress: Callable[[str], object]) -> str:
     FOLDER.mkdir(parents=True, exist_ok=True)
     tally, files = Tally(), {}
     for family in FAMILIES:
-        made = list(islice(worlds(family.seed, family.targets[0].engine, newer=family.newer), family.count))
+        made = list(family.worlds())
         if any(map(is_hazardous, made)):
             raise OracleError(f"A world of {family.name} is hazardous; nothing was asked.")
         answers: dict[Target, list[str]] = {}
         for target in family.targets:
             progress(f"{family.name}: asking {target} about {len(made):,} worlds.")
-            with JavaProgram(PROGRAM, target.version) as program:
+            with JavaProgram(PROGRAM, target.version, seconds=PATIENCE_SECONDS) as program:
                 answers[target] = list(program.ask_many(world.line for world in made))
             for world, answer in zip(made, answers[target], strict=True):
                 if failed := set("!#%~") & set(answer.replace(" ", "")):
                     raise OracleError(f"{target} answered {sorted(failed)} in world {world.seed}.")
-                tally.add(world, answer)
+                tally.add(target, world, answer)
         lines = [
             _line(world, {target: answers[target][place] for target in family.targets})
             for place, world in enumerate(made)
@@ -98,7 +101,8 @@ def record(progress: Callable[[str], object]) -> str:
         "allowed_share": round(tally.allowed_share, 4),
         "generator": generator_digest(),
         "program": hashlib.sha256((SOURCES / f"{PROGRAM}.java").read_bytes()).hexdigest(),
-        "seeds": {family.name: [family.seed, family.count] for family in FAMILIES},
+        "seed": SEED,
+        "worlds": {family.name: family.count for family in FAMILIES},
         "files": files,
         "jars": {
             version: {jar.file_name: jar.sha256 for jar in read_lock(version)}
@@ -119,15 +123,14 @@ def read_manifest() -> dict[str, object]:
     return manifest
 
 
-def recorded(family: str) -> Iterator[Recorded]:
+def recorded(family: Family) -> Iterator[Recorded]:
     """Yield the worlds of one family with their answers."""
-    engine = next(one.targets[0].engine for one in FAMILIES if one.name == family)
-    with gzip.open(FOLDER / f"{family}.jsonl.gz", "rt", encoding="utf-8") as opened:
+    with gzip.open(FOLDER / f"{family.name}.jsonl.gz", "rt", encoding="utf-8") as opened:
         for line in opened:
             fields = json.loads(line)
             world = World.from_line(fields["seed"], fields["world"])
             answers = [
-                (Target(engine, version), answer)
+                (Target(family.engine, version), answer)
                 for versions, answer in fields["answers"].items()
                 for version in versions.split()
             ]

@@ -12,15 +12,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from aclweb.acl.hosts import read_range
-from aclweb.acl.model import (
-    ANY_USER,
-    WILDCARD,
-    AclBinding,
-    Operation,
-    PatternType,
-    PermissionType,
-    ResourceType,
-)
+from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding, PatternType, PermissionType
+from tests.oracle.targets import Target
 from tests.oracle.worlds import FIRST_ACL, World
 
 _LEAST_PER_MILLION = 400
@@ -56,7 +49,7 @@ class Tally:
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, str]] = Counter()
         self.by_type: Counter[str] = Counter()
-        self._standard = self._newer = False
+        self._targets: set[Target] = set()
 
     @property
     def decisions(self) -> int:
@@ -70,13 +63,13 @@ class Tally:
     def allowed_share(self) -> float:
         return self.counts["answer", "allowed"] / (self.decisions or 1)
 
-    def add(self, world: World, answer: str) -> None:
-        """Count the answers that a class gave to this world."""
+    def add(self, target: Target, world: World, answer: str) -> None:
+        """Count the answers that `target` gave to this world."""
         letters, _, type_letters = answer.partition(" ")
         counts = self.counts
         asked = Counter(letters)
         self.by_type.update(type_letters)
-        self._standard = self._standard or world.engine == "standard"
+        self._targets.add(target)
         self._add_questions(world)
         for letter, count in asked.items():
             if letter >= FIRST_ACL:
@@ -100,7 +93,6 @@ class Tally:
             counts["asked name", name_class(name)] += count
             for operation in operations:
                 counts["asked operation", operation.name] += callers
-                self._newer = self._newer or operation is Operation.TWO_PHASE_COMMIT
         for principal in world.principals:
             counts["asked principal", principal_class(principal)] += total // len(world.principals)
         for host in world.hosts:
@@ -139,7 +131,7 @@ class Tally:
                 f"{self.allowed_share:.0%} of the answers are ALLOWED, and 20 % to 80 % would be balanced."
             )
         share = self.by_type["+"] / (self.type_decisions or 1)
-        if not 0.2 <= share <= 0.8:
+        if self.type_decisions and not 0.2 <= share <= 0.8:
             found.append(
                 f"{share:.0%} of the answers by type are ALLOWED, and 20 % to 80 % would be balanced."
             )
@@ -162,17 +154,15 @@ class Tally:
             "asked name": _NAMES,
             "asked principal": _SESSIONS,
             "asked host": _ASKED_HOSTS,
-            "asked type": tuple(kind.name for kind in ResourceType if kind.code > 1),
+            "asked type": tuple(dict.fromkeys(kind for target in self._targets for kind in target.types)),
             "asked operation": tuple(
-                operation.name
-                for operation in Operation
-                if operation.code > 1 and (self._newer or operation is not Operation.TWO_PHASE_COMMIT)
+                dict.fromkeys(one for target in self._targets for one in target.operations)
             ),
             "world": (*_SIZES, "default allow", "default deny"),
             "ACL host in the world": _ACL_HOSTS,
             "ACL principal in the world": _ACL_PRINCIPALS,
         }
-        if self._standard:
+        if any(target.engine == "standard" for target in self._targets):
             wanted = {
                 **wanted,
                 "rule": _RULES,

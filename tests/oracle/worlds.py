@@ -31,6 +31,9 @@ T = TypeVar("T")
 
 MOST_ACLS = 60
 
+AGES = ("2.4", "2.8", "3.3", "4.1")
+"""The versions from which on brokers know more words, or may be asked about a whole type."""
+
 FIRST_ACL = "0"
 """The letter for a world's first ACL in an answer; those of the others follow it in ASCII."""
 
@@ -362,11 +365,6 @@ _MALFORMED_RANGES = (
     "2001:db8::/\U0001d7d1\U0001d7d0",
 )
 
-_EVERY_OPERATION = tuple(
-    operation
-    for operation in Operation
-    if operation not in (Operation.UNKNOWN, Operation.ANY, Operation.TWO_PHASE_COMMIT)
-)
 _USUAL = {
     ResourceType.TOPIC: "READ WRITE CREATE DESCRIBE DELETE ALTER DESCRIBE_CONFIGS ALTER_CONFIGS",
     ResourceType.GROUP: "READ DESCRIBE DELETE DESCRIBE_CONFIGS ALTER_CONFIGS",
@@ -379,23 +377,43 @@ _USUAL = {
 }
 _USUAL_OPERATIONS = {kind: tuple(Operation[word] for word in words.split()) for kind, words in _USUAL.items()}
 _TYPES = tuple(_USUAL_OPERATIONS)
+
+
+@dataclass(frozen=True)
+class Words:
+    """What brokers of one age know."""
+
+    types: tuple[ResourceType, ...]
+    operations: tuple[Operation, ...]
+    by_type: bool
+
+
+_TOKENS = (Operation.CREATE_TOKENS, Operation.DESCRIBE_TOKENS)
+_OLD_OPERATIONS = tuple(
+    operation for operation in Operation if Operation.ANY.code < operation.code < _TOKENS[0].code
+)
+_OLD_TYPES = tuple(kind for kind in _TYPES if kind is not ResourceType.USER)
+WORDS = {
+    "2.4": Words(_OLD_TYPES, _OLD_OPERATIONS, by_type=False),
+    "2.8": Words(_OLD_TYPES, _OLD_OPERATIONS, by_type=True),
+    "3.3": Words(_TYPES, (*_OLD_OPERATIONS, *_TOKENS), by_type=True),
+    "4.1": Words(_TYPES, (*_OLD_OPERATIONS, *_TOKENS, Operation.TWO_PHASE_COMMIT), by_type=True),
+}
 _MANY_TIMES_TOPICS = (ResourceType.TOPIC,) * 5 + (ResourceType.GROUP,) * 3 + _TYPES
 
 
 # --- making worlds ---------------------------------------------------------------------------
 
 
-def make_world(seed: str, engine: str, *, newer: bool = False) -> World:
-    """Return the world of this seed.
-
-    engine: `standard` or `acl`. newer: also with TWO_PHASE_COMMIT, which brokers know from 4.1 on.
-    """
-    dice = Dice(f"{engine} {newer} {seed}")
-    types = dice.some(_MANY_TIMES_TOPICS, 1 + dice.below(3))
+def make_world(seed: str, engine: str, age: str) -> World:
+    """Return the world of this seed, for brokers of the version `age` (one of AGES) or newer."""
+    dice = Dice(f"{engine} {age} {seed}")
+    words = WORDS[age]
+    types = dice.some([kind for kind in _MANY_TIMES_TOPICS if kind in words.types], 1 + dice.below(3))
     names = _names(dice, engine)
     sessions = dice.some(_PRINCIPALS, 2 + dice.below(3))
     hosts = dice.some(_SESSION_HOSTS, 2 + dice.below(2))
-    bindings = _bindings(dice, types, names, sessions, hosts, newer=newer)
+    bindings = _bindings(dice, types, names, sessions, hosts, words)
     return World(
         seed=seed,
         engine=engine,
@@ -408,20 +426,16 @@ def make_world(seed: str, engine: str, *, newer: bool = False) -> World:
         bindings=bindings,
         principals=sessions,
         hosts=hosts,
-        actions=_actions(dice, types, names, bindings, newer=newer),
-        type_questions=tuple(
-            (kind, operation)
-            for kind in types
-            for operation in dice.some(_asked_operations(dice, kind, bindings, newer=newer), 2)
-        ),
+        actions=_actions(dice, types, names, bindings, words),
+        type_questions=_type_questions(dice, types, bindings, words),
     )
 
 
-def worlds(seed: str, engine: str, *, newer: bool = False) -> Iterator[World]:
+def worlds(seed: str, engine: str, age: str) -> Iterator[World]:
     """Yield worlds without end: the same ones for the same seed."""
     number = 0
     while True:
-        yield make_world(f"{seed}/{number}", engine, newer=newer)
+        yield make_world(f"{seed}/{number}", engine, age)
         number += 1
 
 
@@ -470,8 +484,7 @@ def _bindings(
     names: Sequence[str],
     sessions: Sequence[str],
     hosts: Sequence[str],
-    *,
-    newer: bool,
+    words: Words,
 ) -> tuple[AclBinding, ...]:
     size = dice.below(10)
     if size == 0:
@@ -490,7 +503,7 @@ def _bindings(
                 pattern_type,
                 ANY_USER if dice.chance(everybody) else dice.one_of(_acl_principals(dice, sessions)),
                 WILDCARD if dice.chance(50) else _acl_host(dice, hosts),
-                _acl_operation(dice, kind, newer=newer),
+                _acl_operation(dice, kind, words),
                 PermissionType.DENY if dice.chance(denies) else PermissionType.ALLOW,
             )
         )
@@ -529,13 +542,13 @@ def _acl_host(dice: Dice, hosts: Sequence[str]) -> str:
     return dice.one_of(_MALFORMED_RANGES if turn < 88 else _TEXT_HOSTS)
 
 
-def _acl_operation(dice: Dice, kind: ResourceType, *, newer: bool) -> Operation:
+def _acl_operation(dice: Dice, kind: ResourceType, words: Words) -> Operation:
     turn = dice.below(100)
     if turn < 25:
         return Operation.ALL
-    if newer and turn < 35:
+    if turn < 35 and Operation.TWO_PHASE_COMMIT in words.operations:
         return Operation.TWO_PHASE_COMMIT
-    return dice.one_of(_USUAL_OPERATIONS[kind] if turn < 80 else _EVERY_OPERATION)
+    return dice.one_of(_USUAL_OPERATIONS[kind] if turn < 80 else words.operations)
 
 
 def _names_of(dice: Dice, kind: ResourceType, names: Sequence[str]) -> Sequence[str]:
@@ -551,8 +564,7 @@ def _actions(
     types: Sequence[ResourceType],
     names: Sequence[str],
     bindings: Sequence[AclBinding],
-    *,
-    newer: bool,
+    words: Words,
 ) -> tuple[tuple[ResourceType, str, tuple[Operation, ...]], ...]:
     """Up to eight resources, most of them near to what the ACLs name, with up to four operations each."""
     asked: dict[tuple[ResourceType, str], tuple[Operation, ...]] = {}
@@ -565,21 +577,34 @@ def _actions(
         else:
             kind = dice.one_of(types)
             name = dice.one_of(_names_of(dice, kind, names))
-        operations = dice.some(_asked_operations(dice, kind, bindings, newer=newer), 4)
+        operations = dice.some(_asked_operations(dice, kind, bindings, words), 4)
         asked[kind, name] = operations
     return tuple((kind, name, operations) for (kind, name), operations in asked.items())
 
 
+def _type_questions(
+    dice: Dice, types: Sequence[ResourceType], bindings: Sequence[AclBinding], words: Words
+) -> tuple[tuple[ResourceType, Operation], ...]:
+    # Kafka compares a name with prefixes letter by letter, in time that grows with the square of its length.
+    if not words.by_type or any(len(binding.resource_name) > 1000 for binding in bindings):
+        return ()
+    return tuple(
+        (kind, operation)
+        for kind in types
+        for operation in dice.some(_asked_operations(dice, kind, bindings, words), 2)
+    )
+
+
 def _asked_operations(
-    dice: Dice, kind: ResourceType, bindings: Sequence[AclBinding], *, newer: bool
+    dice: Dice, kind: ResourceType, bindings: Sequence[AclBinding], words: Words
 ) -> Sequence[Operation]:
     turn = dice.below(10)
     if turn == 0:
-        return (*_EVERY_OPERATION, *((Operation.TWO_PHASE_COMMIT,) if newer else ()))
+        return words.operations
     if turn < 4 and bindings:
         near = dice.one_of(bindings).operation
         return tuple(dict.fromkeys((near, Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS, Operation.READ)))
-    if newer and turn < 6:
+    if turn < 6 and Operation.TWO_PHASE_COMMIT in words.operations:
         return (*_USUAL_OPERATIONS[kind], Operation.TWO_PHASE_COMMIT)
     return _USUAL_OPERATIONS[kind]
 
@@ -588,7 +613,7 @@ def generator_digest() -> str:
     """Return the digest of what the generator makes of some seeds; it changes with the generator."""
     found = hashlib.sha256()
     for engine in ("standard", "acl"):
-        for newer in (False, True):
+        for age in AGES:
             for number in range(50):
-                found.update(make_world(f"digest/{number}", engine, newer=newer).line.encode())
+                found.update(make_world(f"digest/{number}", engine, age).line.encode())
     return found.hexdigest()

@@ -1,6 +1,8 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
@@ -16,7 +18,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.acl.AccessControlEntry;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.acl.AclPermissionType;
@@ -42,11 +43,14 @@ import org.apache.kafka.server.authorizer.Authorizer;
  */
 public class Decisions {
     private static final String RULE = " based on rule ";
-    private static long limitMillis = 5000;
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    private static long busySeconds = 5;
+    private static long waitingSeconds = 60;
 
     public static void main(String[] arguments) throws Exception {
         if (arguments.length > 0) {
-            limitMillis = Long.parseLong(arguments[0]);
+            busySeconds = Long.parseLong(arguments[0]);
+            waitingSeconds = Long.parseLong(arguments[1]);
         }
         PrintStream answers = new PrintStream(System.out, false, StandardCharsets.UTF_8);
         System.setOut(System.err);
@@ -65,7 +69,10 @@ public class Decisions {
         answers.flush();
     }
 
-    /** A thread that works through worlds and can be given up. */
+    /**
+     * A thread that works through worlds and can be given up. One decision may keep the processor busy for a while, or
+     * wait for a longer one, since on a crowded machine a thread may not get the processor for seconds.
+     */
     private static final class Watched extends Thread {
         private String line;
         private String answer;
@@ -84,19 +91,21 @@ public class Decisions {
             notifyAll();
             int seen = -1;
             long since = System.nanoTime();
+            long busySince = THREADS.getThreadCpuTime(getId());
             while (answer == null) {
-                wait(Math.min(100, limitMillis));
+                wait(100);
                 World current = world;
                 int done = current == null ? -1 : current.done;
                 long now = System.nanoTime();
+                long busy = THREADS.getThreadCpuTime(getId());
                 if (done != seen) {
                     seen = done;
                     since = now;
+                    busySince = busy;
                     continue;
                 }
-                // Making the first world loads Kafka's classes, which takes a busy machine a while.
-                long patience = (current == null ? 20 * limitMillis : limitMillis) * 1_000_000L;
-                if (answer == null && now - since > patience) {
+                boolean over = busy - busySince > busySeconds * 1_000_000_000L || now - since > waitingSeconds * 1_000_000_000L;
+                if (answer == null && over) {
                     hung = true;
                     return current == null ? "! the world could not be made in time" : current.cutShort();
                 }
@@ -140,6 +149,7 @@ public class Decisions {
     private static final class World {
         private final Iterator<String> fields;
         private final Authorizer authorizer;
+        private final Method byType;
         private final boolean standard;
         private final Map<String, Integer> rules = new HashMap<>();
         private final List<AclPermissionType> permissions = new ArrayList<>();
@@ -186,6 +196,9 @@ public class Decisions {
             authorizer = standard
                 ? standardAuthorizer(superUsers, allowEveryone, acls)
                 : aclAuthorizer(superUsers, allowEveryone, acls);
+            // Brokers before 2.8 do not have it, and are asked no such question.
+            byType = types.isEmpty() ? null : Authorizer.class.getMethod(
+                "authorizeByResourceType", AuthorizableRequestContext.class, AclOperation.class, ResourceType.class);
         }
 
         private String next() {
@@ -262,8 +275,7 @@ public class Decisions {
 
         private char byType(Session session, AclOperation operation, ResourceType type) {
             try {
-                return authorizer.authorizeByResourceType(session, operation, type) == AuthorizationResult.ALLOWED
-                    ? '+' : '-';
+                return byType.invoke(authorizer, session, operation, type) == AuthorizationResult.ALLOWED ? '+' : '-';
             } catch (Exception error) {
                 return '!';
             }
@@ -317,7 +329,8 @@ public class Decisions {
             settings.put("super.users", String.join(";", names));
             settings.put("allow.everyone.if.no.acl.found", Boolean.toString(allowEveryone));
             kind.getMethod("configure", Map.class).invoke(made, settings);
-            Map<Uuid, Object> snapshot = new LinkedHashMap<>();
+            Constructor<?> newId = Class.forName("org.apache.kafka.common.Uuid").getConstructor(long.class, long.class);
+            Map<Object, Object> snapshot = new LinkedHashMap<>();
             for (String[] acl : acls) {
                 Object one = newAcl.newInstance(
                     ResourceType.fromCode(Byte.parseByte(acl[0])), acl[1], PatternType.fromCode(Byte.parseByte(acl[2])),
@@ -325,7 +338,7 @@ public class Decisions {
                     AclPermissionType.fromCode(Byte.parseByte(acl[6])));
                 rules.put("MatchingAcl(acl=" + one + ")", permissions.size());
                 permissions.add(AclPermissionType.fromCode(Byte.parseByte(acl[6])));
-                snapshot.put(new Uuid(7, snapshot.size()), one);
+                snapshot.put(newId.newInstance(7, snapshot.size()), one);
             }
             kind.getMethod("loadSnapshot", Map.class).invoke(made, snapshot);
             kind.getMethod("completeInitialLoad").invoke(made);
@@ -358,32 +371,65 @@ public class Decisions {
                 throws Exception {
             Class<?> kind = Class.forName("kafka.security.authorizer.AclAuthorizer");
             Class<?> versioned = Class.forName("kafka.security.authorizer.AclAuthorizer$VersionedAcls");
-            Constructor<?> newEntry = entryClass().getConstructor(AccessControlEntry.class);
+            Constructor<?> newEntry = entryConstructor();
             Object made = kind.getConstructor().newInstance();
             set(kind, made, "superUsers", scalaSet(superUsers));
             set(kind, made, "shouldAllowEveryoneIfNoAclIsFound", allowEveryone);
-            Map<ResourcePattern, Set<Object>> entries = new LinkedHashMap<>();
+            Map<Object, Set<Object>> entries = new LinkedHashMap<>();
             for (String[] acl : acls) {
                 ResourcePattern pattern = new ResourcePattern(
                     ResourceType.fromCode(Byte.parseByte(acl[0])), acl[1], PatternType.fromCode(Byte.parseByte(acl[2])));
-                entries.computeIfAbsent(pattern, ignored -> new HashSet<>()).add(newEntry.newInstance(
-                    new AccessControlEntry(acl[3], acl[4], AclOperation.fromCode(Byte.parseByte(acl[5])),
-                        AclPermissionType.fromCode(Byte.parseByte(acl[6])))));
+                AccessControlEntry entry = new AccessControlEntry(
+                    acl[3], acl[4], AclOperation.fromCode(Byte.parseByte(acl[5])),
+                    AclPermissionType.fromCode(Byte.parseByte(acl[6])));
+                if (newEntry != null) {
+                    entries.computeIfAbsent(pattern, ignored -> new HashSet<>()).add(newEntry.newInstance(entry));
+                } else {
+                    entries.computeIfAbsent(before25(pattern), ignored -> new HashSet<>()).add(before25(entry));
+                }
             }
-            Method update = kind.getMethod("updateCache", ResourcePattern.class, versioned);
-            for (Map.Entry<ResourcePattern, Set<Object>> entry : entries.entrySet()) {
-                Object value = versioned.getConstructors()[0].newInstance(scalaSet(entry.getValue()), 1);
-                update.invoke(made, entry.getKey(), value);
+            for (Method update : kind.getMethods()) {
+                // Up to 2.4 the class that it is private to is a part of the name.
+                if (update.getName().endsWith("updateCache") && update.getParameterCount() == 2) {
+                    for (Map.Entry<Object, Set<Object>> entry : entries.entrySet()) {
+                        Object value = versioned.getConstructors()[0].newInstance(scalaSet(entry.getValue()), 1);
+                        update.invoke(made, entry.getKey(), value);
+                    }
+                }
             }
             return (Authorizer) made;
         }
 
-        private static Class<?> entryClass() throws ClassNotFoundException {
-            try {
-                return Class.forName("org.apache.kafka.security.authorizer.AclEntry");
-            } catch (ClassNotFoundException before37) {
-                return Class.forName("kafka.security.authorizer.AclEntry");
+        /** How this version makes an entry of its cache; null before 2.5, which has classes of its own. */
+        private static Constructor<?> entryConstructor() throws Exception {
+            for (String name : List.of(
+                    "org.apache.kafka.security.authorizer.AclEntry", "kafka.security.authorizer.AclEntry")) {
+                try {
+                    return Class.forName(name).getConstructor(AccessControlEntry.class);
+                } catch (ClassNotFoundException other) {
+                    continue;
+                }
             }
+            return null;
+        }
+
+        private static Object before25(ResourcePattern pattern) throws Exception {
+            Object type = before25("ResourceType", ResourceType.class, pattern.resourceType());
+            return Class.forName("kafka.security.auth.Resource")
+                .getConstructor(Class.forName("kafka.security.auth.ResourceType"), String.class, PatternType.class)
+                .newInstance(type, pattern.name(), pattern.patternType());
+        }
+
+        private static Object before25(AccessControlEntry entry) throws Exception {
+            Object permission = before25("PermissionType", AclPermissionType.class, entry.permissionType());
+            Object operation = before25("Operation", AclOperation.class, entry.operation());
+            return Class.forName("kafka.security.auth.Acl").getConstructors()[0]
+                .newInstance(Decisions.principal(entry.principal()), permission, entry.host(), operation);
+        }
+
+        private static Object before25(String name, Class<?> javaClass, Object value) throws Exception {
+            Class<?> companion = Class.forName("kafka.security.auth." + name + "$");
+            return companion.getMethod("fromJava", javaClass).invoke(companion.getField("MODULE$").get(null), value);
         }
 
         private static void set(Class<?> kind, Object made, String name, Object value) throws Exception {
