@@ -32,8 +32,9 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.profiles import Rules
-from aclweb.acl.validation import refused_everywhere, why_not_deletable
+from aclweb.acl.validation import Target, refusal, refused_everywhere, why_not_deletable
 from aclweb.acl.whatif import Names, simulate
+from aclweb.acl.wording import says
 from aclweb.changes.models import Change, ChangeError
 from aclweb.clusters import SourceKind
 from aclweb.inventory.current import InForce, in_force
@@ -44,6 +45,8 @@ PLAN_FORMAT = 1
 
 # A longer plan is unreadable for a reviewer and too much for one run of a worker.
 MOST_ITEMS = 5_000
+
+MOST_REFUSALS_TOLD = 5
 
 # The lists of an impact that hold answers which would differ.
 DIFFERENCES = ("gains", "loses", "depends")
@@ -380,6 +383,7 @@ def _notes(cluster: Cluster, delta: Delta, force: InForce) -> tuple[str, ...]:
     )
     if already:
         notes.append(f"{_count(already, 'rule')} of this edit {'is' if already == 1 else 'are'} so already.")
+    notes += _refusals(delta, force.rules)
     own = own_principal(cluster)
     touching = [
         binding
@@ -393,6 +397,22 @@ def _notes(cluster: Cluster, delta: Delta, force: InForce) -> tuple[str, ...]:
             f"This touches aclweb's own rights: it signs in as {own} and needs Describe and Alter on the cluster."
         )
     return tuple(notes)
+
+
+def _refusals(delta: Delta, rules: Rules) -> list[str]:
+    """Return what this cluster would refuse of the edit, with its own words; the first few of it."""
+    target = Target(rules)
+    told = [
+        f"{says(binding)}: {refused.sentence} Kafka would answer {refused.in_kafkas_words}"
+        for verb, bindings in (("add", delta.add), ("remove", delta.remove))
+        for binding in bindings
+        if (refused := refusal(verb, binding, target)) is not None
+    ]
+    rest = len(told) - MOST_REFUSALS_TOLD
+    return [
+        *told[:MOST_REFUSALS_TOLD],
+        *([f"The cluster would refuse {_count(rest, 'more rule')}."] if rest > 0 else []),
+    ]
 
 
 def own_principal(cluster: Cluster) -> str | None:

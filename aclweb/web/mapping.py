@@ -14,7 +14,9 @@ from typing import Any
 from django import forms
 
 from aclweb.acl.kerberos_mapping import KerberosRules
-from aclweb.acl.name_mapping import DEFAULT, InvalidRules, MappedName
+from aclweb.acl.name_mapping import InvalidRules
+from aclweb.acl.principals import KERBEROS_MECHANISM, BrokerSettings, Identity, Protocol, identify
+from aclweb.acl.principals import Client as Connected
 from aclweb.acl.ssl_mapping import SslRules
 from aclweb.inventory.current import InForce
 
@@ -27,12 +29,18 @@ _CERTIFICATES, _KERBEROS = "ssl", "kerberos"
 
 @dataclass(frozen=True)
 class Client:
-    """One name with the principal that it becomes, and how many ACLs of the cluster name that principal."""
+    """One name as it was pasted, who it is to the brokers, and how many ACLs of the cluster name that principal."""
 
-    mapped: MappedName
-    principal: str | None
+    name: str
+    identity: Identity
     rules: int
     is_super_user: bool
+
+    @property
+    def seen(self) -> str:
+        """The name as the broker sees it, where that is not what was pasted."""
+        given = self.identity.input
+        return given if given is not None and given != self.name else ""
 
 
 class MappingForm(forms.Form):
@@ -57,24 +65,30 @@ class MappingForm(forms.Form):
         max_length=1_000,
         help_text="Of the brokers' krb5.conf; for Kerberos names only. Without it DEFAULT applies to nobody.",
     )
+    builder = forms.CharField(
+        label="Principal builder",
+        required=False,
+        max_length=1_000,
+        help_text="principal.builder.class, where the brokers set one: it may name clients in any way.",
+    )
     names = forms.CharField(
         label="Names",
         strip=False,
         max_length=_LONGEST_NAMES,
-        help_text=f"One a line, letter by letter; at most {MOST_NAMES}.",
+        help_text=f"One a line, also as openssl and keytool print them; at most {MOST_NAMES}.",
         widget=forms.Textarea(attrs={"rows": 6, "placeholder": "CN=fraud-detector,OU=risk,O=Nordhavn"}),
         error_messages={"required": "Paste at least one name, such as CN=billing,OU=apps,O=Nordhavn."},
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name in ("rules", "realm", "names"):
+        for name in ("rules", "realm", "builder", "names"):
             self.fields[name].widget.attrs |= {
                 "class": "form-control name",
                 "spellcheck": "false",
                 "autocomplete": "off",
             }
-        self.mapping: SslRules | KerberosRules = SslRules.read(DEFAULT)
+        self.settings = BrokerSettings()
 
     def clean_names(self) -> list[str]:
         # A form ends its lines in CR LF; a carriage return in a name cannot be typed anyway.
@@ -92,12 +106,19 @@ class MappingForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
         text = given.get("rules", "").replace("\r\n", "\n")
-        text = text if text.strip() else DEFAULT
+        rules = text if text.strip() else None
+        kerberos = given.get("kind") == _KERBEROS
+        self.settings = BrokerSettings(
+            ssl_rules=None if kerberos else rules,
+            kerberos_rules=rules if kerberos else None,
+            realm=given.get("realm") or None,
+            principal_builder=given.get("builder") or None,
+        )
         try:
-            if given.get("kind") == _KERBEROS:
-                self.mapping = KerberosRules.read(text, realm=given.get("realm") or None)
-            else:
-                self.mapping = SslRules.read(text)
+            if rules is not None and kerberos:
+                KerberosRules.read(rules)
+            elif rules is not None:
+                SslRules.read(rules)
         except InvalidRules as error:
             self.add_error("rules", str(error))
         if given.get("realm") and given.get("kind") == _CERTIFICATES:
@@ -119,11 +140,15 @@ class MappingForm(forms.Form):
         return found
 
     def _client(self, name: str, in_force: InForce) -> Client:
-        mapped = self.mapping.map(name)
-        principal = None if mapped.name is None else f"User:{mapped.name}"
+        if self.cleaned_data["kind"] == _KERBEROS:
+            known = Connected(Protocol.SASL_SSL, mechanism=KERBEROS_MECHANISM, authorization_id=name)
+        else:
+            known = Connected(Protocol.SSL, subject=name)
+        identity = identify(known, self.settings)
+        principal = identity.principal
         return Client(
-            mapped,
-            principal,
+            name,
+            identity,
             rules=in_force.holdings.by_principal[principal] if principal is not None else 0,
             is_super_user=principal in in_force.rules.super_users,
         )

@@ -132,3 +132,13 @@ def test_names_that_json_columns_cannot_hold_are_stored_as_visible_escapes(clust
     change.refresh_from_db()
     assert change.items.get().binding.principal == "User:nul\x00and\ud800"
     assert "\\u0000" in change.impact["gains"][0]["principal"]
+
+
+def test_what_the_cluster_itself_would_refuse_is_noted_in_its_own_words(cluster):
+    type(cluster).objects.update(authorizer="acl", kafka_version="3.9")
+
+    shown = preview(cluster, Delta(add=(allow("User:x", "READ", "orders/eu"), WISH)))
+
+    (note,) = [note for note in shown.notes if "Kafka would answer" in note]
+    assert "it holds a slash" in note
+    assert "INVALID_REQUEST (42)" in note

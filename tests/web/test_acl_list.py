@@ -168,3 +168,13 @@ def test_no_link_that_removes_rules_is_longer_than_a_web_server_takes():
 
     assert 2_000 < len(removals(rules[:45])) < 3_600
     assert removals(rules) == ""
+
+
+def test_a_rule_that_no_tool_can_remove_is_shown_without_a_box_to_select_it(cluster, ada, signed_in):
+    newer = allow("User:bob", "UNKNOWN", "newer")
+    sync(cluster, client=Answers([newer, allow("User:bob", "READ", "known")]))
+
+    page = signed_in(ada).get(f"/c/{cluster.slug}/acls/").content.decode()
+
+    assert page.count('name="remove_key"') == 1
+    assert 'data-mark="gate"' in page

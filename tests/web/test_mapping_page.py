@@ -28,7 +28,9 @@ def text(page) -> str:
 
 
 def told(page):
-    return [(client.mapped.input, client.principal, client.mapped.rule) for client in page.context["clients"]]
+    return [
+        (client.name, client.identity.principal, client.identity.rule) for client in page.context["clients"]
+    ]
 
 
 def test_each_subject_is_told_with_its_principal_the_rule_and_the_rules_that_name_it(browser):
@@ -44,6 +46,24 @@ def test_each_subject_is_told_with_its_principal_the_rule_and_the_rules_that_nam
     ]
     assert [client.rules for client in page.context["clients"]] == [2, 0, 0]
     assert "Its pattern does not match the whole name." in text(page)
+
+
+def test_a_subject_as_openssl_prints_it_is_told_as_brokers_see_it(browser):
+    page = browser.post(
+        PAGE, {"kind": "ssl", "rules": RULES, "names": "subject=O = Nordhavn, OU = risk, CN = Fraud"}
+    )
+
+    (client,) = page.context["clients"]
+    assert (client.seen, client.identity.principal) == ("CN=Fraud,OU=risk,O=Nordhavn", "User:fraud")
+    assert "the broker sees" in text(page)
+
+
+def test_a_principal_builder_of_its_own_leaves_nothing_to_tell(browser):
+    page = browser.post(PAGE, {"kind": "ssl", "builder": "com.example.Builder", "names": "CN=bob"})
+
+    assert page.context["clients"][0].identity.cannot_tell
+    assert "The broker names clients with com.example.Builder" in text(page)
+    assert "cannot tell" in text(page)
 
 
 def test_without_rules_kafkas_default_leaves_the_subject_as_it_is(browser):
@@ -62,7 +82,7 @@ def test_kerberos_names_are_mapped_with_the_default_realm(browser):
 
     page = browser.post(PAGE, given)
 
-    assert [client.principal for client in page.context["clients"]] == ["User:kafka", None]
+    assert [client.identity.principal for client in page.context["clients"]] == ["User:kafka", None]
     assert "No rules apply to bob@ELSE" in text(page)
 
 

@@ -37,7 +37,7 @@ FIELDS = {
     "permission_type": "ALLOW", "add_rule": "1", "title": "Let cat in", "reason": "She asked.",
     "step": "approve", "comment": "Fine.", "plan_hash": "{plan}", "shown": "Something", "default": "deny",
     "super_users": "User:admin", "super_users_known": "on", "authorizer": "on", "username": "ada",
-    "kind": "ssl", "rules": "RULE:^CN=(.*?),.*$/$1/L,DEFAULT", "realm": "EXAMPLE.COM", "names": "CN=a,O=b",
+    "kind": "ssl", "rules": "RULE:^CN=(.*?),.*$/$1/L,DEFAULT", "realm": "X.COM", "builder": "x.Y", "names": "CN=a,O=b",
     "logged": "DENIED", "rule": "DefaultDeny", "rule_key": "a" * 64, "at": "2026-11-21 09:00:00,000", "unsure": "1",
     "lines": "3", "who": "User:bob",
     "password": "wrong", "next": "/clusters/",

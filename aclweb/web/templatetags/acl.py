@@ -34,6 +34,7 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.notation import binding_key
+from aclweb.acl.validation import why_not_deletable
 from aclweb.inventory import exposure
 from aclweb.inventory.models import Cluster
 from aclweb.web import answering, links, render_time, spelling
@@ -141,6 +142,12 @@ def reach(binding: AclBinding) -> str:
     if binding.pattern_type is PatternType.LITERAL:
         return "EXACT"
     return "PREFIXED" if binding.pattern_type is PatternType.PREFIXED else "UNKNOWN"
+
+
+@register.filter
+def why_kept(binding: AclBinding) -> str:
+    """Why nobody can remove this rule with any tool that knows no newer words; empty where one can."""
+    return why_not_deletable(binding) or ""
 
 
 @register.filter
