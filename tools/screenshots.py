@@ -39,6 +39,13 @@ _RULE = {
 }
 
 
+_MAPPING = {
+    "kind": "ssl",
+    "rules": "RULE:^CN=([^,]*),OU=platform.*$/$1/L, DEFAULT",
+    "names": "subject=O = Nordhavn, OU = risk, CN = fraud-detector\nCN=kafka-broker,OU=platform,O=Nordhavn",
+}
+
+
 def pages(cluster: str) -> Mapping[str, str]:
     """Return the pages to take, by the name of their picture; they show the demo's clusters."""
     refused = urlencode(
@@ -72,6 +79,7 @@ def pages(cluster: str) -> Mapping[str, str]:
         "topic": f"{there}/topics/payments.orders.v1",
         "principals": f"{there}/principals/",
         "principal": f"{there}/principal/?name={principal}",
+        "mapping": f"{there}/mapping/?{urlencode(_MAPPING)}",
         "acls": f"{there}/acls/",
         "acls-affects": f"{there}/acls/?resource_type=TOPIC&name=payments.orders.v1&match=affects",
         "search": f"{there}/search/?q=payments",

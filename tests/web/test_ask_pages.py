@@ -318,3 +318,11 @@ def test_the_smallest_fix_is_requested_with_a_title_and_a_reason_by_whoever_may(
         draft = text(browser.get(link))
         assert 'value="Let User:bob Write topic orders.eu"' in draft
         assert "User:bob may not Write to topic orders.eu from 10.0.0.8" in draft
+
+
+@pytest.mark.parametrize("address", ["/", "/c/test-eu/explain/", "/c/test-eu/mapping/?kind=ssl&names=CN%3Da"])
+def test_the_pages_that_answer_need_few_queries(browser, django_assert_max_num_queries, address):
+    with django_assert_max_num_queries(12):
+        page = browser.get(address, QUESTION if "mapping" not in address else None)
+
+    assert page.status_code == 200
