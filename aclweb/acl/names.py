@@ -9,6 +9,7 @@ once that has been asked often, in an index of all texts of three characters.
 from __future__ import annotations
 
 import re
+import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,6 +27,7 @@ SCANS = 16
 """After so many questions that went through all names, the next one makes the index of texts."""
 
 _GRAM = 3
+_LAST = chr(sys.maxunicode)
 _MOST_TOKENS = 256  # of a shape that is worth a regular expression of its own
 
 
@@ -70,8 +72,11 @@ class SortedNames:
         """Return the places between which the names that start with a text stand."""
         names = self.names
         start = bisect_left(names, prefix)
-        # Asked from there on, no name that starts with the text comes after one that does not.
-        return start, bisect_left(names, True, lo=start, key=lambda name: not name.startswith(prefix))
+        # The next text of this length, before which all that start with this one stand. There is none
+        # after the last character of all, so that the one before it moves on.
+        kept = prefix.rstrip(_LAST)
+        end = bisect_left(names, kept[:-1] + chr(ord(kept[-1]) + 1), start) if kept else len(names)
+        return start, end
 
     def matching(self, shape: Shape) -> Sequence[str]:
         """Return the names that a shape matches."""

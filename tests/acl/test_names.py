@@ -80,6 +80,7 @@ def test_prefixes_that_end_with_the_last_character_of_all_are_found() -> None:
     names = SortedNames(["a\U0010ffff", "a\U0010ffff\U0010ffff", "a\U0010fffe", "b"])
 
     assert names.starting_with("a\U0010ffff") == ("a\U0010ffff", "a\U0010ffff\U0010ffff")
+    assert names.starting_with("\U0010ffff") == ()
     assert names.starting_with("") == names.names
 
 

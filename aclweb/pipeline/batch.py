@@ -1,0 +1,572 @@
+"""What do the ACLs answer to millions of requests, or to every caller on every name?
+
+Both questions are painting: the names are sorted, so a prefix covers a range of them, and a
+caller's masks are laid over the ranges in a few array operations instead of one decision after
+another. Every answer is that of `decide`; what is rare there (unknown values, questions about a
+whole type) is asked of `decide` itself.
+
+Masks are those of `aclweb.acl.index`: allowed, denied, perhaps allowed, perhaps denied, with
+16 bits each, of which bit `operation.code` is an operation's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aclweb.acl.authorizer import Answer, Basis, Result, decide, reading_of
+from aclweb.acl.index import ALL_BITS, DENY_SHIFT, MAYBE_SHIFT, AclIndex, MaskTable, Slot
+from aclweb.acl.model import ANY_USER, WILDCARD, AccessRequest, Operation, ResourceType
+from aclweb.acl.names import SortedNames
+from aclweb.acl.patterns import empty_prefix_covers, wildcard_covers
+from aclweb.acl.profiles import Rules
+
+BASES: tuple[Basis, ...] = tuple(Basis)
+"""What the codes of `Answers.bases` mean."""
+
+_RESULTS: Mapping[Basis, Result] = {
+    Basis.SUPER_USER: Result.ALLOWED,
+    Basis.DENY_ACL: Result.DENIED,
+    Basis.ALLOW_ACL: Result.ALLOWED,
+    Basis.NO_ALLOW_ACL: Result.DENIED,
+    Basis.DEFAULT_ALLOW: Result.ALLOWED,
+    Basis.DEFAULT_DENY: Result.DENIED,
+    Basis.UNKNOWN_VALUE: Result.UNDECIDED,
+}
+_CODES: Mapping[Basis, int] = {basis: code for code, basis in enumerate(BASES)}
+_PATTERNS_A_ROW = 4  # with more patterns than this for each row, rows are decided one by one
+_OPERATION_BITS = tuple(
+    operation for operation in Operation if operation not in (Operation.UNKNOWN, Operation.ANY)
+)
+
+_MASK = np.dtype("<u8")  # so that its four fields stand in this order in memory, too
+
+Bits = NDArray[np.uint16]
+Masks = NDArray[np.uint64]
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of few distinct values: each row's place in `values`."""
+
+    values: tuple[Any, ...]
+    codes: Places
+
+    @classmethod
+    def of(cls, rows: Iterable[Hashable]) -> Column:
+        known: dict[Hashable, int] = {}
+        codes = np.fromiter((known.setdefault(value, len(known)) for value in rows), np.int64)
+        return cls(tuple(known), codes)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+@dataclass(frozen=True, eq=False)
+class Requests:
+    """Requests as columns of equal length; a name is None for a question about a whole type."""
+
+    principals: Column
+    hosts: Column
+    operations: Column
+    resource_types: Column
+    names: Column
+
+    @classmethod
+    def of(cls, requests: Sequence[AccessRequest]) -> Requests:
+        return cls(
+            Column.of(request.principal for request in requests),
+            Column.of(request.host for request in requests),
+            Column.of(request.operation for request in requests),
+            Column.of(request.resource_type for request in requests),
+            Column.of(request.resource_name for request in requests),
+        )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def row(self, place: int) -> AccessRequest:
+        """Return one request."""
+        return AccessRequest(
+            *(
+                column.values[column.codes[place]]
+                for column in (self.principals, self.hosts, self.operations, self.resource_types, self.names)
+            )
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The answer to each request; `bases` holds places in BASES."""
+
+    bases: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.bases)
+
+    def __getitem__(self, place: int) -> Answer:
+        basis = BASES[self.bases[place]]
+        return _RESULTS[basis], basis
+
+    def are(self, result: Result) -> NDArray[np.bool_]:
+        """Return for each request whether this is its result."""
+        codes = [code for code, basis in enumerate(BASES) if _RESULTS[basis] is result]
+        return np.isin(self.bases, codes)
+
+
+def decide_all(requests: Requests, index: AclIndex, rules: Rules) -> Answers:
+    """Return the answers that `decide` gives."""
+    bases = np.full(len(requests), _CODES[Basis.DEFAULT_DENY], np.uint8)
+    principals, names = requests.principals, requests.names
+    is_super = _flags(principals, [value in rules.super_users for value in principals.values])
+    by_type = _flags(names, [value is None for value in names.values])
+    bases[is_super] = _CODES[Basis.SUPER_USER]
+    one_by_one = [np.flatnonzero(by_type & ~is_super)]
+    for code, resource_type in enumerate(requests.resource_types.values):
+        rows = np.flatnonzero((requests.resource_types.codes == code) & ~by_type & ~is_super)
+        table = index.table(resource_type)
+        if table is None:
+            bases[rows] = _CODES[Basis.DEFAULT_ALLOW if rules.allow_everyone else Basis.DEFAULT_DENY]
+        elif table.unknown_patterns:
+            one_by_one.append(rows)
+        elif len(rows):
+            asked = _Asked(requests, rows)
+            chosen = _Chosen(table, asked, rules)
+            if len(rows) * _PATTERNS_A_ROW < chosen.patterns:
+                one_by_one.append(rows)
+            else:
+                bases[asked.rows], unknown = chosen.bases()
+                one_by_one.append(asked.rows[unknown])
+    _decide_each(requests, np.concatenate(one_by_one), index, rules, bases)
+    return Answers(bases)
+
+
+class AccessMatrix:
+    """Every operation of any caller on every one of these names, from one host.
+
+    host: as a session has it; None for an address that no ACL names. Nothing is kept for each
+    cell: a caller's row is painted when it is asked for, and takes two numbers of 16 bits a name.
+    """
+
+    def __init__(
+        self,
+        index: AclIndex,
+        rules: Rules,
+        resource_type: ResourceType,
+        names: Iterable[str],
+        host: str | None = None,
+    ) -> None:
+        self.resource_type = resource_type
+        self.rules = rules
+        self.sorted_names = SortedNames(names)
+        self.host = host if host is not None else _unnamed(index)
+        self._table = index.table(resource_type)
+        self._ranges: dict[str, tuple[int, int]] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names in the order of the columns."""
+        return self.sorted_names.names
+
+    def row(self, principal: str) -> MatrixRow:
+        """Return what one caller may do."""
+        size = len(self.names)
+        if principal in self.rules.super_users:
+            return MatrixRow(np.full(size, ALL_BITS, np.uint16), np.zeros(size, np.uint16))
+        if self._table is None:
+            every = ALL_BITS if self.rules.allow_everyone else 0
+            return MatrixRow(np.full(size, every, np.uint16), np.zeros(size, np.uint16))
+        masks = self._for_any_user.copy()
+        for slot in _slots_for(self._table, principal, self.host, self.rules):
+            self._paint(slot, masks)
+        return self._settled(masks, principal)
+
+    def rows(self, principals: Iterable[str]) -> Iterator[tuple[str, MatrixRow]]:
+        """Yield each caller with what it may do."""
+        return ((principal, self.row(principal)) for principal in principals)
+
+    def _settled(self, masks: Masks, principal: str) -> MatrixRow:
+        """Return what `authorizer.settle` says of all operations at once."""
+        allowed, denied, maybe_allowed, maybe_denied = masks.view("<u2").reshape(-1, 4).T
+        if not self.rules.allow_everyone and not self._has_unknown:
+            return MatrixRow(allowed & ~denied, np.zeros(len(masks), np.uint16))
+        default = np.where(self._covered | (not self.rules.allow_everyone), 0, ALL_BITS).astype(np.uint16)
+        if not self._has_unknown:
+            return MatrixRow((allowed | default) & ~denied, np.zeros(len(masks), np.uint16))
+        may_allow, may_deny, may_end_default = self._unknown_patterns(principal)
+        can_be_allowed = allowed | maybe_allowed | may_allow | default
+        by_default = ~allowed & default
+        can_be_denied = (maybe_denied | may_deny | ~(allowed | default)) & ~by_default
+        undecided = ~denied & can_be_allowed & (can_be_denied | (by_default & may_end_default))
+        return MatrixRow((allowed | default) & ~denied & ~undecided, undecided)
+
+    def _unknown_patterns(self, principal: str) -> tuple[np.uint16, np.uint16, np.uint16]:
+        """Return which operations the ACLs with an unknown pattern may allow, deny, or end the default of."""
+        allow = deny = end_default = 0
+        for operation in _OPERATION_BITS:
+            request = AccessRequest(principal, self.host, operation, self.resource_type, "")
+            readings = [
+                reading_of(request, binding, self.rules)
+                for binding in (self._table.unknown_patterns if self._table else ())
+            ]
+            allow |= any(reading in ("allow", "either", "perhaps") for reading in readings) << operation.code
+            deny |= any(reading in ("deny", "either") for reading in readings) << operation.code
+            end_default |= any(reading != "allow" for reading in readings) << operation.code
+        return np.uint16(allow), np.uint16(deny), np.uint16(end_default)
+
+    @cached_property
+    def _has_unknown(self) -> bool:
+        """Whether a value may stand for something that this program does not know."""
+        table = self._table
+        if table is None:
+            return False
+        return bool(table.unknown_patterns) or any(
+            mask >> MAYBE_SHIFT
+            for slot in table.slots.values()
+            for mask in (slot.empty, *slot.literals.values(), *slot.masks)
+        )
+
+    @cached_property
+    def _for_any_user(self) -> Masks:
+        masks = np.zeros(len(self.names), _MASK)
+        if self._table is not None:
+            for slot in _slots_for(self._table, ANY_USER, self.host, self.rules):
+                self._paint(slot, masks)
+        return masks
+
+    @cached_property
+    def _covered(self) -> NDArray[np.bool_]:
+        masks = np.zeros(len(self.names), _MASK)
+        if self._table is not None:
+            self._paint(self._table.covered, masks)
+        covered: NDArray[np.bool_] = masks != 0
+        return covered
+
+    def _paint(self, slot: Slot, masks: Masks) -> None:
+        """Lay a slot's masks over those of the names."""
+        names = self.sorted_names
+        prefixed = None
+        for prefix, mask in zip(slot.prefixes, slot.masks, strict=True):
+            reach = self._ranges.get(prefix)
+            if reach is None:
+                reach = self._ranges[prefix] = names.range_of(prefix)
+            start, end = reach
+            if start < end:
+                if prefixed is None:
+                    prefixed = np.zeros(len(masks), np.uint64)
+                # Shorter prefixes come first, and a longer one's mask holds theirs.
+                prefixed[start:end] = mask
+        if prefixed is not None:
+            masks |= prefixed
+        found = [(self._place[name], mask) for name, mask in slot.literals.items() if name in self._place]
+        if found:
+            places, exact = zip(*found, strict=True)
+            masks[list(places)] |= np.array(exact, np.uint64)
+        if slot.wild:
+            masks[self._under_wildcard] |= np.uint64(slot.wild)
+        if slot.empty:
+            masks[[empty_prefix_covers(name, self.rules) for name in self.names]] |= np.uint64(slot.empty)
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
+
+    @cached_property
+    def _under_wildcard(self) -> NDArray[np.bool_]:
+        return np.array([wildcard_covers(name, self.rules) for name in self.names], np.bool_)
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixRow:
+    """One caller's cells: for each name the operations that are allowed, and those that cannot be told."""
+
+    allowed: Bits
+    undecided: Bits
+
+    def may(self, operation: Operation) -> NDArray[np.bool_]:
+        """Return for each name whether the operation is allowed."""
+        return (self.allowed >> operation.code & 1).astype(np.bool_)
+
+    def runs(self) -> tuple[Places, Bits, Bits]:
+        """Return where neighbours differ, and what holds from there on: small where prefixes rule."""
+        changes = (np.diff(self.allowed) != 0) | (np.diff(self.undecided) != 0)
+        starts = np.concatenate(([0], np.flatnonzero(changes) + 1))[: len(self.allowed)]
+        return starts, self.allowed[starts], self.undecided[starts]
+
+
+class _Asked:
+    """The rows of one resource type, sorted by caller and name."""
+
+    def __init__(self, requests: Requests, rows: Places) -> None:
+        names = requests.names
+        used = np.zeros(len(names.values), np.bool_)
+        used[names.codes[rows]] = True
+        texts = [names.values[code] for code in np.flatnonzero(used)]
+        self.names = SortedNames(texts)
+        self.place = {name: place for place, name in enumerate(self.names)}
+        ranks = np.zeros(len(names.values), np.int64)
+        ranks[used] = [self.place[text] for text in texts]
+        unsorted = ranks[names.codes[rows]]
+        by_caller = requests.principals.codes[rows] * len(self.names) + unsorted
+        order = np.argsort(by_caller)
+        self.rows = rows[order]
+        self.ranks = unsorted[order]
+        self.principals, self.hosts = requests.principals.values, requests.hosts.values
+        self.principal_codes = requests.principals.codes[self.rows]
+        self.host_codes = requests.hosts.codes[self.rows]
+        operations = requests.operations
+        bits = np.array([1 << operation.code for operation in operations.values], np.uint64)
+        self.bits = bits[operations.codes[self.rows]]
+
+
+class _Chosen:
+    """The slots of one MaskTable that count for the callers who are asked about."""
+
+    def __init__(self, table: MaskTable, asked: _Asked, rules: Rules) -> None:
+        self.table, self.asked, self.rules = table, asked, rules
+        self.slots: list[Slot] = []
+        self.numbers: dict[int, int] = {}
+        self.passes = list(self._passes())
+
+    @property
+    def patterns(self) -> int:
+        """How many patterns there are to lay out."""
+        return sum(len(slot.literals) + len(slot.prefixes) for slot in self.slots)
+
+    def bases(self) -> tuple[NDArray[np.uint8], Places]:
+        """Return the code of each row's basis, and the rows of which this cannot be told here."""
+        asked, table = self.asked, self.table
+        flat = _Flat(self.slots, asked, self.rules)
+        masks = flat.of_one(self._number((ANY_USER, WILDCARD)))[asked.ranks]
+        for rows, numbers in self.passes:
+            masks[rows] |= flat.of_many(numbers, asked.ranks[rows])
+        bits = asked.bits
+        denied = masks >> np.uint64(DENY_SHIFT) & bits != 0
+        allowed = masks & bits != 0
+        covered = flat.covered(table.covered)[asked.ranks]
+        default = Basis.DEFAULT_ALLOW if self.rules.allow_everyone else Basis.DEFAULT_DENY
+        bases = np.where(covered, np.uint8(_CODES[Basis.NO_ALLOW_ACL]), np.uint8(_CODES[default]))
+        bases[allowed] = _CODES[Basis.ALLOW_ACL]
+        bases[denied] = _CODES[Basis.DENY_ACL]
+        return bases, np.flatnonzero(masks >> np.uint64(MAYBE_SHIFT) != 0)
+
+    def _passes(self) -> Iterator[tuple[Places, Places]]:
+        """Yield rows with the number of a slot that counts for each of them."""
+        asked, slots = self.asked, self.table.slots
+        hosts = {host: code for code, host in enumerate(asked.hosts)}
+        principals = {principal: code for code, principal in enumerate(asked.principals)}
+        self._number((ANY_USER, WILDCARD))
+        on_any_host = np.full(len(principals), -1, np.int64)
+        for_any_user = np.full(len(hosts), -1, np.int64)
+        pairs: dict[int, list[int]] = {}
+        for caller, host in slots:
+            if host == WILDCARD:
+                if caller in principals:
+                    on_any_host[principals[caller]] = self._number((caller, host))
+            elif host in hosts:
+                if caller == ANY_USER:
+                    for_any_user[hosts[host]] = self._number((caller, host))
+                elif caller in principals:
+                    pair = principals[caller] * len(hosts) + hosts[host]
+                    pairs.setdefault(pair, []).append(self._number((caller, host)))
+        yield _where_any(on_any_host[asked.principal_codes])
+        yield _where_any(for_any_user[asked.host_codes])
+        asked_pairs = asked.principal_codes * len(hosts) + asked.host_codes
+        for pair, slot in self._in_ranges(asked_pairs, principals):
+            pairs.setdefault(pair, []).append(self._number_of(slot))
+        while pairs:
+            keys = np.array(sorted(pairs), np.int64)
+            numbers = np.array([pairs[key].pop() for key in keys.tolist()], np.int64)
+            places = np.minimum(np.searchsorted(keys, asked_pairs), len(keys) - 1)
+            rows = np.flatnonzero(keys[places] == asked_pairs)
+            yield rows, numbers[places[rows]]
+            pairs = {pair: left for pair, left in pairs.items() if left}
+
+    def _in_ranges(self, asked_pairs: Places, principals: Mapping[str, int]) -> Iterator[tuple[int, Slot]]:
+        """Yield each asked caller and host with the slots of the address ranges that hold the host."""
+        ranges = self.table.ranges if self.rules.cidr_hosts else {}
+        if not ranges:
+            return
+        hosts = self.asked.hosts
+        everyone = ranges.get(ANY_USER)
+        for pair in np.unique(asked_pairs).tolist():
+            own = ranges.get(self.asked.principals[pair // len(hosts)])
+            for table in {id(found): found for found in (own, everyone) if found is not None}.values():
+                for slot in table.holding(hosts[pair % len(hosts)]):
+                    yield pair, slot
+
+    def _number(self, key: tuple[str, str]) -> int:
+        slot = self.table.slots.get(key)
+        return self._number_of(slot) if slot is not None else -1
+
+    def _number_of(self, slot: Slot) -> int:
+        number = self.numbers.get(id(slot))
+        if number is None:
+            number = self.numbers[id(slot)] = len(self.slots)
+            self.slots.append(slot)
+        return number
+
+
+class _Flat:
+    """Slots side by side: slot number and place of a name together are one number to look up."""
+
+    def __init__(self, slots: Sequence[Slot], asked: _Asked, rules: Rules) -> None:
+        self.names, self.rules, self.size = asked.names, rules, len(asked.names)
+        self.place = asked.place
+        self.slots = slots
+        self.wild = np.array([slot.wild for slot in slots], np.uint64)
+        self.empty = np.array([slot.empty for slot in slots], np.uint64)
+        self._make_literals()
+        self._make_runs()
+
+    def of_many(self, numbers: Places, ranks: Places) -> Masks:
+        """Return the mask that each of these slots has for a name."""
+        masks: Masks = self.run_masks[
+            np.searchsorted(self.run_keys, numbers * (self.size + 1) + ranks, side="right") - 1
+        ]
+        if len(self.literal_keys):
+            keys = numbers * self.size + ranks
+            places = np.minimum(np.searchsorted(self.literal_keys, keys), len(self.literal_keys) - 1)
+            masks = masks | np.where(
+                self.literal_keys[places] == keys, self.literal_masks[places], np.uint64(0)
+            )
+        if self.wild.any():
+            masks |= np.where(self.under_wildcard[ranks], self.wild[numbers], np.uint64(0))
+        if self.empty.any():
+            masks |= np.where(self.under_empty_prefix[ranks], self.empty[numbers], np.uint64(0))
+        return masks
+
+    def of_one(self, number: int) -> Masks:
+        """Return a slot's mask for every name."""
+        if number < 0:
+            return np.zeros(self.size, np.uint64)
+        return self.of_many(np.full(self.size, number, np.int64), np.arange(self.size))
+
+    def covered(self, slot: Slot) -> NDArray[np.bool_]:
+        """Return for every name whether this slot has any mask for it."""
+        outermost = [prefix for prefix, parent in zip(slot.prefixes, slot.parents, strict=True) if parent < 0]
+        if len(outermost) > self.size:
+            return np.fromiter((slot.mask(name, self.rules) for name in self.names), np.bool_, self.size)
+        found = np.fromiter((name in slot.literals for name in self.names), np.bool_, self.size)
+        for prefix in outermost:
+            start, end = self.names.range_of(prefix)
+            found[start:end] = True
+        if slot.wild:
+            found |= self.under_wildcard
+        if slot.empty:
+            found |= self.under_empty_prefix
+        return found
+
+    @cached_property
+    def under_wildcard(self) -> NDArray[np.bool_]:
+        return np.fromiter((wildcard_covers(name, self.rules) for name in self.names), np.bool_, self.size)
+
+    @cached_property
+    def under_empty_prefix(self) -> NDArray[np.bool_]:
+        return np.fromiter(
+            (empty_prefix_covers(name, self.rules) for name in self.names), np.bool_, self.size
+        )
+
+    def _make_literals(self) -> None:
+        texts: list[str] = []
+        given: list[int] = []
+        for slot in self.slots:
+            texts += slot.literals
+            given += slot.literals.values()
+        lengths = [len(slot.literals) for slot in self.slots]
+        numbers = np.repeat(np.arange(len(self.slots)), lengths)
+        places = np.array([self.place.get(text, -1) for text in texts], np.int64)
+        known = places >= 0
+        keys = (numbers * self.size + places)[known]
+        order = np.argsort(keys)
+        self.literal_keys = keys[order]
+        self.literal_masks = np.array(given, np.uint64)[known][order]
+
+    def _make_runs(self) -> None:
+        """Make of each slot's nested ranges the places where its mask changes, from place 0 on."""
+        prefixes: list[str] = []
+        given: list[int] = []
+        above: list[int] = []
+        for slot in self.slots:
+            prefixes += slot.prefixes
+            given += slot.masks
+            above += slot.parents
+        lengths = [len(slot.prefixes) for slot in self.slots]
+        numbers = np.repeat(np.arange(len(self.slots)), lengths)
+        offsets = np.repeat(np.cumsum([0, *lengths])[:-1], lengths)
+        known = {prefix: self.names.range_of(prefix) for prefix in set(prefixes)}
+        ends = np.array([known[prefix] for prefix in prefixes], np.int64).reshape(-1, 2)
+        masks, parents = np.array(given, np.uint64), np.array(above, np.int64)
+        outside = np.where(parents >= 0, masks[parents + offsets], np.uint64(0)) if len(masks) else masks
+        holds = ends[:, 0] < ends[:, 1]
+        base = numbers[holds] * (self.size + 1)
+        # Of several changes at one place the last one counts: ranges end before others begin, the
+        # inner ones first, and begin with the outer ones first.
+        keys = np.concatenate(
+            [
+                np.arange(len(self.slots)) * (self.size + 1),
+                (base + ends[holds, 1])[::-1],
+                base + ends[holds, 0],
+            ]
+        )
+        values = np.concatenate([np.zeros(len(self.slots), np.uint64), outside[holds][::-1], masks[holds]])
+        order = np.argsort(keys, kind="stable")
+        keys, values = keys[order], values[order]
+        last = np.append(keys[1:] != keys[:-1], True)[: len(keys)]
+        self.run_keys, self.run_masks = keys[last], values[last]
+
+
+def _flags(column: Column, values: Sequence[bool]) -> NDArray[np.bool_]:
+    """Return for each row what holds for its value."""
+    return np.array(values, np.bool_)[column.codes] if any(values) else np.zeros(len(column), np.bool_)
+
+
+def _where_any(numbers: Places) -> tuple[Places, Places]:
+    rows = np.flatnonzero(numbers >= 0)
+    return rows, numbers[rows]
+
+
+def _decide_each(
+    requests: Requests, rows: Places, index: AclIndex, rules: Rules, bases: NDArray[np.uint8]
+) -> None:
+    """Ask `decide` about these rows, once for equal ones."""
+    known: dict[tuple[int, ...], int] = {}
+    columns = (
+        requests.principals,
+        requests.hosts,
+        requests.operations,
+        requests.resource_types,
+        requests.names,
+    )
+    for place, *codes in zip(
+        rows.tolist(), *(column.codes[rows].tolist() for column in columns), strict=True
+    ):
+        key = tuple(codes)
+        code = known.get(key)
+        if code is None:
+            code = known[key] = _CODES[decide(requests.row(place), index, rules)[1]]
+        bases[place] = code
+
+
+def _slots_for(table: MaskTable, principal: str, host: str, rules: Rules) -> Iterator[Slot]:
+    """Yield the slots that name this principal and admit this host."""
+    for named in (WILDCARD, host):
+        slot = table.slots.get((principal, named))
+        if slot is not None:
+            yield slot
+    if rules.cidr_hosts and principal in table.ranges:
+        yield from table.ranges[principal].holding(host)
+
+
+def _unnamed(index: AclIndex) -> str:
+    """Return a host that no ACL admits by name."""
+    host = "any other address"
+    while host in index.hosts:
+        host += "."
+    return host
