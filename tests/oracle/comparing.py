@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from aclweb.acl.authorizer import Basis, authorize, decide
 from aclweb.acl.explain import broker_rule
 from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, PermissionType
+from aclweb.acl.model import AccessRequest, AclBinding, PermissionType
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
 from tests import reference
 from tests.oracle.jvm import JavaProgram
@@ -27,6 +27,9 @@ PROGRAM = "Decisions"
 
 PATIENCE_SECONDS = 600
 """How long one world may take; the program itself gives up a decision long before."""
+
+REPORTED_EVERY = 4
+"""The reference sorts all ACLs anew to say which one is logged; so it is asked less often."""
 
 _FAILURES = {
     "!": "failed with an exception",
@@ -124,6 +127,11 @@ def differences(
             referred = reference.answer(request, world.bindings, rules)[0]
             if referred != result:
                 yield Difference(target, world, request, result, f"has a reference that says {referred}")
+            if rule and number % (REPORTED_EVERY * refer_every) == 0:
+                reported = reference.reported(request, world.bindings, rules)
+                if reported != _named(world, letter):
+                    told = f"has a reference that names {reported}"
+                    yield Difference(target, world, request, f"{result} by {json.dumps(acl)}", told)
     for request, letter in zip(world.type_requests(), type_letters, strict=True):
         number += 1
         if letter not in "+-":
@@ -138,6 +146,10 @@ def differences(
         for how, given in answers.items():
             if given != result:
                 yield Difference(target, world, request, result, f"{how} {given}")
+
+
+def _named(world: World, letter: str) -> AclBinding | None:
+    return world.bindings[ord(letter) - ord(FIRST_ACL)] if letter >= FIRST_ACL else None
 
 
 def compare(
