@@ -152,8 +152,12 @@ class Decision:
             for finding in self.findings
             if finding.counted and finding.binding.permission_type is permission
         )
-        if self.request.resource_name is not None or permission is PermissionType.DENY:
+        if self.request.resource_name is not None:
             return counted
+        if permission is PermissionType.DENY:
+            # Wherever such a pattern reaches, it is a DENY of the type.
+            unknown = own_by_type(self.request, self.unknowns, self.rules)
+            return (*counted, *(binding for binding in unknown if binding.is_deny))
         return _allows_by_type(self.request, [finding.binding for finding in self.findings], self.rules)
 
     def _result_under(self, rules: Rules) -> Result:

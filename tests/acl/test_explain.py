@@ -233,6 +233,15 @@ def test_a_whole_type_under_a_deny_is_said_to_have_no_allow_that_reaches_beyond(
     assert "One ACL on any one topic that no DENY covers would allow it" in " ".join(reasons.sentences)
 
 
+@pytest.mark.parametrize("authorizer", ["standard", "acl"])
+def test_a_deny_that_reaches_nobody_knows_where_is_named_for_a_whole_type(authorizer: str) -> None:
+    far = deny("User:bob", "READ", "payments", pattern="UNKNOWN")
+    asked = ask("User:bob", "READ", None)
+    decision = authorize(asked, AclIndex([far, allow("User:eve", "READ", "x")]), Rules(authorizer))
+    assert (decision.basis, decision.determining) == (Basis.DENY_ACL, (far,))
+    assert "1 ACL denies it" in explain(decision).sentence
+
+
 def test_a_fix_for_a_whole_type_takes_a_name_that_the_caller_has_already() -> None:
     own, strange = allow("User:bob", "READ", "orders"), allow("User:eve", "WRITE", "billing")
 
