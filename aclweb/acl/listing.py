@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from typing import Self, TypeVar
 
 from aclweb.acl.model import (
@@ -104,10 +107,10 @@ def read_listing(text: str, problems: Problems) -> Iterator[tuple[int, AclBindin
 
 
 def _pieces(text: str, problems: Problems) -> Iterator[_Piece]:
-    lines = text.split("\n")
+    lines = _Lines(text.split("\n"))
     at = 0
-    while at < len(lines):
-        first = lines[at]
+    while at < len(lines.texts):
+        first = lines.texts[at]
         if not first.strip(" \t\r"):
             at += 1
             continue
@@ -119,7 +122,7 @@ def _pieces(text: str, problems: Problems) -> Iterator[_Piece]:
             )
             at += 1
             continue
-        end = _end_of_piece(lines, at)
+        end = lines.end_of_piece(at)
         if end is None:
             problems.add(
                 at + 1,
@@ -129,30 +132,66 @@ def _pieces(text: str, problems: Problems) -> Iterator[_Piece]:
             )
             at += 1
             continue
-        yield _Piece(at + 1, "\n".join(lines[at:end]))
+        yield _Piece(at + 1, "\n".join(lines.texts[at:end]))
         at = end
 
 
-def _end_of_piece(lines: list[str], start: int) -> int | None:
-    """Return the index after the last line of the piece that starts at `start`; None if it never ends.
+class _Lines:
+    """The lines of a listing; where pieces can end is looked for once, so that damage costs no more than size."""
 
-    A piece ends at the first line with which it is complete. The search gives up at a line
-    that is a complete piece by itself: what stands before it is damaged.
-    """
-    shape = next((shape for shape in _SHAPES if shape.begins.match(lines[start])), None)
-    if shape is None:
+    def __init__(self, texts: list[str]) -> None:
+        self.texts = texts
+        self._ends: dict[_Shape, list[int]] = {}
+
+    def end_of_piece(self, start: int) -> int | None:
+        """Return the index after the last line of the piece that starts at `start`; None if it never ends.
+
+        A piece ends at the first line with which it is complete. The search gives up at a line
+        that is a complete piece by itself: what stands before it is damaged.
+        """
+        first = self.texts[start]
+        shape = next((shape for shape in _SHAPES if shape.begins.match(first)), None)
+        if shape is None:
+            return None
+        if shape.whole.fullmatch(first):
+            return start + 1
+        last = next(_from(self._whole, start + 1), len(self.texts) - 1)
+        # Nothing is complete before the words that part its fields.
+        inner = start if shape is not _ENTRY else next(_from(self._parted, start), len(self.texts))
+        for end in _from(self._ends_of(shape), max(inner, start + 1)):
+            if end > last or self._sizes[end + 1] - self._sizes[start] > LONGEST_PIECE:
+                return None
+            if shape.whole.fullmatch("\n".join(self.texts[start : end + 1])):
+                return end + 1
         return None
-    length = 0
-    for end in range(start + 1, len(lines) + 1):
-        last = lines[end - 1]
-        length += len(last) + 1
-        if length > LONGEST_PIECE:
-            return None
-        if shape.ends.search(last) and shape.whole.fullmatch("\n".join(lines[start:end])):
-            return end
-        if end - 1 > start and any(other.whole.fullmatch(last) for other in _SHAPES):
-            return None
-    return None
+
+    @cached_property
+    def _whole(self) -> list[int]:
+        """The lines that are pieces by themselves."""
+        return self._where(lambda text: any(shape.whole.fullmatch(text) for shape in _SHAPES))
+
+    @cached_property
+    def _parted(self) -> list[int]:
+        return self._where(lambda text: ", host=" in text)
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        """How many characters stand before each line, and before the end."""
+        return list(accumulate((len(text) + 1 for text in self.texts), initial=0))
+
+    def _ends_of(self, shape: _Shape) -> list[int]:
+        if shape not in self._ends:
+            self._ends[shape] = self._where(lambda text: shape.ends.search(text) is not None)
+        return self._ends[shape]
+
+    def _where(self, holds: Callable[[str], bool]) -> list[int]:
+        return [at for at, text in enumerate(self.texts) if holds(text)]
+
+
+def _from(places: list[int], start: int) -> Iterator[int]:
+    """Yield the places of an ordered list from `start` on."""
+    for at in range(bisect_left(places, start), len(places)):
+        yield places[at]
 
 
 def _pattern(header: str) -> ResourcePattern:
