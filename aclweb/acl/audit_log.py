@@ -111,17 +111,22 @@ _STANDARD_END = re.compile(
     rf"(.*) for request = (\w+) with resourceRefCount = ({_COUNT}) based on rule ({_RULE})", re.DOTALL
 )
 _ACL_END = re.compile(rf"(.*) for request = (\w+) with resourceRefCount = ({_COUNT})", re.DOTALL)
-_STANDARD_HEAD = re.compile(
-    r"Principal = (.*) is (Allowed|Denied) operation = ([A-Za-z_]+) from host = (\S+)"
-    r" on resource = ([A-Za-z]+):(.*)",
-    re.DOTALL,
-)
-_OLDER_HEAD = re.compile(
-    r"Principal = (.*) is (Allowed|Denied) Operation = ([A-Za-z_]+) from host = (\S+)"
-    r" on resource = ([A-Za-z]+):(.*)",
-    re.DOTALL,
-)
-_PATTERN_WORD = re.compile(r"([A-Z]+):(.*)", re.DOTALL)
+
+
+def _head(operation: str, pattern: str) -> re.Pattern[str]:
+    """Return what reads a record up to its end; greedy, it leaves the last place where a principal can end."""
+    return re.compile(
+        rf"Principal = (.*) is (Allowed|Denied) {operation} = ([A-Za-z_]+) from host = (\S+)"
+        rf" on resource = ([A-Za-z]+):{pattern}(.*)",
+        re.DOTALL,
+    )
+
+
+_PATTERN = f"({'|'.join(PatternType.__members__)}):"
+_STANDARD_HEAD = _head("operation", _PATTERN)
+_ACL_HEAD = _head("Operation", _PATTERN)
+_OLDEST_HEAD = _head("Operation", "()")
+
 # The rule's ACL up to its name, from its operation on, and between its name and its principal.
 _ACL_START = re.compile(r"MatchingAcl\(acl=StandardAcl[\[(]resourceType=([A-Z_]+), resourceName=")
 _ACL_REST = re.compile(r", operation=([A-Z_]+), permissionType=([A-Z]+)[\])]\)")
@@ -204,13 +209,14 @@ def _parse_message(message: str, time: str | None, level: str | None) -> AccessE
     older = _ACL_END.fullmatch(message)
     if older is not None:
         rest, api_name, count = older.groups()
-        head = _OLDER_HEAD.fullmatch(rest)
+        head = _ACL_HEAD.fullmatch(rest)
         if head is not None:
             return _event(time, level, head, rest, _End(api_name, int(count), None), "acl")
 
-    head = _OLDER_HEAD.fullmatch(message)
-    if head is not None:
-        return _event(time, level, head, message, _End(None, None, None), "simple-2.0")
+    for pattern, family in ((_ACL_HEAD, "simple-2.0"), (_OLDEST_HEAD, "simple-0.9")):
+        head = pattern.fullmatch(message)
+        if head is not None:
+            return _event(time, level, head, message, _End(None, None, None), family)
     for pattern, reason in _NOTES:
         if pattern.fullmatch(message):
             return NotDecision(reason)
@@ -220,17 +226,7 @@ def _parse_message(message: str, time: str | None, level: str | None) -> AccessE
 def _event(
     time: str | None, level: str | None, head: re.Match[str], rest: str, end: _End, family: str
 ) -> AccessEvent | NotDecision:
-    principal, result, operation, host, resource_type, resource = head.groups()
-    pattern_type: PatternType | None = None
-    name = resource
-    word = _PATTERN_WORD.fullmatch(resource)
-    if word is not None and word.group(1) in PatternType.__members__:
-        pattern_type, name = PatternType[word.group(1)], word.group(2)
-    elif family == "simple-2.0":
-        family = "simple-0.9"
-    else:
-        return NotDecision(UNREADABLE)
-
+    principal, result, operation, host, resource_type, pattern_type, name = head.groups()
     rule, acl = end.rule, None
     if rule is not None and rule.startswith("MatchingAcl"):
         acl = _acl_of(rule, principal, name)
@@ -246,7 +242,7 @@ def _event(
         host=host,
         resource_type=_RESOURCE_TYPES.get(resource_type.upper(), ResourceType.UNKNOWN),
         resource_name=name,
-        pattern_type=pattern_type,
+        pattern_type=PatternType[pattern_type] if pattern_type else None,
         api_name=end.api_name,
         ref_count=end.ref_count,
         rule=rule,
