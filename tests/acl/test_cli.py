@@ -65,7 +65,7 @@ def answers(text: str) -> list[dict[str, object]]:
 # The command itself.
 
 
-@pytest.mark.parametrize("arguments", [[], ["lynt", "--acls", "x"], ["glob"], ["--json"], ["decid"]])
+@pytest.mark.parametrize("arguments", [[], ["lynt", "--acls", "x"], ["globs"], ["--json"], ["decid"]])
 def test_an_unknown_command_gives_one_usage_sentence(run, arguments):
     status, out, err = run(*arguments)
 
@@ -352,7 +352,7 @@ def test_check_looks_at_a_default_only_where_it_applies(run):
         (scenario(request=..., requests=[], expected=["ALLOWED"]), "1 answer for 0 requests"),
         (scenario(authorizer="kraft"), "'kraft'"),
         (scenario(authorizer=None), "authorizer is null"),
-        (scenario(authorizer="glob"), "'glob'"),
+        (scenario(authorizer="glob", kafka_version="4.3"), "'glob'"),
         (scenario(kafka_version="1.0"), "'1.0'"),
         (scenario(config={"super.users": "bob"}), "super.users"),
         (scenario(config={"acl.super": 1}), "'acl.super'"),
@@ -506,6 +506,18 @@ def test_whatif_reads_a_delta_and_new_topics_and_other_rules(run):
     assert default["gains"]
     assert not any(upgrade[name] for name in ("gains", "loses"))
     assert {gain["principal"] for gain in super_user["gains"]} == {"User:root"}
+
+
+def test_whatif_compares_two_whole_sets_of_acls_as_access(run):
+    acls("a", BOB_READS, allow("User:eve", "READ", "orders"), allow("User:eve", "DESCRIBE", "orders"))
+    acls("b", allow("User:eve", "READ", "orders"), allow("User:zoe", "READ", "orders"))
+    (impact,) = answers(run("whatif", "--acls", "a", "--to-acls", "b", "--json")[1])
+    status, _out, err = run("whatif", "--acls", "a", "--to-acls", "b", "--add", "a")
+
+    assert {gain["principal"] for gain in impact["gains"]} == {"User:zoe"}
+    assert {loss["principal"] for loss in impact["loses"]} == {"User:bob"}
+    assert status == 2
+    assert "leave out --add" in err
 
 
 def test_whatif_takes_the_callers_and_resources_of_requests_as_given(run):
@@ -802,7 +814,7 @@ def test_a_file_that_is_none_is_told_with_its_line(run, content, message):
     "options",
     [
         ["--authorizer", "kraft"],
-        ["--authorizer", "glob"],
+        ["--authorizer", "glob", "--kafka-version", "4.3"],
         ["--authorizer", "acl", "--kafka-version", "4.0"],
         ["--kafka-version", "3.8"],
         ["--kafka-version", "four"],

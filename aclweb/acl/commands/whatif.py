@@ -1,4 +1,4 @@
-"""whatif: what would this edit, new topic or other broker setting change, and for whom?"""
+"""whatif: what would this edit, other set of ACLs, new topic or broker setting change, and for whom?"""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from aclweb.acl.commands.options import (
     declared,
     rules_from,
 )
+from aclweb.acl.delta import Delta
 from aclweb.acl.explain import name_text
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import AclError, ResourceType
@@ -45,6 +46,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--add", metavar="FILE", help="ACLs to add, in any notation")
     parser.add_argument("--remove", metavar="FILE", help="ACLs to remove, in any notation")
     parser.add_argument("--delta", metavar="FILE", help='ACLs in JSON with "op": "add" or "remove"')
+    parser.add_argument(
+        "--to-acls",
+        metavar="FILE",
+        help="all ACLs as they are afterwards, in place of an edit, in any notation",
+    )
     parser.add_argument("--new-topic", metavar="NAME", action="append", default=[], help="may be repeated")
     for what in ("topics", "groups", "transactional-ids", "principals", "hosts"):
         parser.add_argument(
@@ -71,7 +77,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     after_rules = _after_rules(given, rules)
     watched = _watched(given.fail_on)
     index = AclIndex(inputs.bindings(given.acls, given.format))
-    delta = inputs.delta(add=given.add, remove=given.remove, delta=given.delta, format=given.format)
+    delta = _delta(given, inputs, index)
     names = _names(given, inputs)
     inputs.require_good()
 
@@ -80,6 +86,14 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     found = impact.as_dict()
     emit([as_json(found)] if given.json else _in_words(impact))
     return DID_NOT_HOLD if any(found[name] for name in watched) else DONE
+
+
+def _delta(given: argparse.Namespace, inputs: Inputs, index: AclIndex) -> Delta:
+    if given.to_acls is None:
+        return inputs.delta(add=given.add, remove=given.remove, delta=given.delta, format=given.format)
+    if any(option is not None for option in (given.add, given.remove, given.delta)):
+        raise UsageError("--to-acls holds all ACLs afterwards; leave out --add, --remove and --delta.")
+    return Delta.between(index.bindings, inputs.bindings(given.to_acls, given.format))
 
 
 def _after_rules(given: argparse.Namespace, rules: Rules) -> Rules | None:
