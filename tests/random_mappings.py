@@ -45,6 +45,9 @@ WILD = (
 )
 
 
+WILD_WITHOUT_GROUPS = (".*", ".+", "[a-zA-Z0-9.-]*", "[^@]*", "\\S*", "\\w+", ".*?", ".{1,9}")
+
+
 @dataclass(frozen=True)
 class MappingCase:
     """One question: `kind` is ssl or kerberos; `about` names what is in it."""
@@ -62,13 +65,24 @@ def random_case(rng: random.Random, *, names: int = 1) -> MappingCase:
 
 def random_ssl_case(rng: random.Random, names: int) -> MappingCase:
     about: set[str] = set()
-    subjects = tuple(random_subject(rng) for _ in range(names))
+    subjects = _alike(rng, [random_subject(rng) for _ in range(names)])
     rules = [_ssl_rule(rng, rng.choice(subjects), about) for _ in range(rng.choice((1, 1, 2, 3)))]
     text = rng.choice((",", ", ", " , ")).join(rules)
     if rng.random() < 0.04:
         about.add("broken")
         text = _broken(rng, text)
     return MappingCase("ssl", text, subjects, "", frozenset(about))
+
+
+def _alike(rng: random.Random, names: list[str]) -> tuple[str, ...]:
+    """Some of the names as another one with a letter more or less, so that rules hit several."""
+    for at in range(1, len(names)):
+        if rng.random() < 0.5:
+            place = rng.randint(0, len(names[0]))
+            names[at] = (
+                names[0][:place] + rng.choice(("", "x", "B", "-")) + names[0][place + rng.randint(0, 1) :]
+            )
+    return tuple(names)
 
 
 def random_subject(rng: random.Random) -> str:
@@ -93,30 +107,34 @@ def _ssl_rule(rng: random.Random, name: str, about: set[str]) -> str:
     return f"RULE:{_slashed(pattern)}/{_slashed(replacement)}/{flag}"
 
 
-def _pattern(rng: random.Random, name: str, about: set[str], *, spoilt: float) -> tuple[str, str]:
-    """A pattern for a name, and a replacement with references to its groups."""
-    if rng.random() < 0.3:
+def _pattern(
+    rng: random.Random, name: str, about: set[str], *, spoilt: float, never: str = ""
+) -> tuple[str, str]:
+    """A pattern for a name without the letters `never`, and a replacement with references to its groups."""
+    drawn = random_pattern(rng)
+    if rng.random() < 0.3 and not set(never) & set(drawn.pattern + drawn.replacement):
         about.add("any pattern")
-        drawn = random_pattern(rng)
         return drawn.pattern, drawn.replacement
     about.add("pattern grown from a name")
-    pieces = _pieces(rng, name)
+    pieces = _pieces(rng, name, WILD_WITHOUT_GROUPS if ")" in never else WILD)
     if rng.random() < spoilt:
         pieces.insert(rng.randint(0, len(pieces)), rng.choice(("x", ",", "^", "$", "\\.", "(?i)")))
     pattern = "".join(pieces)
-    groups = pattern.count("(") - pattern.count("(?:") - pattern.count("(?i)") - pattern.count("\\(")
-    names = ["who"] if pattern.count("(?<who>") == 1 else []
     if rng.random() < 0.3:
         pattern = f"^{pattern}$"
-    return pattern, random_replacement(rng, max(groups, 0), names)
+    pattern = "".join(letter for letter in pattern if letter not in never)
+    groups = pattern.count("(") - pattern.count("(?:") - pattern.count("(?i)") - pattern.count("\\(")
+    names = ["who"] if pattern.count("(?<who>") == 1 else []
+    replacement = random_replacement(rng, max(groups, 0), names)
+    return pattern, "".join(letter for letter in replacement if letter not in never)
 
 
-def _pieces(rng: random.Random, name: str) -> list[str]:
+def _pieces(rng: random.Random, name: str, wild: tuple[str, ...]) -> list[str]:
     cuts = sorted({0, len(name), *(rng.randint(0, len(name)) for _ in range(rng.choice((1, 2, 2, 3))))})
     pieces = []
     for first, last in pairwise(cuts):
         part = name[first:last]
-        pieces.append(rng.choice(WILD) if rng.random() < 0.55 else _escaped(rng, part))
+        pieces.append(rng.choice(wild) if rng.random() < 0.55 else _escaped(rng, part))
     return pieces
 
 
@@ -152,7 +170,7 @@ def _broken(rng: random.Random, text: str) -> str:
 
 def random_kerberos_case(rng: random.Random, names: int) -> MappingCase:
     about: set[str] = set()
-    principals = tuple(random_principal(rng) for _ in range(names))
+    principals = _alike(rng, [random_principal(rng) for _ in range(names)])
     rules = [_kerberos_rule(rng, rng.choice(principals), about) for _ in range(rng.choice((1, 1, 2, 3)))]
     text = rng.choice((",", ", ", " , ")).join(rules)
     if rng.random() < 0.05:
@@ -194,17 +212,9 @@ def _kerberos_rule(rng: random.Random, name: str, about: set[str]) -> str:
     rule = f"RULE:[{count}:{form}]"
     if rng.random() < 0.5:
         about.add("pattern")
-        pattern, _replacement = _pattern(rng, base, about, spoilt=0.2)
-        rule += f"({_without(pattern, ',)') if rng.random() < 0.9 else '.*'})"
+        rule += f"({_pattern(rng, base, about, spoilt=0.2, never=',)')[0]})"
     if rng.random() < 0.5:
         about.add("substitution")
-        old, new = _pattern(rng, base[: rng.randint(0, len(base))], about, spoilt=0.2)
-        rule += f"s/{_without(old, ',/')}/{_without(new, ',/')}/{rng.choice(('', 'g'))}"
+        old, new = _pattern(rng, base[: rng.randint(0, len(base))], about, spoilt=0.2, never=",/")
+        rule += f"s/{old}/{new}/{rng.choice(('', 'g'))}"
     return rule + rng.choice(("", "", "", "L", "U", "/L", "/U"))
-
-
-def _without(text: str, letters: str) -> str:
-    if "(" in text and ")" in letters:
-        # A pattern cannot hold a closing bracket, so it can hold no group.
-        text = text.replace("(.*?)", ".*?").replace("(.*)", ".*").replace("(", "")
-    return "".join(letter for letter in text if letter not in letters)

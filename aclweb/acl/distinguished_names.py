@@ -104,11 +104,13 @@ _Part = list[_Attribute]
 
 def java_name(pasted: str) -> JavaName:
     """Return a pasted subject as X500Principal.getName() gives it; raise DistinguishedNameError."""
-    text = pasted.strip(" \t\r\n")
+    text = _without_outer_space(pasted)
     is_openssl = False
+    changes: list[str] = []
     prefix = _PREFIX.match(text)
     if prefix is not None:
         text = text[prefix.end() :]
+        changes.append(f"{shown(prefix[0].strip())} before the name was left out.")
     if _SLASH_PART.match(text):
         is_openssl = True
         parts = _read_slashes(text)
@@ -117,16 +119,26 @@ def java_name(pasted: str) -> JavaName:
         parts = reader.parts()
         is_subject = prefix is not None and not prefix[0].lower().startswith("owner")
         is_openssl = reader.has_spaced_signs or (is_subject and reader.has_spaced_commas)
-    changes: list[str] = []
     if is_openssl and len(parts) > 1:
         parts.reverse()
         changes.append(
             "The order was turned round: OpenSSL prints the first part of the certificate first, Java the last."
         )
     written = ",".join("+".join(_written(part, is_openssl, changes) for part in several) for several in parts)
-    if written != pasted and not changes:
+    if len(changes) == (prefix is not None) and written != text:
         changes.append("Spaces, capitals of the short names and escapes were put as Java writes them.")
     return JavaName(written, tuple(dict.fromkeys(changes)))
+
+
+def _without_outer_space(pasted: str) -> str:
+    text = pasted.strip(" \t\r\n")
+    backslashes = len(text) - len(text.rstrip("\\"))
+    if backslashes % 2 and pasted.rstrip("\t\r\n").startswith(
+        f"{text} ", len(pasted) - len(pasted.lstrip(" \t\r\n"))
+    ):
+        # The last space is escaped and belongs to the name.
+        return f"{text} "
+    return text
 
 
 def _read_slashes(text: str) -> list[_Part]:

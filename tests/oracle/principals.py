@@ -36,7 +36,7 @@ from tests.random_patterns import Drawn
 VERSIONS = ("4.4.0", "3.9.2")
 RECORDED = Path(__file__).parents[1] / "data" / "principals"
 CASES_FILE, MANIFEST_FILE = "mappings.jsonl.gz", "manifest.json"
-NAMES_PER_CASE = 4
+NAMES_PER_CASE = 6
 _SECONDS = 10
 # The errors that Kafka words itself; for others the class of Java is to blame.
 _WORDED = ("NoMatchingRule", "BadFormatString")
@@ -162,11 +162,35 @@ def read_recorded() -> Iterator[tuple[MappingCase, list[Answer]]]:
     """Yield every recorded case with what Kafka's classes answered."""
     with gzip.open(RECORDED / CASES_FILE, "rt", encoding="ascii") as file:
         for line in file:
-            kind, rules, realm, names, answers = json.loads(line)
+            kind, rules, realm, names, printed, answers = json.loads(line)
             yield (
                 MappingCase(kind, rules, tuple(names), realm),
-                [Answer("ok", answer) if isinstance(answer, str) else Answer(*answer) for answer in answers],
+                [_unpacked(name, printed, answer) for name, answer in zip(names, answers, strict=True)],
             )
+
+
+def _packed(case: MappingCase, answers: Sequence[Answer]) -> list[object]:
+    """Return a case for a line; what Kafka prints of the rules is kept once."""
+    printed = ""
+    packed: list[object] = []
+    for name, answer in zip(case.names, answers, strict=True):
+        before = f"No rules apply to {name}, rules "
+        if answer.how == "ok":
+            packed.append(answer.text)
+        elif answer.text.startswith(before):
+            printed = answer.text.removeprefix(before)
+            packed.append(0)
+        else:
+            packed.append([answer.how, answer.text] if answer.text else [answer.how])
+    return [case.kind, case.rules, case.realm, case.names, printed, packed]
+
+
+def _unpacked(name: str, printed: str, packed: object) -> Answer:
+    if isinstance(packed, str):
+        return Answer("ok", packed)
+    if isinstance(packed, list):
+        return Answer(*packed)
+    return Answer("error", f"No rules apply to {name}, rules {printed}")
 
 
 def record(count: int, seed: int) -> Counter[str]:
@@ -193,10 +217,7 @@ def record(count: int, seed: int) -> Counter[str]:
             continue
         kinds.update(f"{case.kind} {answer.how}" for answer in several[0])
         kinds.update(f"with {about}" for about in case.about)
-        packed = [answer.text if answer.how == "ok" else [answer.how, answer.text] for answer in several[0]]
-        lines.append(
-            json.dumps([case.kind, case.rules, case.realm, case.names, packed], separators=(",", ":"))
-        )
+        lines.append(json.dumps(_packed(case, several[0]), separators=(",", ":")))
     data = "".join(f"{line}\n" for line in lines).encode("ascii")
     (RECORDED / CASES_FILE).write_bytes(gzip.compress(data, 9, mtime=0))
     manifest = {

@@ -1,8 +1,8 @@
 """Which characters does a part of a pattern stand for?
 
 A CharacterSet answers for one code point and remembers its answers. What depends on Unicode's
-tables is answered for the characters that Unicode 13 has, as every Java from 17 on knows them:
-for a younger character, Javas differ and CannotTell is raised.
+tables is answered for the characters of Unicode 13 that are still the same in Unicode 16, as
+every Java from 17 to 25 knows them: for others, Javas differ and CannotTell is raised.
 """
 
 from __future__ import annotations
@@ -20,35 +20,36 @@ FIRST_SURROGATE, LAST_SURROGATE = 0xD800, 0xDFFF
 FIRST_SUPPLEMENTARY = 0x10000
 _ASCII = 128
 
-# Code points that got their character in Unicode 14 to 16.
-_YOUNG_TEXT = """
-61d 870-88e 890-891 897-89f 8b5 8c8-8d2 c3c c5d cdd cf3 ece 170d 1715 171f 180f 1ac1-1ace 1b4c 1b4e-1b4f
-1b7d-1b7f 1c89-1c8a 1dfa 20c0 2427-2429 2c2f 2c5f 2e53-2e5d 2ffc-2fff 31e4-31e5 31ef 9ffd-9fff a7c0-a7c1
-a7cb-a7cd a7d0-a7d1 a7d3 a7d5-a7dc a7f2-a7f4 fbc2 fd40-fd4f fdcf fdfe-fdff 10570-1057a 1057c-1058a 1058c-10592
-10594-10595 10597-105a1 105a3-105b1 105b3-105b9 105bb-105bc 105c0-105f3 10780-10785 10787-107b0 107b2-107ba
-10d40-10d65 10d69-10d85 10d8e-10d8f 10ec2-10ec4 10efc-10eff 10f70-10f89 11070-11075 110c2 1123f-11241 11380-11389
-1138b 1138e 11390-113b5 113b7-113c0 113c2 113c5 113c7-113ca 113cc-113d5 113d7-113d8 113e1-113e2 116b9 116d0-116e3
-11740-11746 11ab0-11abf 11b00-11b09 11bc0-11be1 11bf0-11bf9 11f00-11f10 11f12-11f3a 11f3e-11f5a 12f90-12ff2 1342f
-13439-13455 13460-143fa 16100-16139 16a70-16abe 16ac0-16ac9 16d40-16d79 18cff 1aff0-1aff3 1aff5-1affb 1affd-1affe
-1b11f-1b122 1b132 1b155 1cc00-1ccf9 1cd00-1ceb3 1cf00-1cf2d 1cf30-1cf46 1cf50-1cfc3 1d1e9-1d1ea 1d2c0-1d2d3
-1df00-1df1e 1df25-1df2a 1e030-1e06d 1e08f 1e290-1e2ae 1e4d0-1e4f9 1e5d0-1e5fa 1e5ff 1e7e0-1e7e6 1e7e8-1e7eb
-1e7ed-1e7ee 1e7f0-1e7fe 1f6dc-1f6df 1f774-1f776 1f77b-1f77f 1f7d9 1f7f0 1f8b2-1f8bb 1f8c0-1f8c1 1f979 1f9cc
-1fa75-1fa77 1fa7b-1fa7c 1fa87-1fa89 1fa8f 1faa9-1faaf 1fab7-1fabf 1fac3-1fac6 1face-1facf 1fad7-1fadc 1fadf-1fae9
-1faf0-1faf8 1fbcb-1fbef 2a6de-2a6df 2b735-2b739 2ebf0-2ee5d 31350-323af
+# Code points that got their character, another category or another case in Unicode 14 to 16.
+_UNSETTLED_TEXT = """
+19b 264 61d 870-88e 890-891 897-89f 8b5 8c8-8d2 c3c c5d cdd cf3 ece 10fc 170d 1715 171f 1734 180f 1ac1-1ace 1b4c
+1b4e-1b4f 1b7d-1b7f 1c89-1c8a 1dfa 20c0 2427-2429 2c2f 2c5f 2e53-2e5d 2ffc-2fff 31e4-31e5 31ef 9ffd-9fff
+a7c0-a7c1 a7cb-a7cd a7d0-a7d1 a7d3 a7d5-a7dc a7f2-a7f4 ab69 fbc2 fd40-fd4f fdcf fdfe-fdff 10570-1057a
+1057c-1058a 1058c-10592 10594-10595 10597-105a1 105a3-105b1 105b3-105b9 105bb-105bc 105c0-105f3 10780-10785
+10787-107b0 107b2-107ba 10d40-10d65 10d69-10d85 10d8e-10d8f 10ec2-10ec4 10efc-10eff 10f70-10f89 11070-11075
+110c2 1123f-11241 11380-11389 1138b 1138e 11390-113b5 113b7-113c0 113c2 113c5 113c7-113ca 113cc-113d5
+113d7-113d8 113e1-113e2 116b9 116d0-116e3 1171e 11740-11746 11ab0-11abf 11b00-11b09 11bc0-11be1 11bf0-11bf9
+11f00-11f10 11f12-11f3a 11f3e-11f5a 12f90-12ff2 1342f 13439-13455 13460-143fa 16100-16139 16a70-16abe
+16ac0-16ac9 16d40-16d79 18cff 1aff0-1aff3 1aff5-1affb 1affd-1affe 1b11f-1b122 1b132 1b155 1cc00-1ccf9
+1cd00-1ceb3 1cf00-1cf2d 1cf30-1cf46 1cf50-1cfc3 1d1e9-1d1ea 1d2c0-1d2d3 1df00-1df1e 1df25-1df2a 1e030-1e06d
+1e08f 1e290-1e2ae 1e4d0-1e4f9 1e5d0-1e5fa 1e5ff 1e7e0-1e7e6 1e7e8-1e7eb 1e7ed-1e7ee 1e7f0-1e7fe 1f6dc-1f6df
+1f774-1f776 1f77b-1f77f 1f7d9 1f7f0 1f8b2-1f8bb 1f8c0-1f8c1 1f979 1f9cc 1fa75-1fa77 1fa7b-1fa7c 1fa87-1fa89
+1fa8f 1faa9-1faaf 1fab7-1fabf 1fac3-1fac6 1face-1facf 1fad7-1fadc 1fadf-1fae9 1faf0-1faf8 1fbcb-1fbef
+2a6de-2a6df 2b735-2b739 2ebf0-2ee5d 31350-323af
 """
-_YOUNG = [
+_UNSETTLED = [
     (int(first, 16), int(last or first, 16))
-    for first, _dash, last in (span.partition("-") for span in _YOUNG_TEXT.split())
+    for first, _dash, last in (span.partition("-") for span in _UNSETTLED_TEXT.split())
 ]
-_YOUNG_STARTS = [first for first, _last in _YOUNG]
+_UNSETTLED_STARTS = [first for first, _last in _UNSETTLED]
 
 
 def is_settled(code_point: int) -> bool:
     """Return whether every Java from 17 on knows the same about this code point."""
-    if code_point < 0x500:
+    if code_point < 0x19B:
         return True
-    at = bisect_right(_YOUNG_STARTS, code_point) - 1
-    if at >= 0 and code_point <= _YOUNG[at][1]:
+    at = bisect_right(_UNSETTLED_STARTS, code_point) - 1
+    if at >= 0 and code_point <= _UNSETTLED[at][1]:
         return False
     is_noncharacter = 0xFDD0 <= code_point <= 0xFDEF or code_point & 0xFFFE == 0xFFFE
     return is_noncharacter or unicodedata.category(chr(code_point)) != "Cn"
@@ -58,8 +59,8 @@ def require_settled(code_point: int) -> None:
     """Raise CannotTell for a character that not every Java knows."""
     if not is_settled(code_point):
         raise CannotTell(
-            f"The character U+{code_point:04X} is younger than Unicode 13, so that what it is depends on "
-            "the broker's version of Java."
+            f"What kind of character U+{code_point:04X} is came or changed after Unicode 13, so that it depends "
+            "on the broker's version of Java."
         )
 
 

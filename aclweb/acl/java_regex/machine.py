@@ -38,8 +38,8 @@ from aclweb.acl.java_regex.program import (
 )
 from aclweb.acl.java_regex.tree import Greed, Place
 
-MOST_STEPS = 1_000_000
-"""The work for one question: about a second."""
+MOST_STEPS = 500_000
+"""The work for one question: about half a second."""
 
 FAILED = -1
 Span = tuple[int, int]
@@ -68,18 +68,20 @@ _ASCII = 128
 class Text:
     """A text as Java sees it: `units` of UTF-16, the code point at each and where the next one is."""
 
-    __slots__ = ("_text", "after", "points", "units")
+    __slots__ = ("_text", "after", "has_pairs", "points", "units")
 
     def __init__(self, text: str) -> None:
         self._text: str | None = text
         self.units = list(map(ord, text))
         self.points = self.units
         self.after: Sequence[int] = range(1, len(text) + 1)
+        self.has_pairs = False
         if not text.isascii() and max(self.units) >= characters.FIRST_SURROGATE:
             self._split_pairs(text)
 
     def _split_pairs(self, text: str) -> None:
         self._text = None
+        self.has_pairs = True
         encoded = text.encode("utf-16-le", "surrogatepass")
         self.units = memoryview(encoded).cast("H").tolist()
         points, after = list(self.units), list(range(1, len(self.units) + 1))
@@ -127,10 +129,11 @@ class _Attempts:
 class Machine:
     """One program on one text, for any number of questions with one budget of steps."""
 
-    def __init__(self, program: Program, text: Text, *, steps: int = MOST_STEPS) -> None:
+    def __init__(self, program: Program, text: Text, *, steps: int | None = None) -> None:
         self._program = program
         self._text = text
-        self._steps = steps
+        self._length = len(text)
+        self._steps = MOST_STEPS if steps is None else steps
         self._is_whole = False
         self._last_end = -1
         self._reset()
@@ -142,6 +145,7 @@ class Machine:
         self._tried: set[object] = set()
         self._ends: dict[tuple[int, int], int] = {}
         self._failed: set[tuple[int, int]] = set()
+        self._runs: dict[int, Span] = {}
 
     def matches(self) -> list[Span] | None:
         """Return what the groups took if the whole text matches."""
@@ -154,7 +158,7 @@ class Machine:
         """Return what the groups took in every match, as Java's find gives one after the other."""
         found: list[list[Span]] = []
         start, self._last_end = 0, -1
-        while start <= len(self._text):
+        while start <= self._length:
             spans = self._find(start)
             if spans is None:
                 break
@@ -174,8 +178,13 @@ class Machine:
         self._is_whole = False
         if self._last_end < 0:
             self._last_end = start
-        for at in range(start, len(self._text) + 1):
-            if self._program.has_supplementary and at > start and self._text.is_inside_of_pair(at):
+        for at in range(start, self._length + 1):
+            if (
+                self._text.has_pairs
+                and self._program.has_supplementary
+                and at > start
+                and self._text.is_inside_of_pair(at)
+            ):
                 continue
             end = self._run(self._program.start, at, is_outermost=True)
             if end != FAILED:
@@ -307,30 +316,50 @@ class Machine:
         return step.body, position
 
     def _run_of(self, step: Run, at: int, position: int, attempts: _Attempts) -> Way | None:
-        points, after, length = self._text.points, self._text.after, len(self._text)
-        wanted = step.characters
-        is_lazy = step.greed is Greed.LAZY
-        first_count = step.least if is_lazy else step.most if step.most is not None else length
+        if step.greed is Greed.LAZY:
+            position, _lowest = self._run_end(step, at, position, step.least)
+            if position == FAILED:
+                return None
+            attempts.stack.append((_LAZY_RUN, step, position, step.least))
+            return step.next, position
+        end, lowest = self._run_end(step, at, position, step.most)
+        if end == FAILED:
+            return None
+        if step.greed is Greed.POSSESSIVE or end == lowest:
+            return step.next, end
+        run: object = None
+        if step.most is None and not self._program.forgets:
+            if any(self._begins[loop.begin] == lowest for loop in step.loops):
+                # Where a turn of a loop has taken nothing, it goes on in its own way.
+                attempts.stack.append((_WAY, step.next, lowest))
+                lowest = self._text.after[lowest]
+            # Other ways are shared by runs that end at the same place.
+            run = (at, end, *(self._counts[loop.number] for loop in step.loops))
+        attempts.stack.append((_RUN_WAYS, step.next, end, lowest, run))
+        return None
+
+    def _run_end(self, step: Run, at: int, position: int, most: int | None) -> Span:
+        """Return where a run of at most so many characters ends, and where it has its least ones."""
+        first, last = NO_SPAN
+        if most is None and not self._text.has_pairs:
+            # Where the last run of this step was, this one need not look again.
+            first, last = self._runs.get(at, NO_SPAN)
+            if first <= position and step.least <= last - position:
+                return last, position + step.least
+        points, after, length, wanted = self._text.points, self._text.after, self._length, step.characters
         start, count, lowest = position, 0, position
-        while count < first_count and position < length and wanted[points[position]]:
+        while (most is None or count < most) and position < length and wanted[points[position]]:
+            if position == first and count >= step.least:
+                position = last
+                break
             position = after[position]
             count += 1
             if count == step.least:
                 lowest = position
-        self._spend((position - start) // 8)
-        if count < step.least:
-            return None
-        if is_lazy:
-            attempts.stack.append((_LAZY_RUN, step, position, count))
-        elif step.greed is Greed.GREEDY and position > lowest:
-            run: object = None
-            if step.most is None and not self._program.forgets:
-                # Runs that end at the same place share their ways, but where one of them took nothing yet.
-                begins = [max(self._begins[loop.begin], lowest - 1) for loop in step.loops]
-                run = (at, position, *begins, *(self._counts[loop.number] for loop in step.loops))
-            attempts.stack.append((_RUN_WAYS, step.next, position, lowest, run))
-            return None
-        return step.next, position
+        self._spend(count // 8)
+        if most is None:
+            self._runs[at] = (start, position)
+        return (FAILED, FAILED) if count < step.least else (position, lowest)
 
     def _chain(self, step: Chain, _at: int, position: int, attempts: _Attempts) -> Way | None:
         if step.group is not None:
@@ -435,13 +464,13 @@ class Machine:
         return following, position
 
     def _before(self, position: int) -> int:
-        return position - (2 if self._text.is_inside_of_pair(position - 1) else 1)
+        return position - (2 if self._text.has_pairs and self._text.is_inside_of_pair(position - 1) else 1)
 
     def _one_more(self, attempts: _Attempts, step: Run, position: int, count: int) -> Way | None:
         """Return the way after a lazy run that takes one character more."""
         if step.most is not None and count >= step.most:
             return None
-        if position >= len(self._text) or not step.characters[self._text.points[position]]:
+        if position >= self._length or not step.characters[self._text.points[position]]:
             return None
         position = self._text.after[position]
         attempts.stack.append((_LAZY_RUN, step, position, count + 1))
@@ -462,26 +491,26 @@ class Machine:
 
     def _unit(self, at: int) -> int:
         """Return the unit at a place, -1 outside of the text."""
-        return self._text.units[at] if 0 <= at < len(self._text) else -1
+        return self._text.units[at] if 0 <= at < self._length else -1
 
     def _is_line_start(self, at: int) -> bool:
         # Java finds no line after the last line end, and none in an empty text.
-        if at == len(self._text):
+        if at == self._length:
             return False
         return at == 0 or (
             self._unit(at - 1) in _LINE_ENDS and not (self._unit(at - 1) == _CR and self._unit(at) == _LF)
         )
 
     def _is_unix_line_start(self, at: int) -> bool:
-        return at < len(self._text) and (at == 0 or self._unit(at - 1) == _LF)
+        return at < self._length and (at == 0 or self._unit(at - 1) == _LF)
 
     def _is_line_end(self, at: int) -> bool:
-        if at == len(self._text):
+        if at == self._length:
             return True
         return self._unit(at) in _LINE_ENDS and not (self._unit(at) == _LF and self._unit(at - 1) == _CR)
 
     def _is_last_line_end(self, at: int) -> bool:
-        left = len(self._text) - at
+        left = self._length - at
         if left == 2:
             return self._unit(at) == _CR and self._unit(at + 1) == _LF
         return left < 2 and self._is_line_end(at)
@@ -523,13 +552,13 @@ _HOLDS: dict[Place, Callable[[Machine, int], bool]] = {
     Place.INPUT_START: lambda _machine, at: at == 0,
     Place.LINE_START: Machine._is_line_start,
     Place.UNIX_LINE_START: Machine._is_unix_line_start,
-    Place.INPUT_END: lambda machine, at: at == len(machine._text),
+    Place.INPUT_END: lambda machine, at: at == machine._length,
     Place.LAST_LINE_END: Machine._is_last_line_end,
     Place.LINE_END: Machine._is_line_end,
     Place.UNIX_LAST_LINE_END: lambda machine, at: (
-        at == len(machine._text) or (at == len(machine._text) - 1 and machine._unit(at) == _LF)
+        at == machine._length or (at == machine._length - 1 and machine._unit(at) == _LF)
     ),
-    Place.UNIX_LINE_END: lambda machine, at: at == len(machine._text) or machine._unit(at) == _LF,
+    Place.UNIX_LINE_END: lambda machine, at: at == machine._length or machine._unit(at) == _LF,
     Place.WORD_EDGE: Machine._is_word_edge,
     Place.NO_WORD_EDGE: lambda machine, at: not machine._is_word_edge(at),
     Place.LAST_MATCH_END: lambda machine, at: at == machine._last_end,

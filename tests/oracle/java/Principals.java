@@ -83,7 +83,7 @@ public class Principals {
                 case "cases":
                     return "ok\t" + hex(texts[1].toLowerCase(Locale.ENGLISH)) + "\t" + hex(texts[1].toUpperCase(Locale.ENGLISH));
                 case "members":
-                    return "ok\t" + members(Pattern.compile(texts[1], Pattern.DOTALL));
+                    return "ok\t" + members(Pattern.compile(texts[1]));
                 default:
                     return "unknown";
             }
