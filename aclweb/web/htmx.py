@@ -36,7 +36,7 @@ def render_page(
 ) -> HttpResponse:
     """Render `page` within the frame or, for htmx, only `part` (None: the page has no part of its own).
 
-    section: which entry of the navigation is lit: home, topics, principals, acls, changes, insights.
+    section: which entry of the navigation is lit: home, topics, principals, acls, changes, compare, insights.
     cluster: taken from the context's "cluster" where not given.
     """
     here = cluster or context.get("cluster")

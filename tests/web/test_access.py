@@ -89,6 +89,7 @@ TABLE: dict[str, Row] = {
         "post",
         {"line": LINE, "title": "Cat reads stock"},
     ),
+    "compare": Row(f"{C}compare/?other=test-eu", SEEN),
     "insights": Row(f"{C}insights/", SEEN),
     "changes": Row("/changes/", OWN),
     "change": Row("/changes/CR-{change}/", SEEN),

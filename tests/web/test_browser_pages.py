@@ -43,6 +43,8 @@ PAGES = {
     "a question about any topic": f"/c/test-eu/explain/?{QUESTION}".replace("=TOPIC", "=ANY_TOPIC"),
     "explain beside a log line": f"/c/test-eu/explain/?paste=1&{QUESTION}10.0.0.9&logged=ALLOWED&unsure=1",
     "a what-if": f"/c/test-eu/what-if/?{urlencode({'paste': COMMANDS})}",
+    "sides to compare": "/c/test-eu/compare/",
+    "two clusters compared": "/c/test-eu/compare/?other=test-us",
     "clusters": "/clusters/",
     "a cluster": "/c/test-eu/",
     "an unreachable cluster": "/c/test-us/",

@@ -1,0 +1,162 @@
+"""Two clusters, two dates or a change are compared as access: the answer first, and only for who may see both."""
+
+from __future__ import annotations
+
+import pytest
+
+from aclweb.accounts.models import Grant, Role
+from aclweb.acl.delta import Delta
+from aclweb.changes import comparison, review
+from aclweb.clusters import TopicInfo
+from aclweb.inventory.models import Cluster
+from aclweb.inventory.sync import sync
+from tests.builders import allow, deny
+from tests.inventory.readings import Answers
+
+TOPICS = [TopicInfo("orders.eu"), TopicInfo("stock")]
+BEFORE = [allow("User:bob", "READ", "orders.", pattern="PREFIXED"), allow("User:cat", "WRITE", "stock")]
+NOW = [*BEFORE[:1], allow("User:dan", "READ", "stock")]
+
+
+@pytest.fixture
+def address(cluster) -> str:
+    """The comparison page of a cluster with two revisions."""
+    sync(cluster, client=Answers(BEFORE, topics=TOPICS))
+    sync(cluster, client=Answers(NOW, topics=TOPICS))
+    return f"/c/{cluster.slug}/compare/"
+
+
+@pytest.fixture
+def ada_browser(ada, signed_in):
+    return signed_in(ada)
+
+
+def test_two_dates_of_a_cluster_are_compared_as_access(address, ada_browser):
+    page = ada_browser.get(address, {"at": "1", "other": "test-eu"})
+
+    counted = {tile.kind: tile.count for tile in page.context["tiles"]}
+    assert page.status_code == 200
+    assert (counted["gains"], counted["loses"]) == (2, 2)
+    assert [(row.principal, row.operations) for row in page.context["diff"].rows] == [
+        ("User:cat", "Write, Describe")
+    ]
+    assert "2 gains, 2 losses, for 2 principals" in page.context["comparison"].sentences[0]
+    assert "test-eu as of revision 1 to test-eu now" in page.context["comparison"].sentences[0]
+
+
+def test_acls_that_differ_and_mean_the_same_differ_in_no_answer(cluster, ada_browser):
+    sync(
+        cluster, client=Answers([allow("User:bob", "READ", "stock"), allow("User:bob", "DESCRIBE", "stock")])
+    )
+    sync(cluster, client=Answers([allow("User:bob", "READ", "stock")]))
+
+    page = ada_browser.get(f"/c/{cluster.slug}/compare/", {"at": "1", "other": "test-eu"})
+
+    assert page.context["comparison"].sentences[:2] == (
+        "Nobody's access differs between test-eu as of revision 1 and test-eu now: "
+        f"{page.context['comparison'].impact['unchanged']:,} kinds of question have the same answer.",
+        "The ACLs differ in 1 line.",
+    )
+
+
+def test_two_clusters_are_compared_with_their_settings(address, other_cluster, ada, ada_browser):
+    Grant.objects.create(user=ada, cluster=other_cluster, role=Role.VIEWER)
+    Cluster.objects.filter(pk=other_cluster.pk).update(allow_everyone=True, super_users="User:root")
+    sync(
+        other_cluster, client=Answers([*NOW, deny("User:dan", "READ", "stock")], topics=[TopicInfo("stock")])
+    )
+
+    page = ada_browser.get(address, {"other": "test-us"})
+
+    differing = {setting.name for setting in page.context["comparison"].settings if setting.differs}
+    gained = ada_browser.get(address, {"other": "test-us", "show": "gains", "principal": "root"})
+    assert differing == {"Where no ACL exists", "Super users"}
+    assert page.context["show"] == "loses"
+    assert {row.principal for row in page.context["diff"].rows} >= {"User:dan", "User:admin"}
+    assert {row.principal for row in gained.context["diff"].rows} == {"User:root"}
+    assert page.context["comparison"].only_left == 1
+
+
+def test_a_change_is_compared_with_the_cluster_as_it_is(address, cluster, ada, ada_browser):
+    delta = Delta(add=(allow("User:eli", "READ", "stock"),))
+    change = review.draft(cluster=cluster, author=ada, title="t", reason="", delta=delta)
+
+    page = ada_browser.get(address, {"other": "test-eu", "other_change": change.key})
+
+    assert {row.principal for row in page.context["diff"].rows} == {"User:eli"}
+    assert page.context["comparison"].right.words == f"test-eu now, with {change.key}"
+
+
+@pytest.mark.parametrize(
+    "at", ["1", "revision 1", "2000-01-01", "next week", "99", "2026-13-01", "9" * 400, "\x00"]
+)
+def test_a_moment_is_found_or_told_in_a_sentence(address, ada_browser, at):
+    page = ada_browser.get(address, {"at": at, "other": "test-eu"})
+
+    if at in ("1", "revision 1"):
+        assert page.context["comparison"].left.words == "test-eu as of revision 1"
+    else:
+        assert page.status_code == 422
+        assert "comparison" not in page.context
+        assert page.context["form"].errors["at"]
+
+
+def test_a_cluster_that_one_may_not_see_cannot_be_named(address, other_cluster, ada_browser):
+    sync(other_cluster, client=Answers(NOW))
+
+    page = ada_browser.get(address, {"other": "test-us"})
+
+    assert page.status_code == 422
+    assert "comparison" not in page.context
+    assert b">test-us<" not in page.content
+
+
+def test_a_change_that_one_may_not_see_cannot_be_named(address, cluster, ben, ada_browser):
+    delta = Delta(add=(allow("User:eli", "READ", "stock"),))
+    hidden = review.draft(cluster=cluster, author=ben, title="t", reason="", delta=delta)
+
+    page = ada_browser.get(address, {"other": "test-eu", "other_change": hidden.key})
+
+    assert page.status_code == 422
+    assert "no change" in page.context["form"].errors["other_change"][0]
+
+
+def test_what_would_take_long_is_not_begun_and_said(address, ada_browser, monkeypatch):
+    monkeypatch.setattr(comparison, "MOST_WORK", 1)
+
+    page = ada_browser.get(address, {"at": "1", "other": "test-eu"})
+
+    assert page.status_code == 200
+    assert "too much to compare" in page.context["comparison"].sentences[0]
+    assert b"too much to compare" in page.content
+    assert "tiles" not in page.context
+
+
+def test_an_undeclared_default_is_said(address, other_cluster, ada, ada_browser):
+    Grant.objects.create(user=ada, cluster=other_cluster, role=Role.VIEWER)
+    sync(other_cluster, client=Answers(NOW))
+
+    page = ada_browser.get(address, {"other": "test-us"})
+
+    assert b"Nobody has declared what test-us does where no ACL exists" in page.content
+
+
+def test_a_cluster_that_was_never_read_compares_as_empty(address, other_cluster, ada, ada_browser):
+    Grant.objects.create(user=ada, cluster=other_cluster, role=Role.VIEWER)
+
+    page = ada_browser.get(address, {"other": "test-us"})
+
+    assert page.status_code == 200
+    assert b"was never read" in page.content
+
+
+def test_htmx_gets_only_the_part(address, ada_browser):
+    part = ada_browser.get(address, {"at": "1", "other": "test-eu"}, headers={"HX-Request": "true"})
+
+    assert b"<html" not in part.content
+    assert b'id="comparison"' in part.content
+
+
+def test_the_page_needs_few_queries(address, ada_browser, django_assert_max_num_queries):
+    with django_assert_max_num_queries(16):
+        ada_browser.get(address, {"at": "1", "other": "test-eu"})
