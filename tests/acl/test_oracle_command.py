@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from aclweb.clusters import jars
@@ -26,6 +28,22 @@ def test_compare_tells_seed_target_and_balance_and_ends_with_0_where_nothing_dif
     assert "standard 4.4.0: " in told
     assert "asked name: " in told
     assert told.strip().endswith(": 0 differences.")
+
+
+def test_a_release_that_cannot_be_asked_about_whole_types_is_not(monkeypatch):
+    asked: dict[str, tuple[int, int]] = {}
+
+    def none(program, target, seed, *, decisions, type_decisions, **others):
+        asked[str(target)] = (decisions, type_decisions)
+        return iter(())
+
+    monkeypatch.setattr(command, "compare", none)
+    monkeypatch.setattr(command, "_program", lambda target: contextlib.nullcontext())
+    targets = [f"--target={target}" for target in TARGETS]
+
+    assert command.main(["compare", "--decisions", "1000", "--by-type", "90", "--seed", "abc", *targets]) == 0
+    assert asked["acl 2.4.1"] == (100, 0)
+    assert asked["acl 2.8.2"] == asked["standard 4.4.0"] == (100, 10)
 
 
 @pytest.mark.kafka

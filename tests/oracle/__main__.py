@@ -94,6 +94,7 @@ def _compare(targets: Sequence[Target], seed: str, decisions: int, type_decision
     tally = Tally()
     found = 0
     began = time.monotonic()
+    knowing = sum(target.knows_types for target in targets)
     for target in targets:
         started = time.monotonic()
         before = tally.decisions + tally.type_decisions
@@ -103,7 +104,7 @@ def _compare(targets: Sequence[Target], seed: str, decisions: int, type_decision
                 target,
                 f"{seed} {target}",
                 decisions=-(-decisions // len(targets)),
-                type_decisions=-(-type_decisions // len(targets)),
+                type_decisions=-(-type_decisions // (knowing or 1)) if target.knows_types else 0,
                 tally=tally,
                 progress=_Progress(target),
             ):

@@ -34,6 +34,11 @@ class Target:
         """The names of the operations that it knows."""
         return tuple(operation.name for operation in WORDS[self.age].operations)
 
+    @property
+    def knows_types(self) -> bool:
+        """Whether it may be asked about a whole resource type."""
+        return WORDS[self.age].by_type
+
     def rules(self, world: World) -> Rules:
         return Rules(
             authorizer=self.engine,
