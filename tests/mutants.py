@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ MODULES = (
     "profiles",
     "patterns",
     "hosts",
+    "callers",
     "index",
     "authorizer",
     "wording",
@@ -34,19 +36,20 @@ class Mutant:
     after: str
 
 
-STANDARD = "return self.is_standard"
+ENGINE = re.compile(r"return self\.is_(?:standard|kraft)\b")
 
 
 def property_of(name: str) -> str:
     """The text of one property of Rules from its name to its return."""
     start = SOURCES["profiles"].index(f"def {name}(self)")
-    end = SOURCES["profiles"].index(STANDARD, start) + len(STANDARD)
-    return SOURCES["profiles"][start:end]
+    found = ENGINE.search(SOURCES["profiles"], start)
+    assert found is not None
+    return SOURCES["profiles"][start : found.end()]
 
 
 def turned(name: str, value: bool) -> tuple[str, str]:
     """One property of Rules before and after it is the same for both authorizers."""
-    return property_of(name), property_of(name).replace(STANDARD, f"return {value}")
+    return property_of(name), ENGINE.sub(f"return {value}", property_of(name))
 
 
 MUTANTS = [
@@ -87,8 +90,8 @@ MUTANTS = [
     Mutant(
         "where a type has no ACL everyone is refused",
         "authorizer",
-        "    if table is None:\n        return _DEFAULT_ALLOW if rules.allow_everyone else _DEFAULT_DENY\n",
-        "    if table is None:\n        return _DEFAULT_DENY\n",
+        "    if table is None:\n        return _DEFAULT_ALLOW if rules.allow_everyone else _DEFAULT_DENY\n\n",
+        "    if table is None:\n        return _DEFAULT_DENY\n\n",
     ),
     # Principals.
     Mutant(
@@ -105,9 +108,9 @@ MUTANTS = [
     ),
     Mutant(
         "User:* is for the type User only in the findings",
-        "authorizer",
-        "    if binding.principal == ANY_USER:\n        return True\n",
-        '    if binding.principal == ANY_USER:\n        return principal.startswith("User:")\n',
+        "callers",
+        "    if acl_principal == ANY_USER:\n        return True\n",
+        '    if acl_principal == ANY_USER:\n        return principal.startswith("User:")\n',
     ),
     Mutant(
         "Group:* is a wildcard",
@@ -117,15 +120,15 @@ MUTANTS = [
     ),
     Mutant(
         "Group:* is a wildcard in the findings",
-        "authorizer",
-        "return binding.principal == principal and",
-        'return binding.principal in (principal, principal.partition(":")[0] + ":*") and',
+        "callers",
+        "    if acl_principal == principal:\n",
+        '    if acl_principal in (principal, principal.partition(":")[0] + ":*"):\n',
     ),
     Mutant(
         "a principal without a colon is somebody",
-        "authorizer",
-        " and split_principal(principal) is not None",
-        "",
+        "callers",
+        "        return split_principal(principal) is not None\n",
+        "        return True\n",
     ),
     Mutant(
         "a principal without a colon has masks",
@@ -296,13 +299,13 @@ MUTANTS = [
     Mutant(
         "operations imply in a whole type",
         "authorizer",
-        "        binding.operation in (request.operation, Operation.ALL)\n        and for_principal",
-        "        for_operation(binding, request.operation)\n        and for_principal",
+        "        binding.operation in (request.operation, Operation.ALL)\n        and is_for",
+        "        for_operation(binding, request.operation)\n        and is_for",
     ),
     Mutant(
         "a whole type ignores hosts",
         "authorizer",
-        "        and admits(binding.host, request.host, ranges=rules.cidr_hosts)\n    )\n",
+        "        and comes_from(binding.host, request.host, rules)\n    )\n",
         "    )\n",
     ),
     Mutant(
@@ -321,7 +324,7 @@ MUTANTS = [
     Mutant(
         "an unknown value of a type is read as it suits",
         "authorizer",
-        "    if len(results) > 1:\n",
+        "    if len(results) > 1 or None in results:\n",
         "    if False:\n",
     ),
     Mutant(
@@ -476,8 +479,8 @@ MUTANTS = [
     Mutant(
         "a type is fixed under a DENY",
         "remedies",
-        " and name not in literals and not name.startswith(prefixes)",
-        "",
+        "name in literals or name.startswith(prefixes) or any(",
+        "any(",
     ),
     Mutant(
         "any way to remove will do",

@@ -2,7 +2,8 @@
 
 Names are short and made of few letters, so that prefixes collide, nest and meet literals
 and the wildcard. For the `standard` engine no name starts with a character that sorts
-before the asterisk: such names are left out of every test.
+before the asterisk: such names are left out of every test. Worlds of the authorizer `glob` hold
+globs of names, principals and hosts beside all that.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ PRINCIPALS = ("User:a", "User:b", "User:a:b", "Group:a", "User:A", "User:CN=a,O=
 ACL_PRINCIPALS = (*PRINCIPALS, "User:*", "User:*", "User:*", "Group:*", "User:a*")
 HOSTS = ("10.0.0.7", "10.0.0.9", "0:0:0:0:0:0:0:1", "192.168.1.1", "0.0.0.0")
 ACL_HOSTS = ("*", "*", "*", "*", *HOSTS, "::1", "10.0.0.0/24", "10.0.0.8/29", "::/16", "10.0.0.0/33")
+GLOB_PRINCIPALS = ("User:?", "User:a*", "*:a", "Gr*:?", "*:*", "User:?:*", "User:CN=*,O=b", "?*:b")
+GLOB_HOSTS = ("10.0.0.?", "10.*", "*.7", "0:*", "?*", "*:1")
 TYPES = (ResourceType.TOPIC, ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 
 CROWDED_OPERATIONS = (Operation.ALL, Operation.READ, Operation.WRITE, Operation.DESCRIBE)
@@ -60,7 +63,7 @@ def random_rules(rng: random.Random, *, authorizer: str | None = None) -> Rules:
 def random_name(rng: random.Random, rules: Rules) -> str:
     """A name of up to four letters; sometimes empty, sometimes `*`."""
     length = rng.choice((0, 1, 1, 2, 2, 3, 4))
-    first = FIRST if rules.is_standard else FIRST + BELOW_ASTERISK
+    first = FIRST if rules.is_kraft else FIRST + BELOW_ASTERISK
     return "".join([rng.choice(first if place == 0 else LATER) for place in range(length)])
 
 
@@ -77,15 +80,31 @@ def random_binding(rng: random.Random, rules: Rules, names: Iterable[str] = ()) 
         if not name and rng.random() < 0.8:
             name = "a"
     operations = (Operation.ALL, Operation.ALL, *OPERATIONS[resource_type])
+    principals, hosts = ACL_PRINCIPALS, ACL_HOSTS
+    if rules.has_globs:
+        principals, hosts = (*principals, *GLOB_PRINCIPALS), (*hosts, *GLOB_HOSTS)
+        if rng.random() < 0.4:
+            pattern_type, name = PatternType.GLOB, random_glob(rng, name)
     return AclBinding(
         resource_type=resource_type,
         resource_name=name,
         pattern_type=pattern_type,
-        principal=rng.choice(ACL_PRINCIPALS),
-        host=rng.choice(ACL_HOSTS),
+        principal=rng.choice(principals),
+        host=rng.choice(hosts),
         operation=rng.choice(operations),
         permission_type=PermissionType.DENY if rng.random() < 0.25 else PermissionType.ALLOW,
     )
+
+
+def random_glob(rng: random.Random, name: str) -> str:
+    """A glob that matches the name, or nearly."""
+    letters: list[str] = []
+    for letter in name:
+        turn = rng.random()
+        letters.append("?" if turn < 0.2 else "*" if turn < 0.4 else letter)
+    if rng.random() < 0.4:
+        letters.insert(rng.randint(0, len(letters)), rng.choice("*?"))
+    return "".join(letters)
 
 
 def random_request(rng: random.Random, world: World, *, by_type: bool = False) -> AccessRequest:

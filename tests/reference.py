@@ -1,8 +1,9 @@
 """Kafka's decision, written to be believed: loops over all bindings, and nothing is filed.
 
 It shares no code with the index, the authorizer or the what-if. Patterns, hosts and
-operations are compared as the two engines do, quirks included; names are the words that
-Kafka prints. It knows no UNKNOWN values; `readings_of` lists what they may turn out to be.
+operations are compared as the two engines do, quirks included, and as the GLOB proposal
+would have it; names are the words that Kafka prints. It knows no UNKNOWN values;
+`readings_of` lists what they may turn out to be.
 """
 
 from __future__ import annotations
@@ -45,17 +46,19 @@ def covers(binding: AclBinding, resource_type: object, name: str, rules: Rules) 
         if pattern != "*":
             return False
         longer_and_starred = name.startswith("*") and name != "*"
-        return rules.authorizer == "acl" or not longer_and_starred
+        return rules.authorizer != "standard" or not longer_and_starred
     if binding.pattern_type.name == "PREFIXED":
         if pattern == "" and rules.authorizer == "acl":
             return name == ""
         return name.startswith(pattern)
-    raise AssertionError("the reference knows LITERAL and PREFIXED only")
+    if binding.pattern_type.name == "GLOB" and rules.authorizer == "glob":
+        return pattern == "" or _glob_matches(pattern, name)
+    raise AssertionError("the reference knows LITERAL, PREFIXED and, for glob, GLOB only")
 
 
 def matches_entry(binding: AclBinding, request: AccessRequest, rules: Rules) -> bool:
     return (
-        _matches_principal(binding, request)
+        _matches_principal(binding, request, rules)
         and _matches_host(binding.host, request.host, rules)
         and _matches_operation(binding, request)
     )
@@ -141,16 +144,29 @@ def _answer_for_name(
     return "DENIED", "NO_ALLOW_ACL"
 
 
-def _matches_principal(binding: AclBinding, request: AccessRequest) -> bool:
+def _glob_matches(glob: str, text: str) -> bool:
+    """Whether `*` and `?` in a glob can stand for something that makes it the text."""
+    pieces = [re.escape(piece).replace(r"\?", ".") for piece in re.sub(r"\*+", "*", glob).split("*")]
+    return re.fullmatch(".*".join(pieces), text, re.DOTALL) is not None
+
+
+def _matches_principal(binding: AclBinding, request: AccessRequest, rules: Rules) -> bool:
     if ":" not in binding.principal:
         return False
-    return binding.principal in ("User:*", request.principal)
+    if binding.principal in ("User:*", request.principal):
+        return True
+    if rules.authorizer != "glob" or ":" not in request.principal:
+        return False
+    own, asked = binding.principal.split(":", 1), request.principal.split(":", 1)
+    return _glob_matches(own[0], asked[0]) and _glob_matches(own[1], asked[1])
 
 
 def _matches_host(acl_host: str, host: str, rules: Rules) -> bool:
     if acl_host in ("*", host):
         return True
-    if "/" not in acl_host or rules.authorizer != "standard" or rules.kafka_version != "4.4":
+    if rules.authorizer == "glob" and _glob_matches(acl_host, host):
+        return True
+    if "/" not in acl_host or rules.authorizer == "acl" or rules.kafka_version != "4.4":
         return False
     try:
         start, length = _range_of(acl_host)
@@ -194,7 +210,7 @@ def _answer_by_type(request: AccessRequest, bindings: list[AclBinding], rules: R
     mine = [
         b
         for b in of_type
-        if _matches_principal(b, request)
+        if _matches_principal(b, request, rules)
         and _matches_host(b.host, request.host, rules)
         and b.operation.name in ("ALL", request.operation.name)
     ]
@@ -207,7 +223,7 @@ def _answer_by_type(request: AccessRequest, bindings: list[AclBinding], rules: R
     else:
         refusal = "DENIED", "DEFAULT_DENY"
 
-    if rules.authorizer == "standard":
+    if rules.authorizer != "acl":
         first = _answer_for_name(request, "hardcode", bindings, rules)
         if first[0] == "ALLOWED":
             return first
@@ -215,10 +231,66 @@ def _answer_by_type(request: AccessRequest, bindings: list[AclBinding], rules: R
         return refusal
     if rules.authorizer == "acl" and rules.allow_everyone:
         return "ALLOWED", "DEFAULT_ALLOW"
+    if rules.authorizer == "glob":
+        reaching = [b for b in allows if not any(_swallows(deny, b) for deny in denies)]
+        return ("ALLOWED", "ALLOW_ACL") if reaching else refusal
     for b in allows:
         if _is_wildcard(b) or not any(_dominates(deny, b) for deny in denies):
             return "ALLOWED", "ALLOW_ACL"
     return refusal
+
+
+def _swallows(deny: AclBinding, allow: AclBinding) -> bool:
+    """Whether a DENY covers every name that an ALLOW covers, under the GLOB proposal.
+
+    Walks over the sets of places at which one can stand in both at once, as a textbook does.
+    """
+    wide, narrow = _letters(deny), _letters(allow)
+    alphabet = {token[1] for token in wide + narrow if token[0] == "letter"} | {"\U0010fffd"}
+    waiting = [(_stay(narrow, {0}), _stay(wide, {0}))]
+    seen = set(waiting)
+    while waiting:
+        inside, outside = waiting.pop()
+        if len(narrow) in inside and len(wide) not in outside:
+            return False
+        for letter in alphabet:
+            step = _step(narrow, inside, letter), _step(wide, outside, letter)
+            if step[0] and step not in seen:
+                seen.add(step)
+                waiting.append(step)
+    return True
+
+
+def _letters(b: AclBinding) -> list[tuple[str, str]]:
+    """A pattern as tokens: a letter, any one letter, or any run of letters."""
+    name, kind = b.resource_name, b.pattern_type.name
+    if kind == "LITERAL":
+        return [("run", "")] if name == "*" else [("letter", letter) for letter in name]
+    if kind == "PREFIXED":
+        return [*(("letter", letter) for letter in name), ("run", "")]
+    kinds = {"*": "run", "?": "any"}
+    return [(kinds.get(letter, "letter"), letter) for letter in name or "*"]
+
+
+def _stay(tokens: list[tuple[str, str]], places: set[int]) -> frozenset[int]:
+    """The places, and those behind a run that may be empty."""
+    found = set(places)
+    for place, (kind, _) in enumerate(tokens):
+        if kind == "run" and place in found:
+            found.add(place + 1)
+    return frozenset(found)
+
+
+def _step(tokens: list[tuple[str, str]], places: frozenset[int], letter: str) -> frozenset[int]:
+    after: set[int] = set()
+    for place in places:
+        if place < len(tokens):
+            kind, own = tokens[place]
+            if kind == "run":
+                after.add(place)
+            elif kind == "any" or own == letter:
+                after.add(place + 1)
+    return _stay(tokens, after)
 
 
 def _is_wildcard(b: AclBinding) -> bool:

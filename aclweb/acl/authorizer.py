@@ -14,12 +14,15 @@ import enum
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from aclweb.acl.hosts import admits
+from aclweb.acl.callers import comes_from, is_for
+from aclweb.acl.glob import STEPS_TRIED, Shape, Verdict, covers, sample_of, stranger_to
+from aclweb.acl.globset import GlobSet
 from aclweb.acl.index import (
     ALL_BITS,
     DENY_SHIFT,
     MAYBE_SHIFT,
     AclIndex,
+    GlobTable,
     MaskTable,
     mask_of,
 )
@@ -33,11 +36,16 @@ from aclweb.acl.model import (
     PermissionType,
     split_principal,
 )
-from aclweb.acl.patterns import covers_name
+from aclweb.acl.patterns import covers_name, shape_of
 from aclweb.acl.profiles import Rules
 
 HARDCODE = "hardcode"
 """The made-up name that KRaft's authorizer tries first when asked about a whole resource type."""
+
+STEPS_FOR_ALL = 2_000_000
+"""How many steps all comparisons of globs for one question about a whole type may take together."""
+
+_LEAST_STEPS = 2_000
 
 BELOW_ASTERISK = "kraft-name-below-asterisk"
 STAR_PRINCIPAL = "kraft-star-principal"
@@ -169,6 +177,7 @@ class Decision:
 def authorize(request: AccessRequest, index: AclIndex, rules: Rules | None = None) -> Decision:
     """Return the decision for `request` with a finding for every binding that covers its resource."""
     rules = rules or Rules()
+    index.require_known(rules)
     shelf = index.shelf(request.resource_type)
     covering: Sequence[AclBinding] = ()
     unknowns: tuple[AclBinding, ...] = ()
@@ -198,9 +207,11 @@ def decide(request: AccessRequest, index: AclIndex, rules: Rules) -> Answer:
     if request.principal in rules.super_users:
         return _SUPER_USER
     name = request.resource_name
-    table = index.table(request.resource_type)
     if name is None:
         return _decide_by_type(request, index, rules)
+    if rules.has_globs:
+        return _decide_by_globs(request, name, index.glob_table(request.resource_type), rules)
+    table = index.table(request.resource_type)
     if table is None:
         return _DEFAULT_ALLOW if rules.allow_everyone else _DEFAULT_DENY
 
@@ -240,8 +251,10 @@ def hazards(request: AccessRequest, covering: Iterable[AclBinding], rules: Rules
 def hazards_of(request: AccessRequest, index: AclIndex, rules: Rules) -> tuple[str, ...]:
     """Return `hazards` for a request without listing the bindings that cover its resource."""
     found = hazards(request, (), rules)
+    if not rules.principals_without_colon_are_a_hazard:
+        return found
     table = index.table(request.resource_type)
-    if table is None or not rules.principals_without_colon_are_a_hazard:
+    if table is None:
         return found
     broken = table.without_colon
     if broken is None or request.principal in rules.super_users:
@@ -249,13 +262,6 @@ def hazards_of(request: AccessRequest, index: AclIndex, rules: Rules) -> tuple[s
     if request.resource_name is None or broken.mask(request.resource_name, rules):
         return tuple(sorted({*found, UNPARSABLE_PRINCIPAL}))
     return found
-
-
-def for_principal(binding: AclBinding, principal: str) -> bool:
-    """Whether the binding is for this principal; one without a colon is for nobody."""
-    if binding.principal == ANY_USER:
-        return True
-    return binding.principal == principal and split_principal(principal) is not None
 
 
 def for_operation(binding: AclBinding, operation: Operation) -> bool:
@@ -293,9 +299,9 @@ def effect_on(binding: AclBinding, operation: Operation) -> str:
 
 def _finding(request: AccessRequest, binding: AclBinding, rules: Rules) -> Finding:
     why_not: list[str] = []
-    if not for_principal(binding, request.principal):
+    if not is_for(binding.principal, request.principal, rules):
         why_not.append("principal")
-    if not admits(binding.host, request.host, ranges=rules.cidr_hosts):
+    if not comes_from(binding.host, request.host, rules):
         why_not.append("host")
     if not fits_operation(binding, request, rules):
         why_not.append("operation")
@@ -328,9 +334,7 @@ def answer_given(
 
 def reading_of(request: AccessRequest, binding: AclBinding, rules: Rules) -> str:
     """What the binding does to the request if its pattern covers the resource."""
-    if for_principal(binding, request.principal) and admits(
-        binding.host, request.host, ranges=rules.cidr_hosts
-    ):
+    if is_for(binding.principal, request.principal, rules) and comes_from(binding.host, request.host, rules):
         return effect_on(binding, request.operation)
     return ""
 
@@ -424,6 +428,18 @@ def _decide_with_unknowns(
     )
 
 
+def _decide_by_globs(request: AccessRequest, name: str, table: GlobTable | None, rules: Rules) -> Answer:
+    if table is None:
+        return _DEFAULT_ALLOW if rules.allow_everyone else _DEFAULT_DENY
+    return answer_from(
+        table.mask(request.principal, request.host, name, rules),
+        1 << request.operation._value_,
+        covered=table.covers(name, rules),
+        unknown_patterns=[reading_of(request, binding, rules) for binding in table.unknown_patterns],
+        rules=rules,
+    )
+
+
 # May this caller do the operation on at least one resource of the type?
 
 
@@ -434,13 +450,21 @@ def _decide_by_type(request: AccessRequest, index: AclIndex, rules: Rules) -> An
     hardcode = decide(replace(request, resource_name=HARDCODE), index, rules)
     if rules.by_type_tries_hardcode and hardcode[0] is Result.ALLOWED:
         return hardcode
-    callers = dict.fromkeys((request.principal, ANY_USER))
+    callers = _principals_for(request, index, rules)
     own = [binding for caller in callers for binding in shelf.by_principal.get(caller, ())]
     others = [binding for caller in callers for binding in shelf.no_plain_allows.get(caller, ())]
     if not own_by_type(request, others, rules) and any(_is_own_by_type(request, b, rules) for b in own):
         # Nothing can take an ALLOW away, so one is enough and the rest need no look.
         return _DEFAULT_ALLOW if rules.default_settles_by_type else _ALLOW_ACL
     return _settle_by_type(request, own, hardcode, rules)
+
+
+def _principals_for(request: AccessRequest, index: AclIndex, rules: Rules) -> list[str]:
+    """Return the principals under which a binding for this caller can stand."""
+    if not rules.has_globs:
+        return list(dict.fromkeys((request.principal, ANY_USER)))
+    table = index.glob_table(request.resource_type)
+    return list(table.principals_for(request.principal)) if table is not None else []
 
 
 def _answer_by_type(
@@ -466,7 +490,7 @@ def _settle_by_type(
         _allowed_by_type(_read_as(entries, PermissionType.ALLOW), hardcode, Result.UNDECIDED, rules),
         _allowed_by_type(_read_as(entries, PermissionType.DENY), hardcode, Result.ALLOWED, rules),
     }
-    if len(results) > 1:
+    if len(results) > 1 or None in results:
         return _UNKNOWN_VALUE
     if True in results:
         if rules.by_type_tries_hardcode and hardcode[0] is Result.ALLOWED:
@@ -477,8 +501,10 @@ def _settle_by_type(
     return _NO_ALLOW_ACL
 
 
-def _allowed_by_type(entries: Sequence[AclBinding], hardcode: Answer, at_least: Result, rules: Rules) -> bool:
-    """Whether the known `entries` (those of this caller and operation) allow the type.
+def _allowed_by_type(
+    entries: Sequence[AclBinding], hardcode: Answer, at_least: Result, rules: Rules
+) -> bool | None:
+    """Whether the known `entries` (those of this caller and operation) allow the type; None if that is too hard.
 
     at_least: the weakest answer for `hardcode` that counts as allowed in this reading.
     """
@@ -489,7 +515,9 @@ def _allowed_by_type(entries: Sequence[AclBinding], hardcode: Answer, at_least: 
         return False
     if rules.default_settles_by_type:
         return True
-    return bool(undominated(entries))
+    if rules.has_globs:
+        return _reaches_beyond(entries)
+    return bool(undominated(entries, rules))
 
 
 def own_by_type(request: AccessRequest, bindings: Iterable[AclBinding], rules: Rules) -> list[AclBinding]:
@@ -500,18 +528,22 @@ def own_by_type(request: AccessRequest, bindings: Iterable[AclBinding], rules: R
 def _is_own_by_type(request: AccessRequest, binding: AclBinding, rules: Rules) -> bool:
     return (
         binding.operation in (request.operation, Operation.ALL)
-        and for_principal(binding, request.principal)
-        and admits(binding.host, request.host, ranges=rules.cidr_hosts)
+        and is_for(binding.principal, request.principal, rules)
+        and comes_from(binding.host, request.host, rules)
     )
 
 
-def undominated(entries: Sequence[AclBinding]) -> tuple[AclBinding, ...]:
+def undominated(entries: Sequence[AclBinding], rules: Rules) -> tuple[AclBinding, ...]:
     """Return the ALLOWs that no DENY wholly covers, as Kafka compares them.
 
     A literal falls to an equal DENY literal; any name falls to a DENY prefix that it starts
     with. An empty DENY prefix covers nothing here, because Kafka compares from the first
-    letter on. `*` is the wildcard, which no prefix covers.
+    letter on. `*` is the wildcard, which no prefix covers. Under the GLOB proposal patterns
+    are compared by the names that they match.
     """
+    if rules.has_globs:
+        coverage = _Coverage(entries)
+        return tuple(allow for allow in coverage.allows if coverage.of(allow) is Verdict.NO)
     denied_literals = _names(entries, PermissionType.DENY, PatternType.LITERAL)
     denied_prefixes = _names(entries, PermissionType.DENY, PatternType.PREFIXED)
     lengths = sorted({len(prefix) for prefix in denied_prefixes if prefix})
@@ -538,7 +570,51 @@ def _allows_by_type(
         at_hardcode = [binding for binding in bindings if covers_name(binding, HARDCODE, rules)]
         if answer_given(asked, at_hardcode, (), rules) == _ALLOW_ACL:
             return tuple(binding for binding in at_hardcode if reading_of(asked, binding, rules) == "allow")
-    return undominated(own_by_type(request, bindings, rules))
+    return undominated(own_by_type(request, bindings, rules), rules)
+
+
+def _reaches_beyond(entries: Sequence[AclBinding]) -> bool | None:
+    """Whether some ALLOW is not wholly covered by one DENY, where globs are compared; None if that is too hard."""
+    coverage = _Coverage(entries)
+    verdicts = {Verdict.YES}
+    for allow in coverage.allows:
+        verdicts.add(coverage.of(allow))
+        if Verdict.NO in verdicts:
+            return True
+    return None if Verdict.UNKNOWN in verdicts else False
+
+
+class _Coverage:
+    """Which ALLOWs is one DENY at least as wide as, under the GLOB proposal?"""
+
+    def __init__(self, entries: Iterable[AclBinding]) -> None:
+        bindings = list(entries)
+        self.allows = [b for b in bindings if b.permission_type is PermissionType.ALLOW]
+        shapes = {shape_of(b) for b in bindings if b.permission_type is PermissionType.DENY}
+        self._denies = GlobSet(sorted(shapes, key=repr))
+        named = {character for shape in shapes for character in shape.characters}
+        self._stranger = stranger_to(named.union(*(shape_of(allow).characters for allow in self.allows)))
+        pairs = max(1, len(shapes) * len(set(map(shape_of, self.allows))))
+        self._verdicts: dict[Shape, Verdict] = {}
+        self._steps = min(STEPS_TRIED, max(STEPS_FOR_ALL // pairs, _LEAST_STEPS))
+
+    def of(self, allow: AclBinding) -> Verdict:
+        """Return whether one DENY covers all names that this ALLOW covers."""
+        shape = shape_of(allow)
+        if shape not in self._verdicts:
+            self._verdicts[shape] = self._compare(shape)
+        return self._verdicts[shape]
+
+    def _compare(self, shape: Shape) -> Verdict:
+        found = Verdict.NO
+        # Only a DENY that matches a name with something unheard of in place of each wildcard can cover all.
+        for place in self._denies.matching(sample_of(shape, self._stranger)):
+            verdict = covers(self._denies.shapes[place], shape, steps=self._steps).verdict
+            if verdict is Verdict.YES:
+                return verdict
+            if verdict is Verdict.UNKNOWN:
+                found = verdict
+        return found
 
 
 def _names(entries: Iterable[AclBinding], permission: PermissionType, pattern_type: PatternType) -> set[str]:

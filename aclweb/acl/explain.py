@@ -31,7 +31,7 @@ from aclweb.acl.model import (
     split_principal,
 )
 from aclweb.acl.near_misses import NearMiss, Tick, near_misses
-from aclweb.acl.patterns import code_units
+from aclweb.acl.patterns import code_units, glob_shape
 from aclweb.acl.remedies import Removals, smallest_fix, smallest_removals
 from aclweb.acl.wording import (
     ACTIONS,
@@ -197,10 +197,19 @@ def _sentence(decision: Decision) -> str:
         return f"{may}: no ACL covers {_resource(request)}, and this cluster allows everyone there."
     if decision.basis is Basis.DEFAULT_DENY:
         return f"{may_not}: no ACL covers {_resource(request)}, and then this cluster refuses."
+    if not _has_unknown_values(decision):
+        return (
+            f"Whether {may} cannot be told: it hangs on whether one glob matches all that another matches, "
+            "and these are too intricate to compare."
+        )
     return (
         f"Whether {may} cannot be told: the answer hangs on ACLs with values that this version of "
         "aclweb does not know, written by a newer Kafka."
     )
+
+
+def _has_unknown_values(decision: Decision) -> bool:
+    return bool(decision.unknowns) or any(finding.binding.has_unknown for finding in decision.findings)
 
 
 def _because(decision: Decision) -> list[str]:
@@ -283,6 +292,8 @@ def _counted_allows(decision: Decision) -> list[AclBinding]:
 def _closeness(binding: AclBinding) -> tuple[bool, int]:
     """How exactly a pattern names what it covers; only people care, Kafka does not."""
     exact = binding.pattern_type is PatternType.LITERAL and binding.resource_name != WILDCARD
+    if binding.pattern_type is PatternType.GLOB:
+        return exact, glob_shape(binding.resource_name).literal_count
     return exact, 0 if binding.pattern.is_wildcard else len(binding.resource_name)
 
 
@@ -323,6 +334,8 @@ def _gates(decision: Decision) -> tuple[Gate, ...]:
     gates = (super_gate, deny_gate, allow_gate, default_gate)
     if basis is not Basis.UNKNOWN_VALUE:
         return gates
+    if not _has_unknown_values(decision):
+        return (*gates, Gate("unknown values", "The globs of ACLs are too intricate to compare.", True))
     unknown = Gate("unknown values", "ACLs hold values that aclweb does not know; they could decide.", True)
     return (*gates, unknown)
 
@@ -404,7 +417,8 @@ def _caveats(decision: Decision) -> list[str]:
             if broken
             else "An ACL here has a principal without a colon, on which KRaft brokers fail; remove it."
         )
-    if request.resource_name and request.resource_name[0] == WILDCARD and len(request.resource_name) > 1:
+    name = request.resource_name or ""
+    if name.startswith(WILDCARD) and len(name) > 1 and not rules.has_globs:
         caveats.append(
             "The name begins with an asterisk: KRaft's authorizer skips the ACLs on the literal * for such "
             "names, the ZooKeeper authorizer does not."

@@ -19,6 +19,7 @@ from aclweb.acl.model import (
     ResourcePattern,
     ResourceType,
 )
+from aclweb.acl.patterns import glob_shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class AclFilter:
             return self.resource_name == pattern.name
         if pattern.pattern_type is PatternType.LITERAL:
             return pattern.name in (self.resource_name, WILDCARD)
+        if pattern.pattern_type is PatternType.GLOB:
+            return glob_shape(pattern.name).matches(self.resource_name)
         # Kafka's own classes fail here on a pattern type that they do not know; ours do not find it.
         return pattern.pattern_type is PatternType.PREFIXED and self.resource_name.startswith(pattern.name)
 

@@ -211,6 +211,13 @@ def common_name(one: Shape, other: Shape) -> str | None:
     return "".join(reversed(backwards))
 
 
+def sample_of(shape: Shape, filling: str) -> str:
+    """Return a name that the shape matches, with `filling` in place of each of its wildcards."""
+    return filling.join(
+        "".join(filling if character is None else character for character in part) for part in shape.parts
+    )
+
+
 def stranger_to(characters: Iterable[str]) -> str:
     """Return a readable character that is not among these."""
     taken = set(characters)

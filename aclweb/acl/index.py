@@ -2,11 +2,13 @@
 
 An AclIndex never changes; adding or removing bindings makes a new one. So one index can
 serve every request of a process, and travel to Spark executors. It holds for any rules:
-what differs between authorizers is looked up when a question is asked.
+what differs between authorizers is looked up when a question is asked. Only GLOB patterns
+are refused then by an authorizer that does not know them.
 
 It is filed twice, each on first use. By resource: name or prefix -> bindings, for
 `affecting`. By caller: (principal, host) -> masks of allowed and denied operations, for
-`decide`, so that an answer costs the same however many bindings match.
+`decide`, so that an answer costs the same however many bindings match. For the authorizer
+`glob` the second filing is made anew, with the globs of names, principals and hosts.
 """
 
 from __future__ import annotations
@@ -15,6 +17,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from aclweb.acl.callers import comes_from, is_for, is_host_glob, is_principal_glob
+from aclweb.acl.glob import Shape
+from aclweb.acl.globset import GlobSet
 from aclweb.acl.hosts import UNRANGED, read_address, read_range
 from aclweb.acl.model import (
     ANY_USER,
@@ -28,7 +33,13 @@ from aclweb.acl.model import (
     ResourceType,
     split_principal,
 )
-from aclweb.acl.patterns import PrefixChain, code_units, empty_prefix_covers, wildcard_covers
+from aclweb.acl.patterns import (
+    PrefixChain,
+    code_units,
+    empty_prefix_covers,
+    glob_shape,
+    wildcard_covers,
+)
 from aclweb.acl.profiles import Rules
 
 ALL_BITS = 0xFFFF
@@ -58,9 +69,9 @@ class AclIndex:
         self.bindings: tuple[AclBinding, ...] = tuple(dict.fromkeys(bindings))
         for binding in self.bindings:
             if binding.pattern_type not in _PATTERN_TYPES or binding.operation is Operation.ANY:
-                _refuse(binding)
+                _refuse_filter_words(binding)
             if binding.permission_type is PermissionType.ANY or binding.resource_type is ResourceType.ANY:
-                _refuse(binding)
+                _refuse_filter_words(binding)
 
     def __len__(self) -> int:
         return len(self.bindings)
@@ -85,10 +96,21 @@ class AclIndex:
         """Return the bindings whose pattern covers `resource`, whoever they are for.
 
         In the order of Kafka's own scan: name descending, LITERAL before PREFIXED,
-        operation, principal, host, DENY before ALLOW. The literal `*` comes last.
+        operation, principal, host, DENY before ALLOW. The literal `*` comes last. GLOB
+        patterns stand behind all others, those with most characters of their own first.
         """
+        rules = rules or Rules()
+        self.require_known(rules)
         shelf = self.shelf(resource.resource_type)
-        return tuple(shelf.covering(resource.name, rules or Rules())) if shelf is not None else ()
+        return tuple(shelf.covering(resource.name, rules)) if shelf is not None else ()
+
+    def require_known(self, rules: Rules) -> None:
+        """Raise AclError if a binding has a pattern type that these rules do not know."""
+        if not rules.has_globs and self.first_glob is not None:
+            raise AclError(
+                f"The ACL on {self.first_glob.resource_name!r} has the pattern type GLOB, which only the 'glob' "
+                "authorizer knows; use LITERAL or PREFIXED."
+            )
 
     def shelf(self, resource_type: ResourceType) -> ResourceShelf | None:
         """Return the bindings of one resource type filed by name, None if there are none."""
@@ -98,6 +120,15 @@ class AclIndex:
         """Return the masks of one resource type filed by caller, None if there are no bindings."""
         # `_value_` because this is the hot path: `value` is a Python-level descriptor.
         return self._tables.get(resource_type._value_)
+
+    def glob_table(self, resource_type: ResourceType) -> GlobTable | None:
+        """Return what `table` does, for the authorizer `glob`."""
+        return self._glob_tables.get(resource_type._value_)
+
+    @cached_property
+    def first_glob(self) -> AclBinding | None:
+        """The first binding with a GLOB pattern, None if there is none."""
+        return next((b for b in self.bindings if b.pattern_type is PatternType.GLOB), None)
 
     @cached_property
     def principals(self) -> frozenset[str]:
@@ -126,7 +157,12 @@ class AclIndex:
 
     @cached_property
     def _tables(self) -> dict[int, MaskTable]:
+        self.require_known(_WITHOUT_GLOBS)
         return {code: MaskTable(group) for code, group in self._by_type.items()}
+
+    @cached_property
+    def _glob_tables(self) -> dict[int, GlobTable]:
+        return {code: GlobTable(group) for code, group in self._by_type.items()}
 
 
 class ResourceShelf:
@@ -136,12 +172,15 @@ class ResourceShelf:
         self._unsorted = list(bindings)
         self.unknown_patterns: list[AclBinding] = []
         self.literals: dict[str, list[AclBinding]] = {}
+        self.globs: list[AclBinding] = []
         prefixed: dict[str, list[AclBinding]] = {}
         for binding in self._unsorted:
             if binding.pattern_type is PatternType.LITERAL:
                 self.literals.setdefault(binding.resource_name, []).append(binding)
             elif binding.pattern_type is PatternType.PREFIXED:
                 prefixed.setdefault(binding.resource_name, []).append(binding)
+            elif binding.pattern_type is PatternType.GLOB:
+                self.globs.append(binding)
             else:
                 self.unknown_patterns.append(binding)
         for group in (*self.literals.values(), *prefixed.values()):
@@ -184,8 +223,19 @@ class ResourceShelf:
             found += self.wildcard
         if self.empty_prefix and empty_prefix_covers(name, rules):
             found += self.empty_prefix
+        if name[:1] <= WILDCARD:
+            found = in_scan_order(found)
         # Every prefix of a name after `*` sorts after `*` too, so the parts stand in order.
-        return found if name[:1] > WILDCARD else in_scan_order(found)
+        return found + self.globs_covering(name) if self.globs and rules.has_globs else found
+
+    def globs_covering(self, name: str) -> list[AclBinding]:
+        """Return the bindings with GLOB patterns that cover `name`, the most specific first."""
+        return in_scan_order(self.globs[place] for place in self.glob_set.matching(name))
+
+    @cached_property
+    def glob_set(self) -> GlobSet:
+        """The GLOB patterns, in the order of `globs`."""
+        return GlobSet(glob_shape(binding.resource_name) for binding in self.globs)
 
     def is_covered(self, name: str, rules: Rules) -> bool:
         """Whether a binding covers `name` for certain."""
@@ -194,6 +244,7 @@ class ResourceShelf:
             or (self.wildcard and wildcard_covers(name, rules))
             or (self.empty_prefix and empty_prefix_covers(name, rules))
             or self.chain.longest(name) >= 0
+            or (self.globs and rules.has_globs and self.glob_set.matching(name))
         )
 
 
@@ -303,8 +354,109 @@ class Slot:
         return found
 
 
+class GlobTable:
+    """The bindings of one resource type as masks, for the authorizer `glob`.
+
+    Callers without a wildcard are filed as in a MaskTable. The others, globs of principals or
+    hosts, are found by a set of the principals' globs.
+    """
+
+    def __init__(self, bindings: Iterable[AclBinding]) -> None:
+        bindings = list(bindings)
+        self.unknown_patterns = tuple(b for b in bindings if b.pattern_type is PatternType.UNKNOWN)
+        known = [b for b in bindings if b.pattern_type is not PatternType.UNKNOWN]
+        entries: dict[str, dict[str, list[AclBinding]]] = {}
+        for binding in known:
+            if split_principal(binding.principal) is not None:
+                entries.setdefault(binding.principal, {}).setdefault(binding.host, []).append(binding)
+        self._hosts = {principal: _HostTable(hosts) for principal, hosts in entries.items()}
+        self._globs = tuple(filter(is_principal_glob, entries))
+        self._glob_set = GlobSet(map(glob_shape, self._globs))
+        self._covered = GlobSlot((binding, 1) for binding in known)
+
+    def principals_for(self, principal: str) -> Iterator[str]:
+        """Yield the principals of bindings that are for this session."""
+        for own in dict.fromkeys((principal, ANY_USER)):
+            if own in self._hosts:
+                yield own
+        # The set reads each text as one glob: that finds all whose two parts match, and perhaps more.
+        for place in self._glob_set.matching(principal):
+            own = self._globs[place]
+            if own != principal and is_for(own, principal, _WITH_GLOBS):
+                yield own
+
+    def mask(self, principal: str, host: str, name: str, rules: Rules) -> int:
+        """Return the joined masks of the bindings for this caller that cover `name`."""
+        mask = 0
+        for own in self.principals_for(principal):
+            for slot in self._hosts[own].admitting(host, rules):
+                mask |= slot.mask(name, rules)
+        return mask
+
+    def covers(self, name: str, rules: Rules) -> bool:
+        """Whether a binding covers `name` for certain, whoever it is for."""
+        return bool(self._covered.mask(name, rules))
+
+
+class _HostTable:
+    """The bindings of one principal by host."""
+
+    __slots__ = ("_globs", "_ranges", "_slots")
+
+    def __init__(self, hosts: dict[str, list[AclBinding]]) -> None:
+        self._slots = {
+            host: GlobSlot((binding, _MASKS[binding.operation, binding.permission_type]) for binding in group)
+            for host, group in hosts.items()
+        }
+        self._globs = tuple(filter(is_host_glob, hosts))
+        self._ranges = RangeTable()
+        for host, slot in self._slots.items():
+            found = read_range(host)
+            if found is not None:
+                self._ranges.add(found, slot)
+
+    def admitting(self, host: str, rules: Rules) -> Iterator[Slot]:
+        for own in dict.fromkeys((WILDCARD, host)):
+            if own in self._slots:
+                yield self._slots[own]
+        yield from self._ranges.holding(host)
+        for own in self._globs:
+            if own != host and comes_from(own, host, rules):
+                yield self._slots[own]
+
+
+class GlobSlot(Slot):
+    """A slot that holds GLOB patterns beside the others."""
+
+    __slots__ = ("_glob_masks", "_globs")
+
+    def __init__(self, bindings: Iterable[tuple[AclBinding, int]]) -> None:
+        plain: list[tuple[bool, str, int]] = []
+        globs: dict[Shape, int] = {}
+        for binding, mask in bindings:
+            if binding.pattern_type is PatternType.GLOB:
+                shape = glob_shape(binding.resource_name)
+                globs[shape] = globs.get(shape, 0) | mask
+            else:
+                plain.append((binding.pattern_type is PatternType.LITERAL, binding.resource_name, mask))
+        super().__init__(plain)
+        self._globs = GlobSet(globs)
+        self._glob_masks = tuple(globs.values())
+
+    def mask(self, name: str, rules: Rules) -> int:
+        """Return the masks of all patterns that cover `name`, joined."""
+        found = super().mask(name, rules)
+        if self._glob_masks:
+            for place in self._globs.matching(name):
+                found |= self._glob_masks[place]
+        return found
+
+
 def in_scan_order(bindings: Iterable[AclBinding]) -> list[AclBinding]:
-    """Return bindings in the order in which KRaft's authorizer holds them (StandardAcl.compareTo)."""
+    """Return bindings in the order in which KRaft's authorizer holds them (StandardAcl.compareTo).
+
+    GLOB patterns come behind all others of their type, those with most characters of their own first.
+    """
     ordered = sorted(bindings, key=_entry_order)
     ordered.sort(key=_name_order, reverse=True)
     ordered.sort(key=_type_order)
@@ -325,21 +477,19 @@ def _name_order(binding: AclBinding) -> str:
     return code_units(binding.resource_name)
 
 
-def _type_order(binding: AclBinding) -> int:
-    return binding.resource_type.code
+def _type_order(binding: AclBinding) -> tuple[int, int]:
+    if binding.pattern_type is not PatternType.GLOB:
+        return binding.resource_type._value_, _BEFORE_GLOBS
+    return binding.resource_type._value_, -glob_shape(binding.resource_name).literal_count
 
 
-def _refuse(binding: AclBinding) -> None:
+def _refuse_filter_words(binding: AclBinding) -> None:
     for value in (binding.resource_type, binding.operation, binding.permission_type, binding.pattern_type):
         if value.name in ("ANY", "MATCH"):
             raise AclError(
                 f"{value.name} is a word for filters and no {type(value).__name__} of an ACL; "
                 f"the ACL on {binding.resource_name!r} must name one."
             )
-    raise AclError(
-        f"The ACL on {binding.resource_name!r} has the pattern type GLOB, which only the 'glob' authorizer "
-        "knows; use LITERAL or PREFIXED."
-    )
 
 
 def _mask(operation: Operation, permission: PermissionType) -> int:
@@ -356,7 +506,9 @@ def _mask(operation: Operation, permission: PermissionType) -> int:
     return (allowing | exact << DENY_SHIFT) << MAYBE_SHIFT
 
 
-_PATTERN_TYPES = (PatternType.LITERAL, PatternType.PREFIXED, PatternType.UNKNOWN)
+_PATTERN_TYPES = (PatternType.LITERAL, PatternType.PREFIXED, PatternType.UNKNOWN, PatternType.GLOB)
+_BEFORE_GLOBS = -(1 << 30)
+_WITHOUT_GLOBS, _WITH_GLOBS = Rules("standard"), Rules("glob")
 _MASKS: dict[tuple[Operation, PermissionType], int] = {
     (operation, permission): _mask(operation, permission)
     for operation in Operation

@@ -317,7 +317,7 @@ def _operation(word: str) -> Operation:
 
 def _pattern_type(options: Options, rules: Rules) -> PatternType:
     words = dict(_PATTERN_TYPES)
-    if rules.authorizer == "glob":
+    if rules.has_globs:
         words[PatternType.GLOB.name] = PatternType.GLOB
     for text in options.all("resource-pattern-type"):
         if text.translate(_DOTLESS).upper() not in words:

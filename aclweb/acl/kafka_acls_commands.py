@@ -60,8 +60,8 @@ def _command(binding: AclBinding, op: str, bootstrap: str) -> str:
         words.append("--cluster")
     else:
         words += _option(NAME_OPTIONS[binding.resource_type], binding.resource_name)
-        if binding.pattern_type is PatternType.PREFIXED:
-            words += ("--resource-pattern-type", "prefixed")
+        if binding.pattern_type is not PatternType.LITERAL:
+            words += ("--resource-pattern-type", binding.pattern_type.name.lower())
     return f"kafka-acls --bootstrap-server {bootstrap} {' '.join(map(spelled, words))}"
 
 
@@ -74,7 +74,8 @@ def why_no_command(binding: AclBinding, rules: Rules) -> str | None:
     """Return why kafka-acls cannot say this ACL, as a sentence; None if it can."""
     if binding.has_unknown:
         return "kafka-acls has no word for UNKNOWN; name the type, pattern type, operation and permission."
-    if binding.pattern_type not in (PatternType.LITERAL, PatternType.PREFIXED):
+    known = (PatternType.LITERAL, PatternType.PREFIXED, *((PatternType.GLOB,) if rules.has_globs else ()))
+    if binding.pattern_type not in known:
         return f"kafka-acls cannot add an ACL of pattern type {binding.pattern_type.name}; use LITERAL or PREFIXED."
     if split_principal(binding.principal) is None:
         return (

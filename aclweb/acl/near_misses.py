@@ -24,9 +24,9 @@ from aclweb.acl.authorizer import (
     Result,
     fits_operation,
     for_operation,
-    for_principal,
 )
-from aclweb.acl.hosts import admits, names_an_interface, read_address, read_range
+from aclweb.acl.callers import comes_from, is_for, is_host_glob, is_principal_glob
+from aclweb.acl.hosts import names_an_interface, read_address, read_range
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import (
     ANY_USER,
@@ -39,7 +39,7 @@ from aclweb.acl.model import (
     ResourceType,
     split_principal,
 )
-from aclweb.acl.patterns import covers_name
+from aclweb.acl.patterns import covers_name, glob_shape
 from aclweb.acl.profiles import Rules
 from aclweb.acl.wording import (
     NOUNS,
@@ -111,7 +111,7 @@ def ticks(binding: AclBinding, decision: Decision) -> tuple[Tick, ...]:
     return (
         _type_tick(binding, request),
         _pattern_tick(binding, request, rules),
-        _principal_tick(binding, request),
+        _principal_tick(binding, request, rules),
         _host_tick(binding, request, rules),
         _operation_tick(binding, decision),
         _permission_tick(binding, decision),
@@ -136,7 +136,7 @@ def _beside(decision: Decision, wanted: PermissionType) -> Iterator[tuple[str, t
     name = request.resource_name
     if name is None or decision.result is Result.UNDECIDED:
         return
-    for binding in _own(decision.index, request):
+    for binding in _own(decision.index, request, rules):
         if binding.permission_type is wanted and _entry_fits(binding, request, rules):
             found = None if covers_name(binding, name, rules) else _nearness(binding, name, rules)
             if found is not None:
@@ -147,27 +147,29 @@ def _beside(decision: Decision, wanted: PermissionType) -> Iterator[tuple[str, t
             continue
         exactly = shelf.literals.get(name, ())
         under = (shelf.prefixed[place] for place in shelf.chain.places(name))
-        for binding in islice(chain(exactly, *under), OWN_ACLS_TRIED):
-            own = binding.permission_type is wanted and for_principal(binding, request.principal)
+        matching = shelf.globs_covering(name) if shelf.globs else ()
+        for binding in islice(chain(exactly, *under, matching), OWN_ACLS_TRIED):
+            own = binding.permission_type is wanted and is_for(binding.principal, request.principal, rules)
             if own and _entry_fits(binding, request, rules):
                 yield "type", (0, len(name) - len(binding.resource_name)), binding
 
 
-def _own(index: AclIndex, request: AccessRequest) -> Iterable[AclBinding]:
+def _own(index: AclIndex, request: AccessRequest, rules: Rules) -> Iterable[AclBinding]:
     """Return the bindings of the type asked for that are for this caller, up to a limit."""
     shelf = index.shelf(request.resource_type)
     if shelf is None:
         return ()
     callers = [request.principal] if split_principal(request.principal) is not None else []
     callers += [ANY_USER] if request.principal != ANY_USER else []
+    if rules.has_globs:
+        globs = filter(is_principal_glob, shelf.by_principal)
+        callers += [own for own in globs if own not in callers and is_for(own, request.principal, rules)]
     own = chain.from_iterable(shelf.by_principal.get(caller, ()) for caller in callers)
     return islice(own, OWN_ACLS_TRIED)
 
 
 def _entry_fits(binding: AclBinding, request: AccessRequest, rules: Rules) -> bool:
-    return for_operation(binding, request.operation) and admits(
-        binding.host, request.host, ranges=rules.cidr_hosts
-    )
+    return for_operation(binding, request.operation) and comes_from(binding.host, request.host, rules)
 
 
 def _nearness(binding: AclBinding, name: str, rules: Rules) -> tuple[int, str] | None:
@@ -176,6 +178,9 @@ def _nearness(binding: AclBinding, name: str, rules: Rules) -> tuple[int, str] |
     prefixed = binding.pattern_type is PatternType.PREFIXED
     if binding.pattern_type is PatternType.UNKNOWN:
         return None
+    if binding.pattern_type is PatternType.GLOB:
+        is_near = glob_shape(own.casefold()).matches(name.casefold())
+        return (0, "upper and lower case count") if is_near else None
     if own == WILDCARD:
         if prefixed:
             return 5, "as a prefix * is a real asterisk, and only as LITERAL it stands for every name"
@@ -276,23 +281,23 @@ def _pattern_tick(binding: AclBinding, request: AccessRequest, rules: Rules) -> 
     return Tick("pattern", False, f"It is for {covered}, not for {name_text(name)}{reason}.")
 
 
-def _principal_tick(binding: AclBinding, request: AccessRequest) -> Tick:
+def _principal_tick(binding: AclBinding, request: AccessRequest, rules: Rules) -> Tick:
     own, asked = binding.principal, request.principal
-    if for_principal(binding, asked):
+    if is_for(own, asked, rules):
         return Tick("principal", True, f"It is for {everyone_or(own)}.")
     sentence = f"It is for {name_text(own)}, not for {name_text(asked)}"
     if split_principal(own) is None:
         sentence += ", and without a colon it is for nobody"
     elif own.lower() == asked.lower():
         sentence += "; upper and lower case count"
-    elif own.endswith(WILDCARD):
+    elif own.endswith(WILDCARD) and not rules.has_globs:
         sentence += f"; only {ANY_USER} is a wildcard"
     return Tick("principal", False, f"{sentence}.")
 
 
 def _host_tick(binding: AclBinding, request: AccessRequest, rules: Rules) -> Tick:
     own, asked = binding.host, request.host
-    if admits(own, asked, ranges=rules.cidr_hosts):
+    if comes_from(own, asked, rules):
         return Tick("host", True, f"It is for requests {from_host(own)}.")
     sentence = f"It is for requests {from_host(own)}, and this one comes from {name_text(asked)}"
     own_address, asked_address = read_address(own), read_address(asked)
@@ -305,7 +310,7 @@ def _host_tick(binding: AclBinding, request: AccessRequest, rules: Rules) -> Tic
             sentence += "; Kafka cannot read this range, so it matches nobody"
     elif own_address is not None and own_address == asked_address:
         sentence += "; it is the same address written differently, and brokers compare the text"
-    elif own_address is None:
+    elif own_address is None and not (rules.has_globs and is_host_glob(own)):
         sentence += "; brokers compare addresses, never host names"
     return Tick("host", False, f"{sentence}.")
 

@@ -1,7 +1,8 @@
 """Which names a resource pattern covers.
 
 A pattern of an UNKNOWN type (made by a newer Kafka) may or may not cover a name, so it
-is never counted as covering here; `AclIndex.unknown_patterns` lists those apart.
+is never counted as covering here; `AclIndex.unknown_patterns` lists those apart. Nor is a
+GLOB where the authorizer does not know them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
+from aclweb.acl.glob import EVERYTHING, Shape, shape_of_glob, shape_of_name, shape_of_prefix
 from aclweb.acl.model import WILDCARD, AclBinding, PatternType, ResourcePattern
 from aclweb.acl.profiles import Rules
 
@@ -31,7 +34,23 @@ def covers_name(pattern: ResourcePattern | AclBinding, name: str, rules: Rules) 
         return own == name or (own == WILDCARD and wildcard_covers(name, rules))
     if pattern.pattern_type is PatternType.PREFIXED:
         return name.startswith(own) if own else empty_prefix_covers(name, rules)
-    return False
+    return pattern.pattern_type is PatternType.GLOB and rules.has_globs and glob_shape(own).matches(name)
+
+
+@lru_cache(maxsize=16_384)
+def glob_shape(text: str) -> Shape:
+    """Return the shape of a GLOB pattern."""
+    return shape_of_glob(text)
+
+
+def shape_of(pattern: ResourcePattern | AclBinding) -> Shape:
+    """Return the names that a known pattern covers under the GLOB proposal."""
+    name = pattern.name if isinstance(pattern, ResourcePattern) else pattern.resource_name
+    if pattern.pattern_type is PatternType.GLOB:
+        return glob_shape(name)
+    if pattern.pattern_type is PatternType.PREFIXED:
+        return shape_of_prefix(name)
+    return EVERYTHING if name == WILDCARD else shape_of_name(name)
 
 
 @dataclass(frozen=True, slots=True)

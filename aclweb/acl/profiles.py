@@ -1,8 +1,9 @@
 """What differs between Kafka's authorizers and versions, and what an operator configures.
 
-A `Rules` value holds everything that a decision depends on beside the ACLs. The two
+A `Rules` value holds everything that a decision depends on beside the ACLs. Kafka's two
 authorizers are `standard` (KRaft's StandardAuthorizer) and `acl` (AclAuthorizer, which
-keeps its ACLs in ZooKeeper).
+keeps its ACLs in ZooKeeper). A third one, `glob`, is no broker's: it is the newest KRaft
+with the pattern type of the GLOB proposal, and without KRaft's quirks.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ VERSIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "standard": ("3.9", "4.0", "4.1", "4.2", "4.3", "4.4"),
         "acl": (*(f"2.{minor}" for minor in range(4, 9)), *(f"3.{minor}" for minor in range(10))),
+        "glob": ("4.4",),
     }
 )
 """The versions that each authorizer can be asked about, oldest first."""
@@ -73,15 +75,10 @@ class Rules:
     undeclared: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        if self.authorizer == "glob":
-            raise AclError(
-                "Authorizer 'glob' is the GLOB proposal, which this version of aclweb does not decide yet; "
-                "use 'standard' or 'acl'."
-            )
         if self.authorizer not in VERSIONS:
             raise AclError(
-                f"Authorizer {self.authorizer!r} is not one that aclweb knows; use 'standard' (KRaft) "
-                "or 'acl' (ZooKeeper)."
+                f"Authorizer {self.authorizer!r} is not one that aclweb knows; use 'standard' (KRaft), "
+                "'acl' (ZooKeeper) or 'glob' (the GLOB proposal)."
             )
         object.__setattr__(self, "kafka_version", _version(self.authorizer, self.kafka_version))
         unknown = sorted(self.undeclared - SETTINGS)
@@ -132,6 +129,16 @@ class Rules:
         """Whether this is KRaft's authorizer; what follows from it has a name of its own below."""
         return self.authorizer == "standard"
 
+    @cached_property
+    def is_kraft(self) -> bool:
+        """Whether this is KRaft's authorizer, or the proposal that goes on from it."""
+        return self.authorizer != "acl"
+
+    @cached_property
+    def has_globs(self) -> bool:
+        """Whether there is the pattern type GLOB, and `?` and `*` in principals and hosts are wildcards."""
+        return self.authorizer == "glob"
+
     # How names, hosts and whole types are read. Nothing else decides otherwise in one than in another.
 
     @cached_property
@@ -145,17 +152,17 @@ class Rules:
     @cached_property
     def empty_prefix_covers_all(self) -> bool:
         """Whether PREFIXED with an empty name covers every name; otherwise it covers the empty one only."""
-        return self.is_standard
+        return self.is_kraft
 
     @cached_property
     def cidr_hosts(self) -> bool:
         """Whether an ACL host may be an address range such as `10.0.0.0/8` (KIP-1276)."""
-        return self.is_standard and self.version >= (4, 4)
+        return self.is_kraft and self.version >= (4, 4)
 
     @cached_property
     def by_type_tries_hardcode(self) -> bool:
         """Whether a question by type first asks for a made-up name, and is allowed if that is."""
-        return self.is_standard
+        return self.is_kraft
 
     @cached_property
     def default_settles_by_type(self) -> bool:
@@ -184,7 +191,7 @@ class Rules:
     @cached_property
     def stores_slashes(self) -> bool:
         """Whether a resource name may hold a slash; in ZooKeeper it would part a path."""
-        return self.is_standard
+        return self.is_kraft
 
     @cached_property
     def logs_its_rule(self) -> bool:
@@ -194,7 +201,8 @@ class Rules:
     def decides_like(self, other: Rules) -> bool:
         """Whether both rules give every request the same answer, whatever the ACLs."""
         return (
-            self.wildcard_skips_starred_names == other.wildcard_skips_starred_names
+            self.has_globs == other.has_globs
+            and self.wildcard_skips_starred_names == other.wildcard_skips_starred_names
             and self.empty_prefix_covers_all == other.empty_prefix_covers_all
             and self.cidr_hosts == other.cidr_hosts
             and self.by_type_tries_hardcode == other.by_type_tries_hardcode

@@ -33,6 +33,7 @@ from aclweb.acl.authorizer import (
     reading_of,
     undominated,
 )
+from aclweb.acl.glob import EVERYTHING
 from aclweb.acl.model import (
     CLUSTER_NAME,
     WILDCARD,
@@ -43,7 +44,7 @@ from aclweb.acl.model import (
     ResourceType,
     split_principal,
 )
-from aclweb.acl.patterns import covers_name
+from aclweb.acl.patterns import covers_name, shape_of
 from aclweb.acl.profiles import Rules
 
 NAMES_TRIED = 1_000
@@ -145,14 +146,16 @@ def _patterns_by_type(decision: Decision, others: Sequence[AclBinding]) -> Itera
     """Yield LITERAL patterns on names that no DENY takes away again, the caller's own names first."""
     request, rules = decision.request, decision.rules
     denies = [b for b in own_by_type(request, others, rules) if b.permission_type is not PermissionType.ALLOW]
-    if any(_is_wildcard_deny(binding) for binding in denies):
+    if any(_is_wildcard_deny(binding, rules) for binding in denies):
         return
+    globs = [shape_of(b) for b in denies if b.pattern_type is PatternType.GLOB]
     literals = {b.resource_name for b in denies if b.pattern_type is PatternType.LITERAL}
     prefixes = tuple({b.resource_name for b in denies if b.pattern_type is PatternType.PREFIXED} - {""})
     for name in _names_to_try(request, others):
         starts_below = name[:1] < WILDCARD and rules.names_below_asterisk_are_a_hazard
         storable = name not in ("", WILDCARD) and ("/" not in name or rules.stores_slashes)
-        if storable and not starts_below and name not in literals and not name.startswith(prefixes):
+        denied = name in literals or name.startswith(prefixes) or any(shape.matches(name) for shape in globs)
+        if storable and not starts_below and not denied:
             yield PatternType.LITERAL, name
     if request.resource_type is not ResourceType.CLUSTER:
         # The one pattern that no DENY of a prefix takes away.
@@ -194,13 +197,13 @@ def _in_the_way(decision: Decision) -> tuple[AclBinding, ...]:
     """Return the DENYs that no ALLOW can get past."""
     if decision.request.resource_name is not None:
         return decision.determining
-    return tuple(binding for binding in decision.determining if _is_wildcard_deny(binding))
+    return tuple(b for b in decision.determining if _is_wildcard_deny(b, decision.rules))
 
 
 def _holding_up_by_type(decision: Decision, known: Sequence[AclBinding]) -> tuple[AclBinding, ...]:
     """Return every ALLOW that alone allows the type, so that each has to go."""
     request, rules = decision.request, decision.rules
-    holding = dict.fromkeys(undominated(own_by_type(request, known, rules)))
+    holding = dict.fromkeys(undominated(own_by_type(request, known, rules), rules))
     if rules.by_type_tries_hardcode:
         at_hardcode = [binding for binding in known if covers_name(binding, HARDCODE, rules)]
         readings = {binding: reading_of(request, binding, rules) for binding in at_hardcode}
@@ -214,7 +217,7 @@ def _blocking_by_type(decision: Decision, known: Sequence[AclBinding]) -> list[t
     request, rules = decision.request, decision.rules
     entries = own_by_type(request, known, rules)
     denies = [binding for binding in entries if binding.is_deny]
-    everywhere = tuple(binding for binding in denies if _is_wildcard_deny(binding))
+    everywhere = tuple(binding for binding in denies if _is_wildcard_deny(binding, rules))
     ways: list[tuple[AclBinding, ...]] = []
     if rules.default_settles_by_type:
         ways.append(everywhere)
@@ -227,17 +230,21 @@ def _blocking_by_type(decision: Decision, known: Sequence[AclBinding]) -> list[t
             ways.append(at_hardcode)
     allows = (binding for binding in entries if binding.permission_type is PermissionType.ALLOW)
     for allow in islice(allows, ALLOWS_COMPARED):
-        ways.append((*everywhere, *(deny for deny in denies if _dominates(deny, allow))))
+        ways.append((*everywhere, *(deny for deny in denies if _dominates(deny, allow, rules))))
     return ways
 
 
-def _dominates(deny: AclBinding, allow: AclBinding) -> bool:
+def _dominates(deny: AclBinding, allow: AclBinding, rules: Rules) -> bool:
     """Whether Kafka, asked by type, holds that this DENY takes all that the ALLOW gives."""
-    return allow.resource_name.startswith(deny.resource_name) and not undominated((allow, deny))
+    may = rules.has_globs or allow.resource_name.startswith(deny.resource_name)
+    return may and not undominated((allow, deny), rules)
 
 
-def _is_wildcard_deny(binding: AclBinding) -> bool:
-    return binding.is_deny and binding.pattern.is_wildcard
+def _is_wildcard_deny(binding: AclBinding, rules: Rules) -> bool:
+    """Whether no ALLOW reaches beyond this DENY."""
+    return binding.is_deny and (
+        binding.pattern.is_wildcard or (rules.has_globs and shape_of(binding) == EVERYTHING)
+    )
 
 
 # Deciding again.

@@ -47,6 +47,8 @@ def resources_of(binding: AclBinding) -> str:
             return f"{many} whose name starts with nothing in particular"
         asterisk = " (a real asterisk)" if name == WILDCARD else ""
         return f"{many} that start with {name_text(name)}{asterisk}"
+    if binding.pattern_type is PatternType.GLOB:
+        return f"{many} that match {name_text(name)}" if name else f"every {one}"
     if binding.pattern_type is not PatternType.LITERAL:
         return f"{many} that match {name_text(name)} in a way that aclweb does not know"
     if name == WILDCARD:

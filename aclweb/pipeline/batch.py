@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from aclweb.acl.authorizer import Answer, Basis, Result, decide, reading_of
 from aclweb.acl.index import ALL_BITS, DENY_SHIFT, MAYBE_SHIFT, AclIndex, MaskTable, Slot
-from aclweb.acl.model import ANY_USER, WILDCARD, AccessRequest, Operation, ResourceType
+from aclweb.acl.model import ANY_USER, WILDCARD, AccessRequest, AclError, Operation, ResourceType
 from aclweb.acl.names import SortedNames
 from aclweb.acl.patterns import empty_prefix_covers, wildcard_covers
 from aclweb.acl.profiles import Rules
@@ -130,6 +130,9 @@ def decide_all(requests: Requests, index: AclIndex, rules: Rules) -> Answers:
     one_by_one = [np.flatnonzero(by_type & ~is_super)]
     for code, resource_type in enumerate(requests.resource_types.values):
         rows = np.flatnonzero((requests.resource_types.codes == code) & ~by_type & ~is_super)
+        if rules.has_globs:
+            one_by_one.append(rows)
+            continue
         table = index.table(resource_type)
         if table is None:
             bases[rows] = _CODES[Basis.DEFAULT_ALLOW if rules.allow_everyone else Basis.DEFAULT_DENY]
@@ -162,6 +165,10 @@ class AccessMatrix:
         names: Iterable[str],
         host: str | None = None,
     ) -> None:
+        if rules.has_globs:
+            raise AclError(
+                "An access matrix is not painted for the authorizer 'glob'; ask request by request."
+            )
         self.resource_type = resource_type
         self.rules = rules
         self.sorted_names = SortedNames(names)

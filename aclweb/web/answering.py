@@ -15,11 +15,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import urlencode
 
-from aclweb.acl.authorizer import Basis, Decision, Finding, Result, authorize, decide, for_principal
+from aclweb.acl.authorizer import Basis, Decision, Finding, Result, authorize, decide
+from aclweb.acl.callers import is_for
 from aclweb.acl.explain import Explanation, explain, reported_acl
 from aclweb.acl.model import WILDCARD, AccessRequest, AclBinding
 from aclweb.acl.near_misses import Tick, fits, ticks
 from aclweb.acl.notation import binding_key
+from aclweb.acl.profiles import Rules
 from aclweb.acl.wording import NOUNS, WORDS, name_text, resource_text
 from aclweb.inventory.current import InForce
 
@@ -153,7 +155,7 @@ class Answer:
         """For a question from any host: the hosts named in rules from which the answer differs."""
         if self.request.host != WILDCARD:
             return ()
-        named = _hosts(self.decision.findings, self.request.principal)
+        named = _hosts(self.decision.findings, self.request.principal, self.in_force.rules)
         index, rules = self.in_force.index, self.in_force.rules
         return tuple(
             host
@@ -240,7 +242,7 @@ def _as_json(binding: AclBinding) -> str:
     return json.dumps(binding.as_dict())
 
 
-def _hosts(findings: Iterable[Finding], principal: str) -> tuple[str, ...]:
+def _hosts(findings: Iterable[Finding], principal: str, rules: Rules) -> tuple[str, ...]:
     """Return the single addresses that rules for this principal name, sorted."""
     return tuple(
         sorted(
@@ -249,7 +251,7 @@ def _hosts(findings: Iterable[Finding], principal: str) -> tuple[str, ...]:
                 for finding in findings
                 if finding.binding.host != WILDCARD
                 and "/" not in finding.binding.host
-                and for_principal(finding.binding, principal)
+                and is_for(finding.binding.principal, principal, rules)
             }
         )
     )

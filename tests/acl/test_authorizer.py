@@ -344,7 +344,7 @@ def test_the_default_mode_is_read_as_the_authorizer_reads_it() -> None:
         ("acl", "4.0"),
         ("acl", "2.3"),
         ("standard", "4.4.x"),
-        ("glob", None),
+        ("glob", "4.3"),
         ("zk", None),
     ],
 )

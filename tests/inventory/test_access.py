@@ -3,7 +3,8 @@ from collections import Counter
 
 import pytest
 
-from aclweb.acl.authorizer import Basis, Result, answer_from, authorize, for_principal
+from aclweb.acl.authorizer import Basis, Result, answer_from, authorize
+from aclweb.acl.callers import is_for
 from aclweb.acl.hosts import admits
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import ANY_USER, AccessRequest, Operation, Resource, ResourceType
@@ -109,7 +110,9 @@ def check(one, row, resource, index, rules):
 def caller_hosts(decision, host, caller):
     """The caller, if a covering binding with this host is for it."""
     bindings = (*(finding.binding for finding in decision.findings), *decision.unknowns)
-    return {caller for binding in bindings if binding.host == host and for_principal(binding, caller)}
+    return {
+        caller for binding in bindings if binding.host == host and is_for(binding.principal, caller, Rules())
+    }
 
 
 def test_random_worlds_meet_every_state():

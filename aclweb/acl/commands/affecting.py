@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print the ACLs whose pattern covers the resource, once each, in the order of Kafka's scan."""
-    rules = rules_from(given)
+    rules = inputs.rules = rules_from(given)
     resource = _resource(given)
     index = AclIndex(inputs.bindings(given.acls, given.format))
     inputs.require_good()

@@ -135,7 +135,7 @@ def _scenario(fields: Mapping[str, object], defaults: Declared) -> Scenario:
         for number, given in enumerate(_list(fields, "acls"), start=1)
     ]
     for number, binding in enumerate(bindings, start=1):
-        reason = why_not_decided(binding)
+        reason = why_not_decided(binding, rules)
         if reason is not None:
             raise NotationError(f"ACL {number}: {reason}")
     if ("request" in fields) == ("requests" in fields):

@@ -25,7 +25,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
 
     With --json, a notation that is no JSON comes as the text of one object.
     """
-    rules = rules_from(given)
+    rules = inputs.rules = rules_from(given)
     file = inputs.acls(given.acls, given.format)
     inputs.require_good()
     text = write_acls(file.bindings, format=given.to, rules=rules, source=given.acls, lines=file.lines)

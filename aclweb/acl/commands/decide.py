@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print one answer for each request, in their order."""
-    rules = rules_from(given)
+    rules = inputs.rules = rules_from(given)
     index = AclIndex(inputs.bindings(given.acls, given.format))
     requests = inputs.requests(given.requests)
     inputs.require_good()

@@ -18,6 +18,7 @@ from aclweb.acl.explain import says
 from aclweb.acl.model import AccessRequest, AclBinding
 from aclweb.acl.notation import AclFile, Edit, read_acl_file, read_edits, read_names, read_requests
 from aclweb.acl.problems import NotationError, Problems, shown
+from aclweb.acl.profiles import Rules
 
 STANDARD_INPUT = "-"
 BIG_FILE_BYTES = 10_000_000
@@ -29,6 +30,8 @@ class Inputs:
     """The files of one command; standard input can be given once."""
 
     def __init__(self) -> None:
+        self.rules: Rules | None = None
+        """Whose ACLs the files hold; those of no GLOB while None."""
         self._has_standard_input = False
         self._problems: list[str] = []
         self._remarks: list[str] = []
@@ -37,7 +40,7 @@ class Inputs:
         """Return the ACLs of a file in any notation."""
 
         def read(text: str) -> AclFile:
-            return read_acl_file(text, source=path, format=format, refuse=why_not_decided)
+            return read_acl_file(text, source=path, format=format, refuse=self._why_not_decided)
 
         file = self._read(path, read, AclFile(path, (), ()))
         self._remarks.extend(file.remarks)
@@ -51,7 +54,7 @@ class Inputs:
         """Return the edits in an optional file of ACLs to add and to remove."""
         if path is None:
             return ()
-        return self._read(path, lambda text: read_edits(text, source=path, refuse=why_not_decided), ())
+        return self._read(path, lambda text: read_edits(text, source=path, refuse=self._why_not_decided), ())
 
     def delta(self, *, add: str | None, remove: str | None, delta: str | None, format: str | None) -> Delta:
         """Return the edit of three optional files; an ACL that one adds and another removes is bad input."""
@@ -117,6 +120,9 @@ class Inputs:
         if self._problems:
             raise NotationError(*self._problems)
         tell(*self._remarks)
+
+    def _why_not_decided(self, binding: AclBinding) -> str | None:
+        return why_not_decided(binding, self.rules)
 
     def _read(self, path: str, read: Callable[[str], Read], nothing: Read) -> Read:
         try:

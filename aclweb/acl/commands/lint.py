@@ -21,7 +21,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print what each ACL breaks, in the order of the file."""
-    rules = rules_from(given)
+    rules = inputs.rules = rules_from(given)
     bindings = inputs.bindings(given.acls, given.format)
     inputs.require_good()
     index = AclIndex(bindings)

@@ -17,6 +17,7 @@ from aclweb.acl.filters import AclFilter
 from aclweb.acl.model import PatternType
 from aclweb.acl.notation import filter_from_dict, parse_object
 from aclweb.acl.problems import NotationError
+from aclweb.acl.profiles import Rules
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -36,8 +37,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print the ACLs that the filter finds, once each, in the order of the file."""
-    rules_from(given)
-    asked = _filter(given.filter)
+    rules = inputs.rules = rules_from(given)
+    asked = _filter(given.filter, rules)
     if given.check_filter:
         emit([as_json(_checked(asked))])
         return DONE
@@ -52,12 +53,12 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     return DONE
 
 
-def _filter(text: str) -> AclFilter:
+def _filter(text: str, rules: Rules) -> AclFilter:
     try:
         asked = filter_from_dict(parse_object(text))
     except NotationError as error:
         raise UsageError(f"--filter: {error}") from error
-    if asked.pattern_type is PatternType.GLOB:
+    if asked.pattern_type is PatternType.GLOB and not rules.has_globs:
         raise UsageError(
             "--filter: pattern_type is 'GLOB', which only the authorizer 'glob' knows; "
             "use ANY, MATCH, LITERAL or PREFIXED."

@@ -68,7 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print what each action needs, or with ACLs what becomes of each; in the order given."""
-    rules = rules_from(given)
+    rules = inputs.rules = rules_from(given)
     actions = _actions(given.actions)
     names = {role.key: tuple(getattr(given, role.key.replace("-", "_"))) for role in GIVEN_ROLES}
     if given.acls is None:

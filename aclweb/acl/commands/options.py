@@ -7,9 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aclweb.acl.commands.console import UsageError
+from aclweb.acl.glob import is_glob
 from aclweb.acl.model import AclBinding, AclError, PatternType
 from aclweb.acl.notation import FORMATS
+from aclweb.acl.problems import shown
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, VERSIONS, Rules
+
+LONGEST_GLOB = 4_096
+"""A longer text with wildcards is refused, because comparing patterns takes time by their length."""
 
 ONLY_IN_GLOB = "pattern_type is 'GLOB', which only the authorizer 'glob' knows; use LITERAL or PREFIXED."
 
@@ -37,7 +42,9 @@ class Declared:
 def add_rule_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the broker")
     group.add_argument(
-        "--authorizer", metavar="A", help="standard (KRaft, the default) or acl (ZooKeeper mode)"
+        "--authorizer",
+        metavar="A",
+        help="standard (KRaft, the default), acl (ZooKeeper mode) or glob (KRaft with the GLOB proposal)",
     )
     group.add_argument("--kafka-version", metavar="V", help="default: the newest of that authorizer")
     group.add_argument("--super-users", metavar="TEXT", help="as in super.users: 'User:a;User:b'")
@@ -91,6 +98,18 @@ def defaults_from(given: argparse.Namespace) -> Declared:
     return said
 
 
-def why_not_decided(binding: AclBinding) -> str | None:
-    """Return why no authorizer of this program decides by this ACL, None if they do."""
-    return ONLY_IN_GLOB if binding.pattern_type is PatternType.GLOB else None
+def why_not_decided(binding: AclBinding, rules: Rules | None = None) -> str | None:
+    """Return why an authorizer (any released one when None) does not decide by this ACL, None if it does."""
+    if rules is None or not rules.has_globs:
+        return ONLY_IN_GLOB if binding.pattern_type is PatternType.GLOB else None
+    globs = [("principal", binding.principal), ("host", binding.host)]
+    globs = [(key, text) for key, text in globs if len(text) > LONGEST_GLOB and is_glob(text)]
+    if binding.pattern_type is PatternType.GLOB:
+        globs.append(("resource_name", binding.resource_name))
+    for key, text in globs:
+        if len(text) > LONGEST_GLOB:
+            return (
+                f"{key} is a glob of {len(text):,} characters, {shown(text)}; "
+                f"write one of at most {LONGEST_GLOB:,}."
+            )
+    return None

@@ -34,7 +34,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print what is redundant in the order of the file, then proposals to consolidate."""
-    rules = rules_from(given)
+    rules = inputs.rules = rules_from(given)
     bindings = inputs.bindings(given.acls, given.format)
     names = Names(
         topics=inputs.names(given.topics),

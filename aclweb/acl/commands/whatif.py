@@ -75,6 +75,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print everything that differs; exit 1 if a list named by --fail-on is not empty."""
     rules = rules_from(given)
     after_rules = _after_rules(given, rules)
+    inputs.rules = after_rules if after_rules is not None and after_rules.has_globs else rules
     watched = _watched(given.fail_on)
     index = AclIndex(inputs.bindings(given.acls, given.format))
     delta = _delta(given, inputs, index)
