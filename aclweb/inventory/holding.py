@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -51,44 +52,49 @@ class Loss:
 
     @property
     def words(self) -> str:
-        if self.missing == self.stored:
-            return f"All {self.stored:,} {self.what} known before are missing"
-        return f"{self.missing:,} of the {self.stored:,} {self.what} known before are missing"
+        if self.missing < self.stored:
+            return f"{self.missing:,} of the {self.stored:,} {self.what}"
+        return f"all {self.stored:,} {self.what}" if self.stored > 1 else f"the only one of the {self.what}"
 
 
 def doubt(row: Cluster, *, answered: str | None, losses: Sequence[Loss]) -> dict[str, object] | None:
     """Return why a reading should not be believed without a person, as `Cluster.held` keeps it.
 
-    answered: what the cluster calls itself, if it said so. losses: the ACLs first.
+    answered: what the cluster calls itself, if it said so. Every doubtful loss is told, so
+    that nobody accepts one because of another.
     """
-    at = timezone.now().isoformat(timespec="seconds")
     if answered and row.cluster_id and answered != row.cluster_id:
-        return {
-            "reason": "other-cluster",
-            "cluster_id": answered,
-            "lost": losses[0].missing,
-            "at": at,
-            "sentence": (
-                f"Another cluster answers at {row.address}: it calls itself {answered}, and what is stored "
-                f"here was read from {row.cluster_id}. Correct the address, or accept the reading if the "
-                "cluster was really replaced."
-            ),
-        }
-    for loss in losses:
-        if loss.is_doubtful:
-            return {
-                "reason": "drop",
-                "cluster_id": answered,
-                "lost": loss.missing,
-                "stored": loss.stored,
-                "what": loss.what,
-                "at": at,
-                "sentence": (
-                    f"{loss.words} from one reading, which a broken reading can cause as well as a deletion. "
-                    "Look at the cluster, then accept the reading or wait for a better one."
-                ),
-            }
-    return None
+        lost = [loss for loss in losses if loss.missing]
+        lacks = f" Of what was known before, it lacks {_listed(lost)}." if lost else ""
+        sentence = (
+            f"Another cluster answers at {row.address}: it calls itself {answered}, and what is stored "
+            f"here was read from {row.cluster_id}.{lacks} Correct the address, or accept the reading if the "
+            "cluster was really replaced."
+        )
+        return _held("other-cluster", answered, lost, sentence)
+    lost = [loss for loss in losses if loss.is_doubtful]
+    if not lost:
+        return None
+    words = _listed(lost)
+    sentence = (
+        f"{words[0].upper()}{words[1:]} known before are missing from one reading, which a broken reading can cause "
+        "as well as a deletion. Look at the cluster, then accept the reading or wait for a better one."
+    )
+    return _held("drop", answered, lost, sentence)
+
+
+def _listed(losses: Sequence[Loss]) -> str:
+    return " and ".join(loss.words for loss in losses)
+
+
+def _held(reason: str, answered: str | None, losses: Sequence[Loss], sentence: str) -> dict[str, object]:
+    return {
+        "reason": reason,
+        "cluster_id": answered,
+        "losses": {loss.what: {"missing": loss.missing, "stored": loss.stored} for loss in losses},
+        "at": timezone.now().isoformat(timespec="seconds"),
+        "sentence": sentence,
+    }
 
 
 def accepted_by(row: Cluster, found: Mapping[str, object], shell: str | None) -> str | None:
@@ -101,11 +107,15 @@ def accepted_by(row: Cluster, found: Mapping[str, object], shell: str | None) ->
         return None
     is_as_shown = (
         shown.get("reason") == found["reason"]
-        and shown.get("what") == found.get("what")
         and shown.get("cluster_id") == found["cluster_id"]
-        and int(shown.get("lost", 0)) >= int(str(found["lost"]))
+        and all(missing <= _missing(shown).get(what, 0) for what, missing in _missing(found).items())
     )
     return (shell or shown.get("accepted_by")) if is_as_shown else None
+
+
+def _missing(held: Mapping[str, Any]) -> dict[str, int]:
+    """Return how much of what a held reading misses; nothing for one that says nothing of it."""
+    return {what: int(loss["missing"]) for what, loss in held.get("losses", {}).items()}
 
 
 def hold(row: Cluster, found: Mapping[str, object]) -> None:

@@ -66,7 +66,8 @@ class Cluster(models.Model):
     groups_known = models.BooleanField(default=False)
     revision = models.ForeignKey("Revision", null=True, on_delete=models.SET_NULL, related_name="+")
     # A reading that lost too much to be believed, or came from another cluster: kept back until a person
-    # accepts it. {"reason": "drop"|"other-cluster", "sentence", "at", "stored", "lost", "accepted_by"}
+    # accepts it. {"reason": "drop"|"other-cluster", "cluster_id", "sentence", "at", "accepted_by",
+    # "losses": {"ACLs" or "topics": {"missing", "stored"}}}
     held = models.JSONField(null=True)
     # Readings are numbered when they begin. One that began before the newest stored one is not stored.
     readings_begun = models.PositiveBigIntegerField(default=0)

@@ -70,11 +70,14 @@ def status(cluster: Cluster, *, now: datetime | None = None) -> ClusterStatus:
     held = str(cluster.held["sentence"]) if cluster.held else ""
     if held and tone != "bad":
         label, tone = "reading held", "bad"
+        sentence = f"{held} What stands here is from the reading before it: {sentence}"
+    elif held:
+        sentence = f"{sentence} {held}"
     elif is_old and tone == "good":
         label, tone = "not read lately", "warn"
     return ClusterStatus(
         label=label,
-        sentence=f"{sentence} {held}".strip(),
+        sentence=sentence,
         tone=tone,
         badges=(_default_badge(cluster), _super_users_badge(cluster), _age_badge(age, is_old)),
         age=age,

@@ -290,6 +290,34 @@ def test_nobody_accepts_a_loss_that_they_were_not_shown(cluster, dot):
         accept(cluster=cluster, actor=dot, shown=shown)
 
 
+def test_accepting_a_loss_of_acls_accepts_no_loss_of_topics(cluster, dot):
+    names = [f"topic-{n}" for n in range(300)]
+    sync(cluster, client=Answers(many(500), topics(*names)))
+    shown = sync(cluster, client=Answers(many(300), topics(*names))).sentence
+
+    accept(cluster=cluster, actor=dot, shown=shown)
+    both = sync(cluster, client=Answers(many(300), topics("topic-1")))
+
+    assert both.held
+    assert "200 of the 500 ACLs and 299 of the 300 topics known before are missing" in both.sentence
+    accept(cluster=cluster, actor=dot, shown=both.sentence)
+    assert not sync(cluster, client=Answers(many(300), topics("topic-1"))).held
+
+
+def test_a_replaced_cluster_is_accepted_with_the_loss_that_was_shown_and_no_greater_one(cluster, dot):
+    first, second = (ClusterFacts(cluster_id=name) for name in ("first", "second"))
+    sync(cluster, client=Answers(many(20), topics("orders"), facts=first))
+    shown = sync(cluster, client=Answers(many(15), topics("orders"), facts=second)).sentence
+
+    accept(cluster=cluster, actor=dot, shown=shown)
+    greater = sync(cluster, client=Answers(many(5), facts=second))
+
+    assert "5 of the 20 ACLs." in shown
+    assert greater.held
+    assert "15 of the 20 ACLs and the only one of the topics." in greater.sentence
+    assert not cluster.held.get("accepted_by")
+
+
 def test_a_held_reading_is_stored_once_somebody_accepts_it(cluster):
     sync(cluster, client=Answers(many(500)))
     sync(cluster, client=Answers(many(300)))
