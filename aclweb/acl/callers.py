@@ -46,7 +46,7 @@ def glob_is_for(acl_principal: str, principal: str) -> bool:
     asked = split_principal(principal)
     if asked is None or not is_glob(acl_principal):
         return False
-    own = _shapes(acl_principal)
+    own = part_shapes(acl_principal)
     return own is not None and own[0].matches(asked[0]) and own[1].matches(asked[1])
 
 
@@ -57,8 +57,8 @@ def host_shape(host: str) -> Shape:
 
 
 @lru_cache(maxsize=16_384)
-def _shapes(principal: str) -> tuple[Shape, Shape] | None:
-    """Return the shapes of the type and the name, None without a colon."""
+def part_shapes(principal: str) -> tuple[Shape, Shape] | None:
+    """Return the shapes of the type and the name of an ACL's principal, None without a colon."""
     parts = split_principal(principal)
     return None if parts is None else (_part_shape(parts[0]), _part_shape(parts[1]))
 

@@ -7,6 +7,10 @@ fall into finitely many classes:
   with a prefix and with no longer one; every other name;
 * a principal that an ACL or the super users name, by itself; everybody else;
 * a host that was given or that an ACL names, by itself; every other address.
+
+Of GLOB patterns, and of the globs among principals and hosts, each makes one class more: what
+nobody gave and it matches. Such classes overlap, so the answer for one of them is the answer
+for one example.
 """
 
 from __future__ import annotations
@@ -16,6 +20,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from aclweb.acl.callers import host_shape, is_host_glob, is_principal_glob, part_shapes
+from aclweb.acl.glob import sample_of
+from aclweb.acl.globset import GlobSet
+from aclweb.acl.hosts import in_range
 from aclweb.acl.index import AclIndex, ResourceShelf
 from aclweb.acl.model import (
     ANY_USER,
@@ -25,12 +33,22 @@ from aclweb.acl.model import (
     ResourceType,
     split_principal,
 )
+from aclweb.acl.names import SortedNames
+from aclweb.acl.patterns import glob_shape
 from aclweb.acl.profiles import OPERATIONS, Rules, operations_of
 
-EXACT, PREFIX, ANY_OTHER = "EXACT", "PREFIX", "ANY_OTHER"
+EXACT, PREFIX, PATTERN, ANY_OTHER = "EXACT", "PREFIX", "PATTERN", "ANY_OTHER"
 
 _FREE_NAMES = (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 """The types whose names may begin with an asterisk."""
+
+_STRANGE = 0xE000
+"""The first code point of names that nobody has."""
+
+_LENGTHS_TRIED = 4
+
+_ADDRESSES = ("203.0.113.9", "198.51.100.23", "192.0.2.44", "172.16.77.7", "10.254.3.99")
+"""Addresses of which hardly any ACL names all."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +74,8 @@ class Spot:
     """One class of names of a type.
 
     kind and text: EXACT for one name; PREFIX for the names nobody gave that begin with the
-    text and with no longer PREFIXED pattern; ANY_OTHER for the names under none.
+    text and with no longer PREFIXED pattern; PATTERN for those that match the GLOB `text`;
+    ANY_OTHER for the names under no prefix.
     sample: a name of the class; for EXACT the name itself.
     """
 
@@ -111,6 +130,60 @@ class Universe:
             | frozenset(self.names.principals)
         ) - {ANY_USER}
 
+    @property
+    def has_globs(self) -> bool:
+        """Whether globs are read in either world."""
+        return self.rules.has_globs or self.after_rules.has_globs
+
+    @property
+    def judges_by_example(self) -> bool:
+        """Whether a glob is there, so that answers beyond the given names are those of examples."""
+        return self.has_globs and (
+            any(names.patterns for names in self._types.values())
+            or any(map(is_principal_glob, self.principals))
+            or any(map(is_host_glob, self.hosts))
+        )
+
+    def session(self, principal: str | None) -> str | None:
+        """Return the session that stands for a class of principals; None for everybody else without globs."""
+        if not self.has_globs:
+            return principal
+        if principal is None:
+            return f"User:{self._stranger}"
+        parts = part_shapes(principal) if is_principal_glob(principal) else None
+        if parts is None or principal in self._given_principals:
+            return principal
+        return ":".join(sample_of(part, self._stranger) for part in parts)
+
+    def address(self, host: str) -> str:
+        """Return the address that stands for a class of hosts."""
+        if self.has_globs and is_host_glob(host) and host not in self.names.hosts:
+            return sample_of(host_shape(host), self._stranger)
+        return host
+
+    @cached_property
+    def other_address(self) -> str:
+        """An address that nobody names, in no range and, where there is one, under no glob; "" without globs."""
+        if not self.has_globs:
+            return ""
+        free = [
+            address
+            for address in _ADDRESSES
+            if address not in self.hosts and not any(in_range(host, address) for host in self.hosts)
+        ]
+        globs = [host_shape(host) for host in self.hosts if is_host_glob(host)]
+        apart = (address for address in free if not any(shape.matches(address) for shape in globs))
+        return next(apart, free[0] if free else f"elsewhere{self._stranger}")
+
+    @cached_property
+    def _given_principals(self) -> frozenset[str]:
+        return frozenset(self.names.principals) | self.rules.super_users | self.after_rules.super_users
+
+    @cached_property
+    def _stranger(self) -> str:
+        """A character that no principal and no host holds."""
+        return _strange("".join((*self.principals, *self.hosts)))
+
     @cached_property
     def hosts(self) -> frozenset[str]:
         """The hosts with a class of their own; one more class holds every other address."""
@@ -131,7 +204,14 @@ class Universe:
         """Yield every class of names of a type."""
         names = self._types[resource_type]
         yield from self.exact_spots(resource_type, names.exact)
+        yield from self._spots_to_come(resource_type)
+
+    def _spots_to_come(self, resource_type: ResourceType) -> Iterator[Spot]:
+        """Yield every class of names that nobody gave."""
+        names = self._types[resource_type]
         yield from self._prefix_spots(resource_type, names.prefixes)
+        for text, sample in names.patterns.items():
+            yield Spot(resource_type, PATTERN, text, sample)
         if names.has_any_other:
             yield Spot(resource_type, ANY_OTHER, "", names.sample(""))
 
@@ -147,6 +227,19 @@ class Universe:
             below |= dict.fromkeys(starting_with(names.sorted_prefixes, prefix))
         yield from self.exact_spots(resource_type, exact)
         yield from self._prefix_spots(resource_type, below)
+
+    def spots_covered(self, shelf: ResourceShelf, resource_type: ResourceType) -> Iterator[Spot]:
+        """Yield the classes of names that a shelf with globs covers, once each."""
+        names = self._types[resource_type]
+        exact = dict.fromkeys(name for name in shelf.literals if name in names.exact)
+        for prefix in shelf.chain.prefixes:
+            exact |= dict.fromkeys(starting_with(names.sorted_exact, prefix))
+        for binding in shelf.globs:
+            exact |= dict.fromkeys(names.sorted_names.matching(glob_shape(binding.resource_name)))
+        yield from self.exact_spots(resource_type, exact)
+        for spot in self._spots_to_come(resource_type):
+            if shelf.is_covered(spot.sample, self.after_rules):
+                yield spot
 
     def exact_spots(self, resource_type: ResourceType, names: Iterable[str]) -> Iterator[Spot]:
         """Yield one class for each name."""
@@ -213,6 +306,19 @@ class _TypeNames:
         return prefixes
 
     @cached_property
+    def patterns(self) -> dict[str, str]:
+        """Each GLOB pattern with an example that it matches and that nobody gave."""
+        if self.is_cluster or not self.universe.has_globs:
+            return {}
+        texts = dict.fromkeys(binding.resource_name for shelf in self.shelves for binding in shelf.globs)
+        samples = {text: sample_of(glob_shape(text), self._stranger) for text in texts}
+        return {text: sample for text, sample in samples.items() if sample not in self.exact}
+
+    @cached_property
+    def sorted_names(self) -> SortedNames:
+        return SortedNames(self.sorted_exact)
+
+    @cached_property
     def sorted_exact(self) -> list[str]:
         return sorted(self.exact)
 
@@ -227,18 +333,45 @@ class _TypeNames:
 
     @property
     def count(self) -> int:
-        return len(self.exact) + len(self.prefixes) + self.has_any_other
+        return len(self.exact) + len(self.prefixes) + len(self.patterns) + self.has_any_other
 
     def sample(self, start: str) -> str:
-        """Return a name that nobody gave, that begins with `start` and with no longer prefix."""
-        code = 0xE000
+        """Return a name that nobody gave, that begins with `start` and with no longer prefix.
+
+        Of the names of several lengths it is the first that fewest globs match.
+        """
+        if self._glob_set is not None:
+            samples = (start + self._stranger * length for length in range(1, _LENGTHS_TRIED + 1))
+            return min(samples, key=lambda name: len(self._matching(name)))
+        code = _STRANGE
         while (name := start + chr(code)) in self.exact or name in self.prefixes:
             code += 1
         return name
 
+    def _matching(self, name: str) -> list[int]:
+        return self._glob_set.matching(name) if self._glob_set is not None else []
+
+    @cached_property
+    def _glob_set(self) -> GlobSet | None:
+        return GlobSet(map(glob_shape, self.patterns)) if self.patterns else None
+
+    @cached_property
+    def _stranger(self) -> str:
+        """A character that no name and no pattern of this type holds."""
+        globs = (binding.resource_name for shelf in self.shelves for binding in shelf.globs)
+        return _strange("".join((*self.exact, *self.prefixes, *globs)))
+
     @property
     def _empty_prefix(self) -> bool:
         return any(shelf.empty_prefix for shelf in self.shelves)
+
+
+def _strange(taken: str) -> str:
+    """Return a character of the private use area, so of nobody's names, that is not among these."""
+    characters, code = set(taken), _STRANGE
+    while chr(code) in characters:
+        code += 1
+    return chr(code)
 
 
 def starting_with(ordered: Sequence[str], prefix: str) -> Iterator[str]:

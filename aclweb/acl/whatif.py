@@ -2,7 +2,8 @@
 
 `simulate` compares two worlds over every question that can be asked in them, and is
 complete for LITERAL and PREFIXED patterns, because names, principals and hosts fall into
-classes that get one answer (see `universe`).
+classes that get one answer (see `universe`). Under the GLOB proposal it is exact for the names
+that exist and that ACLs spell out, and beyond them tries one example for each glob.
 
 Only classes of names that the edit can touch are looked at, and in each only the callers
 that it can touch: those that an added or removed binding names, or everybody where one is
@@ -17,9 +18,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from aclweb.acl.authorizer import Answer, Basis, Result, effect_on, settle
+from aclweb.acl.callers import comes_from, glob_is_for, is_for, is_host_glob, is_principal_glob
 from aclweb.acl.delta import Delta
 from aclweb.acl.explain import name_text, resource_text, says
-from aclweb.acl.hosts import admits, in_range, read_range
+from aclweb.acl.hosts import in_range, read_range
 from aclweb.acl.index import (
     DENY_SHIFT,
     MAYBE_SHIFT,
@@ -39,9 +41,9 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.patterns import wildcard_covers
 from aclweb.acl.profiles import OPERATIONS, Rules
-from aclweb.acl.universe import ANY_OTHER, EXACT, PREFIX, Names, Spot, Universe
+from aclweb.acl.universe import ANY_OTHER, EXACT, PATTERN, PREFIX, Names, Spot, Universe
 
-__all__ = ["ANY_OTHER", "EXACT", "PREFIX", "Effect", "Impact", "Names", "Side", "simulate"]
+__all__ = ["ANY_OTHER", "EXACT", "PATTERN", "PREFIX", "Effect", "Impact", "Names", "Side", "simulate"]
 
 GAINS, LOSES, RECOVERED, DEPENDS = "gains", "loses", "recovered", "depends"
 
@@ -217,6 +219,9 @@ class _Cover:
 
     def own(self, principal: str | None) -> list[AclBinding]:
         """Return the bindings for one principal; with None, for one that nobody names."""
+        if self.rules.has_globs and principal is not None:
+            mine = [own for own in self.by_principal if is_for(own, principal, self.rules)]
+            return [binding for own in mine for binding in self.by_principal[own]]
         if "by_principal" in self.__dict__:
             everyone = self.by_principal.get(ANY_USER, [])
             return everyone if principal is None else self.by_principal.get(principal, []) + everyone
@@ -234,23 +239,29 @@ class _Cover:
         return _Reading(matching, mask)
 
     def reading_at(self, own: Iterable[AclBinding], host: str) -> _Reading:
-        ranges = self.rules.cidr_hosts
-        return self.reading([binding for binding in own if admits(binding.host, host, ranges=ranges)])
+        return self.reading([binding for binding in own if comes_from(binding.host, host, self.rules)])
 
-    def reading_outside(self, own: Iterable[AclBinding]) -> _Reading:
-        """Return the reading on an address that nobody names and that lies in no range."""
-        return self.reading([binding for binding in own if binding.host == WILDCARD])
+    def reading_outside(self, own: Iterable[AclBinding], outside: str) -> _Reading:
+        """Return the reading on an address that nobody names and that lies in no range, such as `outside`."""
+        return self.reading([binding for binding in own if self._is_anywhere(binding.host, outside)])
 
-    def reading_inside(self, own: Iterable[AclBinding], range_text: str) -> _Reading:
+    def reading_inside(self, own: Iterable[AclBinding], range_text: str, outside: str) -> _Reading:
         """Return the reading on an address of a range that nobody names and that lies in no narrower one."""
         ranges = self.rules.cidr_hosts
         return self.reading(
             [
                 binding
                 for binding in own
-                if binding.host == WILDCARD or (ranges and _contains(binding.host, range_text))
+                if self._is_anywhere(binding.host, outside)
+                or (ranges and _contains(binding.host, range_text))
             ]
         )
+
+    def _is_anywhere(self, host: str, outside: str) -> bool:
+        """Whether a host of an ACL admits addresses that nobody names; a glob is judged by one of them."""
+        if host == WILDCARD:
+            return True
+        return self.rules.has_globs and is_host_glob(host) and comes_from(host, outside, self.rules)
 
     def answer(self, principal: str | None, reading: _Reading, operation: Operation) -> Answer:
         if principal in self.rules.super_users:
@@ -327,6 +338,9 @@ class _Simulation:
         self.touching = AclIndex((*self.add, *self.remove))
         self.universe = Universe(index, self.added, names, rules, after_rules)
         self.same_rules = rules.decides_like(after_rules)
+        index.require_known(rules)
+        if rules.has_globs or self.added.first_glob is not None:
+            AclIndex(b for b in (*index, *self.add) if b not in self.removed).require_known(after_rules)
         self.opened: list[Spot] = []
         self.closed: list[Spot] = []
         self.bare: list[Spot] = []
@@ -371,6 +385,8 @@ class _Simulation:
         shelf = self.touching.shelf(resource_type)
         if shelf is None:
             return iter(())
+        if self.rules.has_globs and not (shelf.wildcard or shelf.unknown_patterns or shelf.empty_prefix):
+            return self.universe.spots_covered(shelf, resource_type)
         empty_covers_all = shelf.empty_prefix and self.rules.empty_prefix_covers_all
         if shelf.wildcard or shelf.unknown_patterns or empty_covers_all:
             return self.universe.all_spots(resource_type)
@@ -388,7 +404,11 @@ class _Simulation:
             wildcard_covers(name, self.rules),
             wildcard_covers(name, self.after_rules),
             *(
-                (name if name in shelf.literals else None, shelf.chain.longest(name))
+                (
+                    name if name in shelf.literals else None,
+                    shelf.chain.longest(name),
+                    tuple(shelf.glob_set.matching(name)) if shelf.globs else (),
+                )
                 for shelf in shelves
                 if shelf is not None
             ),
@@ -448,11 +468,15 @@ class _Simulation:
                 for operation in operations
                 if any(effect_on(binding, operation) for binding in touching)
             )
-        if spot.is_new or default_moves or any(binding.principal == ANY_USER for binding in touching):
+        if spot.is_new or default_moves or any(map(self._is_for_others, touching)):
             supers = self.rules.super_users | self.after_rules.super_users
             named = before.by_principal.keys() | after.by_principal.keys() | supers
+            if self.universe.has_globs and any(map(is_principal_glob, named)):
+                named |= self.universe.principals
             return named - {ANY_USER}, True, operations
         callers = {b.principal for b in touching if split_principal(b.principal) is not None}
+        if self.universe.has_globs:
+            callers |= self._matched_by({own for own in callers if is_principal_glob(own)})
         return callers | (self.rules.super_users ^ self.after_rules.super_users), False, operations
 
     def _touching(self, spot: Spot, before: _Cover, after: _Cover) -> list[AclBinding]:
@@ -465,20 +489,62 @@ class _Simulation:
         touching = list(old ^ new)
         if self.rules.cidr_hosts != self.after_rules.cidr_hosts:
             touching += [binding for binding in old & new if "/" in binding.host]
+        if self.rules.has_globs != self.after_rules.has_globs:
+            touching += [b for b in old & new if is_principal_glob(b.principal) or is_host_glob(b.host)]
         return touching
+
+    def _is_for_others(self, binding: AclBinding) -> bool:
+        """Whether a binding is for callers that nobody names."""
+        if not self.universe.has_globs or binding.principal == ANY_USER:
+            return binding.principal == ANY_USER
+        other = self.universe.session(None)
+        return other is not None and any(
+            is_for(binding.principal, other, rules) for rules in (self.rules, self.after_rules)
+        )
+
+    def _matched_by(self, globs: Iterable[str]) -> set[str]:
+        """Return the named callers that one of these globs of principals is for."""
+        found: set[str] = set()
+        for own in globs:
+            if own not in self._callers_of:
+                self._callers_of[own] = {
+                    caller
+                    for caller in self.universe.principals
+                    if (session := self.universe.session(caller)) is not None and glob_is_for(own, session)
+                }
+            found |= self._callers_of[own]
+        return found
+
+    @cached_property
+    def _callers_of(self) -> dict[str, set[str]]:
+        return {}
 
     def _rows(
         self, spot: Spot, caller: str | None, before: _Cover, after: _Cover, operations: Iterable[Operation]
     ) -> dict[Operation, _Row]:
         """Return one caller's outcomes by operation, without operations on which nothing differs."""
-        old, new = before.own(caller), after.own(caller)
+        universe = self.universe
+        session = universe.session(caller)
+        old, new = before.own(session), after.own(session)
         hosts = {binding.host for binding in (*old, *new)} - {WILDCARD}
+        if universe.has_globs and any(map(is_host_glob, hosts)):
+            hosts = set(universe.hosts)
         ranges = sorted(host for host in hosts if self._is_range(host))
         for text in ranges:
             hosts |= self._inside(text)
-        columns = {host: (before.reading_at(old, host), after.reading_at(new, host)) for host in hosts}
-        outside = (before.reading_outside(old), after.reading_outside(new))
-        inside = [(before.reading_inside(old, text), after.reading_inside(new, text)) for text in ranges]
+        columns = {
+            host: (
+                before.reading_at(old, universe.address(host)),
+                after.reading_at(new, universe.address(host)),
+            )
+            for host in hosts
+        }
+        other = universe.other_address
+        outside = (before.reading_outside(old, other), after.reading_outside(new, other))
+        inside = [
+            (before.reading_inside(old, text, other), after.reading_inside(new, text, other))
+            for text in ranges
+        ]
 
         rows: dict[Operation, _Row] = {}
         for operation in operations:
@@ -621,6 +687,12 @@ class _Simulation:
         yield from self._default_mode()
         yield from self._names_nobody_has()
         yield from self._hosts_that_are_text()
+        if self.universe.judges_by_example:
+            yield (
+                "Globs are worked out exactly for the names, principals and hosts that were given or that ACLs "
+                "spell out. Beyond these each glob stands for one example that it matches, so another name "
+                "that it matches may get another answer."
+            )
         unknown = [binding for binding in self.touching if binding.has_unknown]
         if unknown:
             yield (
@@ -762,6 +834,8 @@ def _spot_text(spot: Spot) -> str:
     kind = spot.resource_type.name.lower().replace("_", " ")
     if spot.kind == PREFIX:
         return f"{kind}s to come that start with {name_text(spot.text)}"
+    if spot.kind == PATTERN:
+        return f"{kind}s to come that match {name_text(spot.text)}"
     return f"every other {kind}"
 
 

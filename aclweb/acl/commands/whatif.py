@@ -196,6 +196,8 @@ def _resources(effect: Effect) -> str:
         return name_text(effect.resource_name)
     if effect.names_kind == "PREFIX":
         return f"{name_text(effect.names_text)}…"
+    if effect.names_kind == "PATTERN":
+        return f"(names that match {name_text(effect.names_text)})"
     return "(any other name)"
 
 
