@@ -31,6 +31,8 @@ from aclweb.acl.profiles import Rules, operations_of
 from aclweb.acl.shell_line import read_shell_line
 
 ACTIONS = ("add", "remove", "list")
+# Every name, principal, host and operation of one command meet; more ACLs than this are not worked out.
+MOST_ACLS = 100_000
 TOOLS = frozenset({"kafka-acls", "kafka-acls.sh", "kafka-acls.bat"})
 
 PRODUCER = {
@@ -97,11 +99,12 @@ class _Usage(OptionError):
     """A message that the tool prints with its usage."""
 
 
-def plan(arguments: Sequence[str] | str, rules: Rules | None = None) -> Plan:
+def plan(arguments: Sequence[str] | str, rules: Rules | None = None, *, most: int = MOST_ACLS) -> Plan:
     """Return what kafka-acls of the version of `rules` (the newest when None) would do.
 
     arguments: the words that the tool gets, or the line that a person gives to a shell.
-    Raises AclError for a line that no shell reads as one command of kafka-acls.
+    Raises AclError for a line that no shell reads as one command of kafka-acls, and for
+    arguments that stand for more than `most` ACLs or filters.
     """
     rules = rules or Rules()
     remarks: tuple[str, ...] = ()
@@ -120,6 +123,7 @@ def plan(arguments: Sequence[str] | str, rules: Rules | None = None) -> Plan:
         if options.has("version"):
             return Plan(None, notes=(*remarks, "kafka-acls prints its version and does nothing else."))
         _check_options(options, rules)
+        _check_size(options, most)
         planned = _planned(options, action or "", rules)
     except OptionError as refusal:
         return Plan(action, error=str(refusal), notes=remarks)
@@ -173,6 +177,21 @@ def _check_options(options: Options, rules: Rules) -> None:
         raise _Usage(
             "With --consumer you must specify a --topic and a --group and no --cluster or "
             "--transactional-id option should be specified."
+        )
+
+
+def _check_size(options: Options, most: int) -> None:
+    """Raise AclError for options whose values meet in more than `most` ways."""
+    patterns = sum(len(options.all(option)) for option in NAME_OPTIONS.values()) or 1
+    operations = len(options.all("operation")) or 1
+    callers = len(options.all("principal")) + sum(
+        len(options.all(f"{side}-principal")) * (len(options.all(f"{side}-host")) or 1) for side, _ in _SIDES
+    )
+    count = patterns * operations * (callers or 1)
+    if count > most:
+        raise AclError(
+            f"These arguments stand for {count:,} ACLs, and at most {most:,} are worked out; "
+            "give fewer names, principals, hosts or operations at once."
         )
 
 

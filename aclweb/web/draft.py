@@ -233,7 +233,8 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
     dropped = set(data.getlist("drop"))
     lines = [line for place, line in enumerate(lines) if str(place) not in dropped]
     text = str(data.get("paste", ""))
-    if text.strip():
+    # Not while a line is taken out: if it was pasted, it would come back at once.
+    if text.strip() and not dropped:
         pasted = read_pasted(text, in_force)
         lines += [Line(op, binding) for op, binding in pasted.lines]
         faults += map(Fault, pasted.errors)
@@ -246,7 +247,8 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
         )
         lines = lines[:MOST_LINES]
     lines = _takeable(lines, faults, Target(in_force.rules))
-    faults += _absent(lines, in_force)
+    if in_force.revision is not None:
+        lines = _present(lines, faults, in_force)
     topics = tuple(dict.fromkeys(name for name in data.getlist("new_topic") if name.strip()))
     topics, wrong = _topic_names(topics)
     return Draft(
@@ -300,13 +302,17 @@ def _why_not(line: Line, target: Target) -> Fault | None:
     return None
 
 
-def _absent(lines: Iterable[Line], in_force: InForce) -> list[Fault]:
-    """Say which removals name an ACL that is not in force: they would do nothing."""
-    return [
-        Fault(f"The cluster has no such ACL, so removing it changes nothing: {line.as_text()}")
-        for line in lines
-        if line.op == "remove" and line.binding not in in_force.index
-    ]
+def _present(lines: Iterable[Line], faults: list[Fault], in_force: InForce) -> list[Line]:
+    """Return the lines without removals of what is not in force, and add a sentence for each of those."""
+    kept: list[Line] = []
+    for line in lines:
+        if line.op == "remove" and line.binding not in in_force.index:
+            faults.append(
+                Fault(f"The cluster has no such ACL, so removing it changes nothing: {line.as_text()}")
+            )
+        else:
+            kept.append(line)
+    return kept
 
 
 _TOPIC_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")

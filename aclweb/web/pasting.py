@@ -18,7 +18,12 @@ from aclweb.acl.notation import read_acls
 from aclweb.acl.problems import NotationError
 from aclweb.inventory.current import InForce
 
-# Filters of one paste that are held against every ACL; more belong on a command line.
+# What one paste may hold; more belongs into a file for `python -m aclweb.acl`.
+MOST_ACLS = 5_000
+MOST_COMMANDS = 2_000
+# An ACL takes up to nine lines, in JSON that is spread out.
+MOST_LINES = 10 * MOST_ACLS
+# Filters of one paste that are held against every ACL.
 MOST_SEARCHES = 50
 
 _COMMAND = re.compile(
@@ -35,15 +40,24 @@ class Pasted:
     warnings: list[str] = field(default_factory=list)
 
 
+@dataclass
+class _Spent:
+    """How many ACLs and filters the commands so far stand for, and how many were held against every ACL."""
+
+    acls: int = 0
+    searches: int = 0
+
+
 def read_pasted(text: str, in_force: InForce) -> Pasted:
     """Return what a pasted text asks for; what cannot be understood becomes sentences with its line."""
     found = Pasted()
-    commands = list(_commands(text))
-    if commands and _COMMAND.search(commands[0][1]):
-        searches = 0
-        for number, command in commands:
-            searches = _read_command(found, number, command, in_force, searches)
-        found.warnings = list(dict.fromkeys(found.warnings))
+    lines = len(text.splitlines())
+    if lines > MOST_LINES:
+        found.errors.append(f"The pasted text has {lines:,} lines, and at most {MOST_LINES:,} are read here.")
+        return found
+    first = next(_commands(text), None)
+    if first is not None and _COMMAND.search(first[1]):
+        _read_commands(found, text, in_force)
         return found
     try:
         found.lines = [("add", binding) for binding in read_acls(f"{text.strip()}\n", source="pasted text")]
@@ -52,46 +66,61 @@ def read_pasted(text: str, in_force: InForce) -> Pasted:
     return found
 
 
+def _read_commands(found: Pasted, text: str, in_force: InForce) -> None:
+    """Add what the commands ask for, until they are too many."""
+    spent = _Spent()
+    for count, (number, command) in enumerate(_commands(text)):
+        if count == MOST_COMMANDS or spent.acls >= MOST_ACLS:
+            what = f"{MOST_COMMANDS:,} commands" if count == MOST_COMMANDS else f"{MOST_ACLS:,} ACLs"
+            found.errors.append(
+                f"pasted text:{number}: At most {what} are worked out at once, so nothing from this line on was read."
+            )
+            break
+        _read_command(found, number, command, in_force, spent)
+    found.warnings = list(dict.fromkeys(found.warnings))
+
+
 def _commands(text: str) -> Iterator[tuple[int, str]]:
     """Yield each command with the number of its first line, joined where a line ends in a backslash."""
-    begun, first = "", 0
+    begun: list[str] = []
+    first = 0
     for number, line in enumerate(text.splitlines(), 1):
         if not begun and (not line.strip() or line.lstrip().startswith("#")):
             continue
         first = first if begun else number
-        begun += line
         if len(line) - len(line.rstrip("\\")) & 1:
-            begun = begun[:-1] + " "
+            begun.append(line[:-1])
             continue
-        yield first, begun
-        begun = ""
+        yield first, " ".join([*begun, line])
+        begun = []
     if begun:
-        yield first, begun
+        yield first, " ".join([*begun, ""])
 
 
-def _read_command(found: Pasted, number: int, command: str, in_force: InForce, searches: int) -> int:
-    """Add what one command asks for; return how many filters were held against every ACL so far."""
+def _read_command(found: Pasted, number: int, command: str, in_force: InForce, spent: _Spent) -> None:
+    """Add what one command asks for."""
     try:
-        told = plan(command, in_force.rules)
+        told = plan(command, in_force.rules, most=MOST_ACLS)
     except AclError as error:
         found.errors.append(f"pasted text:{number}: {error}")
-        return searches
+        return
     if told.error is not None:
         found.errors.append(f"pasted text:{number}: kafka-acls would refuse this: {told.error}")
-        return searches
+        return
+    spent.acls += len(told.acls) + len(told.filters)
     found.warnings += [f"Line {number}: {note}" for note in told.notes]
     found.lines += [("add", binding) for binding in told.acls]
     if told.action != "remove":
         if told.action != "add":
             found.warnings.append(f"Line {number}: This only lists ACLs, so it asks for nothing.")
-        return searches
+        return
     removed: list[AclBinding] = []
     for asked in told.filters:
         exact = _only(asked)
         if exact is not None:
             removed += [exact] if exact in in_force.index else []
-        elif searches < MOST_SEARCHES:
-            searches += 1
+        elif spent.searches < MOST_SEARCHES:
+            spent.searches += 1
             removed += [binding for binding in in_force.holdings.in_reading_order if asked.matches(binding)]
         else:
             found.errors.append(
@@ -105,7 +134,6 @@ def _read_command(found: Pasted, number: int, command: str, in_force: InForce, s
         found.warnings.append(f"Line {number}: This matches no ACL that is in force, so it removes nothing.")
     elif len(removed) > 1:
         found.warnings.append(f"Line {number}: This removes {len(removed):,} ACLs.")
-    return searches
 
 
 def _only(asked: AclFilter) -> AclBinding | None:

@@ -8,6 +8,7 @@ import pytest
 
 from aclweb.acl.notation import write_acls
 from aclweb.inventory.sync import sync
+from aclweb.web import pasting
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
 
@@ -170,3 +171,45 @@ def test_a_rule_is_checked_as_far_as_it_is_typed(browser):
     assert "'bob' has no type; write it as User:bob." in text(begun)
     assert "This field is required" not in text(begun)
     assert "test-eu would take this rule." in text(whole)
+
+
+def test_a_pasted_line_that_is_taken_out_does_not_come_back_with_what_was_pasted(browser):
+    pasted = f"{TOOL} --add --allow-principal User:eli --operation Read --topic t\n{TOOL} --nonsense\n"
+    page = browser.post(PAGE, {"paste": pasted})
+    (line,) = page.context["draft"].lines
+
+    without = browser.post(PAGE, {"paste": pasted, "line": line.as_text(), "drop": "0"})
+
+    assert without.context["draft"].is_empty
+    assert without.context["pasted"] == pasted
+
+
+def test_a_short_command_that_stands_for_millions_of_acls_is_refused_before_they_are_worked_out(browser):
+    each = " ".join(f"--topic t{n} --allow-principal User:{n} --allow-host 10.0.0.{n}" for n in range(200))
+
+    draft = drafted(browser, f"{TOOL} --add {each} --operation Read")
+
+    assert draft.is_empty
+    assert "stand for 8,000,000 ACLs, and at most 5,000 are worked out" in draft.faults[0].sentence
+
+
+def test_what_is_too_much_for_one_paste_is_told_with_the_line_where_reading_ended(browser, monkeypatch):
+    monkeypatch.setattr(pasting, "MOST_COMMANDS", 2)
+    command = f"{TOOL} --add --allow-principal User:eli --operation Read --topic"
+
+    many = drafted(browser, f"{command} a\n{command} b\n\n{command} c\n{command} d\n")
+    monkeypatch.setattr(pasting, "MOST_ACLS", 2)
+    large = drafted(browser, f"{command} a --topic b\n{command} c\n")
+
+    assert [binding.resource_name for _, binding in lines(many)] == ["a", "b"]
+    assert "pasted text:4: At most 2 commands" in many.faults[0].sentence
+    assert [binding.resource_name for _, binding in lines(large)] == ["a", "b"]
+    assert "pasted text:2: At most 2 ACLs" in large.faults[0].sentence
+
+
+def test_a_text_of_more_lines_than_a_draft_can_need_is_not_read(browser):
+    draft = drafted(browser, "{}\n" * 50_001)
+
+    assert [fault.sentence for fault in draft.faults] == [
+        "The pasted text has 50,001 lines, and at most 50,000 are read here."
+    ]

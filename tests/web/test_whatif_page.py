@@ -118,6 +118,7 @@ def test_removing_what_is_not_there_is_said(address, ada_browser):
     page = ada_browser.get(address, {"line": line(allow("User:eve", "READ", "x"), "remove")})
 
     assert "no such ACL" in page.context["draft"].faults[0].sentence
+    assert page.context["draft"].is_empty
 
 
 def test_a_hostile_name_is_shown_and_never_run(address, ada_browser):

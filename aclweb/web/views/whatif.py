@@ -67,7 +67,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "in_force": in_force,
         "draft": draft,
         "draft_lines": draft.cautious_lines(in_force.rules),
-        "pasted": data.get("paste", "") if draft.faults else "",
+        "pasted": data.get("paste", "") if draft.faults or "drop" in data else "",
         "form": form,
         "may_request": may(request.user, "request", cluster),
         "title": data.get("title", ""),
