@@ -8,17 +8,22 @@ from aclweb.inventory import exposure
 from aclweb.inventory.cells import REACHES, AccessRow, ResourceAccess
 from aclweb.inventory.current import Holdings, InForce, in_force
 from aclweb.inventory.matrix import NOTHING, Joined, Matrix, reach
-from aclweb.inventory.models import Cluster
+from aclweb.inventory.models import Cluster, Revision
 
 # What an operation on the whole cluster allows for every topic beside the topic's own rights.
 _BY_CLUSTER = (Operation.CREATE, Operation.DELETE)
 
 
 def topic_access(
-    cluster: Cluster, resource_type: ResourceType, name: str, *, host: str | None = None
+    cluster: Cluster,
+    resource_type: ResourceType,
+    name: str,
+    *,
+    host: str | None = None,
+    as_of: Revision | None = None,
 ) -> ResourceAccess:
-    """Return who can do what with this resource now; with `host`, for callers from there only."""
-    here = in_force(cluster)
+    """Return who can do what with this resource, now or `as_of`; with `host`, for callers from there only."""
+    here = in_force(cluster, as_of)
     resource = Resource(resource_type, name)
     question = ("topic_access", resource, host, here.rules, here.groups_known)
     return here.holdings.remember(question, lambda: resource_access(here, resource, host=host))

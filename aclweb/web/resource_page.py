@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from aclweb.acl.model import AclBinding, Operation, ResourceType
 from aclweb.acl.notation import binding_key
 from aclweb.inventory import queries
-from aclweb.inventory.models import Cluster
+from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.queries import AccessRow, Cell, ResourceAccess
 from aclweb.web.paging import Slice, slice_page
 
@@ -48,10 +48,17 @@ class ResourcePage:
 
     @classmethod
     def of(
-        cls, cluster: Cluster, kind: ResourceType, name: str, *, show_all: bool = False, page: int = 1
+        cls,
+        cluster: Cluster,
+        kind: ResourceType,
+        name: str,
+        *,
+        as_of: Revision | None = None,
+        show_all: bool = False,
+        page: int = 1,
     ) -> Self:
         """Return the page of one resource; with `show_all` no principal is folded."""
-        access = queries.topic_access(cluster, kind, name)
+        access = queries.topic_access(cluster, kind, name, as_of=as_of)
         named = [row for row in access.rows if row.kind == "principal"]
         near = [row for row in named if show_all or _is_particular(row)]
         through_all = [row for row in named if not (show_all or _is_particular(row))]

@@ -48,6 +48,7 @@ PAGES = {
     "clusters": "/clusters/",
     "a cluster": "/c/test-eu/",
     "an unreachable cluster": "/c/test-us/",
+    "a moment that is none": "/c/test-eu/acls/?as_of=99",
     "topics": "/c/test-eu/topics/",
     "a topic": "/c/test-eu/topics/orders.eu",
     "the cluster as a resource": "/c/test-eu/resource/?type=CLUSTER&name=kafka-cluster",

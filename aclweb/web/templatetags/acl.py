@@ -37,7 +37,7 @@ from aclweb.acl.notation import binding_key
 from aclweb.acl.validation import why_not_deletable
 from aclweb.inventory import exposure
 from aclweb.inventory.models import Cluster
-from aclweb.web import answering, links, render_time, spelling
+from aclweb.web import answering, as_of, links, render_time, spelling
 
 if TYPE_CHECKING:
     from aclweb.insights.queries import Use
@@ -232,18 +232,24 @@ def initials(name: str) -> str:
     return (words[0][:1] + words[-1][:1] if len(words) > 1 else name[:2]).upper()
 
 
-@register.simple_tag
-def resource_url(cluster: Cluster, resource_type: ResourceType | str, name: str) -> str:
-    return links.resource(cluster, resource_type, name)
+# Links between pages that answer questions keep the moment that a page is about.
 
 
-@register.simple_tag
-def principal_url(cluster: Cluster, name: str) -> str:
-    return links.principal(cluster, name)
+@register.simple_tag(takes_context=True)
+def resource_url(
+    context: Mapping[str, Any], cluster: Cluster, resource_type: ResourceType | str, name: str
+) -> str:
+    return as_of.of_page(context).kept_in(links.resource(cluster, resource_type, name))
 
 
-@register.simple_tag
+@register.simple_tag(takes_context=True)
+def principal_url(context: Mapping[str, Any], cluster: Cluster, name: str) -> str:
+    return as_of.of_page(context).kept_in(links.principal(cluster, name))
+
+
+@register.simple_tag(takes_context=True)
 def explain_url(
+    context: Mapping[str, Any],
     cluster: Cluster,
     principal: str,
     operation: Operation,
@@ -251,15 +257,18 @@ def explain_url(
     name: str,
     host: str = "*",
 ) -> str:
-    return links.explain_cell(cluster, principal, operation, resource_type, name, host)
+    asked = links.explain_cell(cluster, principal, operation, resource_type, name, host)
+    return as_of.of_page(context).kept_in(asked)
 
 
-@register.simple_tag
-def cell_url(cluster: Cluster, kind: ResourceType, name: str, row: AccessRow, cell: Cell) -> str:
+@register.simple_tag(takes_context=True)
+def cell_url(
+    context: Mapping[str, Any], cluster: Cluster, kind: ResourceType, name: str, row: AccessRow, cell: Cell
+) -> str:
     """Where the reason behind one cell of a matrix stands."""
     who = {"principal": row.principal} if row.kind == "principal" else {"who": row.kind}
     asked = links.encoded(type=kind.name, name=name, operation=cell.operation.name, **who)
-    return f"{reverse('cell', args=[cluster.slug])}?{asked}"
+    return as_of.of_page(context).kept_in(f"{reverse('cell', args=[cluster.slug])}?{asked}")
 
 
 @register.filter
@@ -287,9 +296,10 @@ def use_of(uses: Mapping[str, Use] | None, binding: AclBinding) -> Use | None:
     return uses.get(binding_key(binding)) if uses else None
 
 
-@register.simple_tag
-def query(**fields: Any) -> str:
-    """A query string of these fields, each letter safe in an address."""
+@register.simple_tag(takes_context=True)
+def query(context: Mapping[str, Any], **fields: Any) -> str:
+    """A query string of these fields, each letter safe in an address, and of the moment of the page."""
+    fields[as_of.FIELD] = as_of.of_page(context).text
     return links.encoded(**{name: str(text) for name, text in fields.items() if text not in (None, "")})
 
 

@@ -18,24 +18,30 @@ from aclweb.acl.profiles import Rules
 from aclweb.insights.queries import usage_of
 from aclweb.inventory import queries
 from aclweb.inventory.current import rules_of
-from aclweb.web import acl_filters
+from aclweb.web import acl_filters, as_of
 from aclweb.web.htmx import render_page
 from aclweb.web.paging import page_asked
 
 
 @login_required
 @require_GET
+@as_of.tells_wrong_moments
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     """List the rules, a page at a time, with the counts that filter further."""
     cluster = access.cluster_or_404(request.user, slug)
     if "add" in request.GET:
         return redirect(request.path + acl_filters.with_typed(request.GET))
     filters, told = acl_filters.read(request.GET)
-    page = queries.list_acls(cluster, filters, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
+    moment = as_of.read(request, cluster)
+    page = queries.list_acls(
+        cluster, filters, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE, as_of=moment.revision
+    )
     uses = usage_of(cluster, [row.key for row in page.rows])
     context: dict[str, Any] = {
         "uses": uses,
         "cluster": cluster,
+        "as_of": moment,
+        "listed": moment.revision or cluster.revision,
         "filters": filters,
         "told": told,
         "page": page,
@@ -44,7 +50,8 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "matches": acl_filters.matches(request.GET, filters),
         "facets": acl_filters.facets(request.GET, page.facets),
         "commands": _commands([row.binding for row in page.rows], rules_of(cluster)),
-        "may_request": access.may(request.user, "request", cluster),
+        # A rule of the past can be gone: nothing is chosen for a what-if there.
+        "may_request": not moment.is_past and access.may(request.user, "request", cluster),
     }
     return render_page(request, "acls/list.html", "acls/_rules.html", context, section="acls")
 

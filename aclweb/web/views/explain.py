@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from aclweb.accounts import access
 from aclweb.inventory import current
 from aclweb.inventory.models import Cluster
-from aclweb.web import log_line
+from aclweb.web import as_of, log_line
 from aclweb.web.answering import MOST_ROWS, answer
 from aclweb.web.forms import AskForm
 from aclweb.web.htmx import render_page, wants_part
@@ -22,6 +22,7 @@ from aclweb.web.witness import witness
 
 @login_required
 @require_GET
+@as_of.tells_wrong_moments
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Answer one question in full; its address is the whole question, so it can be sent to somebody."""
     return _page(request, access.cluster_or_404(request.user, slug))
@@ -29,6 +30,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
+@as_of.tells_wrong_moments
 def paste(request: HttpRequest, slug: str) -> HttpResponse:
     """Fill the question in from a pasted log line: leads to the page that answers it.
 
@@ -40,13 +42,15 @@ def paste(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(address)
     pasted = request.POST.get("line", "")
     try:
-        return redirect(f"{address}?{log_line.question_in(pasted)}")
+        moment = as_of.read(request, cluster)
+        return redirect(moment.kept_in(f"{address}?{log_line.question_in(pasted)}"))
     except log_line.LineError as error:
         return _page(request, cluster, pasted=pasted, paste_error=str(error))
 
 
 def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_error: str = "") -> HttpResponse:
-    in_force = current.in_force(cluster)
+    moment = as_of.read(request, cluster)
+    in_force = current.in_force(cluster, moment.revision)
     form = AskForm(
         request.GET if "principal" in request.GET else None,
         rules=in_force.rules,
@@ -54,6 +58,7 @@ def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_err
     )
     context: dict[str, Any] = {
         "cluster": cluster,
+        "as_of": moment,
         "form": form,
         "in_force": in_force,
         "pasted": pasted,
@@ -66,10 +71,11 @@ def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_err
         context |= {
             "answer": found,
             "heard": log_line.heard(request.GET, found),
-            "witness": witness(cluster, found.decision),
+            # The log is held against the rules of now.
+            "witness": None if moment.is_past else witness(cluster, found.decision),
             "rows": rows,
             "hidden": found.touching_count - len(rows),
-            "may_request": access.may(request.user, "request", cluster),
+            "may_request": not moment.is_past and access.may(request.user, "request", cluster),
         }
     is_wrong = paste_error or (form.is_bound and not form.is_valid() and not wants_part(request))
     return render_page(

@@ -11,6 +11,7 @@ from aclweb.accounts import access
 from aclweb.acl.notation import binding_key
 from aclweb.insights.queries import usage_of
 from aclweb.inventory import queries
+from aclweb.web import as_of
 from aclweb.web.htmx import render_page
 from aclweb.web.paging import page_asked, slice_page
 from aclweb.web.resource_page import removals
@@ -34,23 +35,26 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
+@as_of.tells_wrong_moments
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what one principal can do; its name stands in `?name=`, where any letter survives."""
     cluster = access.cluster_or_404(request.user, slug)
     name = request.GET.get("name", "")
     if not name:
         raise Http404("A principal is named by ?name=, such as ?name=User:bob.")
-    found = queries.principal_access(cluster, name)
+    moment = as_of.read(request, cluster)
+    found = queries.principal_access(cluster, name, as_of=moment.revision)
     lists = {"denies": found.denies, "own": found.own, "inherited": found.inherited}
     rules = {title: part[:RULES_SHOWN] for title, part in lists.items()}
     context = {
         "cluster": cluster,
+        "as_of": moment,
         "principal": name,
         "access": found,
         "page": slice_page(found.resources, page_asked(request.GET), RESOURCES_SHOWN),
         "uses": usage_of(cluster, [binding_key(rule) for part in rules.values() for rule in part]),
         "rules": rules,
-        "offboard_query": removals(found.own),
+        "offboard_query": "" if moment.is_past else removals(found.own),
     }
     return render_page(
         request, "principals/detail.html", "principals/_resources.html", context, section="principals"

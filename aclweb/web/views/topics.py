@@ -16,7 +16,7 @@ from aclweb.acl.notation import binding_key
 from aclweb.insights.queries import coverage, refusals_of, usage_of
 from aclweb.inventory import queries
 from aclweb.inventory.models import Cluster
-from aclweb.web import links
+from aclweb.web import as_of, links
 from aclweb.web.htmx import render_page, wants_part
 from aclweb.web.paging import page_asked
 from aclweb.web.resource_page import LISTED, ResourcePage, cell_of, heading_of, removals
@@ -36,6 +36,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
+@as_of.tells_wrong_moments
 def detail(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """Show which rules affect one topic, and who can do what with it."""
     cluster = access.cluster_or_404(request.user, slug)
@@ -44,6 +45,7 @@ def detail(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 @login_required
 @require_GET
+@as_of.tells_wrong_moments
 def resource(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the same for any type and any name, given by `?type=` and `?name=`."""
     cluster = access.cluster_or_404(request.user, slug)
@@ -51,7 +53,7 @@ def resource(request: HttpRequest, slug: str) -> HttpResponse:
     name = request.GET.get("name", "")
     if kind is None or kind in (ResourceType.UNKNOWN, ResourceType.ANY) or not name:
         raise Http404("A resource is named by its type and its name, such as ?type=GROUP&name=billing.")
-    address = links.resource(cluster, kind, name)
+    address = as_of.read(request, cluster).kept_in(links.resource(cluster, kind, name))
     if address != request.get_full_path() and not address.startswith(request.path):
         return redirect(address)
     return _page(request, cluster, kind, name)
@@ -59,6 +61,7 @@ def resource(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
+@as_of.tells_wrong_moments
 def cell(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the reason behind one cell of a matrix; without scripts, the explanation of its question."""
     cluster = access.cluster_or_404(request.user, slug)
@@ -68,13 +71,13 @@ def cell(request: HttpRequest, slug: str) -> HttpResponse:
     principal = request.GET.get("principal", "")
     if kind is None or operation is None or not name:
         raise Http404("A cell is named by type, name, principal and operation.")
-    found = queries.topic_access(cluster, kind, name)
+    moment = as_of.read(request, cluster)
+    found = queries.topic_access(cluster, kind, name, as_of=moment.revision)
     row, cell = cell_of(found, principal, who, operation)
     if row is None or cell is None:
         raise Http404(f"Nothing is known of {principal!r} on this resource.")
-    asked = links.explain_cell(
-        cluster, row.principal, operation, kind, name, cell.hosts[0] if cell.hosts else ""
-    )
+    host = cell.hosts[0] if cell.hosts else ""
+    asked = moment.kept_in(links.explain_cell(cluster, row.principal, operation, kind, name, host))
     if not wants_part(request):
         return redirect(asked)
     context = {
@@ -82,14 +85,28 @@ def cell(request: HttpRequest, slug: str) -> HttpResponse:
         "cell": cell,
         "heading": heading_of(cell),
         "explain_url": asked,
-        "removal_query": removals(cell.determining),
+        "removal_query": "" if moment.is_past else removals(cell.determining),
     }
     return render(request, "topics/_reason.html", context)
 
 
 def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str) -> HttpResponse:
-    shown = ResourcePage.of(cluster, kind, name, show_all="all" in request.GET, page=page_asked(request.GET))
-    context: dict[str, Any] = {"cluster": cluster, "kind": kind, "name": name, "page": shown}
+    moment = as_of.read(request, cluster)
+    shown = ResourcePage.of(
+        cluster,
+        kind,
+        name,
+        as_of=moment.revision,
+        show_all="all" in request.GET,
+        page=page_asked(request.GET),
+    )
+    context: dict[str, Any] = {
+        "cluster": cluster,
+        "as_of": moment,
+        "kind": kind,
+        "name": name,
+        "page": shown,
+    }
     if not wants_part(request):
         listed = [*shown.rules, *shown.folded_rules_shown]
         context |= {

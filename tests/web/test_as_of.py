@@ -1,0 +1,153 @@
+"""A page that is asked about the past answers as of then, says so, and never shows now in its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from aclweb.clusters import TopicInfo
+from aclweb.inventory.models import Revision
+from aclweb.inventory.sync import sync
+from tests.builders import allow
+from tests.inventory.readings import Answers
+
+THEN = [allow("User:bob", "READ", "orders.eu"), allow("User:cat", "WRITE", "stock")]
+NOW = [allow("User:cat", "WRITE", "stock")]
+PAGES = {
+    "explain": "explain/?principal=User:bob&operation=READ&type=TOPIC&name=orders.eu&host=",
+    "topic": "topics/orders.eu",
+    "resource": "resource/?type=GROUP&name=g",
+    "principal": "principal/?name=User:bob",
+    "acls": "acls/",
+}
+
+
+@pytest.fixture
+def site(cluster) -> str:
+    sync(cluster, client=Answers(THEN, topics=[TopicInfo("orders.eu"), TopicInfo("stock")]))
+    sync(cluster, client=Answers(NOW, topics=[TopicInfo("stock")]))
+    return f"/c/{cluster.slug}/"
+
+
+@pytest.fixture
+def browser(ada, signed_in):
+    return signed_in(ada)
+
+
+def at(path: str, moment: str) -> str:
+    return f"{path}{'&' if '?' in path else '?'}as_of={moment}"
+
+
+def test_a_question_is_answered_as_of_a_revision_and_as_of_now(site, browser):
+    then = browser.get(site + at(PAGES["explain"], "1"))
+    now = browser.get(site + PAGES["explain"])
+
+    assert then.context["answer"].verdict == "allowed"
+    assert now.context["answer"].verdict == "refused"
+    assert b"As it was, not as it is" in then.content
+    assert b"As it was, not as it is" not in now.content
+
+
+def test_a_day_means_its_end_and_a_time_the_reading_before_it(site, browser, cluster):
+    first = Revision.objects.get(cluster=cluster, number=1)
+    Revision.objects.filter(pk=first.pk).update(read_at="2026-03-01T12:00:00+00:00")
+
+    verdicts = {
+        moment: browser.get(site + at(PAGES["explain"], moment)).context["answer"].verdict
+        for moment in ("2026-03-01", "2026-03-01T12:00", "2026-03-02T09:30:00%2B02:00", "now", "")
+    }
+
+    assert verdicts == {
+        "2026-03-01": "allowed",
+        "2026-03-01T12:00": "allowed",
+        "2026-03-02T09:30:00%2B02:00": "allowed",
+        "now": "refused",
+        "": "refused",
+    }
+    assert browser.get(site + at(PAGES["explain"], "2026-03-01T11:59")).status_code == 422
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_that_answers_says_which_moment_it_is_about(name, site, browser):
+    page = browser.get(site + at(PAGES[name], "1"))
+
+    assert page.status_code == 200
+    assert page.context["as_of"].text == "1"
+    assert b"As it was, not as it is" in page.content
+
+
+@pytest.mark.parametrize("moment", ["99", "yesterday", "1999-01-01", "\x00", "9" * 300, "2026-02-30"])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_moment_that_is_none_is_answered_with_a_sentence_and_not_with_now(name, moment, site, browser):
+    page = browser.get(site + at(PAGES[name], moment))
+
+    assert page.status_code == 422
+    assert "answer" not in page.context
+    assert page.context["sentence"]
+
+
+def test_the_list_and_the_pages_show_what_was_there_then(site, browser):
+    acls = browser.get(site + at(PAGES["acls"], "1"))
+    topic = browser.get(site + at(PAGES["topic"], "1"))
+    principal = browser.get(site + at(PAGES["principal"], "1"))
+    now = browser.get(site + PAGES["principal"])
+
+    assert acls.context["page"].total == 2
+    assert topic.context["page"].access.exists is True
+    assert [reach.resource.name for reach in principal.context["access"].resources] == ["orders.eu"]
+    assert now.context["access"].resources == ()
+
+
+def test_links_between_pages_carry_the_moment_on(site, browser):
+    acls = browser.get(site + at(PAGES["acls"], "1")).content.decode()
+    topic = browser.get(site + at(PAGES["topic"], "1")).content.decode()
+    old_address = browser.get(site + at("resource/?type=TOPIC&name=orders.eu", "1"))
+
+    assert "topics/orders.eu?as_of=1" in acls
+    assert "principal/?name=User%3Abob&amp;as_of=1" in acls
+    assert "operation=READ&amp;principal=User%3Abob&amp;as_of=1" in topic
+    assert old_address["Location"].endswith("/topics/orders.eu?as_of=1")
+
+
+def test_a_cell_of_the_past_is_explained_as_of_then(site, browser):
+    cell = "cell/?type=TOPIC&name=orders.eu&operation=READ&principal=User:bob&as_of=1"
+
+    whole = browser.get(site + cell)
+    part = browser.get(site + cell, headers={"HX-Request": "true"})
+
+    assert whole["Location"].endswith("&as_of=1")
+    assert b"User:bob may Read" in part.content.replace(b'<span class="name">', b"").replace(b"</span>", b"")
+    assert b"what-if" not in part.content
+
+
+def test_nothing_of_the_past_can_be_turned_into_a_change(site, browser):
+    pages = [browser.get(site + at(path, "1")).content for path in PAGES.values()]
+
+    assert all(b"what-if/?" not in content for content in pages)
+    assert all(b'name="remove_key"' not in content for content in pages)
+
+
+def test_the_newest_revision_is_now(site, browser):
+    page = browser.get(site + at(PAGES["acls"], "2"))
+
+    assert not page.context["as_of"].is_past
+
+
+def test_a_pasted_log_line_is_held_against_the_rules_of_then(site, browser):
+    line = (
+        "Principal = User:bob is Allowed operation = READ from host = 10.0.0.9 on resource = Topic:LITERAL:orders.eu"
+        " for request = Fetch with resourceRefCount = 1 based on rule MatchingAcl(acl=StandardAcl(resourceType=TOPIC,"
+        " resourceName=orders.eu, patternType=LITERAL, principal=User:bob, host=*, operation=READ,"
+        " permissionType=ALLOW))"
+    )
+
+    answer = browser.post(site + "explain/line/?as_of=1", {"line": line}, follow=True)
+
+    assert answer.context["heard"].kind == "agrees"
+
+
+@pytest.mark.parametrize(("name", "most"), [("explain", 12), ("topic", 18), ("principal", 12), ("acls", 12)])
+def test_the_past_costs_few_queries_more(name, most, site, browser, django_assert_max_num_queries):
+    browser.get(site + at(PAGES[name], "1"))  # builds what was in force then
+
+    with django_assert_max_num_queries(most):
+        browser.get(site + at(PAGES[name], "1"))
