@@ -96,6 +96,7 @@ class NotDecision:
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}[,.][0-9]{3}"
 _RECORD_START = re.compile(rf"\[{_TIME}\] [A-Z]+ ")
 _LAYOUT = re.compile(rf"\[({_TIME})\] ([A-Z]+) +(.*) \(([^()\s]+)\)", re.DOTALL)
+_RECORD_END = re.compile(r" \([^()\s]+\)\r?$")
 _TAIL = f" ({LOGGER})"
 
 _COUNT = "[0-9]{1,18}"
@@ -150,19 +151,33 @@ _NOTES = (
 def records(lines: Iterable[str]) -> Iterator[str]:
     """Return the records of a log, in order, joined where a name with line breaks parted them.
 
-    lines: with or without their line ends. A record starts where a line begins with a
-    time and a level; anything before the first one comes as one record of its own.
+    lines: with or without their line ends. A record starts where a line begins with a time
+    and a level, and ends with the last line that ends as one; anything before the first one,
+    or after such an end, comes as one record of its own.
     """
     parts: list[str] = []
     for line in lines:
         text = line[:-1] if line.endswith("\n") else line
         if parts and _RECORD_START.match(text):
-            yield _joined(parts)
+            yield from _whole(parts)
             parts = [text]
         elif parts or text.strip():
             parts.append(text)
     if parts:
-        yield _joined(parts)
+        yield from _whole(parts)
+
+
+def _whole(parts: list[str]) -> Iterator[str]:
+    """Yield the record of these lines, and what stands behind its end as another."""
+    if len(parts) > 1:
+        ends = (at for at in range(len(parts), 0, -1) if _RECORD_END.search(parts[at - 1]))
+        end = next(ends, len(parts))
+        rest = parts[end:]
+        if any(part.strip() for part in rest) and _RECORD_START.match(parts[0]):
+            yield _joined(parts[:end])
+            yield _joined(rest)
+            return
+    yield _joined(parts)
 
 
 def _joined(parts: list[str]) -> str:

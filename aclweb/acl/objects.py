@@ -80,6 +80,11 @@ def request_from_dict(given: Mapping[str, object]) -> AccessRequest:
     """Return the request of an object; without `resource_name` it asks about the whole type."""
     if given.keys() != _NAMED_REQUEST_KEY_SET:
         _check_keys(given, _REQUEST_KEY_SET, "a request", optional=("resource_name",))
+    if given.get("resource_name", "") is None:
+        raise KeyProblem(
+            "resource_name",
+            "resource_name is null; name a resource, or leave the key out to ask about the whole type.",
+        )
     return AccessRequest(
         sys.intern(text_of(given, "principal")),
         sys.intern(text_of(given, "host")),

@@ -279,6 +279,18 @@ def test_a_log_line_gives_the_promised_keys():
     assert event.as_dict()["result"] == "DENIED"
 
 
+def test_what_stands_behind_a_record_does_not_spoil_it():
+    whole = LAYOUT.format(ACL_FAMILY.format(principal="User:a", name="t"))
+    trace = ["java.io.IOException: broken", "\tat kafka.Foo.bar(Foo.scala:7)"]
+    parted = LAYOUT.format(
+        ACL_FAMILY.format(principal="User:a", name="one\ntwo (kafka.authorizer.logger)\nthree")
+    )
+
+    assert list(records([whole, *trace, whole, "", whole])) == [whole, "\n".join(trace), whole, whole]
+    assert list(records([*parted.split("\n"), *trace])) == [parted, "\n".join(trace)]
+    assert list(records([*trace, whole])) == ["\n".join(trace), whole]
+
+
 SEPARATOR = re.compile(
     r" is (Allowed|Denied) [oO]peration = [A-Za-z_]+ from host = \S+ on resource = [A-Za-z]+:"
 )
