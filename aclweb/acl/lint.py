@@ -320,7 +320,7 @@ def _about_the_principal(binding: AclBinding, it: str, rules: Rules) -> Iterator
     parts = split_principal(principal)
     if parts is None:
         return
-    why = why_no_client(binding) or _why_unlikely(*parts)
+    why = why_no_client(binding, rules) or _why_unlikely(*parts)
     if why is not None:
         yield "unlikely-principal", f"{it}: {why}."
     odd = _invisible(principal)

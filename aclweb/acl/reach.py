@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from aclweb.acl.addresses import as_java_prints
+from aclweb.acl.callers import is_host_glob
 from aclweb.acl.hosts import read_address, read_range
 from aclweb.acl.model import (
     ANY_USER,
@@ -20,6 +21,7 @@ from aclweb.acl.model import (
     ResourceType,
     split_principal,
 )
+from aclweb.acl.patterns import glob_shape
 from aclweb.acl.profiles import Rules
 from aclweb.acl.wording import name_text
 
@@ -32,7 +34,7 @@ def why_dead(binding: AclBinding, rules: Rules) -> str | None:
     if split_principal(binding.principal) is None:
         return f"the principal {binding.principal!r} has no type and is nobody's"
     host = binding.host
-    if host == WILDCARD or is_address(host):
+    if host == WILDCARD or is_address(host) or (rules.has_globs and is_host_glob(host)):
         return None
     if "/" in host:
         if not rules.cidr_hosts:
@@ -49,8 +51,10 @@ def is_address(host: str) -> bool:
     return _java_text(plain) == plain and (not percent or (":" in plain and bool(scope)))
 
 
-def why_no_client(binding: AclBinding) -> str | None:
+def why_no_client(binding: AclBinding, rules: Rules) -> str | None:
     """Say why hardly any client has this principal, though its letters could match; None if one may."""
+    if rules.has_globs:
+        return None
     if WILDCARD in binding.principal and binding.principal != ANY_USER:
         who = name_text(binding.principal)
         return f"only {ANY_USER} is a wildcard, and nobody is likely to be called {who}"
@@ -62,6 +66,8 @@ def why_no_resource(binding: AclBinding) -> str | None:
     name, literal = binding.resource_name, binding.pattern_type is PatternType.LITERAL
     if binding.pattern.is_wildcard:
         return None
+    if binding.pattern_type is PatternType.GLOB:
+        return _why_no_match(binding)
     if binding.resource_type is ResourceType.CLUSTER:
         reached = name == CLUSTER_NAME if literal else CLUSTER_NAME.startswith(name)
         return None if reached else f"the only cluster that requests name is {CLUSTER_NAME!r}"
@@ -76,6 +82,19 @@ def why_no_resource(binding: AclBinding) -> str | None:
                 if not literal
                 else (f"no topic can be called {name!r}; topics have letters, digits, '.', '_' and '-'")
             )
+    return None
+
+
+def _why_no_match(binding: AclBinding) -> str | None:
+    """Say why no resource has a name that this GLOB matches."""
+    shape = glob_shape(binding.resource_name)
+    if binding.resource_type is ResourceType.CLUSTER and not shape.matches(CLUSTER_NAME):
+        return f"the only cluster that requests name is {CLUSTER_NAME!r}"
+    if binding.resource_type is ResourceType.TOPIC:
+        if shape.shortest > 249:
+            return "no topic has a name of more than 249 characters"
+        if not _START_OF_A_TOPIC.match("".join(sorted(shape.characters))):
+            return f"no topic's name matches {binding.resource_name!r}; topics have letters, digits, '.', '_' and '-'"
     return None
 
 

@@ -10,7 +10,9 @@ DENY on the empty prefix, which brokers have not taken since 3.5, outweighs noth
 that is worked out by the what-if, on the names that exist and on those that may come, so a
 proposal that is called exact was compared question by question.
 
-ACLs with a value that aclweb does not know are neither found nor taken as a proof.
+ACLs with a value that aclweb does not know are neither found nor taken as a proof, nor are
+those with GLOB patterns; and where there is any glob, nothing is proposed, because nobody could
+then work out what a proposal changes for names to come.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collap
 from typing import TypeVar
 
 from aclweb.acl.addresses import as_java_prints
+from aclweb.acl.callers import is_host_glob, is_principal_glob
 from aclweb.acl.delta import Delta
 from aclweb.acl.hosts import read_address, read_range
 from aclweb.acl.index import IMPLIED, AclIndex
@@ -114,7 +117,7 @@ def redundant(
     filed = _Filed(index, rules)
     existing = _Existing(names or Names(), rules)
     for binding in index:
-        if not binding.has_unknown:
+        if not _is_left_out(binding):
             yield from _findings(binding, filed, existing, rules)
 
 
@@ -152,6 +155,8 @@ def consolidations(
 ) -> Iterator[Redundancy]:
     """Yield proposals to replace several ACLs by one, those that save most first."""
     rules = rules or Rules()
+    if rules.has_globs and any(map(_has_glob, index)):
+        return
     proposals = [
         *_operation_proposals(index, rules),
         *_host_proposals(index, rules),
@@ -208,7 +213,7 @@ class _Patterns:
             yield self.groups.get((True, WILDCARD), {})
         if empty_prefix_covers(name, rules):
             yield self.groups.get((False, ""), {})
-        if not literal and not name and not rules.is_standard:
+        if not literal and not name and not rules.empty_prefix_covers_all:
             # For AclAuthorizer the empty prefix covers the empty name alone, as the empty literal does.
             yield self.groups.get((True, ""), {})
 
@@ -232,7 +237,7 @@ class _Filed:
         anyone: dict[ResourceType, dict[Pattern, list[AclBinding]]] = {}
         ranges: dict[tuple[int, int], dict[int, dict[str, None]]] = {}
         for binding in index:
-            if binding.has_unknown:
+            if _is_left_out(binding):
                 continue
             pattern = binding.pattern_type is PatternType.LITERAL, binding.resource_name
             anyone.setdefault(binding.resource_type, {}).setdefault(pattern, []).append(binding)
@@ -294,6 +299,15 @@ def _span(host: str) -> tuple[int, int, int]:
     if address is None or address == (32, 0):
         return 0, 0, 0
     return address[0], address[1], address[0]
+
+
+def _is_left_out(binding: AclBinding) -> bool:
+    return binding.has_unknown or binding.pattern_type is PatternType.GLOB
+
+
+def _has_glob(binding: AclBinding) -> bool:
+    is_glob = binding.pattern_type is PatternType.GLOB
+    return is_glob or is_principal_glob(binding.principal) or is_host_glob(binding.host)
 
 
 def _one_or_two(bindings: Sequence[AclBinding]) -> _Group:
@@ -363,7 +377,7 @@ def _findings(binding: AclBinding, filed: _Filed, existing: _Existing, rules: Ru
         if stronger is not None:
             sentence = f"{says(binding)}: another ACL brings this with it. {says(stronger)}."
             yield Redundancy(HARMLESS_DUPLICATE, "info", sentence, binding, (stronger,))
-    unreachable = why_no_client(binding) or why_no_resource(binding)
+    unreachable = why_no_client(binding, rules) or why_no_resource(binding)
     if unreachable is not None:
         sentence = f"{says(binding)}: {unreachable}."
         yield Redundancy(UNREACHABLE, "error" if binding.is_deny else "warning", sentence, binding)

@@ -1,0 +1,72 @@
+"""What is said of ACLs beside globs: what could go, what is odd, and in which words."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from aclweb.acl.index import AclIndex
+from aclweb.acl.lint import lint, lint_all
+from aclweb.acl.profiles import Rules
+from aclweb.acl.redundancy import consolidations, redundant, removable
+from aclweb.acl.wording import says
+from tests import reference
+from tests.builders import allow, deny
+from tests.random_cases import SCALE, random_request, random_world
+
+GLOB = Rules("glob")
+
+
+def test_what_can_go_beside_globs_changes_no_answer() -> None:
+    gone = 0
+    for seed in range(150 * SCALE):
+        rng = random.Random(f"redundant beside globs {seed}")
+        world = random_world(rng, authorizer="glob")
+        index = AclIndex(world.bindings)
+        removed = removable(redundant(index, world.rules))
+        kept = [binding for binding in world.bindings if binding not in removed]
+        gone += len(removed)
+        for number in range(12 if removed else 0):
+            request = random_request(rng, world, by_type=number % 6 == 0)
+            before = reference.allows(request, world.bindings, world.rules)
+            assert reference.allows(request, kept, world.rules) is before, (seed, request, removed)
+        list(lint_all(index, world.rules))
+    assert gone > 30
+
+
+def test_nothing_is_proposed_where_a_glob_is() -> None:
+    several = [allow("User:a", "READ", f"orders.{number}") for number in range(5)]
+    assert list(consolidations(AclIndex(several), GLOB))
+    assert not list(consolidations(AclIndex([*several, allow("User:b*", "READ", "x")]), GLOB))
+
+
+@pytest.mark.parametrize(
+    ("acl", "rules"),
+    [
+        (allow("User:a*", "READ", "orders-*", pattern="GLOB", host="10.*"), set()),
+        (allow("User:a", "READ", "or ders*", pattern="GLOB"), {"name-cannot-exist"}),
+        (allow("User:a", "READ", "?" * 250, pattern="GLOB"), {"name-cannot-exist"}),
+        (deny("User:a", "ALTER", "kafka*", pattern="GLOB", resource_type="CLUSTER"), {"refused-by-kafka"}),
+        (
+            deny("User:a", "ALTER", "k?", pattern="GLOB", resource_type="CLUSTER"),
+            {"name-cannot-exist", "refused-by-kafka"},
+        ),
+        (allow("User:a", "READ", "orders", host="broker-?.example.com"), set()),
+        (allow("User:a", "READ", "orders", host="broker.example.com"), {"host-never-matches"}),
+    ],
+)
+def test_globs_are_not_odd_where_they_are_read(acl, rules) -> None:
+    assert {finding.rule for finding in lint(acl, GLOB)} == rules
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("orders-*", "Allow User:a to Read topics that match orders-* from any host"),
+        ("*", "Allow User:a to Read topics that match * from any host"),
+        ("", "Allow User:a to Read every topic from any host"),
+    ],
+)
+def test_a_glob_reads_as_what_it_matches(name, sentence) -> None:
+    assert says(allow("User:a", "READ", name, pattern="GLOB")) == sentence
