@@ -36,7 +36,6 @@ class SortedNames:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names: tuple[str, ...] = tuple(sorted(set(names)))
-        self._longest = max(map(len, self.names), default=0)
         self._scans = 0
 
     def __len__(self) -> int:
@@ -117,6 +116,10 @@ class SortedNames:
             if fewest is None or len(places) < len(fewest):
                 fewest = places
         return fewest
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self.names), default=0)
 
     @cached_property
     def _places(self) -> dict[str, array[int]]:

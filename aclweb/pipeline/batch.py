@@ -282,7 +282,7 @@ class AccessMatrix:
 
     @cached_property
     def _place(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.names)}
+        return dict(zip(self.names, range(len(self.names)), strict=True))
 
     @cached_property
     def _under_wildcard(self) -> NDArray[np.bool_]:
@@ -316,9 +316,9 @@ class _Asked:
         used[names.codes[rows]] = True
         texts = [names.values[code] for code in np.flatnonzero(used)]
         self.names = SortedNames(texts)
-        self.place = {name: place for place, name in enumerate(self.names)}
+        self.place = dict(zip(self.names, range(len(self.names)), strict=True))
         ranks = np.zeros(len(names.values), np.int64)
-        ranks[used] = [self.place[text] for text in texts]
+        ranks[used] = list(map(self.place.__getitem__, texts))
         unsorted = ranks[names.codes[rows]]
         by_caller = requests.principals.codes[rows] * len(self.names) + unsorted
         order = np.argsort(by_caller)
@@ -460,7 +460,7 @@ class _Flat:
         outermost = [prefix for prefix, parent in zip(slot.prefixes, slot.parents, strict=True) if parent < 0]
         if len(outermost) > self.size:
             return np.fromiter((slot.mask(name, self.rules) for name in self.names), np.bool_, self.size)
-        found = np.fromiter((name in slot.literals for name in self.names), np.bool_, self.size)
+        found = np.fromiter(map(slot.literals.__contains__, self.names), np.bool_, self.size)
         for prefix in outermost:
             start, end = self.names.range_of(prefix)
             found[start:end] = True
