@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from aclweb.acl.java_regex import JavaPattern, RegexError
+from aclweb.acl.java_regex import MOST_RESULT, CannotTell, JavaPattern, RegexError, Work
 from aclweb.acl.model import AclError
 from aclweb.acl.name_mapping import (
     DEFAULT,
@@ -22,6 +22,7 @@ from aclweb.acl.name_mapping import (
     Tried,
     lowered,
     mapped,
+    require_patience,
     rule_problem,
     trimmed,
     unmapped,
@@ -134,9 +135,10 @@ class KerberosRules:
         if principal.realm is None:
             return mapped(name, principal.service, None, ())
         tried: list[Tried] = []
+        work = Work()
         for rule in self.rules:
             try:
-                result, sentence = self._apply(rule, principal)
+                result, sentence = self._apply(rule, principal, work)
             except AclError as error:
                 tried.append(Tried(rule.text, str(error)))
                 return unmapped(name, error, rule.text, tried)
@@ -150,8 +152,9 @@ class KerberosRules:
         )
         return unmapped(name, nobody, None, tried)
 
-    def _apply(self, rule: KerberosRule, principal: KerberosName) -> tuple[str | None, str]:
+    def _apply(self, rule: KerberosRule, principal: KerberosName, work: Work) -> tuple[str | None, str]:
         """Return the result of one rule, None where it does not apply, and what it did; raise AclError."""
+        require_patience(work)
         if rule.component_count is None:
             if self.realm is None or principal.realm != self.realm:
                 wanted = "no default realm is given" if self.realm is None else f"that is {shown(self.realm)}"
@@ -165,7 +168,7 @@ class KerberosRules:
             if rule.component_count != count:
                 return None, f"It is for {rule.component_count} components, and the principal has {count}."
             base = formed(rule.form, principal.parameters)
-            if rule.pattern is not None and rule.pattern.matches(base) is None:
+            if rule.pattern is not None and rule.pattern.matches(base, work) is None:
                 return None, f"Its pattern does not match the whole of {shown(base)}."
             result = _substituted(base, rule.substitution)
             sentence = f"It makes {shown(base)} of the principal, and {shown(result)} of that."
@@ -187,7 +190,12 @@ def _substituted(base: str, substitution: Substitution | None) -> str:
 
 
 def formed(form: str, parameters: tuple[str, ...]) -> str:
-    """Return the form with its parameters put in; raise NoName."""
+    """Return the form with its parameters put in; raise NoName or CannotTell."""
+    if form.count("$") * max(map(len, parameters)) > MOST_RESULT:
+        raise CannotTell(
+            f"The form {shown(form)} makes a text of more than {MOST_RESULT:,} characters of this principal, "
+            "which is not worked out."
+        )
 
     def parameter(found: re.Match[str]) -> str:
         digits = found[1]

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aclweb.acl.java_regex import CannotTell, RefusedPattern, RegexError
+from aclweb.acl.java_regex import MOST_STEPS, CannotTell, RefusedPattern, RegexError, Work
 from aclweb.acl.java_regex.characters import require_settled
 from aclweb.acl.model import AclError
 from aclweb.acl.problems import shown
 
 DEFAULT = "DEFAULT"
 GREATEST_INT = 2**31 - 1
+# Of all rules for one name; hundreds of ordinary rules take a fraction of it.
+MOST_WORK = MOST_STEPS
 _CAPITAL_SIGMA = "\u03a3"
 
 
@@ -74,6 +76,15 @@ class MappedName:
     def as_dict(self) -> dict[str, str | None]:
         """Return the promised JSON."""
         return {"input": self.input, "name": self.name, "rule": self.rule, "error": self.whole_error}
+
+
+def require_patience(work: Work) -> None:
+    """Raise CannotTell where the rules so far took too much work for another one to be tried."""
+    if work.steps > MOST_WORK:
+        raise CannotTell(
+            "The rules before this one have so many ways to match that this one was not tried; "
+            "a broker may take very long too."
+        )
 
 
 def mapped(given: str, name: str, rule: str | None, tried: Sequence[Tried]) -> MappedName:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from aclweb.acl.java_regex import NO_SPAN, JavaPattern, RegexError, Text
+from aclweb.acl.java_regex import NO_SPAN, JavaPattern, RegexError, Text, Work
 from aclweb.acl.model import AclError
 from aclweb.acl.name_mapping import (
     DEFAULT,
@@ -22,6 +22,7 @@ from aclweb.acl.name_mapping import (
     Tried,
     lowered,
     mapped,
+    require_patience,
     rule_problem,
     trimmed,
     unmapped,
@@ -46,11 +47,12 @@ class SslRule:
     replacement: str
     case: str
 
-    def apply(self, name: str) -> str | None:
+    def apply(self, name: str, work: Work) -> str | None:
         """Return the name that the rule yields, None where it does not match; raise AclError."""
+        require_patience(work)
         if self.pattern is None:
             return name
-        if self.pattern.matches(name) is None:
+        if self.pattern.matches(name, work) is None:
             return None
         found = self.pattern.replace_all(name, with_literals(self.replacement, self.pattern.group_count))
         return {"L": lowered, "U": uppered}.get(self.case, str)(found)
@@ -81,9 +83,10 @@ class SslRules:
     def map(self, name: str) -> MappedName:
         """Return what a subject maps to, with every rule that was reached."""
         tried: list[Tried] = []
+        work = Work()
         for rule in self.rules:
             try:
-                result = rule.apply(name)
+                result = rule.apply(name, work)
             except AclError as error:
                 tried.append(Tried(rule.text, str(error)))
                 return unmapped(name, error, rule.text, tried)

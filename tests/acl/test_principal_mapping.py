@@ -84,6 +84,30 @@ def test_a_reference_without_any_group_fails_at_run_time_and_names_its_rule():
     assert "group 5" in found.error
 
 
+def test_many_rules_that_are_each_just_bearable_are_given_up_together():
+    heavy = SslRules.read("RULE:CN=.*a.*a.*a.*b/$1/, " * 500 + "DEFAULT")
+
+    found = heavy.map(f"CN={'a' * 5_000}")
+
+    assert found.is_uncertain
+    assert len(found.tried) < 20
+    assert "so many ways to match that this one was not tried" in (found.error or "")
+
+
+def test_hundreds_of_ordinary_rules_are_all_tried():
+    rules = SslRules.read("RULE:^CN=svc-[0-9]+,OU=([^,]*),.*$/$1/L, " * 400 + "DEFAULT")
+
+    assert len(rules.map(f"CN=svc-x,OU=apps,O={'o' * 400}").tried) == 401
+
+
+@pytest.mark.parametrize("rule", ["RULE:[1:$1]s/a/bbbbbbbbbbbbbbbbbbbb/g", f"RULE:[1:{'$1' * 20}](x.*)"])
+def test_a_result_far_longer_than_any_name_is_not_worked_out(rule):
+    found = KerberosRules.read(rule).map(f"{'a' * 60_000}@REALM")
+
+    assert found.is_uncertain
+    assert "more than 1,000,000 characters" in (found.error or "")
+
+
 def test_a_rule_that_is_too_much_work_gives_no_name_and_says_so():
     found = SslRules.read(r"RULE:(?:(a*)b?)*(?:(a*)b?)*(?:(a*)b?)*\1c/x/").map("a" * 60)
 

@@ -24,8 +24,10 @@ from aclweb.acl.java_regex.problems import (
 )
 from aclweb.acl.java_regex.program import Program, compiled
 from aclweb.acl.java_regex.replacement import Replacement, read_replacement
+from aclweb.acl.problems import shown
 
 __all__ = [
+    "MOST_RESULT",
     "MOST_STEPS",
     "NO_SPAN",
     "CannotTell",
@@ -36,7 +38,19 @@ __all__ = [
     "RegexError",
     "Span",
     "Text",
+    "Work",
 ]
+
+
+@dataclass(slots=True)
+class Work:
+    """What several questions took together, about as many as the steps of the machine."""
+
+    steps: int = 0
+
+
+# UTF-16 units of a text with its matches replaced; no name of a client is a thousandth of it.
+MOST_RESULT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,11 +72,20 @@ class JavaPattern:
             pattern, parsed.group_count, parsed.group_names, compiled(parsed), NativePattern(parsed)
         )
 
-    def matches(self, text: str) -> list[Span] | None:
-        """Return the spans of all groups, 0 the whole, if the whole text matches; (-1, -1) for an unused group."""
+    def matches(self, text: str, work: Work | None = None) -> list[Span] | None:
+        """Return the spans of all groups, 0 the whole, if the whole text matches; (-1, -1) for an unused group.
+
+        work: what is told how much this took.
+        """
+        if work is not None:
+            work.steps += len(text)
         if self.native.takes(text):
             return self.native.matches(text)
-        return self._machine(text).matches()
+        machine = self._machine(text)
+        found = machine.matches()
+        if work is not None:
+            work.steps += MOST_STEPS - machine.steps_left
+        return found
 
     def find_all(self, text: str) -> list[list[Span]]:
         """Return the spans of all groups for each match, from left to right."""
@@ -75,11 +98,11 @@ class JavaPattern:
         return self._machine(text).find()
 
     def replace_all(self, text: str, replacement: str) -> str:
-        """Return the text with every match replaced; raise InvalidReplacement."""
+        """Return the text with every match replaced; raise InvalidReplacement or CannotTell."""
         return self._replace(text, replacement, self.find_all(text))
 
     def replace_first(self, text: str, replacement: str) -> str:
-        """Return the text with the first match replaced; raise InvalidReplacement."""
+        """Return the text with the first match replaced; raise InvalidReplacement or CannotTell."""
         first = self.find(text)
         return self._replace(text, replacement, [] if first is None else [first])
 
@@ -92,7 +115,7 @@ class JavaPattern:
         parts = _replacement(self.text, replacement).parts
         subject = Text(text)
         pieces: list[str] = []
-        done = 0
+        done = size = 0
         for spans in found:
             start, end = spans[0]
             pieces.append(subject.part((done, start)))
@@ -101,6 +124,14 @@ class JavaPattern:
                     pieces.append(part)
                 elif spans[part.number] != NO_SPAN:
                     pieces.append(subject.part(spans[part.number]))
+                else:
+                    continue
+                size += len(pieces[-1])
+                if size > MOST_RESULT:
+                    raise CannotTell(
+                        f"What the replacement {shown(replacement)} makes of this text has more than {MOST_RESULT:,} "
+                        "characters and is not worked out."
+                    )
             done = end
         pieces.append(subject.part((done, len(subject))))
         return whole_characters("".join(pieces))

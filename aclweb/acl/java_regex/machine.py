@@ -138,6 +138,11 @@ class Machine:
         self._last_end = -1
         self._reset()
 
+    @property
+    def steps_left(self) -> int:
+        """How much of the budget is left; negative where it was not enough."""
+        return self._steps
+
     def _reset(self) -> None:
         self._groups = [NO_SPAN] * (self._program.group_count + 1)
         self._begins = [-1] * self._program.begin_count
