@@ -5,6 +5,7 @@ from django.urls import URLPattern, path
 from aclweb.web.views import (
     acls,
     changes,
+    client_action,
     clusters,
     compare,
     events,
@@ -31,6 +32,7 @@ urlpatterns: list[URLPattern] = [
     path("c/<slug:slug>/search/", search.results, name="search"),
     path("c/<slug:slug>/explain/", explain.detail, name="explain"),
     path("c/<slug:slug>/explain/line/", explain.paste, name="explain-line"),
+    path("c/<slug:slug>/explain/client/", client_action.detail, name="client-action"),
     path("c/<slug:slug>/topics/", topics.index, name="topics"),
     path("c/<slug:slug>/topics/<path:name>", topics.detail, name="topic"),
     path("c/<slug:slug>/resource/", topics.resource, name="resource"),

@@ -70,6 +70,7 @@ TABLE: dict[str, Row] = {
     ),
     # Nothing was pasted, which is told on the page.
     "explain-line": Row(f"{C}explain/line/", (302, 404, 422, 422, 422, 422), "post"),
+    "client-action": Row(f"{C}explain/client/?principal=User:bob&action=produce&topic=orders.eu&host=", SEEN),
     "topics": Row(f"{C}topics/", SEEN),
     "topic": Row(f"{C}topics/orders.eu", SEEN),
     "resource": Row(f"{C}resource/?type=GROUP&name=g", SEEN),

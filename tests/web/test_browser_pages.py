@@ -42,6 +42,8 @@ PAGES = {
     "explain": f"/c/test-eu/explain/?{QUESTION}",
     "a question about any topic": f"/c/test-eu/explain/?{QUESTION}".replace("=TOPIC", "=ANY_TOPIC"),
     "explain beside a log line": f"/c/test-eu/explain/?paste=1&{QUESTION}10.0.0.9&logged=ALLOWED&unsure=1",
+    "a client action that fails": "/c/test-eu/explain/client/?principal=User:dan&action=produce&topic=orders.eu&host=",
+    "a client action to choose": "/c/test-eu/explain/client/?choose=1&action=streams",
     "a what-if": f"/c/test-eu/what-if/?{urlencode({'paste': COMMANDS})}",
     "sides to compare": "/c/test-eu/compare/",
     "two clusters compared": "/c/test-eu/compare/?other=test-us",

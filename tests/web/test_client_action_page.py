@@ -1,0 +1,171 @@
+"""A whole client action is answered call by call: the first that fails, what the client sees, and what is missing."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import parse_qs
+
+import pytest
+
+from aclweb.acl.actions import ACTIONS
+from aclweb.clusters import TopicInfo
+from aclweb.inventory.sync import sync
+from tests.builders import allow, deny
+from tests.inventory.readings import Answers
+
+RULES = [
+    allow("User:bob", "READ", "orders.eu"),
+    allow("User:cat", "READ", "orders.eu"),
+    allow("User:cat", "READ", "carts", resource_type="GROUP"),
+    allow("User:dan", "ALL", "*"),
+    deny("User:dan", "WRITE", "orders.", pattern="PREFIXED"),
+]
+
+
+@pytest.fixture
+def address(cluster) -> str:
+    sync(cluster, client=Answers(RULES, topics=[TopicInfo("orders.eu")], groups=["carts"]))
+    return f"/c/{cluster.slug}/explain/client/"
+
+
+@pytest.fixture
+def browser(ada, signed_in):
+    return signed_in(ada)
+
+
+def asked(action: str, who: str, **names: str) -> dict[str, str]:
+    return {"principal": who, "action": action, "host": "", **names}
+
+
+def test_a_consumer_without_its_group_is_told_what_fails_first_and_what_is_missing(address, browser):
+    page = browser.get(address, asked("consume", "User:bob", topic="orders.eu", group="carts"))
+
+    answer = page.context["answer"]
+    first = next(row for row in answer.calls if row.verdict.first_failing)
+    draft = parse_qs(answer.draft_query)["add"]
+    assert answer.heading == "No, it would fail"
+    assert first.text.startswith("FIND_COORDINATOR (10)")
+    assert answer.assessment.error.name == "GROUP_AUTHORIZATION_FAILED"
+    assert [json.loads(text)["resource_name"] for text in draft] == ["carts"]
+    assert b"GROUP_AUTHORIZATION_FAILED" in page.content
+    assert b"the first that fails" in page.content
+
+
+def test_a_consumer_with_both_rights_works(address, browser):
+    page = browser.get(address, asked("consume", "User:cat", topic="orders.eu", group="carts"))
+
+    assert page.context["answer"].verdict == "allowed"
+    assert b"What is missing" not in page.content
+
+
+def test_what_is_missing_opens_as_a_draft_with_which_it_works(address, browser, cluster):
+    page = browser.get(address, asked("consume", "User:bob", topic="orders.eu", group="carts"))
+    draft = browser.get(f"/c/{cluster.slug}/what-if/?{page.context['answer'].draft_query}").context["draft"]
+    sync(
+        cluster,
+        client=Answers([*RULES, *draft.delta.add], topics=[TopicInfo("orders.eu")], groups=["carts"]),
+    )
+
+    again = browser.get(address, asked("consume", "User:bob", topic="orders.eu", group="carts"))
+
+    assert len(draft.lines) == 1
+    assert again.context["answer"].verdict == "allowed"
+
+
+def test_a_deny_in_the_way_is_shown_and_can_be_tried_away(address, browser, cluster):
+    page = browser.get(address, asked("produce", "User:dan", topic="orders.eu"))
+
+    answer = page.context["answer"]
+    draft = browser.get(f"/c/{cluster.slug}/what-if/?{answer.removal_query}").context["draft"]
+    assert answer.verdict == "refused"
+    assert not answer.assessment.missing
+    assert [line.binding for line in draft.lines] == [RULES[4]]
+
+
+def test_each_right_leads_to_its_own_explanation(address, browser, cluster):
+    page = browser.get(address, asked("produce", "User:dan", topic="orders.eu"))
+
+    rights = [
+        (right, asked.result)
+        for row in page.context["answer"].calls
+        for asked, rights in row.checks
+        for right in rights
+    ]
+    for right, _result in rights:
+        explained = browser.get(f"/c/{cluster.slug}/explain/?{right.question}").context["answer"]
+        assert {"allowed": "allowed", "none": "refused", "unknown": "unknown"}[
+            right.mark
+        ] == explained.verdict
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_every_action_can_be_chosen_and_asked_with_the_names_that_its_form_has(action, address, browser):
+    form = browser.get(address, {"choose": "1", "action": action}).context["form"]
+    names = {field.name: "stock" for field in form.role_fields}
+
+    page = browser.get(address, asked(action, "User:bob", **names))
+
+    assert page.status_code == 200
+    assert page.context["answer"].calls
+    assert form.needed <= names.keys()
+
+
+def test_a_name_that_is_needed_is_asked_for_at_its_field(address, browser):
+    page = browser.get(address, asked("consume", "User:bob", topic="orders.eu"))
+
+    assert page.status_code == 422
+    assert "the group" in page.context["form"].errors["group"][0]
+    assert "answer" not in page.context
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"principal": "bob"},
+        {"principal": ""},
+        {"host": "bobs-laptop"},
+        {"action": "fly"},
+        {"topic": "x\x00y"},
+        {"topic": "<script>alert(1)</script>"},
+        {"principal": "User:<script>alert(1)</script>"},
+    ],
+)
+def test_hostile_or_wrong_words_are_answered_with_a_page(given, address, browser):
+    page = browser.get(address, asked("produce", "User:bob", topic="t") | given)
+
+    assert page.status_code in (200, 422)
+    assert b"<script>alert" not in page.content
+
+
+def test_choosing_another_action_keeps_what_was_typed_and_asks_nothing(address, browser):
+    page = browser.get(address, {"choose": "1", **asked("consume", "User:bob", topic="orders.eu")})
+
+    assert "answer" not in page.context
+    assert page.context["form"]["topic"].value() == "orders.eu"
+    assert [field.name for field in page.context["form"].role_fields] == ["topic", "group"]
+
+
+def test_the_past_is_answered_and_gives_no_draft(address, browser, cluster):
+    sync(cluster, client=Answers(RULES[:2], topics=[TopicInfo("orders.eu")], groups=["carts"]))
+
+    question = asked("consume", "User:cat", topic="orders.eu", group="carts")
+    now = browser.get(address, question)
+    then = browser.get(address, {**question, "as_of": "1"})
+    earlier = browser.get(address, {**asked("produce", "User:bob", topic="orders.eu"), "as_of": "1"})
+
+    assert now.context["answer"].verdict == "refused"
+    assert then.context["answer"].verdict == "allowed"
+    assert b"what-if/?" not in earlier.content
+
+
+def test_htmx_gets_only_the_part_and_the_page_needs_few_queries(
+    address, browser, django_assert_max_num_queries
+):
+    with django_assert_max_num_queries(12):
+        browser.get(address, asked("consume", "User:bob", topic="orders.eu", group="carts"))
+    part = browser.get(
+        address, asked("produce", "User:bob", topic="orders.eu"), headers={"HX-Request": "true"}
+    )
+
+    assert b"<html" not in part.content
+    assert b'id="answer"' in part.content
