@@ -18,6 +18,7 @@ from aclweb.acl.commands import (
     check,
     convert,
     decide,
+    globs,
     kafka_acls,
     lint,
     listed,
@@ -54,6 +55,7 @@ COMMANDS = {
     "lint": Command("ACLs that are legal and probably wrong", lint.add_options, lint.run),
     "redundant": Command("the ACLs that could go or be fewer", redundant.add_options, redundant.run),
     "convert": Command("ACLs in another notation", convert.add_options, convert.run),
+    "glob": Command("ACLs said as GLOBs of the proposal, or without them", globs.add_options, globs.run),
     "kafka-acls": Command(
         "what kafka-acls would do with its arguments", kafka_acls.add_options, kafka_acls.run
     ),
