@@ -137,7 +137,7 @@ class SortedNames:
         """Return what tells whether a name matches, fast where names are short."""
         if len(self.names) <= FEW or shape.shortest + len(shape.parts) > _MOST_TOKENS:
             return shape.matches
-        by_re = _expression(shape).fullmatch
+        by_re = _expression(shape).match
         shortest = max(shape.shortest, 1)
         if shortest * self._longest <= SEARCHED_BY_RE:
             return by_re
@@ -151,13 +151,22 @@ def _expression(shape: Shape) -> re.Pattern[str]:
     That is enough, because the first place leaves most room for what follows; so the work is at
     most the length of the name times that of the longest part.
     """
-    first, *middle = map(_written, shape.parts)
+    first, *middle = shape.parts
     if not middle:
-        return re.compile(first, re.DOTALL)
+        return re.compile(_written(first) + r"\Z", re.DOTALL)
     last = middle.pop()
-    found = "".join(f"(?>.*?{part})" for part in middle)
-    behind = f"(?<={last})" if last else ""
-    return re.compile(f"{first}{found}.{{{len(shape.parts[-1])},}}+{behind}", re.DOTALL)
+    end = f".{{{len(last)},}}+(?<={_written(last)})" if last else ""
+    return re.compile(_written(first) + "".join(map(_found_first, middle)) + end, re.DOTALL)
+
+
+def _found_first(part: tuple[str | None, ...]) -> str:
+    """Return an expression for anything and then the part, at the first place where it stands."""
+    if not part or part[0] is None:
+        return f"(?>.*?{_written(part)})"
+    start, rest = _written(part[:1]), _written(part[1:])
+    # From one character that the part begins with to the next, which is faster than place by place.
+    skipped = f"(?:{start}(?!{rest})[^{start}]*+)*+" if rest else ""
+    return f"[^{start}]*+{skipped}{start}{rest}"
 
 
 def _written(part: tuple[str | None, ...]) -> str:
