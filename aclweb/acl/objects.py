@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sys
 from collections.abc import Collection, Mapping
 from typing import TypeVar
@@ -126,7 +127,14 @@ def _no_constant(word: str) -> object:
     raise NotationError(f"{word} is no value in JSON; write a text, a number, true, false or null.")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise NotationError(f"{shown(text)} is a number too large to hold; write a smaller one, or a text.")
+    return number
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant, parse_float=_finite)
 
 
 def _words_of(enum: type[Word], *, without: Collection[str] = ()) -> dict[object, Word]:

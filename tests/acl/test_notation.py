@@ -22,6 +22,7 @@ from aclweb.acl.notation import (
     binding_key,
     canonical,
     filter_from_dict,
+    parse_object,
     read_acl_file,
     read_acls,
     read_delta,
@@ -571,3 +572,8 @@ def test_a_template_text_is_read_as_plain_text():
     assert type(binding.principal) is str
     assert isinstance(binding, AclBinding)
     assert binding == BOB
+
+
+def test_a_number_that_no_json_could_print_again_is_refused():
+    with pytest.raises(NotationError, match="too large to hold"):
+        parse_object('{"id": 1e999}')
