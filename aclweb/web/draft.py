@@ -18,6 +18,7 @@ from django.http import QueryDict
 
 from aclweb.acl.addresses import as_java_prints
 from aclweb.acl.delta import Delta
+from aclweb.acl.lint import LintFinding, lint
 from aclweb.acl.model import (
     CLUSTER_NAME,
     WILDCARD,
@@ -32,7 +33,7 @@ from aclweb.acl.model import (
 from aclweb.acl.notation import binding_from_dict
 from aclweb.acl.objects import parse_object
 from aclweb.acl.profiles import Rules, operations_of
-from aclweb.acl.validation import Caution, Refusal, Target, cautions, refusal, why_not_deletable
+from aclweb.acl.validation import Refusal, Target, refusal, why_not_deletable
 from aclweb.acl.wording import says
 from aclweb.changes.models import ChangeError
 from aclweb.changes.preview import check
@@ -92,9 +93,14 @@ class Draft:
             remove=tuple(line.binding for line in self.lines if line.op == "remove"),
         )
 
-    def cautious_lines(self, rules: Rules) -> list[tuple[Line, tuple[Caution, ...]]]:
+    def cautious_lines(self, rules: Rules) -> list[tuple[Line, tuple[LintFinding, ...]]]:
         """Return each line with what to know before it is added to a cluster under these rules."""
-        return [(line, cautions(line.binding, rules) if line.op == "add" else ()) for line in self.lines]
+        return [(line, hints(line.binding, rules) if line.op == "add" else ()) for line in self.lines]
+
+
+def hints(binding: AclBinding, rules: Rules) -> tuple[LintFinding, ...]:
+    """Return what to know of an ACL before it is added; why a cluster refuses it is told by validation."""
+    return tuple(finding for finding in lint(binding, rules) if finding.rule != "refused-by-kafka")
 
 
 class RuleForm(forms.Form):

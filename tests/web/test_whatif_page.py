@@ -253,3 +253,14 @@ def test_a_draft_that_adds_and_removes_the_same_rule_keeps_the_first_and_says_so
 
     assert [found.op for found in page.context["draft"].lines] == ["remove"]
     assert "cannot add and remove the same ACL" in " ".join(map(str, page.context["draft"].faults))
+
+
+def test_what_is_legal_and_probably_wrong_is_told_while_it_is_typed_and_in_the_draft(address, ada_browser):
+    typed = ada_browser.get(address + "matches/", RULE | {"resource_name": "order"})
+    added = ada_browser.post(address, RULE | {"resource_name": "order"})
+    clean = ada_browser.get(address + "matches/", RULE)
+
+    assert [finding.rule for finding in typed.context["cautions"]] == ["prefix-without-delimiter"]
+    assert b"prefix-without-delimiter" in typed.content
+    assert b"this also covers order2" in added.content
+    assert not clean.context["cautions"]

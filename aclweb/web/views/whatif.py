@@ -20,7 +20,6 @@ from aclweb.accounts.models import User
 from aclweb.acl.model import AclError, PatternType, ResourcePattern, ResourceType
 from aclweb.acl.patterns import covers_name
 from aclweb.acl.profiles import Rules
-from aclweb.acl.validation import cautions
 from aclweb.changes import preview as previews
 from aclweb.changes import review
 from aclweb.changes.models import ChangeError
@@ -28,7 +27,7 @@ from aclweb.inventory import current
 from aclweb.inventory.current import InForce
 from aclweb.inventory.models import Cluster, StoredAcl
 from aclweb.web import effects
-from aclweb.web.draft import Draft, Line, RuleForm, read_draft
+from aclweb.web.draft import Draft, Line, RuleForm, hints, read_draft
 from aclweb.web.htmx import render_page
 from aclweb.web.paging import page_asked, slice_page
 
@@ -159,7 +158,7 @@ def _checks(data: QueryDict, in_force: InForce) -> dict[str, Any]:
         binding = form.binding()
         return {
             "form": form,
-            "cautions": cautions(binding, in_force.rules),
+            "cautions": hints(binding, in_force.rules),
             "is_there": binding in in_force.index,
             "is_whole": True,
         }
