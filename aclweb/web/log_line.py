@@ -6,11 +6,13 @@ rules of now agree with it. Nothing of the line is kept.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aclweb.acl import audit_log
 from aclweb.acl.audit_log import AccessEvent, NotDecision
+from aclweb.acl.authorizer import Result
 from aclweb.acl.explain import reported_acl
 from aclweb.acl.model import Operation, ResourceType
 from aclweb.acl.notation import binding_key
@@ -30,6 +32,13 @@ _WHY_NOT = {
 }
 
 
+# Web servers take addresses of some four thousand characters.
+LONGEST_QUESTION = 3_500
+# The log's line comes back from an address that anybody can write, so only what a log holds is repeated.
+_TIME = re.compile(r"[0-9][0-9 T:.,Z+-]{0,39}")
+_RULE = re.compile(r"[A-Za-z]{1,20}")
+
+
 class LineError(Exception):
     """A pasted text from which no question can be read; the message is for whoever pasted it."""
 
@@ -38,7 +47,8 @@ class LineError(Exception):
 class Heard:
     """What the pasted line said, against the answer of now.
 
-    kind: "agrees" or "contradicts". doubts: sentences to mind before believing it.
+    kind: "agrees", "contradicts" or, where there is no answer of now, "told".
+    doubts: sentences to mind before believing it.
     """
 
     kind: str
@@ -78,9 +88,15 @@ def question_in(text: str) -> str:
         "unsure": "1" if event.ambiguous else "",
         "lines": str(len(events)) if len(events) > 1 else "",
     }
-    return links.encoded(
+    question = links.encoded(
         **{name: value for name, value in asked.items() if value or name in ("name", "host")}
     )
+    if len(question) > LONGEST_QUESTION:
+        raise LineError(
+            f"The names in this line are too long to ask about on a page: the address would have {len(question):,} "
+            f"characters, and {LONGEST_QUESTION:,} fit. `python -m aclweb.acl decide` takes names of any length."
+        )
+    return question
 
 
 def heard(query: Mapping[str, str], answer: Answer) -> Heard | None:
@@ -89,8 +105,8 @@ def heard(query: Mapping[str, str], answer: Answer) -> Heard | None:
     if logged not in ("ALLOWED", "DENIED"):
         return None
     agrees = answer.decision.result.name == logged
-    when = f" at {query['at'][:40]}" if query.get("at") else ""
-    rule = f", based on rule {query['rule'][:20]}" if query.get("rule") else ""
+    when = f" at {query['at']}" if _TIME.fullmatch(query.get("at", "")) else ""
+    rule = f", based on rule {query['rule']}" if _RULE.fullmatch(query.get("rule", "")) else ""
     doubts = []
     if query.get("unsure"):
         doubts.append(
@@ -106,6 +122,9 @@ def heard(query: Mapping[str, str], answer: Answer) -> Heard | None:
     told = f"The broker said {logged.capitalize()}{when}{rule}."
     if agrees:
         return Heard("agrees", "The pasted line agrees", told, tuple(doubts))
+    if answer.decision.result is Result.UNDECIDED:
+        why = "A rule that aclweb cannot read in full may have decided it."
+        return Heard("told", "The pasted line tells", f"{told} {why}", tuple(doubts))
     why = "The rules may have changed since, or a declaration is wrong."
     return Heard("contradicts", "The pasted line says otherwise", f"{told} {why}", tuple(doubts))
 

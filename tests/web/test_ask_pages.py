@@ -225,6 +225,31 @@ def test_a_pasted_line_that_says_otherwise_is_told_as_that(browser):
     assert "The pasted line says otherwise" in text(page)
 
 
+def test_a_pasted_line_contradicts_no_answer_that_nobody_can_give(browser, cluster):
+    sync(cluster, client=Answers([allow("User:bob", "UNKNOWN", "orders.eu")]))
+
+    page = pasted(browser, LOGGED)
+
+    assert page.context["answer"].verdict == "unknown"
+    assert page.context["heard"].kind == "told"
+    assert "A rule that aclweb cannot read in full may have decided it." in text(page)
+
+
+def test_a_link_cannot_put_words_of_its_own_into_the_broker_s_mouth(browser):
+    forged = {"logged": "DENIED", "at": "noon; call 555", "rule": "none, call 555"}
+
+    page = browser.get("/c/test-eu/explain/", QUESTION | forged)
+
+    assert page.context["heard"].sentence == "The broker said Denied."
+
+
+def test_names_too_long_for_an_address_are_told_before_a_server_refuses_them(browser):
+    page = browser.post("/c/test-eu/explain/line/", {"line": LOGGED.replace("orders.eu", "o" * 4_000)})
+
+    assert page.status_code == 422
+    assert "too long to ask about on a page" in text(page)
+
+
 def test_the_part_of_a_line_that_somebody_cut_out_is_understood_too(browser):
     cut = LOGGED.partition("INFO ")[2].partition(" (kafka")[0]
 
