@@ -86,6 +86,8 @@ def _rules(header: Mapping[str, object], path: Path) -> Rules:
         for setting, key in (("super_users", SUPER_USERS_KEY), ("allow_everyone", ALLOW_EVERYONE_KEY))
         if key not in config
     }
+    if header.get("authorizer") == "glob":
+        raise NotationError(f"{path}:1: The authorizer is 'glob', a proposal that no broker runs; use another.")
     try:
         return Rules.read(
             authorizer=_word(header, "authorizer"),
