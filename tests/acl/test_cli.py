@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 import sysconfig
@@ -102,6 +103,7 @@ BARE_CALLS = {
     "convert": ["convert", "--acls", "a", "--to", "yaml"],
     "audit": ["audit", "l"],
     "needs": ["needs", "produce"],
+    "glob": ["glob", "--acls", "a", "--rewrite"],
     "kafka-acls": ["kafka-acls", "--", "--bootstrap-server", "b:1", "--list"],
     "principal": ["principal", "--ssl-rules", "DEFAULT", "names"],
 }
@@ -152,17 +154,41 @@ def test_every_command_runs_on_a_bare_python_and_loads_nothing_but_the_core(tmp_
     assert "site-packages" not in files
 
 
-def test_the_module_runs_from_the_command_line_and_survives_a_reader_that_leaves(tmp_path):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_the_module_runs_from_the_command_line_and_tells_that_its_reader_left(tmp_path, unbuffered):
     path = tmp_path / "a"
     path.write_text(
         write_acls([allow("User:a", "READ", f"t{number}") for number in range(20_000)], format="jsonl")
     )
     command = f"{sys.executable} -S -m aclweb.acl convert --acls {path} --to csv"
 
-    done = subprocess.run(["sh", "-c", f"{command} | head -n 1"], cwd=ROOT, capture_output=True, timeout=120)
+    # The shell tells of the left part by the number it prints last.
+    script = f"{{ {command}; echo $? >&2; }} | head -n 1"
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    done = subprocess.run(["sh", "-c", script], cwd=ROOT, env=environment, capture_output=True, timeout=120)
 
     assert done.stdout.startswith(b"resource_type,")
-    assert done.stderr == b""
+    assert done.stderr == b"141\n"
+
+
+@pytest.mark.parametrize(
+    ("redirection", "arguments", "told"),
+    [
+        (">&-", "--acls a", b"The answer cannot be written: standard output is closed.\n"),
+        ("<&-", "--acls -", b"-: Standard input is closed; give a file, or open it.\n"),
+        ("2>&-", "--acls missing", b""),
+    ],
+)
+def test_a_stream_that_is_closed_is_told_as_far_as_one_can(tmp_path, redirection, arguments, told):
+    (tmp_path / "a").write_text(write_acls([BOB_READS], format="jsonl"))
+    command = f"{sys.executable} -S -m aclweb.acl convert {arguments} --to csv {redirection}"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, timeout=120
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", told)
 
 
 def test_an_answer_that_cannot_be_written_is_told(tmp_path):

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from contextlib import suppress
 from errno import EBADF
+from io import RawIOBase
 from typing import BinaryIO, TypeVar
 
 from aclweb.acl.explain import name_text
@@ -49,7 +50,11 @@ def emit_text(text: str) -> None:
 def _output() -> BinaryIO:
     if sys.stdout is None:
         raise OSError(EBADF, "standard output is closed")
-    return sys.stdout.buffer
+    out: BinaryIO = sys.stdout.buffer
+    if isinstance(out, RawIOBase):
+        # As with PYTHONUNBUFFERED: each line would be a call of the system, and one that is cut short goes unseen.
+        return open(sys.stdout.fileno(), "wb", closefd=False)
+    return out
 
 
 def as_json(value: object) -> str:
