@@ -10,6 +10,7 @@ from aclweb.web.views import (
     compare,
     events,
     explain,
+    findings,
     home,
     insights,
     mapping,
@@ -50,5 +51,6 @@ urlpatterns: list[URLPattern] = [
     path("changes/CR-<int:number>/", changes.detail, name="change"),
     path("changes/CR-<int:number>/act/", changes.act, name="change-act"),
     path("events/", events.index, name="events"),
+    path("c/<slug:slug>/findings/", findings.index, name="findings"),
     path("c/<slug:slug>/insights/", insights.index, name="insights"),
 ]

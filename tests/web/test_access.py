@@ -91,6 +91,7 @@ TABLE: dict[str, Row] = {
         {"line": LINE, "title": "Cat reads stock"},
     ),
     "compare": Row(f"{C}compare/?other=test-eu", SEEN),
+    "findings": Row(f"{C}findings/", SEEN),
     "insights": Row(f"{C}insights/", SEEN),
     "changes": Row("/changes/", OWN),
     "change": Row("/changes/CR-{change}/", SEEN),

@@ -59,6 +59,8 @@ PAGES = {
     "names mapped": f"/c/test-eu/mapping/?{urlencode(MAPPING)}",
     "ACLs": "/c/test-eu/acls/?resource_type=TOPIC&name=orders.eu&match=affects",
     "no ACLs": "/c/test-eu/acls/?principal=User:nobody",
+    "findings": "/c/test-eu/findings/",
+    "no findings of a kind": "/c/test-eu/findings/?rule=nothing",
     "search": "/c/test-eu/search/?q=or",
 }
 
