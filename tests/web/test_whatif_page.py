@@ -114,6 +114,17 @@ def test_pasted_rules_that_cannot_be_read_are_named_and_nothing_is_lost(address,
     assert len(page.context["draft"].lines) == 1
 
 
+def test_a_long_draft_lists_its_beginning_and_carries_all_of_it(address, ada_browser):
+    lines = [line(allow("User:eve", "READ", f"t{number}"), "add") for number in range(203)]
+
+    page = ada_browser.post(address, {"line": lines})
+
+    listed, _, carried = page.content.decode().partition("and 3 more, which count")
+    assert listed.count('name="drop"') == 200
+    assert carried.partition("</p>")[0].count('name="line"') == 3
+    assert len(page.context["draft"].lines) == 203
+
+
 def test_removing_what_is_not_there_is_said(address, ada_browser):
     page = ada_browser.get(address, {"line": line(allow("User:eve", "READ", "x"), "remove")})
 
