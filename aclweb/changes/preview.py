@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -444,6 +445,9 @@ def _told(binding: AclBinding) -> str:
     )
 
 
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
 def storable(value: object) -> object:
     """Return the JSON value with NUL and lone surrogates as visible escapes: no database holds them in JSON."""
     if isinstance(value, str):
@@ -456,7 +460,7 @@ def storable(value: object) -> object:
 
 
 def _is_storable(text: str) -> bool:
-    return "\x00" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
+    return _UNSTORABLE.search(text) is None
 
 
 def _digest(value: object) -> str:
