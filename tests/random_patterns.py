@@ -132,7 +132,7 @@ def _sequence(rng: random.Random, drawn: Drawn, depth: int) -> tuple[str, str]:
 
 def _quantified(rng: random.Random, drawn: Drawn, depth: int) -> tuple[str, str]:
     part, text = _part(rng, drawn, depth)
-    if rng.random() < 0.55 or part == "\\R":
+    if rng.random() < 0.55:
         return part, text
     quantifier = rng.choice(QUANTIFIERS)
     greed = rng.choice(("", "", "", "?", "+"))
@@ -181,7 +181,7 @@ def _part(rng: random.Random, drawn: Drawn, depth: int) -> tuple[str, str]:
         return f"\\{rng.randint(1, drawn.groups)}", ""
     if kind < 0.94:
         drawn.kinds.add("line break")
-        return r"\R", "\n"
+        return r"\R", rng.choice(("\n", "\r\n", "\r"))
     letter = rng.choice(OTHERS)
     return letter if letter not in ".-" or rng.random() < 0.3 else "\\" + letter, letter
 

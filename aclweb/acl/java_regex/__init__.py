@@ -84,7 +84,7 @@ class JavaPattern:
         machine = self._machine(text)
         found = machine.matches()
         if work is not None:
-            work.steps += MOST_STEPS - machine.steps_left
+            work.steps += machine.steps_taken
         return found
 
     def find_all(self, text: str) -> list[list[Span]]:

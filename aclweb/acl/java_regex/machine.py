@@ -133,15 +133,15 @@ class Machine:
         self._program = program
         self._text = text
         self._length = len(text)
-        self._steps = MOST_STEPS if steps is None else steps
+        self._budget = self._steps = MOST_STEPS if steps is None else steps
         self._is_whole = False
         self._last_end = -1
         self._reset()
 
     @property
-    def steps_left(self) -> int:
-        """How much of the budget is left; negative where it was not enough."""
-        return self._steps
+    def steps_taken(self) -> int:
+        """How much work was done so far."""
+        return self._budget - self._steps
 
     def _reset(self) -> None:
         self._groups = [NO_SPAN] * (self._program.group_count + 1)

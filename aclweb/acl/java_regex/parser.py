@@ -23,6 +23,7 @@ from aclweb.acl.java_regex.tree import (
     Choice,
     Greed,
     Group,
+    LineBreak,
     Maybe,
     Node,
     Place,
@@ -54,12 +55,6 @@ _LINE_ENDS = characters.any_of("\n\r\x85\u2028\u2029")
 _NO_LINE_END = _LINE_ENDS.complement()
 _NO_LF = characters.one(0x0A).complement()
 _EVERYTHING = characters.CharacterSet(lambda _code_point: True, is_basic=False)
-_LINE_BREAK = Choice(
-    (
-        Sequence((Character(characters.one(0x0D)), Character(characters.one(0x0A)))),
-        Character(_CLASS_ESCAPES["v"]),
-    )
-)
 
 
 class _Flag(Flag):
@@ -306,8 +301,6 @@ class _Parser:
         sign = self._peek()
         if not sign or sign not in "*+?{":
             return part
-        if part is _LINE_BREAK:
-            raise self._refusal("`\\R` with a quantifier")
         counts = self._counts(sign)
         if counts == (0, 1):
             return Maybe(part, self._greed())
@@ -433,7 +426,7 @@ class _Parser:
             return At(place)
         if sign == "R":
             self._at += 2
-            return _LINE_BREAK
+            return LineBreak()
         if sign == "k":
             self._at += 2
             return self._named_again()

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from aclweb.acl.java_regex import characters
 from aclweb.acl.java_regex.characters import CharacterSet
 from aclweb.acl.java_regex.parser import Parsed
 from aclweb.acl.java_regex.tree import (
@@ -25,12 +26,16 @@ from aclweb.acl.java_regex.tree import (
     Choice,
     Greed,
     Group,
+    LineBreak,
     Maybe,
     Node,
     Place,
     Repeat,
     Sequence,
 )
+
+_CR, _LF = characters.any_of("\r"), characters.any_of("\n")
+_LINE_ENDS = characters.any_of("\n\x0b\f\r\x85\u2028\u2029")
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +240,10 @@ class _Compiler:
         match node:
             case Character(characters):
                 return self._add(Take(self._characters(characters), following))
+            case LineBreak():
+                # Both ways are tried, and yet Java takes it that there is one.
+                two = self._add(Take(_CR, self._add(Take(_LF, following))))
+                return self._add(Try((two, self._add(Take(_LINE_ENDS, following))), self._loops))
             case At(place):
                 return self._add(Stand(place, following))
             case Sequence(parts):
@@ -290,7 +299,9 @@ class _Compiler:
     def _write_maybe(self, node: Maybe, following: int) -> int:
         if node.greed is Greed.POSSESSIVE:
             return self._add(Once(self._alone(node.body), True, following))
-        body = self._write(node.body, following)
+        # An optional line break is not gone back into, so that it keeps CR LF.
+        part = Atomic(node.body) if isinstance(node.body, LineBreak) else node.body
+        body = self._write(part, following)
         ways = (following, body) if node.greed is Greed.LAZY else (body, following)
         return self._add(Try(ways, self._loops))
 
@@ -373,7 +384,7 @@ def _has_one_way(node: Node) -> bool:
 def _may_take_nothing(node: Node) -> bool:
     """Return whether `node` can match without taking a character."""
     match node:
-        case Character():
+        case Character() | LineBreak():
             return False
         case Sequence(parts):
             return all(map(_may_take_nothing, parts))

@@ -43,6 +43,11 @@ class Character:
 
 
 @dataclass(frozen=True, slots=True)
+class LineBreak:
+    """The end of a line, `\\R`: CR LF, or one of the characters that end a line."""
+
+
+@dataclass(frozen=True, slots=True)
 class At:
     """A place."""
 
@@ -112,4 +117,4 @@ class Again:
     ignores_case: bool
 
 
-Node = Character | At | Sequence | Choice | Group | Repeat | Maybe | Atomic | Ahead | Again
+Node = Character | LineBreak | At | Sequence | Choice | Group | Repeat | Maybe | Atomic | Ahead | Again
