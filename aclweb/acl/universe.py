@@ -229,17 +229,21 @@ class Universe:
         yield from self._prefix_spots(resource_type, below)
 
     def spots_covered(self, shelf: ResourceShelf, resource_type: ResourceType) -> Iterator[Spot]:
-        """Yield the classes of names that a shelf with globs covers, once each."""
+        """Yield the classes of names that a shelf with globs covers, once each; it has no pattern for all names."""
+        yield from self.exact_spots(resource_type, self.exact_under(shelf, resource_type))
+        for spot in self._spots_to_come(resource_type):
+            if shelf.is_covered(spot.sample, self.after_rules):
+                yield spot
+
+    def exact_under(self, shelf: ResourceShelf, resource_type: ResourceType) -> dict[str, None]:
+        """Return the names that stand for themselves and that the names, prefixes and globs of a shelf cover."""
         names = self._types[resource_type]
         exact = dict.fromkeys(name for name in shelf.literals if name in names.exact)
         for prefix in shelf.chain.prefixes:
             exact |= dict.fromkeys(starting_with(names.sorted_exact, prefix))
-        for binding in shelf.globs:
-            exact |= dict.fromkeys(names.sorted_names.matching(glob_shape(binding.resource_name)))
-        yield from self.exact_spots(resource_type, exact)
-        for spot in self._spots_to_come(resource_type):
-            if shelf.is_covered(spot.sample, self.after_rules):
-                yield spot
+        for text in dict.fromkeys(binding.resource_name for binding in shelf.globs):
+            exact |= dict.fromkeys(names.sorted_names.matching(glob_shape(text)))
+        return exact
 
     def exact_spots(self, resource_type: ResourceType, names: Iterable[str]) -> Iterator[Spot]:
         """Yield one class for each name."""

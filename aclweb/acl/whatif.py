@@ -669,6 +669,10 @@ class _Simulation:
             names = dict.fromkeys(self.universe.given(resource_type))
             if resource_type is ResourceType.TOPIC:
                 names |= self.universe.new_topics
+            if shelf.globs and not (shelf.wildcard or shelf.empty_prefix):
+                under = self.universe.exact_under(shelf, resource_type)
+                yield from (Resource(resource_type, name) for name in names if name in under)
+                continue
             for name in names:
                 if shelf.is_covered(name, self.rules) or shelf.is_covered(name, self.after_rules):
                     yield Resource(resource_type, name)
