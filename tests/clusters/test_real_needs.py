@@ -166,6 +166,15 @@ def other_acls(rng: random.Random, needed: AclBinding) -> list[AclBinding]:
     )
 
 
+# Calls about a group that must have a member: its heartbeat, its description, and how often that
+# mentions its topic, which is where the group subscribes to it and again where it is assigned.
+MEMBERS = {
+    "CONSUMER_GROUP_DESCRIBE": (new_heartbeat, new_describe, 2),
+    "SHARE_GROUP_DESCRIBE": (share_heartbeat, share_describe, 2),
+    "STREAMS_GROUP_DESCRIBE": (streams_heartbeat, streams_describe, 1),
+}
+
+
 class Bench:
     """One real broker, made ready for every kind of call, and its users' connections."""
 
@@ -221,12 +230,7 @@ class Bench:
             while set(codes_in(self.callers["admin"].answer(commit_offset(used)))) != {0}:
                 assert time.monotonic() < deadline, "An offset cannot be committed."
                 time.sleep(0.05)
-        self.join(
-            # A topic is mentioned where the group subscribes to it, and again where it is assigned.
-            [(used, new_heartbeat, new_describe, 2) for used in used_by("CONSUMER_GROUP_DESCRIBE")]
-            + [(used, share_heartbeat, share_describe, 2) for used in used_by("SHARE_GROUP_DESCRIBE")]
-            + [(used, streams_heartbeat, streams_describe, 1) for used in used_by("STREAMS_GROUP_DESCRIBE")]
-        )
+        self.join([(used, *member) for name, member in MEMBERS.items() for used in used_by(name)])
 
     def join(self, waiting: list[tuple[Used, HandWritten, HandWritten, int]]) -> None:
         """Make admin a member of groups, each with its heartbeat, until their descriptions mention the topic."""
@@ -257,11 +261,16 @@ class Bench:
             rules=self.rules,
         )
         expected = {foretold.error.code} if foretold.error is not None else set()
+        member = MEMBERS.get(trial.sending.api.name)
         deadline = time.monotonic() + 2
         while True:
             codes = self.callers[trial.user].refusals(trial.sending.request(trial.used))
             if codes == expected or time.monotonic() > deadline:
                 return Seen(trial, foretold, expected, codes)
+            if member is not None:
+                # On a busy machine the group may have let its member go, and then mentions no topic.
+                self.join([(trial.used, *member)])
+                deadline, member = time.monotonic() + 2, None
             time.sleep(0.05)
 
 
