@@ -159,6 +159,7 @@ def resources_in(asked: AclFilter) -> str:
         text = f"{text} (as it is written, not of each name)"
     kinds = {
         PatternType.PREFIXED: f"the prefix {text}",
+        PatternType.GLOB: f"the glob {text}",
         PatternType.ANY: f"{text}, literal or prefixed",
         PatternType.MATCH: f"all patterns that cover {text}",
     }
