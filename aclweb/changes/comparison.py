@@ -153,21 +153,16 @@ class Comparison:
 
 def compare(left: Side, right: Side) -> Comparison:
     """Return what differs in access from the one side to the other."""
-    delta = _delta(left, right)
-    names = _names(left, right)
+    delta, impact = left.here.holdings.remember(
+        ("compare", left.key, right.key), lambda: _worked_out(left, right)
+    )
     topics = [set(side.here.holdings.names[ResourceType.TOPIC]) for side in (left, right)]
-    impact: Mapping[str, Any] | None = None
     too_much = ""
-    if _work(left, right, delta) > MOST_WORK:
+    if impact is None:
         too_much = (
             f"{left.words} and {right.words} differ in {_count(len(delta.add) + len(delta.remove), 'ACL')}: "
             "too much to compare as access while a page waits. "
             "Export both and compare them with python -m aclweb.acl whatif --to-acls."
-        )
-    else:
-        impact = left.here.holdings.remember(
-            ("compare", left.key, right.key),
-            lambda: simulate(delta, left.index, names, left.here.rules, right.here.rules).as_dict(),
         )
     return Comparison(
         left=left,
@@ -179,6 +174,15 @@ def compare(left: Side, right: Side) -> Comparison:
         only_left=len(topics[0] - topics[1]),
         only_right=len(topics[1] - topics[0]),
     )
+
+
+def _worked_out(left: Side, right: Side) -> tuple[Delta, Mapping[str, Any] | None]:
+    """Return the ACLs that differ and the answers that do, None where those would take long."""
+    delta = _delta(left, right)
+    if _work(left, right, delta) > MOST_WORK:
+        return delta, None
+    impact = simulate(delta, left.index, _names(left, right), left.here.rules, right.here.rules)
+    return delta, impact.as_dict()
 
 
 def _delta(left: Side, right: Side) -> Delta:

@@ -50,7 +50,6 @@ PAGES = {
     "clusters": "/clusters/",
     "a cluster": "/c/test-eu/",
     "an unreachable cluster": "/c/test-us/",
-    "a moment that is none": "/c/test-eu/acls/?as_of=99",
     "topics": "/c/test-eu/topics/",
     "a topic": "/c/test-eu/topics/orders.eu",
     "the cluster as a resource": "/c/test-eu/resource/?type=CLUSTER&name=kafka-cluster",
@@ -117,6 +116,17 @@ def test_every_page_is_quiet_accessible_and_fits_its_window(visit, theme, width)
         problems += [f"{name}: {violation}" for violation in axe_violations(page)]
 
     assert problems == []
+
+
+def test_the_bar_fits_windows_of_every_width(visit):
+    page = visit("/c/test-eu/compare/")
+    too_wide = []
+    for width in (360, 700, 1000, 1001, 1100, 1240, 1241, 1300, 1400, 1401):
+        page.set_viewport_size({"width": width, "height": 800})
+        if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
+            too_wide.append(width)
+
+    assert too_wide == []
 
 
 def test_the_sign_in_page_is_quiet_and_accessible(visit):

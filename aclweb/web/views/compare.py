@@ -55,8 +55,11 @@ def _answer(request: HttpRequest, found: Comparison) -> dict[str, Any]:
     kind = request.GET.get("show", "")
     if kind not in effects.KINDS:
         kind = next((name for name in effects.KINDS if impact[name]), "gains")
+    rows = found.left.here.holdings.remember(
+        ("compared rows", found.left.key, found.right.key, kind), lambda: effects.rows(impact, kind)
+    )
     return context | {
         "tiles": effects.tiles(impact),
         "show": kind,
-        "diff": slice_page(narrowing.of(effects.rows(impact, kind)), page_asked(request.GET), ROWS_A_PAGE),
+        "diff": slice_page(narrowing.of(rows), page_asked(request.GET), ROWS_A_PAGE),
     }
