@@ -14,7 +14,7 @@ It is filed twice, each on first use. By resource: name or prefix -> bindings, f
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from aclweb.acl.callers import comes_from, is_for, is_host_glob, is_principal_glob
@@ -276,28 +276,37 @@ class MaskTable:
         # Whether any binding covers a name, whoever it is for; and whether one without a colon does.
         self.covered = Slot(anyone)
         self.without_colon = Slot(broken) if broken else None
+        by_principal: dict[str, list[str]] = {}
+        for principal, host in entries:
+            if "/" in host:
+                by_principal.setdefault(principal, []).append(host)
         self.ranges: dict[str, RangeTable] = {}
-        for (principal, host), slot in self.slots.items():
-            found = read_range(host)
-            if found is not None:
-                self.ranges.setdefault(principal, RangeTable()).add(found, slot)
+        for principal, hosts in by_principal.items():
+            grouped = _same_ranges(hosts)
+            if grouped:
+                self.ranges[principal] = RangeTable(
+                    {
+                        found: self.slots[principal, same[0]]
+                        if len(same) == 1
+                        else Slot(entry for host in same for entry in entries[principal, host])
+                        for found, same in grouped.items()
+                    }
+                )
 
 
 class RangeTable:
-    """The address ranges of one principal: prefix length -> first bits of the addresses -> slots.
+    """The address ranges of one principal: prefix length -> first bits of the addresses -> slot.
 
     So that an address is looked up once for each length that occurs, however many ranges there are.
     """
 
     __slots__ = ("_lengths",)
 
-    def __init__(self) -> None:
-        self._lengths: dict[tuple[int, int], dict[int, list[Slot]]] = {}
-
-    def add(self, found: tuple[int, int, int], slot: Slot) -> None:
-        """File a slot under a range as `read_range` gives it."""
-        bits, start, length = found
-        self._lengths.setdefault((bits, length), {}).setdefault(start >> bits - length, []).append(slot)
+    def __init__(self, slots: Mapping[_Range, Slot]) -> None:
+        """Take ranges as `_same_ranges` names them."""
+        self._lengths: dict[tuple[int, int], dict[int, Slot]] = {}
+        for (bits, start, length), slot in slots.items():
+            self._lengths.setdefault((bits, length), {})[start] = slot
 
     def holding(self, host: str) -> Iterator[Slot]:
         """Yield the slots of every range that holds the address, as `hosts.in_range` has it."""
@@ -307,7 +316,9 @@ class RangeTable:
         family, value = address
         for (bits, length), starts in self._lengths.items():
             if bits == family:
-                yield from starts.get(value >> bits - length, ())
+                slot = starts.get(value >> bits - length)
+                if slot is not None:
+                    yield slot
 
 
 class Slot:
@@ -409,11 +420,18 @@ class _HostTable:
             for host, group in hosts.items()
         }
         self._globs = tuple(filter(is_host_glob, hosts))
-        self._ranges = RangeTable()
-        for host, slot in self._slots.items():
-            found = read_range(host)
-            if found is not None:
-                self._ranges.add(found, slot)
+        self._ranges = RangeTable(
+            {
+                found: self._slots[same[0]]
+                if len(same) == 1
+                else GlobSlot(
+                    (binding, _MASKS[binding.operation, binding.permission_type])
+                    for host in same
+                    for binding in hosts[host]
+                )
+                for found, same in _same_ranges(hosts).items()
+            }
+        )
 
     def admitting(self, host: str, rules: Rules) -> Iterator[Slot]:
         for own in dict.fromkeys((WILDCARD, host)):
@@ -450,6 +468,21 @@ class GlobSlot(Slot):
             for place in self._globs.matching(name):
                 found |= self._glob_masks[place]
         return found
+
+
+_Range = tuple[int, int, int]
+"""The bits of the family, the first bits of the addresses as a number, and how many these are."""
+
+
+def _same_ranges(hosts: Iterable[str]) -> dict[_Range, list[str]]:
+    """Return the ranges among these hosts with all texts for each: `10.0.0.1/8` and `10.9.9.9/8` are one."""
+    found: dict[_Range, list[str]] = {}
+    for host in hosts:
+        read = read_range(host)
+        if read is not None:
+            bits, start, length = read
+            found.setdefault((bits, start >> bits - length, length), []).append(host)
+    return found
 
 
 def in_scan_order(bindings: Iterable[AclBinding]) -> list[AclBinding]:

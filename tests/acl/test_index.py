@@ -7,12 +7,13 @@ import random
 
 import pytest
 
+from aclweb.acl.authorizer import authorize, decide
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import AclBinding, AclError, Resource, ResourceType
 from aclweb.acl.patterns import PrefixChain, code_units
 from aclweb.acl.profiles import Rules
 from tests import reference
-from tests.builders import acl, allow, deny, group, topic
+from tests.builders import acl, allow, ask, deny, group, topic
 from tests.random_cases import SCALE, random_name, random_world
 
 CASES = 1_000 * SCALE
@@ -114,3 +115,34 @@ def test_any_is_no_operation_and_no_permission_of_an_acl() -> None:
         AclIndex([allow("User:a", "ANY", "x")])
     with pytest.raises(AclError):
         AclIndex([acl("ANY", "User:a", "READ", "x")])
+
+
+@pytest.mark.parametrize("authorizer", ["standard", "glob"])
+def test_an_address_is_looked_up_once_for_all_texts_of_one_range(authorizer: str) -> None:
+    rng = random.Random(f"ranges {authorizer}")
+    rules = Rules(authorizer)
+    bindings = [
+        rng.choice((allow, allow, allow, deny))(
+            rng.choice(("User:a", "User:*")),
+            rng.choice(("READ", "WRITE", "ALTER")),
+            rng.choice("abc"),
+            pattern=rng.choice(("LITERAL", "PREFIXED")),
+            host=f"10.0.{rng.randrange(3)}.{rng.randrange(256)}/{rng.choice((8, 23, 24, 25, 26))}",
+        )
+        for _ in range(600)
+    ]
+    index = AclIndex(bindings)
+
+    for _ in range(300 * SCALE):
+        request = ask(
+            rng.choice(("User:a", "User:b")),
+            rng.choice(("READ", "WRITE", "ALTER", "DESCRIBE")),
+            rng.choice(("a", "b", "bc", "c", "d")),
+            host=f"10.0.{rng.randrange(4)}.{rng.randrange(256)}",
+        )
+        decision = authorize(request, index, rules)
+        assert decide(request, index, rules) == (decision.result, decision.basis), request
+
+    table = index.table(ResourceType.TOPIC)
+    assert table is not None
+    assert len(list(table.ranges["User:a"].holding("10.0.1.7"))) <= 5
