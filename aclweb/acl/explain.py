@@ -160,7 +160,7 @@ VERDICTS: Mapping[Result, str] = {
 def _question(request: AccessRequest) -> str:
     if request.resource_name is None:
         one = NOUNS[request.resource_type][0]
-        return f"{ACTIONS[request.operation]} at least one {one} from {name_text(request.host)}"
+        return f"{ACTIONS[request.operation]} any {one} at all from {name_text(request.host)}"
     resource = resource_text(request.resource_type, request.resource_name)
     return f"{ACTIONS[request.operation]} {resource} from {name_text(request.host)}"
 

@@ -110,7 +110,7 @@ def _removing(options: Options, filters: Sequence[AclFilter], rules: Rules) -> I
             if options.has(option)
         ]
         besides = f", and {', '.join(idle)} {'is' if len(idle) == 1 else 'are'} ignored" if idle else ""
-        yield f"Without a principal ALL ACLs of {named} are removed{besides}."
+        yield f"Without a principal this removes ALL ACLs of {named}{besides}."
     else:
         yield from _exact_removal(options)
     loose = {asked.pattern_type for asked in filters} & {PatternType.ANY, PatternType.MATCH}

@@ -230,7 +230,7 @@ def _version(authorizer: str, text: str) -> str:
     if version not in known or len(parts) > 3 or not patch_is_a_number:
         raise AclError(
             f"Kafka version {text!r} is not one that the authorizer {authorizer!r} is known for; "
-            f"use one from {known[0]} to {known[-1]}."
+            f"use {known[0] if len(known) == 1 else f'one from {known[0]} to {known[-1]}'}."
         )
     return version
 

@@ -425,7 +425,7 @@ def test_without_a_principal_everything_on_the_resource_goes():
 
     assert planned.filters == (everything_of(ResourceType.TOPIC, "t", PatternType.LITERAL),)
     assert (
-        "Without a principal ALL ACLs of topic t are removed, and --operation, --allow-host are ignored."
+        "Without a principal this removes ALL ACLs of topic t, and --operation, --allow-host are ignored."
         in planned.notes
     )
 

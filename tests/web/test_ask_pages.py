@@ -292,7 +292,7 @@ def test_a_question_about_any_topic_is_asked_and_answered_as_brokers_do(browser)
     )
 
     assert page.context["answer"].request.resource_name is None
-    assert "may Write to at least one topic" in text(page)
+    assert "may Write to any topic at all" in text(page)
     assert "authorizeByResourceType" in text(page)
     again = browser.get(f"/c/test-eu/explain/?{links.question(page.context['answer'].request)}")
     assert again.context["answer"].request == page.context["answer"].request

@@ -68,7 +68,7 @@ def test_a_removal_without_a_principal_takes_everything_and_is_told_so(browser):
     assert {binding for _, binding in lines(draft)} == {BOB, PREFIX, OTHERS[0]}
     assert {op for op, _ in lines(draft)} == {"remove"}
     told = " ".join(draft.warnings)
-    assert "Without a principal ALL ACLs of topic orders" in told
+    assert "Without a principal this removes ALL ACLs of topic orders" in told
     assert "This removes 3 ACLs." in told
 
 
