@@ -159,8 +159,9 @@ def compare(left: Side, right: Side) -> Comparison:
     topics = [set(side.here.holdings.names[ResourceType.TOPIC]) for side in (left, right)]
     too_much = ""
     if impact is None:
+        settings = "" if left.here.rules.decides_like(right.here.rules) else " and in how ACLs are read"
         too_much = (
-            f"{left.words} and {right.words} differ in {_count(len(delta.add) + len(delta.remove), 'ACL')}: "
+            f"{left.words} and {right.words} differ in {_count(len(delta.add) + len(delta.remove), 'ACL')}{settings}: "
             "too much to compare as access while a page waits. "
             "Export both and compare them with python -m aclweb.acl whatif --to-acls."
         )
