@@ -100,7 +100,7 @@ def read_acl_file(
     text = text.removeprefix("\ufeff")
     format = format or recognise(text, source=source)
     if format == "zk":
-        return _read_nodes(text, source)
+        return _read_nodes(text, source, refuse)
     problems = Problems(source)
     rows: Iterator[tuple[int, AclBinding]]
     if format == "jsonl":
@@ -250,7 +250,7 @@ def _why_not_written(binding: AclBinding, format: str, rules: Rules) -> str | No
 # ZooKeeper nodes as JSON lines of {"path", "data"}.
 
 
-def _read_nodes(text: str, source: str) -> AclFile:
+def _read_nodes(text: str, source: str, refuse: Refusal | None) -> AclFile:
     problems = Problems(source)
     bindings: list[AclBinding] = []
     lines: list[int] = []
@@ -265,8 +265,9 @@ def _read_nodes(text: str, source: str) -> AclFile:
         except AclError as error:
             problems.add(line, error)
             continue
-        bindings.extend(reading.bindings)
-        lines.extend([line] * len(reading.bindings))
+        for _line, binding in _accepted(((line, found) for found in reading.bindings), refuse, problems):
+            bindings.append(binding)
+            lines.append(line)
         remarks.extend(f"{source}:{line}: {remark}" for remark in reading.remarks)
     problems.raise_if_any()
     return AclFile(source, bindings, lines, remarks)

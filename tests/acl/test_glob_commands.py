@@ -141,6 +141,10 @@ def test_a_glob_that_is_too_long_is_refused_where_it_is_read(run, acl, key) -> N
     assert (status, out) == (2, "")
     assert err.startswith(f"long:1: {key} is a glob of ")
     assert err.endswith("write one of at most 4,096.\n")
+    if acl.pattern_type.name == "LITERAL":
+        Path("long").write_text(write_acls([acl], format="zk"))
+        status, out, again = run("affecting", "--acls", "long", "--new-topic", "t", *GLOB)
+        assert (status, out, again) == (2, "", err)
     literal = allow("User:a", "READ", "a" * 4_097)
     Path("long").write_text(write_acls([literal], format="jsonl"))
     assert run("affecting", "--acls", "long", "--new-topic", "t", *GLOB)[0] == 0
