@@ -383,7 +383,8 @@ class GlobTable:
         self._hosts = {principal: _HostTable(hosts) for principal, hosts in entries.items()}
         self._globs = tuple(filter(is_principal_glob, entries))
         self._glob_set = GlobSet(map(glob_shape, self._globs))
-        self._covered = GlobSlot((binding, 1) for binding in known)
+        # Whether any binding covers a name, whoever it is for.
+        self.covered = GlobSlot((binding, 1) for binding in known)
 
     def principals_for(self, principal: str) -> Iterator[str]:
         """Yield the principals of bindings that are for this session."""
@@ -399,14 +400,18 @@ class GlobTable:
     def mask(self, principal: str, host: str, name: str, rules: Rules) -> int:
         """Return the joined masks of the bindings for this caller that cover `name`."""
         mask = 0
-        for own in self.principals_for(principal):
-            for slot in self._hosts[own].admitting(host, rules):
-                mask |= slot.mask(name, rules)
+        for slot in self.slots_for(principal, host, rules):
+            mask |= slot.mask(name, rules)
         return mask
+
+    def slots_for(self, principal: str, host: str, rules: Rules) -> Iterator[Slot]:
+        """Yield the slots of the bindings for this caller."""
+        for own in self.principals_for(principal):
+            yield from self._hosts[own].admitting(host, rules)
 
     def covers(self, name: str, rules: Rules) -> bool:
         """Whether a binding covers `name` for certain, whoever it is for."""
-        return bool(self._covered.mask(name, rules))
+        return bool(self.covered.mask(name, rules))
 
 
 class _HostTable:
@@ -460,6 +465,11 @@ class GlobSlot(Slot):
         super().__init__(plain)
         self._globs = GlobSet(globs)
         self._glob_masks = tuple(globs.values())
+
+    @property
+    def globs(self) -> Iterator[tuple[Shape, int]]:
+        """Each GLOB pattern with its mask."""
+        return zip(self._globs.shapes, self._glob_masks, strict=True)
 
     def mask(self, name: str, rules: Rules) -> int:
         """Return the masks of all patterns that cover `name`, joined."""

@@ -3,7 +3,7 @@
 Both questions are painting: the names are sorted, so a prefix covers a range of them, and a
 caller's masks are laid over the ranges in a few array operations instead of one decision after
 another. Every answer is that of `decide`; what is rare there (unknown values, questions about a
-whole type) is asked of `decide` itself.
+whole type, the authorizer `glob`) a batch asks of `decide` itself.
 
 Masks are those of `aclweb.acl.index`: allowed, denied, perhaps allowed, perhaps denied, with
 16 bits each, of which bit `operation.code` is an operation's.
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclweb.acl.authorizer import Answer, Basis, Result, decide, reading_of
-from aclweb.acl.index import ALL_BITS, DENY_SHIFT, MAYBE_SHIFT, AclIndex, MaskTable, Slot
+from aclweb.acl.index import ALL_BITS, DENY_SHIFT, MAYBE_SHIFT, AclIndex, GlobSlot, GlobTable, MaskTable, Slot
 from aclweb.acl.model import ANY_USER, WILDCARD, AccessRequest, AclError, Operation, ResourceType
 from aclweb.acl.names import SortedNames
 from aclweb.acl.patterns import empty_prefix_covers, wildcard_covers
@@ -153,8 +153,9 @@ def decide_all(requests: Requests, index: AclIndex, rules: Rules) -> Answers:
 class AccessMatrix:
     """Every operation of any caller on every one of these names, from one host.
 
-    host: as a session has it; None for an address that no ACL names. Nothing is kept for each
-    cell: a caller's row is painted when it is asked for, and takes two numbers of 16 bits a name.
+    host: as a session has it; None for an address that no ACL names, which the authorizer `glob`
+    cannot tell, so that it wants one. Nothing is kept for each cell: a caller's row is painted when
+    it is asked for, and takes two numbers of 16 bits a name.
     """
 
     def __init__(
@@ -165,15 +166,20 @@ class AccessMatrix:
         names: Iterable[str],
         host: str | None = None,
     ) -> None:
-        if rules.has_globs:
+        if rules.has_globs and host is None:
             raise AclError(
-                "An access matrix is not painted for the authorizer 'glob'; ask request by request."
+                "Under the authorizer 'glob' hosts may be globs, so no address is one that no ACL names; "
+                "give the address that the matrix is for."
             )
         self.resource_type = resource_type
         self.rules = rules
         self.sorted_names = SortedNames(names)
         self.host = host if host is not None else _unnamed(index)
-        self._table = index.table(resource_type)
+        table = index.glob_table if rules.has_globs else index.table
+        self._table: MaskTable | GlobTable | None = table(resource_type)
+        self._has_unknown = any(
+            binding.has_unknown for binding in index if binding.resource_type is resource_type
+        )
         self._ranges: dict[str, tuple[int, int]] = {}
 
     @property
@@ -228,21 +234,9 @@ class AccessMatrix:
         return np.uint16(allow), np.uint16(deny), np.uint16(end_default)
 
     @cached_property
-    def _has_unknown(self) -> bool:
-        """Whether a value may stand for something that this program does not know."""
-        table = self._table
-        if table is None:
-            return False
-        return bool(table.unknown_patterns) or any(
-            mask >> MAYBE_SHIFT
-            for slot in table.slots.values()
-            for mask in (slot.empty, *slot.literals.values(), *slot.masks)
-        )
-
-    @cached_property
     def _for_any_user(self) -> Masks:
         masks = np.zeros(len(self.names), _MASK)
-        if self._table is not None:
+        if isinstance(self._table, MaskTable):
             for slot in _slots_for(self._table, ANY_USER, self.host, self.rules):
                 self._paint(slot, masks)
         return masks
@@ -273,8 +267,12 @@ class AccessMatrix:
             masks |= prefixed
         found = [(self._place[name], mask) for name, mask in slot.literals.items() if name in self._place]
         if found:
-            places, exact = zip(*found, strict=True)
-            masks[list(places)] |= np.array(exact, np.uint64)
+            literals, exact = zip(*found, strict=True)
+            masks[list(literals)] |= np.array(exact, np.uint64)
+        if isinstance(slot, GlobSlot):
+            for shape, mask in slot.globs:
+                places = list(map(self._place.__getitem__, names.matching(shape)))
+                masks[places] |= np.uint64(mask)
         if slot.wild:
             masks[self._under_wildcard] |= np.uint64(slot.wild)
         if slot.empty:
@@ -561,8 +559,11 @@ def _decide_each(
         bases[place] = code
 
 
-def _slots_for(table: MaskTable, principal: str, host: str, rules: Rules) -> Iterator[Slot]:
-    """Yield the slots that name this principal and admit this host."""
+def _slots_for(table: MaskTable | GlobTable, principal: str, host: str, rules: Rules) -> Iterator[Slot]:
+    """Yield the slots that count for this principal from this host, without those for any user of a MaskTable."""
+    if isinstance(table, GlobTable):
+        yield from table.slots_for(principal, host, rules)
+        return
     for named in (WILDCARD, host):
         slot = table.slots.get((principal, named))
         if slot is not None:

@@ -10,7 +10,7 @@ import pytest
 
 from aclweb.acl.authorizer import Result, decide
 from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, Operation, ResourceType
+from aclweb.acl.model import AccessRequest, AclError, Operation, ResourceType
 from aclweb.acl.profiles import OPERATIONS, Rules
 from aclweb.pipeline import batch
 from aclweb.pipeline.batch import AccessMatrix, Requests, decide_all
@@ -33,7 +33,12 @@ SEEDS = range(150 * SCALE)
 def world_of(seed: int) -> tuple[random.Random, World, list[AccessRequest]]:
     """A world and requests; in every fifth some values are unknown."""
     rng = random.Random(f"batch {seed}")
-    world = random_world(rng, most=60) if seed % 3 else crowded_case(seed)[0]
+    authorizer = "glob" if seed % 4 == 1 else None
+    world = (
+        random_world(rng, authorizer=authorizer, most=60)
+        if seed % 3
+        else crowded_case(seed, authorizer=authorizer)[0]
+    )
     asked = [random_request(rng, world, by_type=rng.random() < 0.05) for _ in range(120)]
     return rng, with_unknowns(rng, world) if seed % 5 == 0 else world, asked
 
@@ -65,7 +70,7 @@ def test_a_matrix_has_in_each_cell_what_decide_says() -> None:
         resource_type = rng.choice((ResourceType.TOPIC, ResourceType.GROUP))
         names = {random_name(rng, world.rules) for _ in range(12)}
         names |= {b.resource_name for b in world.bindings if b.resource_type is resource_type}
-        host = rng.choice((None, *HOSTS))
+        host = rng.choice(HOSTS if world.rules.has_globs else (None, *HOSTS))
 
         matrix = AccessMatrix(index, world.rules, resource_type, names, host)
 
@@ -88,6 +93,11 @@ def test_a_matrix_has_in_each_cell_what_decide_says() -> None:
                 ]
                 assert found == expected, f"seed {seed}, {principal} {operation} from {host}"
     assert min(results.values()) > 100, results
+
+
+def test_a_matrix_under_globs_wants_an_address() -> None:
+    with pytest.raises(AclError, match="address"):
+        AccessMatrix(AclIndex(), Rules("glob"), ResourceType.TOPIC, ["a"])
 
 
 def test_runs_say_the_same_as_the_row() -> None:
