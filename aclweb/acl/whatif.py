@@ -829,7 +829,7 @@ def _contains(wide: str, narrow: str) -> bool:
 
 
 def _spots(spots: Sequence[Spot]) -> str:
-    return _listed([_spot_text(spot) for spot in spots], "class of names")
+    return _listed([_spot_text(spot) for spot in spots], "set of names", many="sets of names")
 
 
 def _spot_text(spot: Spot) -> str:
@@ -853,11 +853,11 @@ def _said(bindings: Sequence[AclBinding]) -> str:
     return f"{shown}." if rest <= 0 else f"{shown}; and {rest:,} more."
 
 
-def _listed(texts: Sequence[str], one: str, joined: str = ", ") -> str:
+def _listed(texts: Sequence[str], one: str, joined: str = ", ", many: str = "") -> str:
     rest = len(texts) - NAMES_SHOWN
     shown = joined.join(texts[:NAMES_SHOWN])
-    return shown if rest <= 0 else f"{shown} and {_count(rest, f'more {one}')}"
+    return shown if rest <= 0 else f"{shown} and {_count(rest, f'more {one}', many and f'more {many}')}"
 
 
-def _count(number: int, one: str) -> str:
-    return f"{number:,} {one}" if number == 1 else f"{number:,} {one}s"
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one}" if number == 1 else f"{number:,} {many or f'{one}s'}"
