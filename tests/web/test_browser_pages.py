@@ -204,6 +204,36 @@ def test_a_rule_is_checked_while_it_is_typed(visit):
     assert page.watch.complaints == []
 
 
+def test_a_client_action_asks_for_the_names_that_it_uses_and_keeps_what_was_typed(visit):
+    page = visit("/c/test-eu/explain/client/")
+
+    page.get_by_label("Who", exact=True).fill("User:dan")
+    page.get_by_label("Topic", exact=True).fill("orders.eu")
+    page.get_by_label("Does what", exact=True).select_option("consume")
+    page.get_by_label("Group", exact=True).fill("billing")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_role("heading", name="No, it would fail").wait_for()
+
+    assert page.get_by_label("Topic", exact=True).input_value() == "orders.eu"
+    assert "action=consume" in page.url
+    assert page.get_by_text("the first that fails", exact=True).is_visible()
+    assert page.watch.complaints == []
+
+
+def test_the_past_is_chosen_and_left_again_without_scripts(visit):
+    page = visit("/c/test-eu/acls/?principal=User:dan", java_script_enabled=False)
+    sync(Cluster.objects.get(slug="test-eu"), client=Answers(RULES[:2]))
+
+    page.get_by_text("As of now").click()
+    page.get_by_label("A revision, a day, or a time in UTC").fill("1")
+    page.get_by_role("button", name="Show", exact=True).click()
+    page.get_by_text("As it was, not as it is").wait_for()
+    assert "principal=User%3Adan" in page.url
+    page.get_by_role("link", name="Back to now").click()
+
+    assert page.get_by_text("No rule matches these filters").is_visible()
+
+
 def test_without_scripts_a_log_line_is_pasted_and_answered(visit):
     page = visit("/c/test-eu/explain/", java_script_enabled=False)
 
