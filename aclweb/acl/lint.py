@@ -323,9 +323,10 @@ def _about_the_principal(binding: AclBinding, it: str, rules: Rules) -> Iterator
     why = why_no_client(binding, rules) or _why_unlikely(*parts)
     if why is not None:
         yield "unlikely-principal", f"{it}: {why}."
-    odd = _invisible(principal)
-    if odd is not None:
+    if (odd := _invisible(principal)) is not None:
         yield "invisible-character", f"{it}: the principal {principal!a} {odd}."
+    elif (odd := _invisible(parts[1])) is not None:
+        yield "invisible-character", f"{it}: the name in the principal {principal!a} {odd}."
     if binding.permission_type is PermissionType.ALLOW:
         if principal == "User:ANONYMOUS":
             yield "anonymous-allowed", f"{it}: every client that does not log in is this principal."

@@ -185,11 +185,15 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """What becomes of one class of names, and whether it had and has any ACL."""
+    """What becomes of one class of names, and whether it had and has any ACL.
+
+    reread: whether these differ although the ACL stays, because the rules read its pattern otherwise.
+    """
 
     parts: tuple[_Part, ...]
     covered_before: bool
     covered_after: bool
+    reread: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +348,8 @@ class _Simulation:
         self.opened: list[Spot] = []
         self.closed: list[Spot] = []
         self.bare: list[Spot] = []
+        self.no_longer_read: list[Spot] = []
+        self.newly_read: list[Spot] = []
 
     def run(self) -> Impact:
         effects: dict[str, list[Effect]] = {GAINS: [], LOSES: [], RECOVERED: [], DEPENDS: []}
@@ -448,7 +454,12 @@ class _Simulation:
                 others.get(operation, _SAME_ROW),
             )
         ]
-        return _Verdict(tuple(parts), bool(before.bindings), bool(after.bindings))
+        covered, stays_covered = bool(before.bindings), bool(after.bindings)
+        reread = covered != stays_covered and any(
+            binding in self.index and binding not in self.removed
+            for binding in (*before.bindings, *after.bindings)
+        )
+        return _Verdict(tuple(parts), covered, stays_covered, reread)
 
     def _differing(
         self, spot: Spot, before: _Cover, after: _Cover
@@ -682,9 +693,9 @@ class _Simulation:
             if not verdict.covered_after:
                 self.bare.append(spot)
         elif verdict.covered_before and not verdict.covered_after:
-            self.opened.append(spot)
+            (self.no_longer_read if verdict.reread else self.opened).append(spot)
         elif verdict.covered_after and not verdict.covered_before:
-            self.closed.append(spot)
+            (self.newly_read if verdict.reread else self.closed).append(spot)
 
     def _warnings(self) -> Iterator[str]:
         yield from self._no_ops()
@@ -750,9 +761,35 @@ class _Simulation:
                 f"These are the last ACLs on {_spots(self.opened)}: without them only super users may use "
                 f"{_it(self.opened)}."
             )
+        yield from self._patterns_read_otherwise(condition)
         if self.bare:
             who = "everyone may use" if opens else "only super users may use"
             yield f"No ACL covers {_spots(self.bare)}, so {who} {_it(self.bare)}."
+
+    def _patterns_read_otherwise(self, condition: str) -> Iterator[str]:
+        """Yield what comes of patterns that stay and that cover other names under the rules afterwards."""
+        if self.no_longer_read:
+            why = (
+                "KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk"
+                if self.after_rules.wildcard_skips_starred_names
+                else "AclAuthorizer takes the empty prefix for the empty name alone"
+            )
+            opens = self.after_rules.allow_everyone or bool(condition)
+            who = f"{condition}everyone" if opens else "only super users"
+            yield (
+                f"{why}, which leaves {_spots(self.no_longer_read)} without an ACL: "
+                f"{who} may use {_it(self.no_longer_read)} from then on."
+            )
+        if self.newly_read and (self.rules.allow_everyone or condition):
+            why = (
+                "Only KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk"
+                if self.rules.wildcard_skips_starred_names
+                else "KRaft's authorizer lets the empty prefix cover every name"
+            )
+            yield (
+                f"{why}, so ACLs now cover {_spots(self.newly_read)}: {condition}everyone may use "
+                f"{_it(self.newly_read)} today, and from then on only those whom an ACL allows."
+            )
 
     def _names_nobody_has(self) -> Iterator[str]:
         for resource_type in OPERATIONS:
@@ -836,7 +873,7 @@ def _spot_text(spot: Spot) -> str:
     if spot.kind == EXACT:
         return resource_text(spot.resource_type, spot.text)
     kind = spot.resource_type.name.lower().replace("_", " ")
-    if spot.kind == PREFIX:
+    if spot.kind == PREFIX and spot.text:
         return f"{kind}s to come that start with {name_text(spot.text)}"
     if spot.kind == PATTERN:
         return f"{kind}s to come that match {name_text(spot.text)}"

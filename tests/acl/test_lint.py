@@ -39,6 +39,7 @@ BREAKING = [
     ("unlikely-principal", allow("User:", "READ", "orders"), Rules()),
     ("invisible-character", allow(BOB, "READ", "team\u200b", resource_type="GROUP"), Rules()),
     ("invisible-character", allow("User:bob ", "READ", "orders"), Rules()),
+    ("invisible-character", allow("User: bob", "READ", "orders"), Rules()),
     ("invisible-character", allow("User:jose\u0301", "READ", "orders"), Rules()),
     ("operation-without-meaning", allow(BOB, "WRITE", "team", resource_type="GROUP"), Rules()),
     ("operation-without-meaning", allow(BOB, "DESCRIBE_CONFIGS", "team", resource_type="GROUP"), OLD),

@@ -316,6 +316,65 @@ def test_the_last_acl_off_a_topic_opens_it_where_no_acl_means_everyone() -> None
     assert any("last ACLs on topic orders" in warning for warning in impact.warnings)
 
 
+ON_ALL_GROUPS = deny("User:eve", "READ", "*", resource_type="GROUP")
+ON_THE_EMPTY_PREFIX = deny("User:eve", "READ", "", pattern="PREFIXED", resource_type="GROUP")
+
+
+@pytest.mark.parametrize(
+    ("binding", "before", "after", "said"),
+    [
+        (
+            ON_ALL_GROUPS,
+            Rules(authorizer="acl"),
+            Rules(),
+            "KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk, which leaves "
+            "groups to come that start with * without an ACL: only super users may use them from then on.",
+        ),
+        (
+            ON_ALL_GROUPS,
+            Rules(authorizer="acl"),
+            Rules(allow_everyone=True),
+            "KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk, which leaves "
+            "groups to come that start with * without an ACL: everyone may use them from then on.",
+        ),
+        (
+            ON_ALL_GROUPS,
+            Rules(allow_everyone=True),
+            Rules(authorizer="acl"),
+            "Only KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk, so ACLs now "
+            "cover groups to come that start with *: everyone may use them today, and from then on only those "
+            "whom an ACL allows.",
+        ),
+        (
+            ON_THE_EMPTY_PREFIX,
+            Rules(),
+            Rules(authorizer="acl"),
+            "AclAuthorizer takes the empty prefix for the empty name alone, which leaves every other group "
+            "without an ACL: only super users may use them from then on.",
+        ),
+    ],
+)
+def test_a_pattern_that_is_read_otherwise_is_no_acl_that_comes_or_goes(
+    binding: AclBinding, before: Rules, after: Rules, said: str
+) -> None:
+    impact = simulate(Delta(), AclIndex([binding]), None, before, after)
+
+    assert [
+        warning
+        for warning in impact.warnings
+        if "prefix" in warning or "asterisk" in warning or "ACLs on" in warning
+    ] == [said]
+
+
+def test_an_acl_that_goes_where_rules_change_too_is_still_the_last_one() -> None:
+    delta = Delta(remove=(ON_ALL_GROUPS,))
+
+    impact = simulate(delta, AclIndex([ON_ALL_GROUPS]), None, Rules(authorizer="acl"), Rules())
+
+    assert any(warning.startswith("These are the last ACLs on") for warning in impact.warnings)
+    assert not any("skips LITERAL *" in warning for warning in impact.warnings)
+
+
 def test_a_new_topic_has_no_access_before_and_its_gains_are_those_of_the_patterns_over_it() -> None:
     index = AclIndex([allow("User:bob", "READ", "orders.", pattern="PREFIXED")])
 
