@@ -20,6 +20,7 @@ from bench.report import Figure, write
 PARTS: dict[str, Callable[[bool], Iterator[Figure]]] = {
     "scan": decisions.against_a_scan,
     "kafka": decisions.against_kafka,
+    "kafka-data": decisions.against_kafka_on_its_data,
     "adversarial": decisions.at_their_worst,
     "build": building.against_kafka,
     "rebuild": building.while_rebuilding,
@@ -51,9 +52,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             figures.append(figure)
             print(figure.line(), flush=True)
         gc.collect()
-    seconds = time.perf_counter() - begun
+        if not asked.print_only:
+            # After each part, so that a run that is ended leaves what it has found.
+            page = write(figures, quick=asked.quick, seconds=time.perf_counter() - begun)
     if not asked.print_only:
-        print(f"Kept in {write(figures, quick=asked.quick, seconds=seconds)}.")
+        print(f"Kept in {page}.")
     return 0
 
 

@@ -48,7 +48,10 @@ class Figure:
 
 
 def write(figures: list[Figure], *, quick: bool, seconds: float) -> Path:
-    """Write the run as two files of one name; return the one to read."""
+    """Write the run as two files of one name; return the one to read.
+
+    What was measured on the same day under other headings stays.
+    """
     now = datetime.now(UTC)
     machine = {
         "made": now.isoformat(timespec="seconds"),
@@ -62,11 +65,25 @@ def write(figures: list[Figure], *, quick: bool, seconds: float) -> Path:
     }
     RESULTS.mkdir(exist_ok=True)
     name = f"{now:%Y-%m-%d}{'-quick' if quick else ''}"
+    data = RESULTS / f"{name}.json"
+    figures = figures + _others(data, {figure.part for figure in figures})
     rows = [asdict(figure) | {"verdict": figure.verdict} for figure in figures]
-    (RESULTS / f"{name}.json").write_text(json.dumps(machine | {"figures": rows}, indent=1) + "\n")
+    data.write_text(json.dumps(machine | {"figures": rows}, indent=1) + "\n", encoding="utf-8")
     page = RESULTS / f"{name}.md"
     page.write_text(_page(figures, machine), encoding="utf-8")
     return page
+
+
+def _others(data: Path, parts: set[str]) -> list[Figure]:
+    """Return the figures of an earlier run of the day that are not measured anew."""
+    if not data.exists():
+        return []
+    rows = json.loads(data.read_text(encoding="utf-8"))["figures"]
+    return [
+        Figure(**{key: value for key, value in row.items() if key != "verdict"})
+        for row in rows
+        if row["part"] not in parts
+    ]
 
 
 def _page(figures: list[Figure], machine: dict[str, object]) -> str:

@@ -142,16 +142,12 @@ def authorizer_benchmark_questions(resources: int, acls: int, count: int) -> lis
     kafkas = AccessRequest(
         "User:test-user", "127.0.0.1", Operation.WRITE, ResourceType.TOPIC, "foo-bar35_resource-95"
     )
-    mix = [
-        AccessRequest(
-            f"User:test-user{chance.randrange(acls) or ''}",
-            "127.0.0.1",
-            chance.choice((Operation.READ, Operation.WRITE, Operation.DESCRIBE)),
-            chance.choice((ResourceType.TOPIC, ResourceType.GROUP)),
-            f"foo-bar35_resource-{chance.randrange(resources)}",
-        )
-        for _ in range(count - 1)
-    ]
+    mix: list[AccessRequest] = []
+    for place in (chance.randrange(resources) for _ in range(count - 1)):
+        user = f"User:test-user{chance.randrange(acls) or ''}"
+        operation = chance.choice((Operation.READ, Operation.WRITE, Operation.DESCRIBE))
+        kind = ResourceType.GROUP if place % 10 == 0 else ResourceType.TOPIC
+        mix.append(AccessRequest(user, "127.0.0.1", operation, kind, f"foo-bar35_resource-{place}"))
     return [kafkas, *mix]
 
 

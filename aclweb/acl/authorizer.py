@@ -397,16 +397,17 @@ def answer_from(
 
 def _mask_for(table: MaskTable, principal: str, host: str, name: str, rules: Rules) -> int:
     """Return the joined masks of the bindings for this principal (or `User:*`) and host (or `*`)."""
-    slots = table.slots
     mask = 0
     callers = (principal, ANY_USER) if principal != ANY_USER else (ANY_USER,)
     for caller in callers:
-        slot = slots.get((caller, WILDCARD))
-        if slot is not None:
-            mask |= slot.mask(name, rules)
-        slot = slots.get((caller, host))
-        if slot is not None:
-            mask |= slot.mask(name, rules)
+        hosts = table.slots.get(caller)
+        if hosts is not None:
+            slot = hosts.get(WILDCARD)
+            if slot is not None:
+                mask |= slot.mask(name, rules)
+            slot = hosts.get(host)
+            if slot is not None:
+                mask |= slot.mask(name, rules)
         if table.ranges and rules.cidr_hosts:
             ranges = table.ranges.get(caller)
             if ranges is not None:

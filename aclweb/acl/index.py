@@ -257,7 +257,7 @@ class MaskTable:
         self.unknown_patterns: tuple[AclBinding, ...] = tuple(
             binding for binding in bindings if binding.pattern_type is PatternType.UNKNOWN
         )
-        entries: dict[tuple[str, str], list[tuple[bool, str, int]]] = {}
+        entries: dict[str, dict[str, list[tuple[bool, str, int]]]] = {}
         anyone: list[tuple[bool, str, int]] = []
         broken: list[tuple[bool, str, int]] = []
         for binding in bindings:
@@ -269,26 +269,26 @@ class MaskTable:
                 broken.append((literal, binding.resource_name, 1))
                 continue
             mask = _MASKS[binding.operation, binding.permission_type]
-            entries.setdefault((binding.principal, binding.host), []).append(
+            entries.setdefault(binding.principal, {}).setdefault(binding.host, []).append(
                 (literal, binding.resource_name, mask)
             )
-        self.slots = {caller: Slot(group) for caller, group in entries.items()}
+        # principal -> host -> slot
+        self.slots: dict[str, dict[str, Slot]] = {
+            principal: {host: Slot(group) for host, group in hosts.items()}
+            for principal, hosts in entries.items()
+        }
         # Whether any binding covers a name, whoever it is for; and whether one without a colon does.
         self.covered = Slot(anyone)
         self.without_colon = Slot(broken) if broken else None
-        by_principal: dict[str, list[str]] = {}
-        for principal, host in entries:
-            if "/" in host:
-                by_principal.setdefault(principal, []).append(host)
         self.ranges: dict[str, RangeTable] = {}
-        for principal, hosts in by_principal.items():
-            grouped = _same_ranges(hosts)
+        for principal, hosts in entries.items():
+            grouped = _same_ranges(host for host in hosts if "/" in host)
             if grouped:
                 self.ranges[principal] = RangeTable(
                     {
-                        found: self.slots[principal, same[0]]
+                        found: self.slots[principal][same[0]]
                         if len(same) == 1
-                        else Slot(entry for host in same for entry in entries[principal, host])
+                        else Slot(entry for host in same for entry in hosts[host])
                         for found, same in grouped.items()
                     }
                 )

@@ -337,6 +337,8 @@ class _Chosen:
         self.table, self.asked, self.rules = table, asked, rules
         self.slots: list[Slot] = []
         self.numbers: dict[int, int] = {}
+        everyone = table.slots.get(ANY_USER, {}).get(WILDCARD)
+        self.for_everyone = self._number(everyone) if everyone is not None else -1
         self.passes = list(self._passes())
 
     @property
@@ -348,7 +350,7 @@ class _Chosen:
         """Return the code of each row's basis, and the rows of which this cannot be told here."""
         asked, table = self.asked, self.table
         flat = _Flat(self.slots, asked, self.rules)
-        masks = flat.of_one(self._number((ANY_USER, WILDCARD)))[asked.ranks]
+        masks = flat.of_one(self.for_everyone)[asked.ranks]
         for rows, numbers in self.passes:
             masks[rows] |= flat.of_many(numbers, asked.ranks[rows])
         bits = asked.bits
@@ -363,28 +365,27 @@ class _Chosen:
 
     def _passes(self) -> Iterator[tuple[Places, Places]]:
         """Yield rows with the number of a slot that counts for each of them."""
-        asked, slots = self.asked, self.table.slots
+        asked = self.asked
         hosts = {host: code for code, host in enumerate(asked.hosts)}
         principals = {principal: code for code, principal in enumerate(asked.principals)}
-        self._number((ANY_USER, WILDCARD))
         on_any_host = np.full(len(principals), -1, np.int64)
         for_any_user = np.full(len(hosts), -1, np.int64)
         pairs: dict[int, list[int]] = {}
-        for caller, host in slots:
-            if host == WILDCARD:
-                if caller in principals:
-                    on_any_host[principals[caller]] = self._number((caller, host))
-            elif host in hosts:
-                if caller == ANY_USER:
-                    for_any_user[hosts[host]] = self._number((caller, host))
-                elif caller in principals:
-                    pair = principals[caller] * len(hosts) + hosts[host]
-                    pairs.setdefault(pair, []).append(self._number((caller, host)))
+        for caller, by_host in self.table.slots.items():
+            if caller not in principals and caller != ANY_USER:
+                continue
+            for host, slot in by_host.items():
+                if caller == ANY_USER and host in hosts:
+                    for_any_user[hosts[host]] = self._number(slot)
+                if caller in principals and host == WILDCARD:
+                    on_any_host[principals[caller]] = self._number(slot)
+                elif caller in principals and host in hosts:
+                    pairs[principals[caller] * len(hosts) + hosts[host]] = [self._number(slot)]
         yield _where_any(on_any_host[asked.principal_codes])
         yield _where_any(for_any_user[asked.host_codes])
         asked_pairs = asked.principal_codes * len(hosts) + asked.host_codes
-        for pair, slot in self._in_ranges(asked_pairs, principals):
-            pairs.setdefault(pair, []).append(self._number_of(slot))
+        for pair, slot in self._in_ranges(asked_pairs):
+            pairs.setdefault(pair, []).append(self._number(slot))
         while pairs:
             keys = np.array(sorted(pairs), np.int64)
             numbers = np.array([pairs[key].pop() for key in keys.tolist()], np.int64)
@@ -393,7 +394,7 @@ class _Chosen:
             yield rows, numbers[places[rows]]
             pairs = {pair: left for pair, left in pairs.items() if left}
 
-    def _in_ranges(self, asked_pairs: Places, principals: Mapping[str, int]) -> Iterator[tuple[int, Slot]]:
+    def _in_ranges(self, asked_pairs: Places) -> Iterator[tuple[int, Slot]]:
         """Yield each asked caller and host with the slots of the address ranges that hold the host."""
         ranges = self.table.ranges if self.rules.cidr_hosts else {}
         if not ranges:
@@ -406,11 +407,7 @@ class _Chosen:
                 for slot in table.holding(hosts[pair % len(hosts)]):
                     yield pair, slot
 
-    def _number(self, key: tuple[str, str]) -> int:
-        slot = self.table.slots.get(key)
-        return self._number_of(slot) if slot is not None else -1
-
-    def _number_of(self, slot: Slot) -> int:
+    def _number(self, slot: Slot) -> int:
         number = self.numbers.get(id(slot))
         if number is None:
             number = self.numbers[id(slot)] = len(self.slots)
@@ -564,10 +561,10 @@ def _slots_for(table: MaskTable | GlobTable, principal: str, host: str, rules: R
     if isinstance(table, GlobTable):
         yield from table.slots_for(principal, host, rules)
         return
+    by_host = table.slots.get(principal, {})
     for named in (WILDCARD, host):
-        slot = table.slots.get((principal, named))
-        if slot is not None:
-            yield slot
+        if named in by_host:
+            yield by_host[named]
     if rules.cidr_hosts and principal in table.ranges:
         yield from table.ranges[principal].holding(host)
 
