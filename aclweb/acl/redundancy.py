@@ -10,9 +10,9 @@ DENY on the empty prefix, which brokers have not taken since 3.5, outweighs noth
 that is worked out by the what-if, on the names that exist and on those that may come, so a
 proposal that is called exact was compared question by question.
 
-ACLs with a value that aclweb does not know are neither found nor taken as a proof, nor are
-those with GLOB patterns; and where there is any glob, nothing is proposed, because nobody could
-then work out what a proposal changes for names to come.
+ACLs with a value that aclweb does not know are neither found nor taken as a proof. Globs are
+compared one by one with a bound on the work (see `wider`); and where there is any, nothing is
+proposed, because nobody could then work out what a proposal changes for names to come.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collap
 from typing import TypeVar
 
 from aclweb.acl.addresses import as_java_prints
-from aclweb.acl.callers import is_host_glob, is_principal_glob
 from aclweb.acl.delta import Delta
 from aclweb.acl.hosts import read_address, read_range
 from aclweb.acl.index import IMPLIED, AclIndex
@@ -45,6 +44,7 @@ from aclweb.acl.profiles import Rules, operations_of
 from aclweb.acl.reach import is_address, why_dead, why_no_client, why_no_resource
 from aclweb.acl.universe import Names, starting_with
 from aclweb.acl.whatif import Effect, simulate
+from aclweb.acl.wider import WiderGlobs, has_glob
 from aclweb.acl.wording import name_text, says
 
 IMPLIED_RULE = "implied"
@@ -117,7 +117,7 @@ def redundant(
     filed = _Filed(index, rules)
     existing = _Existing(names or Names(), rules)
     for binding in index:
-        if not _is_left_out(binding):
+        if not binding.has_unknown:
             yield from _findings(binding, filed, existing, rules)
 
 
@@ -155,7 +155,7 @@ def consolidations(
 ) -> Iterator[Redundancy]:
     """Yield proposals to replace several ACLs by one, those that save most first."""
     rules = rules or Rules()
-    if rules.has_globs and any(map(_has_glob, index)):
+    if rules.has_globs and any(map(has_glob, index)):
         return
     proposals = [
         *_operation_proposals(index, rules),
@@ -252,6 +252,7 @@ class _Filed:
                 by_start.setdefault(start >> bits - length, {})[binding.host] = None
         self._owners = {owner: _Patterns(found, rules) for owner, found in groups.items()}
         self._ranges = ranges
+        self._wider_globs = WiderGlobs(index) if rules.has_globs else None
         self._anyone = {
             kind: _Patterns({pattern: _one_or_two(found) for pattern, found in patterns.items()}, rules)
             for kind, patterns in anyone.items()
@@ -264,16 +265,19 @@ class _Filed:
 
         Its pattern, principal and host then cover all that those of `binding` cover.
         """
-        for principal in dict.fromkeys((binding.principal, ANY_USER)):
+        plain = binding.pattern_type is not PatternType.GLOB
+        for principal in dict.fromkeys((binding.principal, ANY_USER)) if plain else ():
             for host in self._hosts_around(binding.host):
                 patterns = self._owners.get((binding.resource_type, principal, host, permission))
                 found = patterns.find(binding, operations) if patterns is not None else None
                 if found is not None:
                     return found
-        return None
+        return self._wider_globs.find(binding, permission, operations) if self._wider_globs else None
 
     def also_covering(self, binding: AclBinding) -> AclBinding | None:
-        """Return another ACL that covers every name that this one covers, whoever it is for."""
+        """Return another ACL that covers every name that this one covers, whoever it is for; None for a glob."""
+        if binding.pattern_type is PatternType.GLOB:
+            return None
         return self._anyone[binding.resource_type].find(binding, (Operation.READ, Operation.ALL))
 
     def _hosts_around(self, host: str) -> Iterator[str]:
@@ -303,11 +307,6 @@ def _span(host: str) -> tuple[int, int, int]:
 
 def _is_left_out(binding: AclBinding) -> bool:
     return binding.has_unknown or binding.pattern_type is PatternType.GLOB
-
-
-def _has_glob(binding: AclBinding) -> bool:
-    is_glob = binding.pattern_type is PatternType.GLOB
-    return is_glob or is_principal_glob(binding.principal) or is_host_glob(binding.host)
 
 
 def _one_or_two(bindings: Sequence[AclBinding]) -> _Group:
@@ -381,7 +380,7 @@ def _findings(binding: AclBinding, filed: _Filed, existing: _Existing, rules: Ru
     if unreachable is not None:
         sentence = f"{says(binding)}: {unreachable}."
         yield Redundancy(UNREACHABLE, "error" if binding.is_deny else "warning", sentence, binding)
-    elif existing.has_none_under(binding):
+    elif binding.pattern_type is not PatternType.GLOB and existing.has_none_under(binding):
         what = binding.resource_type.name.lower().replace("_", " ")
         sentence = (
             f"{says(binding)}: no {what} that exists is covered by it now; one that is made later may be."

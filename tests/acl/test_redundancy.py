@@ -350,3 +350,14 @@ def test_the_command_does_not_fail_on_findings_that_are_less_than_asked(capsysbi
     assert run(capsysbinary, "--acls", path, "--fail-on", "warning")[0] == 0
     assert run(capsysbinary, "--acls", path, "--fail-on", "info")[0] == 1
     assert run(capsysbinary, "--acls", path, "--fail-on", "bad")[0] == 2
+
+
+def test_the_command_fails_on_proposals_too_where_every_finding_counts(capsysbinary, tmp_path):
+    path = tmp_path / "acls.jsonl"
+    bindings = [allow("User:bob", "READ", "orders", host=host) for host in ("10.0.0.2", "10.0.0.3")]
+    path.write_text(write_acls(bindings, format="jsonl"))
+
+    status, lines, _ = run(capsysbinary, "--acls", path, "--json", "--fail-on", "info")
+
+    assert (status, [json.loads(line)["rule"] for line in lines]) == (1, ["consolidate-hosts"])
+    assert run(capsysbinary, "--acls", path, "--fail-on", "warning")[0] == 0

@@ -51,7 +51,9 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
         emit(_lines(found, proposals))
     together = counted(len(removable(found)), "ACL")
     tell(f"{counted(len(found), 'finding')} on {counted(len(index), 'ACL')}; {together} can go at once.")
-    return DID_NOT_HOLD if fails(given.fail_on, (finding.severity for finding in found)) else DONE
+    return (
+        DID_NOT_HOLD if fails(given.fail_on, (finding.severity for finding in (*found, *proposals))) else DONE
+    )
 
 
 def _lines(found: Sequence[Redundancy], proposals: Sequence[Redundancy]) -> Iterator[str]:

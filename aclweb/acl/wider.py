@@ -1,0 +1,107 @@
+"""Which ACL is at least as wide as another, where one of the two holds a glob?
+
+Between globs nothing can be looked up by its beginning, so the ACLs are tried one by one,
+the cheap parts first. The work is bounded: where very many globs stand, some ACLs are not
+compared and count as not found, and so does a pattern whose comparison is given up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from aclweb.acl.callers import host_shape, is_host_glob, is_principal_glob, part_shapes
+from aclweb.acl.glob import Shape, covers
+from aclweb.acl.hosts import in_range, read_range
+from aclweb.acl.model import (
+    ANY_USER,
+    WILDCARD,
+    AclBinding,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+    split_principal,
+)
+from aclweb.acl.patterns import shape_of
+
+WORK = 3_000_000
+"""How many pairs of ACLs are looked at for one answer."""
+
+COMPARISON = 50
+"""A comparison of two shapes counts as so many pairs, and one more for each of their characters."""
+
+_Kind = tuple[ResourceType, PermissionType, Operation]
+
+
+class WiderGlobs:
+    """The ACLs of an index that may be wider than another because of a glob in one of the two."""
+
+    def __init__(self, bindings: Iterable[AclBinding]) -> None:
+        self._all: dict[_Kind, list[AclBinding]] = {}
+        self._with_globs: dict[_Kind, list[AclBinding]] = {}
+        self._left = WORK
+        for binding in bindings:
+            if binding.has_unknown or split_principal(binding.principal) is None:
+                continue
+            kind = binding.resource_type, binding.permission_type, binding.operation
+            self._all.setdefault(kind, []).append(binding)
+            if has_glob(binding):
+                self._with_globs.setdefault(kind, []).append(binding)
+
+    def find(
+        self, binding: AclBinding, permission: PermissionType, operations: Sequence[Operation]
+    ) -> AclBinding | None:
+        """Return another binding with this permission and one of these operations that is at least as wide.
+
+        Pairs without any glob are not tried.
+        """
+        candidates = self._all if binding.pattern_type is PatternType.GLOB else self._with_globs
+        for operation in operations:
+            for other in candidates.get((binding.resource_type, permission, operation), ()):
+                if self._left <= 0:
+                    return None
+                self._left -= 1
+                if other != binding and self._is_wider(other, binding):
+                    return other
+        return None
+
+    def _is_wider(self, wide: AclBinding, narrow: AclBinding) -> bool:
+        return (
+            self._is_wider_principal(wide.principal, narrow.principal)
+            and self._is_wider_host(wide.host, narrow.host)
+            and (wide.pattern == narrow.pattern or self._covers(shape_of(wide), shape_of(narrow)))
+        )
+
+    def _is_wider_principal(self, wide: str, narrow: str) -> bool:
+        """Whether a principal of an ACL, with a type, is for every session that another is for."""
+        if wide in (ANY_USER, narrow):
+            return True
+        outer = part_shapes(wide) if is_principal_glob(wide) else None
+        # `User:*` is for principals of every type.
+        inner = part_shapes(f"{WILDCARD}:{WILDCARD}" if narrow == ANY_USER else narrow)
+        if outer is None or inner is None:
+            return False
+        return self._covers(outer[0], inner[0]) and self._covers(outer[1], inner[1])
+
+    def _is_wider_host(self, wide: str, narrow: str) -> bool:
+        """Whether a host of an ACL admits every address that another admits; a range is in no glob."""
+        if wide in (WILDCARD, narrow):
+            return True
+        if is_host_glob(wide):
+            is_text = narrow != WILDCARD and "/" not in narrow
+            return is_text and self._covers(host_shape(wide), host_shape(narrow))
+        outer, inner = read_range(wide), read_range(narrow)
+        if outer is None or inner is None:
+            return outer is not None and in_range(wide, narrow)
+        shift = outer[0] - outer[2]
+        return outer[0] == inner[0] and outer[2] <= inner[2] and outer[1] >> shift == inner[1] >> shift
+
+    def _covers(self, wide: Shape, narrow: Shape) -> bool:
+        self._left -= COMPARISON + sum(shape.shortest + len(shape.parts) for shape in (wide, narrow))
+        return bool(covers(wide, narrow))
+
+
+def has_glob(binding: AclBinding) -> bool:
+    """Whether the proposal reads a part of this binding as a glob."""
+    is_glob = binding.pattern_type is PatternType.GLOB
+    return is_glob or is_principal_glob(binding.principal) or is_host_glob(binding.host)
