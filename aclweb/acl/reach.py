@@ -71,6 +71,8 @@ def why_no_resource(binding: AclBinding) -> str | None:
     if binding.resource_type is ResourceType.CLUSTER:
         reached = name == CLUSTER_NAME if literal else CLUSTER_NAME.startswith(name)
         return None if reached else f"the only cluster that requests name is {CLUSTER_NAME!r}"
+    if binding.resource_type is ResourceType.USER and literal and split_principal(name) is None:
+        return f"requests name users with their type, as in 'User:{name}'"
     if binding.resource_type is ResourceType.TOPIC:
         if not literal and name == WILDCARD:
             return "an asterisk in a prefix is an ordinary letter, and no topic begins with one; LITERAL * is for all"
