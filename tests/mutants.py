@@ -133,8 +133,8 @@ MUTANTS = [
     Mutant(
         "a principal without a colon has masks",
         "index",
-        "                broken.append((literal, binding.resource_name, 1))\n                continue\n",
-        "                broken.append((literal, binding.resource_name, 1))\n",
+        "                broken[place][name] = 1\n                continue\n",
+        "                broken[place][name] = 1\n",
     ),
     # Hosts.
     Mutant(

@@ -16,6 +16,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import NamedTuple
 
 from aclweb.acl.callers import comes_from, is_for, is_host_glob, is_principal_glob
 from aclweb.acl.glob import Shape
@@ -34,6 +35,7 @@ from aclweb.acl.model import (
     split_principal,
 )
 from aclweb.acl.patterns import (
+    NO_PREFIXES,
     PrefixChain,
     code_units,
     empty_prefix_covers,
@@ -67,10 +69,12 @@ class AclIndex:
 
     def __init__(self, bindings: Iterable[AclBinding] = ()) -> None:
         self.bindings: tuple[AclBinding, ...] = tuple(dict.fromkeys(bindings))
-        for binding in self.bindings:
-            if binding.pattern_type not in _PATTERN_TYPES or binding.operation is Operation.ANY:
-                _refuse_filter_words(binding)
-            if binding.permission_type is PermissionType.ANY or binding.resource_type is ResourceType.ANY:
+        words: set[object] = {binding.pattern_type for binding in self.bindings}
+        words |= {binding.operation for binding in self.bindings}
+        words |= {binding.permission_type for binding in self.bindings}
+        words |= {binding.resource_type for binding in self.bindings}
+        if not words.isdisjoint(_FILTER_WORDS):
+            for binding in self.bindings:
                 _refuse_filter_words(binding)
 
     def __len__(self) -> int:
@@ -254,44 +258,67 @@ class MaskTable:
     __slots__ = ("covered", "ranges", "slots", "unknown_patterns", "without_colon")
 
     def __init__(self, bindings: Iterable[AclBinding]) -> None:
-        self.unknown_patterns: tuple[AclBinding, ...] = tuple(
-            binding for binding in bindings if binding.pattern_type is PatternType.UNKNOWN
-        )
-        entries: dict[str, dict[str, list[tuple[bool, str, int]]]] = {}
-        anyone: list[tuple[bool, str, int]] = []
-        broken: list[tuple[bool, str, int]] = []
+        unknown: list[AclBinding] = []
+        filed: dict[str, dict[str, _Filing]] = {}
+        anyone, broken = _Filing({}, {}), _Filing({}, {})
         for binding in bindings:
             if binding.pattern_type is PatternType.UNKNOWN:
+                unknown.append(binding)
                 continue
-            literal = binding.pattern_type is PatternType.LITERAL
-            anyone.append((literal, binding.resource_name, 1))
-            if split_principal(binding.principal) is None:
-                broken.append((literal, binding.resource_name, 1))
+            name, principal, host = binding.resource_name, binding.principal, binding.host
+            place = 0 if binding.pattern_type is PatternType.LITERAL else 1
+            anyone[place][name] = 1
+            if ":" not in principal:
+                broken[place][name] = 1
                 continue
-            mask = _MASKS[binding.operation, binding.permission_type]
-            entries.setdefault(binding.principal, {}).setdefault(binding.host, []).append(
-                (literal, binding.resource_name, mask)
-            )
+            # Plain look-ups and not `setdefault`, which would make what is hardly ever needed.
+            hosts = filed.get(principal)
+            if hosts is None:
+                hosts = filed[principal] = {}
+            filing = hosts.get(host)
+            if filing is None:
+                filing = hosts[host] = _Filing({}, {})
+            names = filing[place]
+            names[name] = names.get(name, 0) | _MASKS[binding.operation, binding.permission_type]
+        self.unknown_patterns: tuple[AclBinding, ...] = tuple(unknown)
         # principal -> host -> slot
         self.slots: dict[str, dict[str, Slot]] = {
-            principal: {host: Slot(group) for host, group in hosts.items()}
-            for principal, hosts in entries.items()
+            principal: {host: Slot(*filing) for host, filing in hosts.items()}
+            for principal, hosts in filed.items()
         }
         # Whether any binding covers a name, whoever it is for; and whether one without a colon does.
-        self.covered = Slot(anyone)
-        self.without_colon = Slot(broken) if broken else None
+        self.covered = Slot(*anyone)
+        self.without_colon = Slot(*broken) if any(broken) else None
         self.ranges: dict[str, RangeTable] = {}
-        for principal, hosts in entries.items():
+        for principal, hosts in filed.items():
             grouped = _same_ranges(host for host in hosts if "/" in host)
             if grouped:
+                slots = self.slots[principal]
                 self.ranges[principal] = RangeTable(
                     {
-                        found: self.slots[principal][same[0]]
+                        found: slots[same[0]]
                         if len(same) == 1
-                        else Slot(entry for host in same for entry in hosts[host])
+                        else Slot(*_joined(hosts[host] for host in same))
                         for found, same in grouped.items()
                     }
                 )
+
+
+class _Filing(NamedTuple):
+    """What goes into one slot: masks by literal name, and masks by prefix."""
+
+    literals: dict[str, int]
+    prefixed: dict[str, int]
+
+
+def _joined(filings: Iterable[_Filing]) -> _Filing:
+    """Return one filing for the texts of one address range: the masks of all, joined."""
+    joined = _Filing({}, {})
+    for filing in filings:
+        for names, own in zip(joined, filing, strict=True):
+            for name, mask in own.items():
+                names[name] = names.get(name, 0) | mask
+    return joined
 
 
 class RangeTable:
@@ -330,15 +357,12 @@ class Slot:
 
     __slots__ = ("empty", "jumps", "literals", "masks", "parents", "prefixes", "wild")
 
-    def __init__(self, entries: Iterable[tuple[bool, str, int]]) -> None:
-        self.literals: dict[str, int] = {}
-        prefixed: dict[str, int] = {}
-        for literal, name, mask in entries:
-            names = self.literals if literal else prefixed
-            names[name] = names.get(name, 0) | mask
+    def __init__(self, literals: dict[str, int], prefixed: dict[str, int]) -> None:
+        """Take the masks of literal names and of prefixes; the dictionaries are kept as they are."""
+        self.literals = literals
         self.wild = self.literals.get(WILDCARD, 0)
-        self.empty = prefixed.pop("", 0)
-        chain = PrefixChain.of(prefixed)
+        self.empty = prefixed.get("", 0)
+        chain = _chain_of(prefixed)
         self.prefixes, self.parents, self.jumps = chain.prefixes, chain.parents, chain.jumps
         masks: list[int] = []
         for prefix, parent in zip(self.prefixes, self.parents, strict=True):
@@ -363,6 +387,15 @@ class Slot:
             if place >= 0:
                 found |= self.masks[place]
         return found
+
+
+def _chain_of(prefixed: dict[str, int]) -> PrefixChain:
+    """Return the chain of the prefixes that are not empty; most slots have none or one."""
+    if not prefixed:
+        return NO_PREFIXES
+    if len(prefixed) == 1 and "" not in prefixed:
+        return PrefixChain(tuple(prefixed), _NO_PARENT, _NO_PARENT)
+    return PrefixChain.of(prefix for prefix in prefixed if prefix)
 
 
 class GlobTable:
@@ -454,15 +487,17 @@ class GlobSlot(Slot):
     __slots__ = ("_glob_masks", "_globs")
 
     def __init__(self, bindings: Iterable[tuple[AclBinding, int]]) -> None:
-        plain: list[tuple[bool, str, int]] = []
+        plain = _Filing({}, {})
         globs: dict[Shape, int] = {}
         for binding, mask in bindings:
+            name = binding.resource_name
             if binding.pattern_type is PatternType.GLOB:
-                shape = glob_shape(binding.resource_name)
+                shape = glob_shape(name)
                 globs[shape] = globs.get(shape, 0) | mask
             else:
-                plain.append((binding.pattern_type is PatternType.LITERAL, binding.resource_name, mask))
-        super().__init__(plain)
+                names = plain[0 if binding.pattern_type is PatternType.LITERAL else 1]
+                names[name] = names.get(name, 0) | mask
+        super().__init__(*plain)
         self._globs = GlobSet(globs)
         self._glob_masks = tuple(globs.values())
 
@@ -549,7 +584,10 @@ def _mask(operation: Operation, permission: PermissionType) -> int:
     return (allowing | exact << DENY_SHIFT) << MAYBE_SHIFT
 
 
-_PATTERN_TYPES = (PatternType.LITERAL, PatternType.PREFIXED, PatternType.UNKNOWN, PatternType.GLOB)
+_NO_PARENT = (-1,)
+_FILTER_WORDS: frozenset[object] = frozenset(
+    (ResourceType.ANY, PatternType.ANY, PatternType.MATCH, Operation.ANY, PermissionType.ANY)
+)
 _BEFORE_GLOBS = -(1 << 30)
 _WITHOUT_GLOBS, _WITH_GLOBS = Rules("standard"), Rules("glob")
 _MASKS: dict[tuple[Operation, PermissionType], int] = {

@@ -99,6 +99,8 @@ class PrefixChain:
             place = self.parents[place]
 
 
+NO_PREFIXES = PrefixChain((), (), ())
+
 _STEPS = 4
 """A chain of no more prefixes than this is climbed step by step."""
 
