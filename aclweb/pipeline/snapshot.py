@@ -87,7 +87,9 @@ def _rules(header: Mapping[str, object], path: Path) -> Rules:
         if key not in config
     }
     if header.get("authorizer") == "glob":
-        raise NotationError(f"{path}:1: The authorizer is 'glob', a proposal that no broker runs; use another.")
+        raise NotationError(
+            f"{path}:1: The authorizer is 'glob', a proposal that no broker runs; use another."
+        )
     try:
         return Rules.read(
             authorizer=_word(header, "authorizer"),

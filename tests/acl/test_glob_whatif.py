@@ -174,7 +174,9 @@ def test_globs_that_the_rules_of_a_side_do_not_know_are_refused() -> None:
 
 
 @pytest.mark.parametrize("text", ["*a" * 100 + "b", "*" * 4_096, "?" * 200 + "*", "*orders?v*"])
-def test_a_what_if_of_any_glob_looks_at_all_names_twice_at_most(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_what_if_of_any_glob_looks_at_all_names_twice_at_most(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     topics = tuple(f"team{number % 50}.orders{number}.v1" for number in range(20_000))
     asked: list[int] = []
     matching = SortedNames.matching
