@@ -143,7 +143,8 @@ RULES: Mapping[str, LintRule] = _rules(
         WARNING,
         "A name that no resource has",
         "Topics are named with letters, digits, `.`, `_` and `-`, at most 249 of them; the only cluster is "
-        "`kafka-cluster`. An ACL on another name meets no request.",
+        "`kafka-cluster`; a USER resource is a whole principal such as `User:alice`. An ACL on another name meets no "
+        "request.",
         "Correct the name.",
     ),
     LintRule(

@@ -545,7 +545,7 @@ def _proposed(proposed: AclBinding, replaced: Sequence[AclBinding], extra: Seque
         more = f" and {len(exact) - NAMES_SPELLED:,} more" if len(exact) > NAMES_SPELLED else ""
         also.append(f"{shown}{more}")
     if open_ended:
-        also.append(f"every name made later that begins with {name_text(proposed.resource_name)}")
+        also.append(f"every name made later that begins with {proposed.resource_name!a}")
     return f"{start}: it would also {verb} {' and '.join(also)}."
 
 

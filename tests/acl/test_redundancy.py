@@ -280,7 +280,7 @@ def test_a_prefix_in_place_of_names_tells_what_else_it_would_allow():
     assert set(proposal.by) == set(bindings)
     assert {e.names_text for e in proposal.extra if e.resource_name is not None} == {"orders.us"}
     assert {e.names_text for e in proposal.extra if e.resource_name is None} == {"orders."}
-    assert "orders.us and every name made later that begins with orders." in proposal.sentence
+    assert "orders.us and every name made later that begins with 'orders.'." in proposal.sentence
 
 
 def test_hosts_that_make_up_a_range_are_exactly_that_range():
@@ -332,7 +332,7 @@ def test_the_command_prints_one_finding_a_line_with_the_promised_keys(capsysbina
     assert [finding["rule"] for finding in findings] == ["implied", "dead"]
     assert all({"rule", "severity", "sentence", "acl", "by"} <= set(finding) for finding in findings)
     assert findings[0]["by"][0]["resource_name"] == "orders."
-    assert told == "2 findings on 3 ACLs; 2 ACLs can go at once.\n"
+    assert told == "2 findings and 0 proposals on 3 ACLs; 2 ACLs can go at once.\n"
 
 
 @pytest.mark.parametrize(("severity", "status"), [("error", 1), ("warning", 1), ("info", 1)])

@@ -50,7 +50,8 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     else:
         emit(_lines(found, proposals))
     together = counted(len(removable(found)), "ACL")
-    tell(f"{counted(len(found), 'finding')} on {counted(len(index), 'ACL')}; {together} can go at once.")
+    told = f"{counted(len(found), 'finding')} and {counted(len(proposals), 'proposal')}"
+    tell(f"{told} on {counted(len(index), 'ACL')}; {together} can go at once.")
     return (
         DID_NOT_HOLD if fails(given.fail_on, (finding.severity for finding in (*found, *proposals))) else DONE
     )
