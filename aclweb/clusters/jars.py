@@ -10,7 +10,7 @@ it get its final name. So a folder with its name is complete, or was tampered wi
 which its marker and the sizes tell.
 
 Without an argument the command fetches what the tests use: two brokers, the release
-with Kafka's own command-line tools, and a Java compiler if the Java here has none.
+with Kafka's own command-line tools, and a compiler for a Java that has none.
 Other versions hold only what an authorizer needs, for recording its decisions.
 
     python -m aclweb.clusters.jars
@@ -42,11 +42,11 @@ from cryptography.hazmat.primitives.serialization import pkcs12
 from aclweb.clusters.client import ClusterError
 from aclweb.clusters.embedded import EmbeddedError, bundled_java, find_java, java_home, pyspark_jars
 
-EVERYDAY = ("4.4.0", "4.3.1", "3.9.2")
-"""The versions that the tests use."""
-
 COMPILER = "compiler"
 """The name of the lock of the Eclipse compiler for Java."""
+
+EVERYDAY = ("4.4.0", "4.3.1", "3.9.2", COMPILER)
+"""What the tests use. The compiler is for a Java that has none, which they also try where this one has one."""
 
 LOCKS = Path(__file__).resolve().parents[2] / "requirements" / "kafka"
 PATIENCE_SECONDS = 900
@@ -117,16 +117,6 @@ def javac() -> Path | None:
     """Return the compiler of the Java that is used here, None where it has none."""
     program = find_java().resolve().parent / "javac"
     return program if program.is_file() else None
-
-
-def for_the_tests() -> tuple[str, ...]:
-    """Return the versions that the tests use, and the compiler where this machine's Java has none."""
-    try:
-        has_compiler = javac() is not None
-    except EmbeddedError:
-        # Without any Java there is nothing that could compile.
-        has_compiler = True
-    return EVERYDAY if has_compiler else (*EVERYDAY, COMPILER)
 
 
 def kafka_jars(version: str) -> Path | None:
@@ -347,7 +337,7 @@ def _run(command: list[str], scratch: Path, progress: Progress, *, what: str, wa
 def main(arguments: Sequence[str]) -> int:
     """Fetch the versions named, those that the tests use if none is; return the exit status."""
     status = 0
-    for version in arguments or for_the_tests():
+    for version in arguments or EVERYDAY:
         try:
             print(f"{_called(version)}: {fetch(version)}")
         except ClusterError as error:

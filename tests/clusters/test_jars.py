@@ -84,7 +84,7 @@ def test_anything_else_is_refused_with_the_reason_and_leaves_nothing_behind(smal
 
 
 def test_the_jars_that_tests_use_are_locked():
-    assert {*jars.EVERYDAY} <= {*jars.versions()}
+    assert {*jars.EVERYDAY} <= {*jars.versions(), jars.COMPILER}
     assert [jar.artifact for jar in jars.read_lock(jars.COMPILER)] == ["ecj"]
 
 
@@ -170,22 +170,11 @@ def test_the_command_without_a_version_fetches_what_the_tests_use_and_prints_whe
 ):
     maven(small, RIGHT)
     monkeypatch.setattr(jars, "EVERYDAY", ("1.2.3",))
-    monkeypatch.setattr(jars, "javac", lambda: Path("/usr/bin/javac"))
 
     status = jars.main([])
 
     assert status == 0
     assert f"Kafka 1.2.3: {small / '1.2.3'}" in capsys.readouterr().out
-
-
-def test_the_compiler_is_fetched_only_for_a_java_that_has_none(tmp_path, monkeypatch):
-    java = tmp_path / "java"
-    java.touch()
-    monkeypatch.setattr(jars, "find_java", lambda: java)
-
-    assert jars.for_the_tests() == ("4.4.0", "4.3.1", "3.9.2", "compiler")
-    (tmp_path / "javac").touch()
-    assert jars.for_the_tests() == ("4.4.0", "4.3.1", "3.9.2")
 
 
 def test_a_cache_that_cannot_be_written_is_told(small):
