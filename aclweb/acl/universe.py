@@ -55,7 +55,7 @@ _ADDRESSES = ("203.0.113.9", "198.51.100.23", "192.0.2.44", "172.16.77.7", "10.2
 class Names:
     """What exists: the resources, callers and addresses that answers are wanted for.
 
-    Those that ACLs and super users name are looked at anyway. `new_topics` do not exist
+    Those that ACLs and super users name are looked at anyway. New ones do not exist
     before, so that nobody has access to them before.
     """
 
@@ -67,6 +67,8 @@ class Names:
     principals: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     new_topics: tuple[str, ...] = ()
+    new_groups: tuple[str, ...] = ()
+    new_transactional_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,11 @@ class Universe:
     ) -> None:
         self.index, self.added, self.names = index, added, names
         self.rules, self.after_rules = rules, after_rules
-        self.new_topics = dict.fromkeys(names.new_topics)
+        self._new = {
+            ResourceType.TOPIC: dict.fromkeys(names.new_topics),
+            ResourceType.GROUP: dict.fromkeys(names.new_groups),
+            ResourceType.TRANSACTIONAL_ID: dict.fromkeys(names.new_transactional_ids),
+        }
         self._types = {resource_type: _TypeNames(self, resource_type) for resource_type in OPERATIONS}
         self._operations = {
             resource_type: tuple(
@@ -118,6 +124,10 @@ class Universe:
             ResourceType.USER: names.users,
         }
         return given[resource_type]
+
+    def new(self, resource_type: ResourceType) -> dict[str, None]:
+        """Return the names of a type that do not exist before, once each."""
+        return self._new.get(resource_type, {})
 
     @cached_property
     def principals(self) -> frozenset[str]:
@@ -247,7 +257,7 @@ class Universe:
 
     def exact_spots(self, resource_type: ResourceType, names: Iterable[str]) -> Iterator[Spot]:
         """Yield one class for each name."""
-        new = self.new_topics if resource_type is ResourceType.TOPIC else {}
+        new = self.new(resource_type)
         for name in names:
             yield Spot(resource_type, EXACT, name, name, name in new)
 
@@ -275,8 +285,7 @@ class _TypeNames:
         exact = dict.fromkeys(self.universe.given(self.resource_type))
         if self.is_cluster:
             return exact
-        if self.resource_type is ResourceType.TOPIC:
-            exact |= self.universe.new_topics
+        exact |= self.universe.new(self.resource_type)
         for shelf in self.shelves:
             exact |= dict.fromkeys(name for name in shelf.literals if name != WILDCARD)
         # Two names answer unlike their neighbours: the empty one, which an empty prefix alone

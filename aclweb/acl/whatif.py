@@ -1,4 +1,4 @@
-"""What would an edit, a new topic or other rules change, and for whom?
+"""What would an edit, a new topic, group or transactional id, or other rules change, and for whom?
 
 `simulate` compares two worlds over every question that can be asked in them, and is
 complete for LITERAL and PREFIXED patterns, because names, principals and hosts fall into
@@ -73,7 +73,7 @@ class Effect:
 
     principal, host: a text, or `*` for everyone and anywhere, less `except_principals` and
     `except_hosts`. names_kind, names_text: as `kind` and `text` of a `Spot`; only EXACT has a
-    `resource_name`. before: None for a new topic. cells: how many it covers.
+    `resource_name`. before: None for a new name. cells: how many it covers.
     """
 
     principal: str
@@ -377,13 +377,13 @@ class _Simulation:
     # Which classes of names can differ.
 
     def _touched(self) -> Iterator[Spot]:
-        new_topics = dict(self.universe.new_topics)
         for resource_type in OPERATIONS:
+            untouched = dict(self.universe.new(resource_type))
             for spot in self._touched_of(resource_type):
                 if spot.is_new:
-                    new_topics.pop(spot.text, None)
+                    untouched.pop(spot.text, None)
                 yield spot
-        yield from self.universe.exact_spots(ResourceType.TOPIC, new_topics)
+            yield from self.universe.exact_spots(resource_type, untouched)
 
     def _touched_of(self, resource_type: ResourceType) -> Iterator[Spot]:
         if not self.same_rules:
@@ -588,7 +588,7 @@ class _Simulation:
         old_reading, new_reading = readings
         new = after.answer(caller, new_reading, operation)
         if spot.is_new:
-            # Super users are left out: they may do everything to every new topic.
+            # Super users are left out: they may do everything to every new name.
             if new[0] is Result.DENIED or new[1] is Basis.SUPER_USER:
                 return None
             change, reason = (GAINS, None) if new[0] is Result.ALLOWED else (DEPENDS, _UNKNOWN_VALUE)
@@ -677,9 +677,7 @@ class _Simulation:
             shelf = asked.shelf(resource_type)
             if shelf is None:
                 continue
-            names = dict.fromkeys(self.universe.given(resource_type))
-            if resource_type is ResourceType.TOPIC:
-                names |= self.universe.new_topics
+            names = dict.fromkeys(self.universe.given(resource_type)) | self.universe.new(resource_type)
             if shelf.globs and not (shelf.wildcard or shelf.empty_prefix):
                 under = self.universe.exact_under(shelf, resource_type)
                 yield from (Resource(resource_type, name) for name in names if name in under)
@@ -754,7 +752,7 @@ class _Simulation:
         if self.opened and (opens or unsure):
             yield (
                 f"These are the last ACLs on {_spots(self.opened)}: {condition}everyone may use "
-                f"{_it(self.opened)} once they are gone."
+                f"{_it(self.opened)} without them."
             )
         elif self.opened:
             yield (
@@ -796,16 +794,21 @@ class _Simulation:
             given, shelf = self.universe.given(resource_type), self.added.shelf(resource_type)
             if shelf is None or not given:
                 continue
-            known = {*given, WILDCARD, *self.universe.new_topics}
+            known = {*given, WILDCARD, *self.universe.new(resource_type)}
             missing = [name for name in shelf.literals if name not in known]
             if missing:
                 texts = [resource_text(resource_type, name) for name in missing]
                 yield f"There is no {_listed(texts, 'name', joined=' and no ')} yet; the ACLs wait for it."
-        there = set(self.universe.given(ResourceType.TOPIC))
-        doubled = [name for name in self.universe.new_topics if name in there]
-        if doubled:
-            names = [resource_text(ResourceType.TOPIC, name) for name in doubled]
-            yield f"Not new but there already: {_listed(names, 'topic')}. The gains are shown as if it were new."
+        for resource_type in OPERATIONS:
+            there = set(self.universe.given(resource_type))
+            doubled = [name for name in self.universe.new(resource_type) if name in there]
+            if doubled:
+                names = [resource_text(resource_type, name) for name in doubled]
+                it = "it were" if len(doubled) == 1 else "they were"
+                yield (
+                    f"Not new but there already: {_listed(names, 'name')}. "
+                    f"The gains are shown as if {it} new."
+                )
 
     def _hosts_that_are_text(self) -> Iterator[str]:
         ranges = sorted({binding.host for binding in self.add if "/" in binding.host})

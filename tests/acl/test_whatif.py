@@ -55,9 +55,10 @@ class Case:
             return {"kafka-cluster"}
         given: set[str] = set()
         if resource_type is ResourceType.TOPIC:
-            given = {*self.names.topics, *self.names.new_topics}
+            given = set(self.names.topics)
         if resource_type is ResourceType.GROUP:
             given = set(self.names.groups)
+        given |= self.new(resource_type)
         of_type = [b for b in self.bindings if b.resource_type is resource_type]
         given |= {b.resource_name for b in of_type if b.pattern_type is PatternType.LITERAL} - {"*"}
         if any(b.pattern_type is PatternType.PREFIXED and not b.resource_name for b in of_type) and not (
@@ -67,6 +68,14 @@ class Case:
         if "*" in self.prefixes(resource_type) and resource_type in FREE_NAMES:
             given.add("*")
         return given | (set(self.names.groups) & {"*"} if resource_type is ResourceType.GROUP else set())
+
+    def new(self, resource_type: ResourceType) -> set[str]:
+        names = self.names
+        return {
+            ResourceType.TOPIC: set(names.new_topics),
+            ResourceType.GROUP: set(names.new_groups),
+            ResourceType.TRANSACTIONAL_ID: set(names.new_transactional_ids),
+        }.get(resource_type, set())
 
     def prefixes(self, resource_type: ResourceType) -> set[str]:
         if resource_type is ResourceType.CLUSTER:
@@ -111,13 +120,15 @@ def random_edit(seed: int) -> Case:
     add = [random_binding(rng, world.rules, near) for _ in range(rng.choice((0, 1, 1, 2)))]
     remove = [b for b in world.bindings if rng.random() < 0.2]
     delta = Delta(tuple(b for b in add if b not in remove), tuple(remove))
-    new_topics = ("abc",) if rng.random() < 0.2 else ()
+    new = [("abc",) if rng.random() < 0.2 else () for _ in range(3)]
     names = Names(
         topics=topics,
         groups=groups,
         principals=tuple(rng.sample(PRINCIPALS, 1)),
         hosts=tuple(rng.sample(HOSTS, 2)),
-        new_topics=tuple(name for name in new_topics if name not in topics),
+        new_topics=tuple(name for name in new[0] if name not in topics),
+        new_groups=tuple(name for name in new[1] if name not in groups),
+        new_transactional_ids=new[2],
     )
     rules = world.rules
     if rng.random() < 0.25:
@@ -159,7 +170,7 @@ def by_place(impact: Impact) -> dict[tuple[object, ...], list[tuple[str, Effect]
 def expected_change(case: Case, request: AccessRequest) -> str | None:
     before = reference.answer(request, case.before.bindings, case.before.rules)
     after = reference.answer(request, case.after.bindings, case.after.rules)
-    if request.resource_type is ResourceType.TOPIC and request.resource_name in case.names.new_topics:
+    if request.resource_name in case.new(request.resource_type):
         return "gains" if after[0] == "ALLOWED" and after[1] != "SUPER_USER" else None
     if before[0] != after[0]:
         return "gains" if after[0] == "ALLOWED" else "loses"
