@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
 from aclweb.audit import trail
+from aclweb.inventory import declared
 from aclweb.inventory.models import Cluster
 
 trail.register("cluster.declared", "{actor} declared of {cluster}: {told}.")
@@ -53,6 +55,7 @@ def declare(
         if not differing:
             return False
         row.save(update_fields=list(differing))
+        declared.keep(row, actor=actor, since=timezone.now())
         trail.record(
             actor=actor,
             verb="cluster.declared",

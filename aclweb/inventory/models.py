@@ -6,11 +6,14 @@ is one filter. A reading that failed changes `Cluster.state` and nothing else.
 
 The default mode and the super users cannot be read from a cluster, so they are declared
 by a person: None (null) means that nobody has, and every answer that hangs on them says so.
+What was declared, and since when, stays known as rows of Declaration.
 """
 
 from __future__ import annotations
 
-from django.db import models
+from typing import Any
+
+from django.db import models, transaction
 from django.db.models import Q
 
 from aclweb.clusters import ClusterState, SourceKind
@@ -84,6 +87,47 @@ class Cluster(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def save(self, *args: Any, **options: Any) -> None:
+        """Store the row; what is declared of a new cluster is known from here on."""
+        is_new = self._state.adding
+        with transaction.atomic():
+            super().save(*args, **options)
+            if is_new:
+                Declaration.objects.create(cluster=self, since=self.created_at, **Declaration.told_by(self))
+
+
+class Declaration(models.Model):
+    """What answers hang on beside ACLs and names, from `since` until the cluster's next row. Never changed.
+
+    People declare it, but for the version and whether groups are known, which readings find.
+    The first row stands in for all that was before it, of which nothing is known.
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="declarations")
+    since = models.DateTimeField()
+    authorizer = models.CharField(max_length=10, choices=Cluster.Authorizer.choices)
+    kafka_version = models.CharField(max_length=20, blank=True)
+    super_users = models.TextField(null=True, blank=True)
+    allow_everyone = models.BooleanField(null=True)
+    groups_known = models.BooleanField()
+    # Who made it so, as the audit trail names them; empty for the first row.
+    who = models.CharField(max_length=254, blank=True)
+
+    class Meta:
+        ordering = ["cluster", "since", "pk"]
+        indexes = [models.Index(fields=["cluster", "since"], name="declared_since")]
+
+    def __str__(self) -> str:
+        return f"{self.cluster} since {self.since:%Y-%m-%d %H:%M:%S}"
+
+    @staticmethod
+    def told_by(cluster: Cluster) -> dict[str, Any]:
+        """Return what the cluster's own row says today, by the names of the fields here."""
+        return {
+            name: getattr(cluster, name)
+            for name in ("authorizer", "kafka_version", "super_users", "allow_everyone", "groups_known")
+        }
 
 
 class Revision(models.Model):

@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from aclweb.acl.model import AclError
 from aclweb.acl.profiles import Rules
 from aclweb.audit import trail
 from aclweb.clusters import ClusterError, SourceKind
 from aclweb.clusters.options import check_options
+from aclweb.inventory import declared
 from aclweb.inventory.models import Cluster
 
 trail.register("cluster.added", "{actor} made the cluster {cluster} known, read from {address} ({kind}).")
@@ -78,6 +80,7 @@ def change(*, actor: trail.Named | str, cluster: Cluster, **settings: Any) -> bo
             return False
         _set(row, differing)
         row.save(update_fields=list(differing))
+        declared.keep(row, actor=actor, since=timezone.now())
         trail.record(
             actor=actor,
             verb="cluster.set",

@@ -42,7 +42,7 @@ from aclweb.clusters import (
     TopicInfo,
     connect,
 )
-from aclweb.inventory import holding
+from aclweb.inventory import declared, holding
 from aclweb.inventory.current import BINDING_COLUMNS, bindings_of, connection_of, known_version
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
@@ -251,6 +251,7 @@ def _store(
             row.kafka_version = reading.facts.kafka_version
         row.held = None
         row.save(update_fields=_READ_FIELDS)
+        declared.keep(row, actor=_ITSELF, since=now)
 
         # Last, because the audit trail's lock is held until the commit.
         if doubt is not None and accepted_by is not None:

@@ -1,0 +1,29 @@
+"""What was declared of a cluster, and since when?
+
+A cluster's own row says what holds today. Each change of it adds a Declaration, in the
+transaction that makes it, so that a question about the past is answered by what was
+declared then.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from aclweb.audit import trail
+from aclweb.inventory.models import Cluster, Declaration
+
+
+def keep(row: Cluster, *, actor: trail.Named | str, since: datetime) -> None:
+    """Add what the row says now, if that differs from what was kept last. Call it with the row locked."""
+    told = Declaration.told_by(row)
+    last = Declaration.objects.filter(cluster=row).order_by("-since", "-pk").first()
+    if last is None or any(getattr(last, name) != value for name, value in told.items()):
+        who = actor if isinstance(actor, str) else actor.get_username()
+        Declaration.objects.create(cluster=row, since=since, who=who, **told)
+
+
+def declared_at(cluster: Cluster, moment: datetime, *, before: bool = False) -> Declaration | None:
+    """Return what was declared at the moment, or just `before` it; the first that is known for earlier ones."""
+    kept = Declaration.objects.filter(cluster=cluster)
+    until = kept.filter(since__lt=moment) if before else kept.filter(since__lte=moment)
+    return until.order_by("-since", "-pk").first() or kept.order_by("since", "pk").first()
