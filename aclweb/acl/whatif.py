@@ -569,7 +569,8 @@ class _Simulation:
             ]
             if any(outcome != elsewhere for outcome in in_ranges):
                 by_host = {host: by_host.get(host, elsewhere) for host in self.universe.hosts}
-                elsewhere = self._depends_on_address(spot, caller, before, after, outside, operation, ranges)
+                within = dict(zip(ranges, inside, strict=True))
+                elsewhere = self._depends_on_address(spot, caller, before, after, outside, operation, within)
             differing = {host: outcome for host, outcome in by_host.items() if outcome != elsewhere}
             if elsewhere is not None or differing:
                 rows[operation] = _Row(elsewhere, differing)
@@ -621,11 +622,19 @@ class _Simulation:
         after: _Cover,
         outside: _Readings,
         operation: Operation,
-        ranges: Sequence[str],
+        inside: dict[str, _Readings],
     ) -> _Outcome:
-        """Return the outcome on an address that nobody names; its sides are those outside every range."""
+        """Return the outcome on an address that nobody names; its sides are those outside every range.
+
+        inside: the readings on an address of each range.
+        """
         old = before.answer(caller, outside[0], operation)
         new = after.answer(caller, outside[1], operation)
+        ranges = []
+        for text, readings in inside.items():
+            was = before.answer(caller, readings[0], operation)[0].value
+            comes = after.answer(caller, readings[1], operation)[0].value
+            ranges.append(f"{text} ({comes if spot.is_new else f'{was} before, {comes} after'})")
         return _Outcome(
             DEPENDS,
             None if spot.is_new else before.side(old, outside[0], operation),
@@ -752,7 +761,7 @@ class _Simulation:
         if self.opened and (opens or unsure):
             yield (
                 f"These are the last ACLs on {_spots(self.opened)}: {condition}everyone may use "
-                f"{_it(self.opened)} without them."
+                f"{_it(self.opened)} once these no longer count."
             )
         elif self.opened:
             yield (

@@ -100,7 +100,7 @@ def test_a_migration_to_the_proposal_is_a_what_if(run) -> None:
     assert "User:alice" in {effect["principal"] for effect in answers(out)[0]["gains"]}
     status, out, err = run("whatif", "--acls", "acls", *GLOB, "--to-authorizer", "standard")
     assert (status, out) == (2, "")
-    assert "only the 'glob' authorizer knows" in err
+    assert "which the authorizer 'standard' does not know" in err
 
 
 @pytest.mark.parametrize("notation", ["jsonl", "csv", "yaml", "listing"])

@@ -1,9 +1,10 @@
-"""whatif: what would this edit, other set of ACLs, new topic or broker setting change, and for whom?"""
+"""whatif: what would this edit, other set of ACLs, new name, broker setting or reader change, and for whom?"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from aclweb.acl.commands.console import (
     DID_NOT_HOLD,
@@ -25,9 +26,10 @@ from aclweb.acl.commands.options import (
 from aclweb.acl.delta import Delta
 from aclweb.acl.explain import name_text
 from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclError, ResourceType
+from aclweb.acl.model import AclError, PatternType, ResourceType
 from aclweb.acl.problems import shown
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
+from aclweb.acl.readers import LITERAL_ONLY, WITHOUT_GLOBS, Reader
 from aclweb.acl.whatif import Effect, Impact, Names, Side, simulate
 
 LISTS = ("gains", "loses", "recovered", "depends", "resources", "warnings")
@@ -51,7 +53,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="all ACLs as they are afterwards, in place of an edit, in any notation",
     )
-    parser.add_argument("--new-topic", metavar="NAME", action="append", default=[], help="may be repeated")
+    for what in ("topic", "group", "transactional-id"):
+        parser.add_argument(
+            f"--new-{what}", metavar="NAME", action="append", default=[], help="one to come; may be repeated"
+        )
     for what in ("topics", "groups", "transactional-ids", "principals", "hosts"):
         parser.add_argument(
             f"--{what}", metavar="FILE", help=f"{what.replace('-', ' ')} that exist, one a line"
@@ -63,6 +68,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--to-kafka-version", metavar="V")
     group.add_argument("--to-super-users", metavar="TEXT")
     group.add_argument("--to-allow-everyone", choices=("true", "false"))
+    group.add_argument(
+        "--to-literal-only",
+        action="store_true",
+        help="read by a broker before Kafka 2.0, or a tool, that sees LITERAL ACLs alone",
+    )
+    group.add_argument(
+        "--to-unseen-globs",
+        action="store_true",
+        help="GLOB ACLs stay where --to-authorizer knows none, and are not seen",
+    )
     parser.add_argument(
         "--fail-on",
         metavar="LISTS",
@@ -81,8 +96,14 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     delta = _delta(given, inputs, index)
     names = _names(given, inputs)
     inputs.require_good()
+    reader = _reader(given, rules, after_rules or rules, delta, index)
 
-    impact = simulate(delta, index, names, rules, after_rules)
+    if reader is None:
+        impact = simulate(delta, index, names, rules, after_rules)
+    else:
+        impact = simulate(reader.as_seen(delta, index.bindings), index, names, rules, after_rules)
+        warnings = (*reader.warnings(delta, index.bindings), *impact.warnings)
+        impact = replace(impact, warnings=warnings)
 
     found = impact.as_dict()
     emit([as_json(found)] if given.json else _in_words(impact))
@@ -119,6 +140,29 @@ def _after_rules(given: argparse.Namespace, rules: Rules) -> Rules | None:
         raise UsageError(f"Afterwards: {error}") from error
 
 
+def _reader(
+    given: argparse.Namespace, rules: Rules, after_rules: Rules, delta: Delta, index: AclIndex
+) -> Reader | None:
+    """Return who reads the ACLs afterwards; None for a broker that knows every pattern type in them."""
+    loses_globs = rules.has_globs and not after_rules.has_globs
+    if given.to_unseen_globs and not loses_globs:
+        raise UsageError(
+            "--to-unseen-globs is for going from --authorizer glob to one that knows no GLOB; "
+            "give that as --to-authorizer standard or acl, or leave the option out."
+        )
+    if given.to_literal_only:
+        return LITERAL_ONLY
+    if given.to_unseen_globs:
+        return WITHOUT_GLOBS
+    stored = delta.applied_to(index.bindings) if loses_globs else ()
+    if any(binding.pattern_type is PatternType.GLOB for binding in stored):
+        raise UsageError(
+            f"The ACLs hold GLOBs, which the authorizer {after_rules.authorizer!r} does not know; remove or "
+            "compile them first, or give --to-unseen-globs for a reader that passes over them."
+        )
+    return None
+
+
 def _watched(text: str | None) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",")) if text is not None else ()
     for name in names:
@@ -149,6 +193,8 @@ def _names(given: argparse.Namespace, inputs: Inputs) -> Names:
         principals=named(given.principals, [request.principal for request in requests]),
         hosts=named(given.hosts, [request.host for request in requests]),
         new_topics=tuple(given.new_topic),
+        new_groups=tuple(given.new_group),
+        new_transactional_ids=tuple(given.new_transactional_id),
     )
 
 
@@ -162,10 +208,9 @@ def _in_words(impact: Impact) -> Iterator[str]:
     for name, effects in lists.items():
         if effects:
             yield f"{TITLES[name]} ({name}):"
-            for effect in effects:
-                yield f"  {_effect(effect)}"
+            yield from _effects(effects)
     if impact.is_empty:
-        yield "No answer to any question would differ."
+        yield "No answer about any name would differ."
     yield f"Unchanged: {counted(impact.unchanged, 'answer')}."
     if impact.resources:
         touched = [
@@ -176,7 +221,17 @@ def _in_words(impact: Impact) -> Iterator[str]:
         yield f"Warning: {warning}"
 
 
-def _effect(effect: Effect) -> str:
+def _effects(effects: Sequence[Effect]) -> Iterator[str]:
+    """Yield a line for all effects that differ by their operation only, where the first of them stands."""
+    operations: dict[tuple[str, str], list[str]] = {}
+    for effect in effects:
+        operations.setdefault(_effect(effect), []).append(effect.operation.name)
+    for (who, what), names in operations.items():
+        yield f"  {who} {joined(names)} {what}"
+
+
+def _effect(effect: Effect) -> tuple[str, str]:
+    """Return what stands before and behind the operation."""
     who = "everyone" if effect.principal == "*" else name_text(effect.principal)
     if effect.except_principals:
         who += f" except {joined([name_text(name) for name in effect.except_principals])}"
@@ -185,8 +240,8 @@ def _effect(effect: Effect) -> str:
         where += f" except {joined([name_text(host) for host in effect.except_hosts])}"
     before = "new" if effect.before is None else _side(effect.before)
     reason = f" ({effect.reason})" if effect.reason else ""
-    return (
-        f"{who} {effect.operation.name} {effect.resource_type.name}:{_resources(effect)} from {where}: "
+    return who, (
+        f"{effect.resource_type.name}:{_resources(effect)} from {where}: "
         f"{before} -> {_side(effect.after)}{reason}"
     )
 
