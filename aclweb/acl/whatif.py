@@ -826,13 +826,15 @@ class _Simulation:
                 f"This Kafka reads no address ranges, so {_listed(ranges, 'host')} matches nobody "
                 "(until an upgrade to 4.4 brings it to life)."
             )
-        if self.after_rules.cidr_hosts and not self.rules.cidr_hosts:
+        if self.after_rules.cidr_hosts != self.rules.cidr_hosts:
             stored = sorted(host for host in self.index.hosts if read_range(host) is not None)
+            what = (
+                "From Kafka 4.4 on, hosts written as address ranges come to life"
+                if self.after_rules.cidr_hosts
+                else "Before Kafka 4.4 hosts written as address ranges are text, which matches nobody"
+            )
             if stored:
-                yield (
-                    "From Kafka 4.4 on, hosts written as address ranges come to life: "
-                    f"{_listed(stored, 'host')}."
-                )
+                yield f"{what}: {_listed(stored, 'host')}."
 
 
 _UNKNOWN_VALUE = "It hangs on an ACL with a value that this version of aclweb does not know."

@@ -516,7 +516,9 @@ def test_whatif_shows_what_an_edit_would_change(run):
     assert {loss["principal"] for loss in impact["loses"]} == {"User:bob"}
     assert impact["resources"] == [{"resource_type": "TOPIC", "resource_name": "orders"}]
     text = run("whatif", "--acls", "a", "--remove", "remove")[1]
-    assert "User:bob READ, DESCRIBE TOPIC:orders from anywhere: ALLOWED ALLOW_ACL -> DENIED DEFAULT_DENY" in text
+    assert (
+        "User:bob READ, DESCRIBE TOPIC:orders from anywhere: ALLOWED ALLOW_ACL -> DENIED DEFAULT_DENY" in text
+    )
 
 
 def test_whatif_reads_a_delta_and_new_topics_and_other_rules(run):

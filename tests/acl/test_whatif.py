@@ -427,6 +427,19 @@ def test_before_ranges_existed_a_range_is_text_and_the_edit_says_so() -> None:
     assert any("reads no address ranges" in warning for warning in impact.warnings)
 
 
+def test_a_range_that_is_stored_comes_to_life_with_an_upgrade_and_dies_with_the_way_back() -> None:
+    index = AclIndex([allow("User:bob", "READ", "orders", host="10.0.0.0/8")])
+    names, old, new = Names(hosts=("10.1.2.3",)), Rules(kafka_version="4.3"), Rules(kafka_version="4.4")
+
+    up, down = simulate(Delta(), index, names, old, new), simulate(Delta(), index, names, new, old)
+
+    assert {effect.host for effect in up.gains} == {effect.host for effect in down.loses} == {"10.1.2.3"}
+    assert up.warnings == ("From Kafka 4.4 on, hosts written as address ranges come to life: 10.0.0.0/8.",)
+    assert down.warnings == (
+        "Before Kafka 4.4 hosts written as address ranges are text, which matches nobody: 10.0.0.0/8.",
+    )
+
+
 def test_an_unknown_value_is_neither_a_gain_nor_a_loss() -> None:
     strange = acl("ALLOW", "User:bob", "UNKNOWN", "orders")
 

@@ -249,7 +249,7 @@ def _effect(effect: Effect) -> tuple[str, str]:
 def _resources(effect: Effect) -> str:
     if effect.resource_name is not None:
         return name_text(effect.resource_name)
-    if effect.names_kind == "PREFIX":
+    if effect.names_kind == "PREFIX" and effect.names_text:
         return f"{name_text(effect.names_text)}…"
     if effect.names_kind == "PATTERN":
         return f"(names that match {name_text(effect.names_text)})"
