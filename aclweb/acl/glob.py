@@ -62,7 +62,12 @@ class Shape:
     @cached_property
     def longest_run(self) -> str:
         """The longest text that every matching name holds; the first of several, "" if there is none."""
-        return max((run for part in self.parts for run in _runs(part)), key=len, default="")
+        return max(self.runs, key=len, default="")
+
+    @cached_property
+    def runs(self) -> tuple[str, ...]:
+        """The texts between wildcards, each once; every matching name holds them all."""
+        return tuple(dict.fromkeys(text for part in self.parts for _, text in _pieces(part)))
 
     @cached_property
     def characters(self) -> frozenset[str]:
@@ -401,7 +406,3 @@ def _pieces(part: tuple[str | None, ...]) -> Iterator[tuple[int, str]]:
             if place > start:
                 yield start, "".join(part[start:place])  # type: ignore[arg-type]
             start = place + 1
-
-
-def _runs(part: tuple[str | None, ...]) -> Iterator[str]:
-    return (text for _, text in _pieces(part))

@@ -2,15 +2,14 @@
 
 `SortedNames` holds the topics (or groups) of a cluster and answers for any pattern: a literal
 and a prefix by bisection, a glob in the range of its literal head. A glob without a head, or
-with one that many names share, is looked for among the names that hold a text of the glob;
-once that has been asked often, in an index of all texts of three characters.
+with one that many names share, is tried on the names that hold the rarest text of the glob;
+these are found by looking for it in one text that joins all names.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -23,10 +22,18 @@ from aclweb.acl.profiles import Rules
 FEW = 1_000
 """So many names are tried one by one sooner than narrowed down."""
 
-SCANS = 16
-"""After so many questions that went through all names, the next one makes the index of texts."""
+_SAMPLE = 500
+"""About so many names tell how many of all hold a text."""
 
-_GRAM = 3
+_COMMON = 4
+"""A text that more than one name in so many holds narrows nothing down."""
+
+_RUNS_TRIED = 8
+"""Of so many texts of a glob, the longest, the rarest is looked for."""
+
+_SEPARATORS = "\n\r\0"
+"""What may stand between joined names; topics hold none of it, groups may."""
+
 _LAST = chr(sys.maxunicode)
 _MOST_TOKENS = 256  # of a shape that is worth a regular expression of its own
 
@@ -36,7 +43,7 @@ class SortedNames:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names: tuple[str, ...] = tuple(sorted(set(names)))
-        self._scans = 0
+        self._longest = max(map(len, self.names), default=0)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -85,7 +92,8 @@ class SortedNames:
         if shape.is_open and len(shape.parts) == 2 and shape.shortest == len(shape.head):
             # A text and then anything.
             return self.names[start:end]
-        return list(filter(self._test_of(shape), self._candidates(shape, start, end)))
+        names = self._candidates(shape, start, end)
+        return list(filter(self._test_of(shape, len(names)), names))
 
     def _has(self, name: str) -> bool:
         place = bisect_left(self.names, name)
@@ -93,56 +101,62 @@ class SortedNames:
 
     def _candidates(self, shape: Shape, start: int, end: int) -> Sequence[str]:
         """Return a part of the names in this range that holds all that match."""
-        names = self.names if end - start == len(self.names) else self.names[start:end]
-        run = shape.longest_run
-        if len(names) <= FEW or len(run) < _GRAM:
-            return names
-        if "_places" not in self.__dict__ and self._scans < SCANS:
-            self._scans += 1
-            return [name for name in names if run in name]
-        fewest = self._holding(run)
-        if fewest is None or len(fewest) >= len(names):
-            return names if fewest is not None else ()
-        first, last = bisect_left(fewest, start), bisect_left(fewest, end)
-        return [self.names[place] for place in fewest[first:last]]
-
-    def _holding(self, run: str) -> array[int] | None:
-        """Return the places of names that hold the rarest three characters of a text, None if one is in none."""
-        fewest: array[int] | None = None
-        for start in range(len(run) - _GRAM + 1):
-            places = self._places.get(run[start : start + _GRAM])
-            if places is None:
-                return None
-            if fewest is None or len(places) < len(fewest):
-                fewest = places
-        return fewest
+        has_all = end - start == len(self.names)
+        names = self.names if has_all else self.names[start:end]
+        run = _rarest_run(shape, names) if len(names) > FEW else None
+        joined = (self._joined if has_all else _joined(names)) if run is not None else None
+        return names if run is None or joined is None else _holding(run, *joined)
 
     @cached_property
-    def _longest(self) -> int:
-        return max(map(len, self.names), default=0)
+    def _joined(self) -> tuple[str, str] | None:
+        return _joined(self.names)
 
-    @cached_property
-    def _places(self) -> dict[str, array[int]]:
-        """Three characters -> the places of the names that hold them, ascending."""
-        found: dict[str, array[int]] = {}
-        for place, name in enumerate(self.names):
-            for gram in {name[start : start + _GRAM] for start in range(len(name) - _GRAM + 1)}:
-                places = found.get(gram)
-                if places is None:
-                    places = found[gram] = array("I")
-                places.append(place)
-        return found
-
-    def _test_of(self, shape: Shape) -> Callable[[str], object]:
-        """Return what tells whether a name matches, fast where names are short."""
-        if len(self.names) <= FEW or shape.shortest + len(shape.parts) > _MOST_TOKENS:
+    def _test_of(self, shape: Shape, count: int) -> Callable[[str], object]:
+        """Return what tells whether one of so many names matches, fast where they are short."""
+        if count <= FEW or shape.shortest + len(shape.parts) > _MOST_TOKENS:
             return shape.matches
+        run = shape.longest_run
+        if shape.parts == ((), tuple(run), ()):
+            return lambda name: run in name
         by_re = _expression(shape).match
-        shortest = max(shape.shortest, 1)
-        if shortest * self._longest <= SEARCHED_BY_RE:
+        most = SEARCHED_BY_RE // max(shape.shortest, 1)
+        if self._longest <= most:
             return by_re
-        most = SEARCHED_BY_RE // shortest
         return lambda name: by_re(name) if len(name) <= most else shape.matches(name)
+
+
+def _rarest_run(shape: Shape, names: Sequence[str]) -> str | None:
+    """Return the text of a shape that fewest names hold, None if too many hold each."""
+    step = len(names) // _SAMPLE
+    sample = "\n".join(names[::step])
+    runs = sorted(shape.runs, key=len, reverse=True)[:_RUNS_TRIED]
+    count, run = min(((sample.count(run), run) for run in runs), default=(len(names), ""))
+    return run if count * step * _COMMON <= len(names) else None
+
+
+def _joined(names: Sequence[str]) -> tuple[str, str] | None:
+    """Return all names in one text, and what stands between them and in none of them."""
+    for separator in _SEPARATORS:
+        text = separator.join(names)
+        if text.count(separator) == len(names) - 1:
+            return text, separator
+    return None
+
+
+def _holding(run: str, text: str, separator: str) -> list[str]:
+    """Return the joined names that hold a text."""
+    found: list[str] = []
+    if separator in run:
+        return found
+    place = text.find(run)
+    while place >= 0:
+        start, end = text.rfind(separator, 0, place) + 1, text.find(separator, place)
+        if end < 0:
+            found.append(text[start:])
+            break
+        found.append(text[start:end])
+        place = text.find(run, end)
+    return found
 
 
 def _expression(shape: Shape) -> re.Pattern[str]:
