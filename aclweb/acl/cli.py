@@ -29,6 +29,7 @@ from aclweb.acl.commands import (
 )
 from aclweb.acl.commands.console import BAD_INPUT, INTERRUPTED, READER_LEFT, UsageError, hush, tell
 from aclweb.acl.commands.inputs import Inputs
+from aclweb.acl.commands.progress import PROGRESS
 from aclweb.acl.model import AclError
 from aclweb.acl.problems import NotationError, shown
 
@@ -93,6 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
+    finally:
+        PROGRESS.end()
 
 
 def _run(arguments: Sequence[str]) -> int:

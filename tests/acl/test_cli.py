@@ -8,12 +8,15 @@ import os
 import subprocess
 import sys
 import sysconfig
+import time
 from pathlib import Path
 
 import pytest
 
 from aclweb.acl.cli import COMMANDS, main
+from aclweb.acl.commands import progress
 from aclweb.acl.commands.console import with_progress
+from aclweb.acl.commands.progress import PROGRESS
 from aclweb.acl.model import AccessRequest, AclBinding
 from aclweb.acl.notation import OUTPUTS, read_acls, write_acls
 from tests.builders import allow, ask, deny, read, write
@@ -746,18 +749,72 @@ def test_audit_reads_nothing_when_one_log_is_missing(run):
     assert err.startswith("missing: The file cannot be read")
 
 
-def test_long_work_shows_progress_to_a_terminal_and_to_nothing_else(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
+READING_CALLS = {
+    name: call for name, call in BARE_CALLS.items() if {"--acls", "check", "principal"} & {*call}
+}
+"""The calls that read a file."""
 
-    for stream, shown in (
-        (Terminal(), "\rDecided: 10,000 of 10,001\rDecided: 10,001 of 10,001\n"),
-        (io.StringIO(), ""),
-    ):
+
+@pytest.mark.parametrize("name", READING_CALLS)
+def test_every_command_that_reads_tells_what_it_is_at(run, monkeypatch, name):
+    stages: list[str] = []
+    monkeypatch.setattr(PROGRESS, "at", stages.append)
+    acls("a", BOB_READS)
+    requests("r", read("User:bob", "orders"))
+    lines("s", {"id": "1", "acls": [], "request": read("User:a", "t").as_dict(), "expected": "DENIED"})
+    lines("names", "CN=bob")
+    assert run(*READING_CALLS[name])[0] == 0
+
+    assert stages[0].startswith("Reading ")
+    assert "Printing" in stages
+
+
+def test_counted_work_tells_how_far_it_is(monkeypatch):
+    stages: list[str] = []
+    monkeypatch.setattr(PROGRESS, "at", stages.append)
+
+    assert list(with_progress(range(201), what="Decided")) == list(range(201))
+    assert stages == ["Decided: 100 of 201", "Decided: 200 of 201"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_long_work_shows_on_a_terminal_what_it_is_at_and_leaves_nothing_behind(monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN", 0.001)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    line = progress.Progress()
+    line.at("Reading a")
+    while "Reading a (0 s)" not in terminal.getvalue():
+        time.sleep(0.001)
+    line.at("Working")
+    while "Working (0 s)" not in terminal.getvalue():
+        time.sleep(0.001)
+    line.end()
+
+    written = terminal.getvalue()
+    assert "\n" not in written
+    assert written.endswith("\r" + " " * len("Working (0 s)") + "\r")
+    time.sleep(0.01)
+    assert terminal.getvalue() == written
+
+
+def test_work_that_nobody_watches_shows_nothing(monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN", 0.001)
+    file, terminal = io.StringIO(), Terminal()
+    for stream, hush in ((file, False), (terminal, True)):
         monkeypatch.setattr(sys, "stderr", stream)
-        assert list(with_progress(range(10_001), what="Decided")) == list(range(10_001))
-        assert stream.getvalue() == shown
+        line = progress.Progress()
+        if hush:
+            line.hush()  # as where the answers go to the terminal
+        line.at("Working")
+        time.sleep(0.02)
+        line.end()
+
+        assert stream.getvalue() == ""
 
 
 # Bad input.

@@ -15,6 +15,7 @@ from errno import EBADF
 from io import RawIOBase
 from typing import BinaryIO, TypeVar
 
+from aclweb.acl.commands.progress import PROGRESS
 from aclweb.acl.explain import name_text
 from aclweb.acl.model import AccessRequest, AclError
 from aclweb.acl.problems import shown
@@ -22,7 +23,7 @@ from aclweb.acl.problems import shown
 DONE, DID_NOT_HOLD, BAD_INPUT = 0, 1, 2
 # What a shell reports of a program that was interrupted, or whose reader went away.
 INTERRUPTED, READER_LEFT = 130, 141
-PROGRESS_STEP = 10_000
+PROGRESS_STEP = 100
 
 Item = TypeVar("Item")
 
@@ -50,6 +51,10 @@ def emit_text(text: str) -> None:
 def _output() -> BinaryIO:
     if sys.stdout is None:
         raise OSError(EBADF, "standard output is closed")
+    if sys.stdout.isatty():
+        PROGRESS.hush()
+    else:
+        PROGRESS.at("Printing")
     out: BinaryIO = sys.stdout.buffer
     if isinstance(out, RawIOBase):
         # As with PYTHONUNBUFFERED: each line would be a call of the system, and one that is cut short goes unseen.
@@ -66,6 +71,7 @@ def tell(*messages: str) -> None:
     """Print messages to standard error, one line each; the exit status stays when nobody can read them."""
     if sys.stderr is None:
         return
+    PROGRESS.wipe()
     with suppress(OSError):
         for message in messages:
             line = message.replace("\r", "\\r").replace("\n", "\\n")
@@ -90,20 +96,10 @@ def request_text(request: AccessRequest) -> str:
 def with_progress(items: Iterable[Item], *, what: str) -> Iterator[Item]:
     """Pass `items` on, and count them on standard error when that is a terminal."""
     total = f" of {len(items):,}" if isinstance(items, Sized) else ""
-    count = 0
     for count, item in enumerate(items, start=1):
         yield item
         if count % PROGRESS_STEP == 0:
-            show_progress(f"\r{what}: {count:,}{total}")
-    if count >= PROGRESS_STEP:
-        show_progress(f"\r{what}: {count:,}{total}\n")
-
-
-def show_progress(text: str) -> None:
-    """Write to standard error if a person watches it, and nothing otherwise."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        sys.stderr.write(text)
-        sys.stderr.flush()
+            PROGRESS.at(f"{what}: {count:,}{total}")
 
 
 def hush() -> None:

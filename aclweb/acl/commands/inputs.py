@@ -11,8 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from aclweb.acl.commands.console import UsageError, show_progress, tell
+from aclweb.acl.commands.console import UsageError, one_line, tell
 from aclweb.acl.commands.options import why_not_decided
+from aclweb.acl.commands.progress import PROGRESS
 from aclweb.acl.delta import Delta
 from aclweb.acl.explain import says
 from aclweb.acl.model import AccessRequest, AclBinding
@@ -21,7 +22,6 @@ from aclweb.acl.problems import NotationError, Problems, shown
 from aclweb.acl.profiles import Rules
 
 STANDARD_INPUT = "-"
-BIG_FILE_BYTES = 10_000_000
 
 Read = TypeVar("Read")
 
@@ -103,6 +103,7 @@ class Inputs:
 
     def read_bytes(self, path: str) -> bytes:
         """Return the content of a file; raise NotationError if it cannot be read."""
+        PROGRESS.at(f"Reading {one_line(path)}")
         if path == STANDARD_INPUT:
             if self._has_standard_input:
                 raise UsageError("Standard input ('-') is given for two files; give a file for one of them.")
@@ -120,6 +121,7 @@ class Inputs:
         if self._problems:
             raise NotationError(*self._problems)
         tell(*self._remarks)
+        PROGRESS.at("Working")
 
     def _why_not_decided(self, binding: AclBinding) -> str | None:
         return why_not_decided(binding, self.rules)
@@ -127,8 +129,7 @@ class Inputs:
     def _read(self, path: str, read: Callable[[str], Read], nothing: Read) -> Read:
         try:
             data = self.read_bytes(path)
-            if len(data) >= BIG_FILE_BYTES:
-                show_progress(f"Reading {path}, {len(data) // 1_000_000:,} MB\n")
+            PROGRESS.at(f"Reading {one_line(path)}, {len(data) / 1_000_000:,.0f} MB")
             text, problems = decoded(data, path)
             del data  # beside the text, a big file would stand in memory twice
             if not problems:
