@@ -1,31 +1,43 @@
-"""What is wrong, wasted or dangerous in the ACLs in force? Worked out once a revision, never while a page waits.
+"""What is wrong, wasted or dangerous in the ACLs in force, page by page, and is it there yet?
 
-At a hundred thousand ACLs that takes ten seconds of a processor. So a large cluster's
-findings are worked out by a thread of the process that was first asked, and until they are
-there the answer is that they are not there yet; a small cluster's are at hand at once.
+The findings of a large cluster are worked out by a worker (`searching`), which is told when
+a reading was stored and when somebody asks and nothing is there; a small cluster's are
+worked out at once. No page waits, and none reads more findings than it shows.
 """
 
 from __future__ import annotations
 
-import logging
-import threading
-import weakref
+import json
+import os
+import socket
+import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import overload
 
-from aclweb.acl.lint import RULES, lint_all
-from aclweb.acl.model import AclBinding, ResourceType
-from aclweb.acl.notation import binding_key
-from aclweb.acl.profiles import Rules
-from aclweb.acl.redundancy import SHADOWED, redundant, removable
-from aclweb.acl.universe import Names
-from aclweb.inventory.current import Holdings, InForce
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from django.utils import timezone
 
-logger = logging.getLogger(__name__)
+from aclweb.acl.lint import RULES
+from aclweb.acl.model import AclBinding
+from aclweb.acl.notation import binding_from_dict, binding_key
+from aclweb.inventory import searching, tasks
+from aclweb.inventory.current import InForce
+from aclweb.inventory.fields import escape
+from aclweb.inventory.found import Found, Search
+from aclweb.inventory.models import Cluster
+from aclweb.inventory.searching import SEVERITIES
+
+__all__ = ["AT_ONCE", "SEVERITIES", "Findings", "Row", "again", "findings", "proposal"]
 
 # So many ACLs are looked through within a tenth of a second or two.
 AT_ONCE = 1_000
 
-SEVERITIES = ("error", "warning", "info")
+# Whoever has waited so long tells a worker again: the message may be lost.
+RUNG_AGAIN_AFTER = timedelta(seconds=60)
 
 _TITLES = {
     "implied": "Another ACL says it already",
@@ -33,94 +45,203 @@ _TITLES = {
     "harmless-duplicate": "A right that another right brings",
     "unreachable": "No client or resource can have this name",
     "orphan": "It covers nothing that exists now",
+    "consolidate-operations": "All for every operation",
+    "consolidate-prefix": "One prefix for several names",
+    "consolidate-hosts": "One range for several hosts",
 }
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One ACL that breaks one rule of lint, or that could go.
+class Row:
+    """One finding as a list shows it; `number` is its own, `key` is of its ACL."""
 
-    by: the ACLs that the sentence speaks of. key: of the ACL, as rows of lists have it.
-    """
-
+    number: int
     rule: str
     severity: str
     title: str
     sentence: str
     acl: AclBinding
     by: tuple[AclBinding, ...]
-    key: str
+    can_go: bool
+    extra: int
+    counterexample: str
+
+    @property
+    def key(self) -> str:
+        return binding_key(self.acl)
 
 
 @dataclass(frozen=True)
 class Findings:
-    """All findings, errors first; `removable` can all go at once without changing a decision."""
+    """The findings of a revision: there, failed (`problem`), or still being worked out since `asked_at`."""
 
-    rows: tuple[Finding, ...]
-    removable: tuple[AclBinding, ...]
+    search: Search
+
+    @property
+    def asked_at(self) -> datetime:
+        return self.search.asked_at
+
+    @property
+    def problem(self) -> str:
+        return self.search.problem
+
+    @property
+    def is_done(self) -> bool:
+        return self.search.done_at is not None
+
+    def count(self) -> Counts:
+        """Return how many there are of each kind."""
+        counted: dict[str, int] = dict.fromkeys(SEVERITIES, 0)
+        proposals = can_go = 0
+        rows = self._found.values("is_proposal", "severity", "can_go").order_by()
+        for row in rows.annotate(number=Count("pk")):
+            if row["is_proposal"]:
+                proposals += row["number"]
+                continue
+            counted[row["severity"]] += row["number"]
+            can_go += row["number"] if row["can_go"] else 0
+        return Counts(counted, can_go, proposals)
+
+    def told(self, *, severity: str = "", rule: str = "", text: str = "") -> Told:
+        """Return the findings with this severity and rule whose principal or resource holds the text."""
+        found = self._found.filter(is_proposal=False)
+        if severity:
+            found = found.filter(severity=severity)
+        if rule:
+            found = found.filter(rule=rule)
+        if text:
+            # Django leaves the text of such a filter as it is, and the column holds escapes.
+            found = found.filter(names__contains=escape(text.casefold()))
+        return Told(found)
+
+    @property
+    def can_go(self) -> Told:
+        """What can all go at once without changing a decision."""
+        return Told(self._found.filter(can_go=True))
+
+    @property
+    def proposals(self) -> Told:
+        """The ACLs that could each stand for several."""
+        return Told(self._found.filter(is_proposal=True))
+
+    @property
+    def _found(self) -> QuerySet[Found]:
+        return Found.objects.filter(search=self.search)
 
 
-class FindingsError(Exception):
-    """The findings could not be worked out; the message is for whoever asked."""
+@dataclass(frozen=True)
+class Counts:
+    """How many findings there are; `can_go` of them are of ACLs that can go, `proposals` come on top."""
+
+    by_severity: dict[str, int]
+    can_go: int
+    proposals: int
+
+    @property
+    def total(self) -> int:
+        return sum(self.by_severity.values())
+
+
+class Told(Sequence[Row]):
+    """Findings in their order, of which only those are read that are asked for."""
+
+    def __init__(self, found: QuerySet[Found]) -> None:
+        self._found = found.order_by("place")
+        self._length: int | None = None
+
+    def __len__(self) -> int:
+        if self._length is None:
+            self._length = self._found.count()
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Row]: ...
+
+    def __getitem__(self, place: int | slice) -> Row | list[Row]:
+        if isinstance(place, slice):
+            return [_row(found) for found in self._found[place]]
+        return _row(self._found[place])
+
+    def by_rule(self) -> list[tuple[str, str, str, int]]:
+        """Return severity, rule, its title and how many there are, those of most first."""
+        counted = self._found.order_by().values("severity", "rule").annotate(number=Count("pk"))
+        rows = [(row["severity"], row["rule"], title(row["rule"]), row["number"]) for row in counted]
+        self._length = sum(row[3] for row in rows)
+        return sorted(rows, key=lambda row: (-row[3], row[1]))
+
+
+def title(rule: str) -> str:
+    """Return what a rule is about, in a few words."""
+    return _TITLES.get(rule) or (RULES[rule].title if rule in RULES else rule)
 
 
 def findings(here: InForce) -> Findings | None:
-    """Return the findings, or None while they are being worked out. Raises FindingsError."""
-    with _lock:
-        kept = _kept.get(here.holdings)
-        if kept is not None and kept[0] == here.rules:
-            return _told(kept[1])
-        if len(here.index) > AT_ONCE:
-            if (here.holdings, here.rules) not in _under_way:
-                _under_way.add((here.holdings, here.rules))
-                threading.Thread(target=_work_out, args=(here,), name="aclweb-findings", daemon=True).start()
-            return None
-    return _told(_work_out(here))
-
-
-def look_through(here: InForce) -> Findings:
-    """Work the findings out."""
-    holdings = here.holdings
-    names = Names(
-        topics=holdings.names[ResourceType.TOPIC],
-        groups=holdings.names[ResourceType.GROUP] if here.groups_known else (),
-    )
-    wasted = list(redundant(here.index, here.rules, names))
-    # Both tell of an ALLOW under a DENY; it is shown once.
-    found = [
-        _finding(each.rule, each.severity, each.sentence, each.acl, each.by)
-        for each in lint_all(here.index, here.rules)
-        if each.rule != SHADOWED
-    ]
-    found += [_finding(each.rule, each.severity, each.sentence, each.acl, each.by) for each in wasted]
-    found.sort(key=lambda each: (SEVERITIES.index(each.severity), each.rule))
-    return Findings(tuple(found), removable(wasted))
-
-
-_lock = threading.Lock()
-# One answer for each revision in memory, under the rules it was asked for last; None if that failed.
-_kept: weakref.WeakKeyDictionary[Holdings, tuple[Rules, Findings | None]] = weakref.WeakKeyDictionary()
-_under_way: set[tuple[Holdings, Rules]] = set()
-
-
-def _work_out(here: InForce) -> Findings | None:
-    found = None
-    try:
-        found = look_through(here)
-    except Exception:  # told on the page, and to whoever runs the site
-        logger.exception("The findings of cluster %s could not be worked out.", here.cluster.slug)
-    with _lock:
-        _kept[here.holdings] = (here.rules, found)
-        _under_way.discard((here.holdings, here.rules))
-    return found
-
-
-def _told(found: Findings | None) -> Findings:
+    """Return the findings as far as they are, and see that they will be; None for a cluster never read."""
+    cluster = here.cluster
+    if here.revision is None:
+        return None
+    found = searching.search_of(cluster)
     if found is None:
-        raise FindingsError("The findings of this revision could not be worked out; the site's log says why.")
-    return found
+        found = searching.begin(cluster, here.revision)
+        _start(cluster, here)
+        found.refresh_from_db()
+    elif _is_waited_for(found):
+        rung = Search.objects.filter(pk=found.pk, rung_at=found.rung_at).update(rung_at=timezone.now())
+        if rung:
+            _ring(cluster)
+    return Findings(found)
 
 
-def _finding(rule: str, severity: str, sentence: str, acl: AclBinding, by: tuple[AclBinding, ...]) -> Finding:
-    title = _TITLES.get(rule) or RULES[rule].title
-    return Finding(rule, severity, title, sentence, acl, by, binding_key(acl))
+def proposal(cluster: Cluster, number: int) -> Row | None:
+    """Return one proposal of the newest findings; None where it is gone, because the cluster was read anew."""
+    found = Found.objects.filter(pk=number, search__cluster=cluster, is_proposal=True).first()
+    return _row(found) if found is not None else None
+
+
+def again(here: InForce) -> None:
+    """Have findings that could not be worked out tried once more; does nothing for any others."""
+    found = searching.search_of(here.cluster) if here.revision is not None else None
+    if found is None or not found.problem:
+        return
+    now = timezone.now()
+    mine = Search.objects.filter(pk=found.pk, done_at__isnull=True).exclude(problem="")
+    if mine.update(problem="", asked_at=now, rung_at=now):
+        _start(here.cluster, here)
+
+
+def _start(cluster: Cluster, here: InForce) -> None:
+    if len(here.index) <= AT_ONCE:
+        searching.search(cluster, owner=f"page {socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}")
+    else:
+        _ring(cluster)
+
+
+def _ring(cluster: Cluster) -> None:
+    # Where no queue can be reached, whoever waits asks again.
+    transaction.on_commit(partial(tasks.search.delay, cluster.pk), robust=True)
+
+
+def _is_waited_for(found: Search) -> bool:
+    if found.done_at is not None or found.problem:
+        return False
+    now = timezone.now()
+    is_held = found.lease_until is not None and found.lease_until > now
+    return not is_held and found.rung_at < now - RUNG_AGAIN_AFTER
+
+
+def _row(found: Found) -> Row:
+    return Row(
+        number=found.pk,
+        rule=found.rule,
+        severity=found.severity,
+        title=title(found.rule),
+        sentence=found.sentence,
+        acl=binding_from_dict(json.loads(found.acl)),
+        by=tuple(binding_from_dict(given) for given in json.loads(found.by)),
+        can_go=found.can_go,
+        extra=found.extra,
+        counterexample=found.counterexample,
+    )

@@ -18,6 +18,8 @@ from django.db.models import Q
 
 from aclweb.clusters import ClusterState, SourceKind
 from aclweb.inventory.fields import EncryptedJSONField, KafkaTextField
+from aclweb.inventory.found import Found as Found
+from aclweb.inventory.found import Search as Search
 
 
 class ClusterManager(models.Manager["Cluster"]):

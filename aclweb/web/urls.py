@@ -52,5 +52,6 @@ urlpatterns: list[URLPattern] = [
     path("changes/CR-<int:number>/act/", changes.act, name="change-act"),
     path("events/", events.index, name="events"),
     path("c/<slug:slug>/findings/", findings.index, name="findings"),
+    path("c/<slug:slug>/findings/again/", findings.again, name="findings-again"),
     path("c/<slug:slug>/insights/", insights.index, name="insights"),
 ]

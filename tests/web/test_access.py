@@ -92,6 +92,7 @@ TABLE: dict[str, Row] = {
     ),
     "compare": Row(f"{C}compare/?other=test-eu", SEEN),
     "findings": Row(f"{C}findings/", SEEN),
+    "findings-again": Row(f"{C}findings/again/", (302, 404, 302, 302, 302, 302), "post"),
     "insights": Row(f"{C}insights/", SEEN),
     "changes": Row("/changes/", OWN),
     "change": Row("/changes/CR-{change}/", SEEN),

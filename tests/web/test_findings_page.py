@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import re
-import threading
 
 import pytest
 
 from aclweb.clusters import TopicInfo
-from aclweb.inventory import current, findings
-from aclweb.inventory.models import Cluster
+from aclweb.inventory import findings, searching, tasks
+from aclweb.inventory.models import Cluster, Found, Search
 from aclweb.inventory.sync import sync
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
@@ -24,6 +22,8 @@ RULES = [
     SHADOWED,
     allow("User:eli", "READ", "order", pattern="PREFIXED"),
     deny("User:fay", "READ", "stock", host="fays-laptop"),
+    *(allow("User:gus", "READ", f"parts.{name}") for name in ("eu", "us", "asia")),
+    *(allow("User:hal", "WRITE", "stock", host=f"10.0.0.{last}") for last in (6, 7)),
 ]
 
 
@@ -70,67 +70,109 @@ def test_filters_stand_in_the_address(address, browser, query, expected):
 
 
 def test_what_can_go_becomes_a_draft_that_changes_nothing(address, browser, cluster):
-    page = browser.get(address)
+    page = browser.get(address, {"show": "can-go"})
     keys = re.findall(r'name="remove_key" value="([0-9a-f]+)"', page.content.decode())
 
     draft = browser.post(f"/c/{cluster.slug}/what-if/", {"remove_key": keys})
 
-    assert page.context["removable"] == len(keys) == len(draft.context["draft"].lines)
+    assert page.context["counts"].can_go == len(keys) == len(draft.context["draft"].lines)
     assert {IMPLIED, SHADOWED} <= {line.binding for line in draft.context["draft"].lines}
     impact = draft.context["preview"].impact
     assert not any(impact[kind] for kind in ("gains", "loses", "depends"))
 
 
-def test_somebody_who_only_looks_is_offered_no_draft(address, cho, signed_in):
-    page = signed_in(cho).get(address)
+def test_what_two_finders_tell_of_one_acl_is_listed_once(address, browser):
+    page = browser.get(address, {"text": "fay"})
+    going = browser.get(address, {"show": "can-go"})
+
+    assert [rule for rule, _ in rules_of(page) if rule in ("dead", "host-never-matches")] == [
+        "host-never-matches"
+    ]
+    assert ("host-never-matches", "User:fay") in rules_of(going)
+
+
+def test_a_proposal_tells_what_it_would_change_and_becomes_exactly_that_draft(address, browser, cluster):
+    page = browser.get(address, {"show": "fewer"})
+
+    wider, exact = sorted(page.context["page"].rows, key=lambda row: row.extra == 0)
+    assert wider.acl == allow("User:gus", "READ", "parts.", pattern="PREFIXED")
+    assert "User:gus could then" in wider.counterexample
+    assert "starts with parts." in wider.counterexample
+    assert wider.counterexample in page.content.decode()
+    assert exact.acl == allow("User:hal", "WRITE", "stock", host="10.0.0.6/31")
+    assert "It gives nobody more access" in page.content.decode()
+    for row, differs in ((wider, True), (exact, False)):
+        assert f"?proposal={row.number}" in page.content.decode()
+        draft = browser.get(f"/c/{cluster.slug}/what-if/", {"proposal": row.number}).context
+        assert set(draft["draft"].delta.add) == {row.acl}
+        assert set(draft["draft"].delta.remove) == set(row.by)
+        # The text of a range is no client's address.
+        gains = [gain for gain in draft["preview"].impact["gains"] if "/" not in gain["host"]]
+        assert bool(gains) == differs
+
+
+@pytest.mark.parametrize("number", ["0", "9" * 18, "x", ""])
+def test_a_proposal_that_is_gone_is_told(address, browser, cluster, number):
+    page = browser.get(f"/c/{cluster.slug}/what-if/", {"proposal": number})
 
     assert page.status_code == 200
-    assert b"remove_key" not in page.content
+    assert b"This proposal is gone" in page.content
 
 
-def test_many_acls_are_never_looked_through_in_a_request(address, browser, monkeypatch):
-    may_go_on = threading.Event()
-    look_through, worked_in = findings.look_through, []
+def test_a_proposal_for_another_cluster_is_nobodys_here(address, browser, cluster, other_cluster):
+    browser.get(address)
+    Search.objects.update(cluster=other_cluster)
 
-    def slow(here):
-        worked_in.append(threading.current_thread())
-        assert may_go_on.wait(20)
-        return look_through(here)
+    page = browser.get(f"/c/{cluster.slug}/what-if/", {"proposal": Found.objects.get(acl__contains="/31").pk})
 
+    assert b"This proposal is gone" in page.content
+
+
+def test_somebody_who_only_looks_is_offered_no_draft(address, cho, signed_in):
+    pages = [signed_in(cho).get(address, {"show": show}) for show in ("can-go", "fewer")]
+
+    assert [page.status_code for page in pages] == [200, 200]
+    assert all(page.context["page"].rows for page in pages)
+    assert not any(b"remove_key" in page.content or b"?proposal=" in page.content for page in pages)
+
+
+def test_many_acls_are_never_looked_through_in_a_request(
+    address, browser, cluster, monkeypatch, django_capture_on_commit_callbacks
+):
+    rung = []
     monkeypatch.setattr(findings, "AT_ONCE", 1)
-    monkeypatch.setattr(findings, "look_through", slow)
+    monkeypatch.setattr(tasks.search, "delay", rung.append)
 
-    first = browser.get(address)
-    second = browser.get(address)
-    may_go_on.set()
-    for thread in threading.enumerate():
-        if thread.name == "aclweb-findings":
-            thread.join(20)
+    with django_capture_on_commit_callbacks(execute=True):
+        waiting = [browser.get(address) for _ in range(2)]
+    tasks.search(cluster.pk)
     done = browser.get(address)
 
-    assert first.context["under_way"]
-    assert second.context["under_way"]
-    assert b"Being worked out" in first.content
-    assert b'hx-trigger="every 2s"' in first.content
-    assert b'http-equiv="refresh"' in first.content
-    assert worked_in != [threading.current_thread()]
-    assert len(worked_in) == 1
+    assert rung == [cluster.pk]
+    for page in waiting:
+        assert b"Being worked out since" in page.content
+        assert b'hx-trigger="every 2s"' in page.content
+        assert b'http-equiv="refresh"' in page.content
     assert done.context["page"].total
+    assert b"every 2s" not in done.content
 
 
-def test_findings_that_failed_are_told_and_not_tried_at_every_request(address, browser, monkeypatch):
-    tried = []
+def test_findings_that_failed_are_told_and_tried_again_only_when_asked(address, browser, monkeypatch):
+    tried, look_through = [], searching.look_through
 
-    def broken(here):
+    def broken(here, **_):
         tried.append(here)
         raise RuntimeError("no")
 
-    monkeypatch.setattr(findings, "look_through", broken)
-
+    monkeypatch.setattr(searching, "look_through", broken)
     pages = [browser.get(address) for _ in range(2)]
+    monkeypatch.setattr(searching, "look_through", look_through)
+    after = browser.post(f"{address}again/", follow=True)
 
-    assert all(b"could not be worked out" in page.content for page in pages)
+    assert all(b"could not be worked out: RuntimeError" in page.content for page in pages)
+    assert all(b"Try again" in page.content for page in pages)
     assert len(tried) == 1
+    assert after.context["page"].total
 
 
 def test_a_new_declaration_is_counted_with_at_once(address, browser, cluster):
@@ -165,11 +207,14 @@ def test_the_page_needs_few_queries(address, browser, django_assert_max_num_quer
         browser.get(address)
 
 
-def test_findings_of_a_revision_that_is_gone_are_forgotten(address, browser):
+def test_a_page_of_many_findings_reads_only_its_own(address, browser, monkeypatch):
     browser.get(address)
-    held = len(findings._kept)
-    current.forget()
-    gc.collect()
+    read = []
+    row = findings._row
+    monkeypatch.setattr("aclweb.web.views.findings.ROWS_A_PAGE", 2)
+    monkeypatch.setattr(findings, "_row", lambda found: read.append(found) or row(found))
 
-    assert held >= 1
-    assert len(findings._kept) < held
+    page = browser.get(address, {"page": 2})
+
+    assert page.context["page"].total > 4
+    assert len(read) == 2

@@ -1,26 +1,32 @@
-"""What is wrong, wasted or dangerous in the ACLs of a cluster, and what of it can simply go?"""
+"""What is wrong, wasted or dangerous in the ACLs of a cluster, what can simply go, and what could be fewer?"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.views.decorators.http import require_GET
+from django.shortcuts import redirect
+from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
-from aclweb.acl.notation import binding_key
 from aclweb.inventory import current
-from aclweb.inventory.findings import SEVERITIES, Finding, Findings, FindingsError, findings
+from aclweb.inventory import findings as finding
+from aclweb.inventory.findings import SEVERITIES, Findings, Told
 from aclweb.web.acl_filters import Choice, Facet, with_field, without
+from aclweb.web.draft import MOST_LINES
 from aclweb.web.htmx import render_page
 from aclweb.web.paging import page_asked, slice_page
 
 ROWS_A_PAGE = 25
+# Each can name many ACLs that it would stand for.
+PROPOSALS_A_PAGE = 10
 # Rules that one draft removes: a reviewer reads each of them.
 MOST_REMOVED = 200
+
+CAN_GO, FEWER = "can-go", "fewer"
 
 
 @login_required
@@ -29,47 +35,61 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     """List the findings that the address asks for, worst first."""
     cluster = access.cluster_or_404(request.user, slug)
     here = current.in_force(cluster)
-    context: dict[str, Any] = {"cluster": cluster, "in_force": here}
-    try:
-        found = findings(here)
-    except FindingsError as error:
-        context["problem"] = str(error)
-    else:
-        context["under_way"] = found is None
-        if found is not None:
-            context |= _listed(request.GET, found)
-            context["may_request"] = access.may(request.user, "request", cluster)
+    found = finding.findings(here)
+    context: dict[str, Any] = {"cluster": cluster, "in_force": here, "found": found}
+    if found is not None and found.is_done:
+        context |= _listed(request.GET, found)
+        context["may_request"] = access.may(request.user, "request", cluster)
     return render_page(request, "findings/index.html", "findings/_list.html", context, section="insights")
 
 
+@login_required
+@require_http_methods(["GET", "POST"])
+def again(request: HttpRequest, slug: str) -> HttpResponse:
+    """Have findings that could not be worked out tried once more."""
+    cluster = access.cluster_or_404(request.user, slug)
+    if request.method == "POST":
+        finding.again(current.in_force(cluster))
+    return redirect("findings", slug=slug)
+
+
 def _listed(query: QueryDict, found: Findings) -> dict[str, Any]:
+    counts = found.count()
+    show = query.get("show", "")
+    context: dict[str, Any] = {
+        "counts": counts,
+        "counted": [(word, number) for word, number in counts.by_severity.items() if number],
+        "show": show if show in (CAN_GO, FEWER) else "",
+    }
+    if show == CAN_GO:
+        going = found.can_go
+        return context | {
+            "page": slice_page(going, page_asked(query), ROWS_A_PAGE),
+            "removed_keys": [row.key for row in going[:MOST_REMOVED]],
+        }
+    if show == FEWER:
+        return context | {
+            "page": slice_page(found.proposals, page_asked(query), PROPOSALS_A_PAGE),
+            "most_replaced": MOST_LINES - 1,  # and the one that stands for them
+        }
     wanted = {name: query.get(name, "") for name in ("severity", "rule", "text")}
-    text = wanted["text"].casefold()
-    rows = [
-        row
-        for row in found.rows
-        if wanted["severity"] in ("", row.severity)
-        and wanted["rule"] in ("", row.rule)
-        and (text in row.acl.principal.casefold() or text in row.acl.resource_name.casefold())
-    ]
-    counted = Counter(row.severity for row in found.rows)
-    return {
-        "total": len(found.rows),
-        "counted": [(severity, counted[severity]) for severity in SEVERITIES if counted[severity]],
-        "page": slice_page(rows, page_asked(query), ROWS_A_PAGE),
-        "facets": _facets(query, rows),
+    told = found.told(**wanted)
+    return context | {
+        "facets": _facets(query, told),
+        "page": slice_page(told, page_asked(query), ROWS_A_PAGE),
         "is_filtered": any(wanted.values()),
         "text": wanted["text"],
         "kept": [(name, wanted[name]) for name in ("severity", "rule") if wanted[name]],
-        "removable": len(found.removable),
-        "removed_keys": [binding_key(binding) for binding in found.removable[:MOST_REMOVED]],
     }
 
 
-def _facets(query: QueryDict, rows: Sequence[Finding]) -> list[Facet]:
-    titles = {row.rule: row.title for row in rows}
-    rules = Counter(row.rule for row in rows)
-    severities = Counter(row.severity for row in rows)
+def _facets(query: QueryDict, told: Told) -> list[Facet]:
+    counted = told.by_rule()
+    severities, rules, titles = Counter[str](), Counter[str](), {}
+    for severity, rule, title, number in counted:
+        severities[severity] += number
+        rules[rule] += number
+        titles[rule] = title
     return [
         Facet(
             "Severity",

@@ -23,11 +23,11 @@ from aclweb.acl.profiles import Rules
 from aclweb.changes import preview as previews
 from aclweb.changes import review
 from aclweb.changes.models import ChangeError
-from aclweb.inventory import current
+from aclweb.inventory import current, findings
 from aclweb.inventory.current import InForce
 from aclweb.inventory.models import Cluster, StoredAcl
 from aclweb.web import effects
-from aclweb.web.draft import Draft, Line, RuleForm, hints, read_draft
+from aclweb.web.draft import Draft, Fault, Line, RuleForm, hints, read_draft
 from aclweb.web.htmx import render_page
 from aclweb.web.paging import page_asked, slice_page
 
@@ -50,7 +50,12 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     cluster = cluster_or_404(request.user, slug)
     data = request.POST if request.method == "POST" else request.GET
     in_force = current.in_force(cluster)
-    draft = read_draft(_with_removals(data, cluster), in_force)
+    draft = read_draft(_with_proposal(_with_removals(data, cluster), cluster), in_force)
+    if "proposal" in data and draft.is_empty:
+        gone = Fault(
+            "This proposal is gone: the cluster was read anew since. The findings list those of now."
+        )
+        draft = replace(draft, faults=(*draft.faults, gone))
     form = RuleForm(data, rules=in_force.rules)
     if "add_rule" not in data or not form.is_touched:
         form = RuleForm(initial=_prefill(data), rules=in_force.rules)
@@ -184,6 +189,20 @@ def _with_removals(data: QueryDict, cluster: Cluster) -> QueryDict:
     rows = StoredAcl.objects.filter(cluster=cluster, removed_in__isnull=True, key__in=keys)
     for binding in current.bindings_of(rows.values_list(*current.BINDING_COLUMNS)):
         whole.appendlist("line", Line("remove", binding).as_text())
+    return whole
+
+
+def _with_proposal(data: QueryDict, cluster: Cluster) -> QueryDict:
+    """Return the form with the proposal of the findings that a link names put in as its ACLs."""
+    number = data.get("proposal", "")
+    known = number.isascii() and number.isdecimal() and len(number) < 19
+    found = findings.proposal(cluster, int(number)) if known else None
+    if found is None:
+        return data
+    whole = data.copy()
+    for op, bindings in (("add", (found.acl,)), ("remove", found.by)):
+        for binding in bindings:
+            whole.appendlist("line", Line(op, binding).as_text())
     return whole
 
 

@@ -1,0 +1,70 @@
+"""What was found wrong, wasted or dangerous in the ACLs of a revision: one search, and a row for each finding.
+
+A search belongs to one revision, read under certain rules by a certain version of the
+finders; its key says which. Only a cluster's newest search is kept.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from aclweb.inventory.fields import KafkaTextField
+
+
+class Search(models.Model):
+    """One look through all ACLs of a revision: asked for, done, or failed with a sentence."""
+
+    cluster = models.ForeignKey("inventory.Cluster", on_delete=models.CASCADE, related_name="searches")
+    revision = models.ForeignKey("inventory.Revision", on_delete=models.CASCADE, related_name="+")
+    # SHA-256 over the rules, whether groups are known, and the version of the finders.
+    key = models.CharField(max_length=64)
+    asked_at = models.DateTimeField()
+    # When a worker was last told. A message can be lost, so somebody who still waits tells it again.
+    rung_at = models.DateTimeField()
+    # Which worker is at it, so that two do not do the same.
+    lease_owner = models.CharField(max_length=200, blank=True)
+    lease_until = models.DateTimeField(null=True)
+    done_at = models.DateTimeField(null=True)
+    problem = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "revision", "key"], name="one_search_a_question")
+        ]
+
+    def __str__(self) -> str:
+        return f"Search of revision {self.revision_id} of cluster {self.cluster_id}"
+
+
+class Found(models.Model):
+    """One ACL that breaks a rule or could go, or one ACL that could stand for several."""
+
+    search = models.ForeignKey(Search, on_delete=models.CASCADE, related_name="found")
+    # The order of the list: errors first, then proposals, those that save most first.
+    place = models.PositiveIntegerField()
+    is_proposal = models.BooleanField(default=False)
+    rule = models.CharField(max_length=40)
+    severity = models.CharField(max_length=10)
+    sentence = models.TextField()
+    # Principal and resource name in small letters, for whoever looks for a part of them.
+    names = KafkaTextField()
+    # Canonical JSON: of the ACL, and of those that the sentence speaks of or that a proposal replaces.
+    acl = models.TextField()
+    by = models.TextField()
+    # Whether it can go together with all others of which this is true, without changing a decision.
+    can_go = models.BooleanField(default=False)
+    # Of a proposal: how many answers it would change, and one of them in a sentence.
+    extra = models.PositiveIntegerField(default=0)
+    counterexample = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["search", "place"]
+        constraints = [models.UniqueConstraint(fields=["search", "place"], name="one_finding_a_place")]
+        indexes = [
+            models.Index(fields=["search", "is_proposal", "severity", "rule"], name="findings_by_rule"),
+            models.Index(fields=["search", "place"], condition=Q(can_go=True), name="findings_that_can_go"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.severity} {self.rule}: {self.sentence}"

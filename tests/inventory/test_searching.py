@@ -1,0 +1,178 @@
+"""The findings of a revision are worked out once, stored whole, and forgotten when something newer is there."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from aclweb.acl.model import AclBinding
+from aclweb.inventory import current, findings, searching, tasks
+from aclweb.inventory import sync as syncing
+from aclweb.inventory.models import Cluster, Found, Search
+from aclweb.inventory.sync import sync
+from tests.builders import allow, deny
+from tests.inventory.readings import Answers
+
+pytestmark = pytest.mark.django_db
+
+WIDE = allow("User:bob", "READ", "orders.", pattern="PREFIXED")
+IMPLIED = allow("User:bob", "READ", "orders.eu")
+
+
+@pytest.fixture
+def read(cluster) -> Cluster:
+    sync(cluster, client=Answers([WIDE, IMPLIED]))
+    return cluster
+
+
+def found(cluster: Cluster) -> set[tuple[str, AclBinding]]:
+    told = findings.findings(current.in_force(cluster))
+    return {(row.rule, row.acl) for row in told.told()}
+
+
+def test_a_worker_finds_what_a_page_then_shows_without_working(read, monkeypatch):
+    tasks.search(read.pk)
+    monkeypatch.setattr(searching, "look_through", None)
+
+    assert ("implied", IMPLIED) in found(read)
+
+
+def test_a_reading_asks_for_its_findings_once(cluster, monkeypatch):
+    rung = []
+    monkeypatch.setattr(syncing, "connect", lambda _: Answers([WIDE, IMPLIED]))
+    monkeypatch.setattr(tasks.search, "delay", rung.append)
+
+    tasks.sync_cluster(cluster.pk)
+    tasks.search(cluster.pk)
+    tasks.sync_cluster(cluster.pk)
+
+    assert rung == [cluster.pk]
+
+
+def test_a_declaration_makes_the_next_reading_ask_anew(read, monkeypatch):
+    rung = []
+    monkeypatch.setattr(syncing, "connect", lambda _: Answers([WIDE, IMPLIED]))
+    monkeypatch.setattr(tasks.search, "delay", rung.append)
+    tasks.search(read.pk)
+    Cluster.objects.filter(pk=read.pk).update(super_users="User:bob")
+
+    tasks.sync_cluster(read.pk)
+    tasks.search(read.pk)
+
+    assert rung == [read.pk]
+    assert ("super-user-unaffected", WIDE) in found(read)
+    assert Search.objects.count() == 1
+
+
+def test_two_workers_do_not_do_the_same(read, monkeypatch):
+    looked, look_through = [], searching.look_through
+
+    def look(here, **given):
+        looked.append(here)
+        # While this one is at it, another is told the same.
+        assert not searching.search(read, owner="second")
+        return look_through(here, **given)
+
+    monkeypatch.setattr(searching, "look_through", look)
+
+    assert searching.search(read, owner="first")
+    assert not searching.search(read, owner="third")
+    assert len(looked) == 1
+
+
+def test_what_a_dead_worker_left_is_begun_anew(read):
+    row = searching.begin(read, read.revision)
+    Search.objects.filter(pk=row.pk).update(lease_owner="dead", lease_until=timezone.now() - timedelta(1))
+
+    assert searching.search(read, owner="living")
+
+
+def test_a_worker_that_lost_its_lease_stores_nothing(read, monkeypatch):
+    look_through = searching.look_through
+
+    def slow(here, **given):
+        Search.objects.update(lease_owner="somebody else")
+        return look_through(here, **given)
+
+    monkeypatch.setattr(searching, "look_through", slow)
+
+    assert not searching.search(read, owner="slow")
+    assert not Found.objects.exists()
+    assert Search.objects.get().done_at is None
+
+
+def test_what_was_overtaken_by_a_newer_reading_is_not_kept(read, monkeypatch):
+    look_through = searching.look_through
+
+    def slow(here, **given):
+        sync(read, client=Answers([WIDE, IMPLIED, allow("User:cat", "READ", "stock")]))
+        return look_through(here, **given)
+
+    monkeypatch.setattr(searching, "look_through", slow)
+    stored = searching.search(read, owner="slow")
+    monkeypatch.undo()
+
+    assert not stored
+    assert not Search.objects.exists()
+    assert ("implied", IMPLIED) in found(read)
+
+
+def test_findings_of_older_revisions_are_deleted(read):
+    searching.search(read, owner="first")
+    sync(read, client=Answers([IMPLIED]))
+    before = Found.objects.count()
+
+    searching.search(read, owner="second")
+
+    assert before
+    assert Search.objects.get().revision == read.revision
+    assert ("implied", IMPLIED) not in found(read)
+    assert set(Found.objects.values_list("search", flat=True)) == {Search.objects.get().pk}
+
+
+def test_a_lost_message_is_sent_again_after_a_while(read, monkeypatch, django_capture_on_commit_callbacks):
+    rung = []
+    monkeypatch.setattr(findings, "AT_ONCE", 0)
+    monkeypatch.setattr(tasks.search, "delay", rung.append)
+    here = current.in_force(read)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        for waited in (0, 30, 61, 0):
+            Search.objects.update(rung_at=timezone.now() - timedelta(seconds=waited))
+            findings.findings(here)
+
+    assert rung == [read.pk, read.pk]
+
+
+def test_every_acl_that_can_go_is_marked_once(cluster):
+    # Dead by its host and implied: two reasons, one ACL.
+    twice = allow("User:bob", "READ", "orders.eu", host="bobs-laptop")
+    sync(cluster, client=Answers([WIDE, twice, deny("User:dan", "READ", "x", host="dans-laptop")]))
+    searching.search(cluster, owner="me")
+
+    told = findings.findings(current.in_force(cluster))
+
+    assert sorted(row.acl.principal for row in told.can_go[:9]) == ["User:bob", "User:dan"]
+    assert told.count().can_go == 2
+
+
+@pytest.mark.parametrize("name", ["nul\x00", "lone\ud800", "back\\slash", "%_", "Straße"])
+def test_any_name_is_stored_and_found_by_its_text(cluster, name):
+    odd = allow(f"User:{name}", "READ", "stock", host="nowhere")
+    sync(cluster, client=Answers([odd, allow("User:other", "READ", "stock", host="nowhere")]))
+    searching.search(cluster, owner="me")
+
+    told = findings.findings(current.in_force(cluster)).told(rule="host-never-matches", text=name.upper())
+
+    assert [row.acl for row in told[:9]] == [odd]
+
+
+def test_the_finders_have_another_key_when_their_text_changes(read, monkeypatch):
+    key = searching.key_of(read)
+    monkeypatch.setattr(searching, "_version", lambda: "of another text")
+
+    assert searching.key_of(read) != key
+    assert os.path.exists(searching.__file__)
