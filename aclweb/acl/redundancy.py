@@ -106,12 +106,16 @@ class Redundancy:
 
 
 def redundant(
-    index: AclIndex, rules: Rules | None = None, names: Names | None = None
+    index: AclIndex,
+    rules: Rules | None = None,
+    names: Names | None = None,
+    *,
+    limits: list[str] | None = None,
 ) -> Iterator[Redundancy]:
     """Yield what is redundant, ACL by ACL in the order of `index`.
 
     names: the topics, groups and transactional ids that exist, for `orphan`; a type without
-    a single given name is not looked at.
+    a single given name is not looked at. limits: takes a sentence where the search stopped early.
     """
     rules = rules or Rules()
     filed = _Filed(index, rules)
@@ -119,6 +123,11 @@ def redundant(
     for binding in index:
         if not binding.has_unknown:
             yield from _findings(binding, filed, existing, rules)
+    if limits is not None and filed.stopped_early:
+        limits.append(
+            "Globs are compared with a bound on the work, which was reached: "
+            "what is found holds, and more may be redundant."
+        )
 
 
 def removable(findings: Iterable[Redundancy]) -> tuple[AclBinding, ...]:
@@ -151,11 +160,23 @@ def _leads_back(
 
 
 def consolidations(
-    index: AclIndex, rules: Rules | None = None, names: Names | None = None
+    index: AclIndex,
+    rules: Rules | None = None,
+    names: Names | None = None,
+    *,
+    limits: list[str] | None = None,
 ) -> Iterator[Redundancy]:
-    """Yield proposals to replace several ACLs by one, those that save most first."""
+    """Yield proposals to replace several ACLs by one, those that save most first.
+
+    limits: takes a sentence where there could be more proposals than are yielded.
+    """
     rules = rules or Rules()
     if rules.has_globs and any(map(has_glob, index)):
+        if limits is not None:
+            limits.append(
+                "No consolidation is proposed where globs are, because what it would change for names to come "
+                "cannot be told."
+            )
         return
     proposals = [
         *_operation_proposals(index, rules),
@@ -165,6 +186,11 @@ def consolidations(
     proposals.sort(key=lambda proposal: -len(proposal[2]))
     comparison = _Comparison(index, rules, names or Names())
     proposals = [proposal for proposal in proposals if comparison.is_worth_it(*proposal)]
+    rest = len(proposals) - PROPOSALS_COMPARED
+    if limits is not None and rest > 0:
+        limits.append(
+            f"The {PROPOSALS_COMPARED} proposals that save most were worked out, and {rest:,} more were not."
+        )
     for rule, proposed, replaced in proposals[:PROPOSALS_COMPARED]:
         extra = comparison.differences(proposed, replaced)
         yield Redundancy(rule, "info", _proposed(proposed, replaced, extra), proposed, replaced, extra)
@@ -273,6 +299,11 @@ class _Filed:
                 if found is not None:
                     return found
         return self._wider_globs.find(binding, permission, operations) if self._wider_globs else None
+
+    @property
+    def stopped_early(self) -> bool:
+        """Whether some globs were not compared to the end."""
+        return self._wider_globs is not None and self._wider_globs.stopped_early
 
     def also_covering(self, binding: AclBinding) -> AclBinding | None:
         """Return another ACL that covers every name that this one covers, whoever it is for; None for a glob."""
@@ -535,7 +566,8 @@ class _Comparison:
 def _proposed(proposed: AclBinding, replaced: Sequence[AclBinding], extra: Sequence[Effect]) -> str:
     start = f"One ACL could stand for {len(replaced):,}. {says(proposed)}"
     if not extra:
-        return f"{start}: exactly the same access."
+        later = ", and the operations that a later Kafka adds" if proposed.operation is Operation.ALL else ""
+        return f"{start}: exactly the same access{later}."
     exact = sorted({effect.names_text for effect in extra if effect.resource_name is not None})
     open_ended = sorted({effect.names_text for effect in extra if effect.resource_name is None})
     verb = "refuse" if proposed.is_deny else "allow"

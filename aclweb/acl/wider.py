@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from aclweb.acl.callers import host_shape, is_host_glob, is_principal_glob, part_shapes
-from aclweb.acl.glob import Shape, covers
-from aclweb.acl.hosts import in_range, read_range
+from aclweb.acl.callers import is_host_glob, is_principal_glob, part_shapes
+from aclweb.acl.glob import Shape, Verdict, covers
+from aclweb.acl.host_cover import admits_all
 from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
@@ -40,6 +40,8 @@ class WiderGlobs:
         self._all: dict[_Kind, list[AclBinding]] = {}
         self._with_globs: dict[_Kind, list[AclBinding]] = {}
         self._left = WORK
+        self.stopped_early = False
+        """Whether some pairs were not compared, or not to the end."""
         for binding in bindings:
             if binding.has_unknown or split_principal(binding.principal) is None:
                 continue
@@ -55,10 +57,11 @@ class WiderGlobs:
 
         Pairs without any glob are not tried.
         """
-        candidates = self._all if binding.pattern_type is PatternType.GLOB else self._with_globs
+        candidates = self._all if has_glob(binding) else self._with_globs
         for operation in operations:
             for other in candidates.get((binding.resource_type, permission, operation), ()):
                 if self._left <= 0:
+                    self.stopped_early = True
                     return None
                 self._left -= 1
                 if other != binding and self._is_wider(other, binding):
@@ -84,21 +87,17 @@ class WiderGlobs:
         return self._covers(outer[0], inner[0]) and self._covers(outer[1], inner[1])
 
     def _is_wider_host(self, wide: str, narrow: str) -> bool:
-        """Whether a host of an ACL admits every address that another admits; a range is in no glob."""
         if wide in (WILDCARD, narrow):
             return True
-        if is_host_glob(wide):
-            is_text = narrow != WILDCARD and "/" not in narrow
-            return is_text and self._covers(host_shape(wide), host_shape(narrow))
-        outer, inner = read_range(wide), read_range(narrow)
-        if outer is None or inner is None:
-            return outer is not None and in_range(wide, narrow)
-        shift = outer[0] - outer[2]
-        return outer[0] == inner[0] and outer[2] <= inner[2] and outer[1] >> shift == inner[1] >> shift
+        if is_host_glob(wide) or is_host_glob(narrow):
+            self._left -= COMPARISON
+        return admits_all(wide, narrow)
 
     def _covers(self, wide: Shape, narrow: Shape) -> bool:
         self._left -= COMPARISON + sum(shape.shortest + len(shape.parts) for shape in (wide, narrow))
-        return bool(covers(wide, narrow))
+        cover = covers(wide, narrow)
+        self.stopped_early |= cover.verdict is Verdict.UNKNOWN
+        return bool(cover)
 
 
 def has_glob(binding: AclBinding) -> bool:

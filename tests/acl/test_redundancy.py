@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from aclweb.acl import redundancy
 from aclweb.acl.cli import main
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import (
@@ -266,7 +267,7 @@ def test_all_operations_of_a_topic_are_exactly_all():
     assert proposal.rule == "consolidate-operations"
     assert proposal.acl == allow("User:bob", "ALL", "orders")
     assert proposal.extra == ()
-    assert proposal.sentence.endswith("exactly the same access.")
+    assert proposal.sentence.endswith("exactly the same access, and the operations that a later Kafka adds.")
 
 
 def test_a_prefix_in_place_of_names_tells_what_else_it_would_allow():
@@ -281,6 +282,19 @@ def test_a_prefix_in_place_of_names_tells_what_else_it_would_allow():
     assert {e.names_text for e in proposal.extra if e.resource_name is not None} == {"orders.us"}
     assert {e.names_text for e in proposal.extra if e.resource_name is None} == {"orders."}
     assert "orders.us and every name made later that begins with 'orders.'." in proposal.sentence
+
+
+def test_proposals_that_are_not_worked_out_are_counted(monkeypatch):
+    bindings = [
+        allow(f"User:u{caller}", "READ", "orders", host=host)
+        for caller in range(5)
+        for host in ("10.0.0.2", "10.0.0.3")
+    ]
+    limits: list[str] = []
+    monkeypatch.setattr(redundancy, "PROPOSALS_COMPARED", 2)
+
+    assert len(list(consolidations(AclIndex(bindings), limits=limits))) == 2
+    assert limits == ["The 2 proposals that save most were worked out, and 3 more were not."]
 
 
 def test_hosts_that_make_up_a_range_are_exactly_that_range():
@@ -361,3 +375,12 @@ def test_the_command_fails_on_proposals_too_where_every_finding_counts(capsysbin
 
     assert (status, [json.loads(line)["rule"] for line in lines]) == (1, ["consolidate-hosts"])
     assert run(capsysbinary, "--acls", path, "--fail-on", "warning")[0] == 0
+
+
+def test_the_command_tells_where_it_stopped(capsysbinary, tmp_path):
+    path = tmp_path / "acls.jsonl"
+    path.write_text(write_acls([allow("User:bob", "READ", "a*b", pattern="GLOB")], format="jsonl"))
+
+    _status, _lines, err = run(capsysbinary, "--acls", path, "--authorizer", "glob")
+
+    assert "No consolidation is proposed where globs are" in err

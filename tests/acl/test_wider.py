@@ -108,4 +108,16 @@ def test_the_work_beside_very_many_globs_is_bounded(monkeypatch: pytest.MonkeyPa
     several = [allow("User:bob", "READ", f"{number}*", pattern="GLOB") for number in range(30)]
     monkeypatch.setattr(wider, "WORK", 100)
 
-    assert not list(redundant(AclIndex([*several, allow("User:bob", "READ", "29x")]), GLOB))
+    limits: list[str] = []
+
+    assert not list(redundant(AclIndex([*several, allow("User:bob", "READ", "29x")]), GLOB, limits=limits))
+    assert [limit.startswith("Globs are compared with a bound on the work") for limit in limits] == [True]
+
+
+def test_a_comparison_of_two_globs_that_is_given_up_is_told() -> None:
+    narrow = allow("User:bob", "READ", "*" + "?a*" * 60, pattern="GLOB")
+    wide = allow("User:bob", "READ", "*" + "a" + "?" * 60 + "*", pattern="GLOB")
+    limits: list[str] = []
+
+    assert not list(redundant(AclIndex([narrow, wide]), GLOB, limits=limits))
+    assert limits

@@ -43,15 +43,16 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     )
     inputs.require_good()
     index = AclIndex(bindings)
-    found = [*with_progress(redundant(index, rules, names), what="Found")]
-    proposals = list(consolidations(index, rules, names))
+    limits: list[str] = []
+    found = [*with_progress(redundant(index, rules, names, limits=limits), what="Found")]
+    proposals = [*with_progress(consolidations(index, rules, names, limits=limits), what="Compared")]
     if given.json:
         emit(as_json(finding.as_dict()) for finding in (*found, *proposals))
     else:
         emit(_lines(found, proposals))
     together = counted(len(removable(found)), "ACL")
     told = f"{counted(len(found), 'finding')} and {counted(len(proposals), 'proposal')}"
-    tell(f"{told} on {counted(len(index), 'ACL')}; {together} can go at once.")
+    tell(f"{told} on {counted(len(index), 'ACL')}; {together} can go at once.", *limits)
     return (
         DID_NOT_HOLD if fails(given.fail_on, (finding.severity for finding in (*found, *proposals))) else DONE
     )
