@@ -9,7 +9,7 @@ settings and the number of ACLs that differ are told all the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,8 @@ from aclweb.acl.model import ANY_USER, WILDCARD, PatternType, ResourceType
 from aclweb.acl.profiles import Rules
 from aclweb.acl.whatif import Names, simulate
 from aclweb.changes.models import Change
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import InForce, Moment
+from aclweb.inventory.moments import not_known, standing
 
 # About how many differences can be worked out while a page waits; some ten thousand take a second.
 MOST_WORK = 25_000
@@ -34,11 +35,11 @@ LISTS = ("gains", "loses", "recovered", "depends")
 class Side:
     """One of the two: a cluster now or as it was, with a change written to it or without.
 
-    is_past: whether `here` is a revision of the past.
+    moment: the one of the past that `here` is about; None for now.
     """
 
     here: InForce
-    is_past: bool = False
+    moment: Moment | None = None
     change: Change | None = None
 
     @cached_property
@@ -50,8 +51,7 @@ class Side:
     @property
     def words(self) -> str:
         """`prod-eu as of revision 3, with CR-7`, as the sentences of a page name this side."""
-        number = self.here.revision.number if self.here.revision is not None else 0
-        when = f"as of revision {number:,}" if self.is_past else "now"
+        when = f"as of {self.moment.words}" if self.moment is not None else "now"
         change = f", with {self.change.key}" if self.change is not None else ""
         return f"{self.here.cluster.name} {when}{change}"
 
@@ -79,6 +79,15 @@ class Setting:
     def differs(self) -> bool:
         return self.left != self.right
 
+    @property
+    def noun(self) -> str:
+        """Its name within a sentence."""
+        return self.name if self.name.startswith("Kafka") else f"{self.name[0].lower()}{self.name[1:]}"
+
+    @property
+    def words(self) -> str:
+        return f"{self.left} before, {self.right} after"
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -104,6 +113,8 @@ class Comparison:
         told = [self.too_much or self._answer]
         if self.impact is not None and self.delta and not any(self.impact[name] for name in LISTS):
             told.append(f"The ACLs differ in {_count(len(self.delta.add) + len(self.delta.remove), 'line')}.")
+        if self.impact is not None:
+            told += _by_declaration(self.left.here.rules, self.right.here.rules, self.impact, self.delta)
         told += self._caveats
         return tuple(told)
 
@@ -136,19 +147,65 @@ class Comparison:
 
     @property
     def _caveats(self) -> Iterable[str]:
-        for side in dict.fromkeys((self.left.here.cluster.pk, self.right.here.cluster.pk)):
-            here = self.left.here if self.left.here.cluster.pk == side else self.right.here
-            if "allow_everyone" in here.rules.undeclared:
-                yield (
-                    f"Nobody has declared what {here.cluster.name} does where no ACL exists; "
-                    "here it counts as refusing."
-                )
-            if here.revision is None:
-                yield f"{here.cluster.name} was never read, so here it counts as having no ACL."
-            if "super_users" in here.rules.undeclared:
-                yield f"Nobody has declared the super users of {here.cluster.name}; here it counts as having none."
-        if self.left.is_past or self.right.is_past:
-            yield "Super users, default mode and version are those of today: of the past only ACLs and names are kept."
+        sides = (self.left, self.right)
+        for name in dict.fromkeys(side.here.cluster.name for side in sides):
+            own = [side for side in sides if side.here.cluster.name == name]
+            if when := _undeclared("allow_everyone", own):
+                yield f"{when} what {name} does where no ACL exists; here it counts as refusing."
+            if any(side.here.revision is None for side in own):
+                yield f"{name} was never read, so here it counts as having no ACL."
+            if when := _undeclared("super_users", own):
+                yield f"{when} the super users of {name}; here it counts as having none."
+        for side in (self.left, self.right):
+            for sentence in not_known(side.moment) if side.moment is not None else ():
+                yield f"{side.here.cluster.name}: {sentence}"
+
+
+def _undeclared(setting: str, sides: list[Side]) -> str:
+    """Return the beginning of a sentence about a setting that some of a cluster's sides lack; empty for none."""
+    lacking = [side for side in sides if setting in side.here.rules.undeclared]
+    if not lacking:
+        return ""
+    moment = lacking[0].moment
+    if moment is None or len(lacking) == len(sides) > 1:
+        return "Nobody has declared"
+    return f"As of {moment.words}, nobody had declared"
+
+
+def _by_declaration(left: Rules, right: Rules, impact: Mapping[str, Any], delta: Delta) -> Iterable[str]:
+    """Name what of the difference comes from declarations, whatever the ACLs."""
+    differing = {setting.name: setting for setting in _settings(left, right) if setting.differs}
+    entries = [entry for name in ("gains", "loses", "depends") for entry in impact[name]]
+    bases = [(entry["before"]["basis"], entry["after"]["basis"]) for entry in entries]
+    if differing and entries and not delta:
+        yield "No ACL differs: all of it comes from what is declared, or was found, of the brokers."
+    if setting := differing.get("Super users"):
+        count = sum((before == _SUPER) != (after == _SUPER) for before, after in bases)
+        yield f"The super users differ ({setting.words}): {_from_that(count, entries)}."
+    if setting := differing.get("Where no ACL exists"):
+        count = sum({before, after} == _DEFAULTS for before, after in bases)
+        yield f"What holds where no ACL exists differs ({setting.words}): {_from_that(count, entries)}."
+    as_right = replace(left, super_users=right.super_users, allow_everyone=right.allow_everyone)
+    read = (
+        "both read every ACL alike"
+        if as_right.decides_like(right)
+        else "they read ACLs otherwise, and differences may come from that alone"
+    )
+    for name in ("Authorizer", "Kafka version"):
+        if setting := differing.get(name):
+            yield f"The {setting.noun} differs ({setting.words}): {read}."
+
+
+_SUPER = "SUPER_USER"
+_DEFAULTS = {"DEFAULT_ALLOW", "DEFAULT_DENY"}
+
+
+def _from_that(count: int, entries: list[Any]) -> str:
+    if count == 0:
+        return "no answer differs by that"
+    if count == len(entries):
+        return "every gain and loss comes from that" if count > 1 else "the one difference comes from that"
+    return f"{count:,} of these differences {'comes' if count == 1 else 'come'} from that"
 
 
 def compare(left: Side, right: Side) -> Comparison:
@@ -159,7 +216,8 @@ def compare(left: Side, right: Side) -> Comparison:
     topics = [set(side.here.holdings.names[ResourceType.TOPIC]) for side in (left, right)]
     too_much = ""
     if impact is None:
-        settings = "" if left.here.rules.decides_like(right.here.rules) else " and in how ACLs are read"
+        others = [each.noun for each in _settings(left.here.rules, right.here.rules) if each.differs]
+        settings = f" and otherwise ({', '.join(others)})" if others else ""
         too_much = (
             f"{left.words} and {right.words} differ in {_count(len(delta.add) + len(delta.remove), 'ACL')}{settings}: "
             "too much to compare as access while a page waits. "
@@ -218,35 +276,8 @@ def _work(left: Side, right: Side, delta: Delta) -> int:
 
 
 def _settings(left: Rules, right: Rules) -> tuple[Setting, ...]:
-    def both(name: str, told: Mapping[Rules, str]) -> Setting:
-        return Setting(name, told[left], told[right])
-
-    sides = (left, right)
-    return (
-        both("Authorizer", {rules: _AUTHORIZERS[rules.authorizer] for rules in sides}),
-        both("Kafka version", {rules: rules.kafka_version for rules in sides}),
-        both("Where no ACL exists", {rules: _default(rules) for rules in sides}),
-        both("Super users", {rules: _super_users(rules) for rules in sides}),
-    )
-
-
-_AUTHORIZERS = {
-    "standard": "KRaft (StandardAuthorizer)",
-    "acl": "ZooKeeper (AclAuthorizer)",
-    "glob": "the GLOB proposal",
-}
-
-
-def _default(rules: Rules) -> str:
-    if "allow_everyone" in rules.undeclared:
-        return "not declared"
-    return "everyone is allowed" if rules.allow_everyone else "refused"
-
-
-def _super_users(rules: Rules) -> str:
-    if "super_users" in rules.undeclared:
-        return "not declared"
-    return "; ".join(sorted(rules.super_users)) or "none"
+    both = zip(standing(left), standing(right), strict=True)
+    return tuple(Setting(f"{name[0].upper()}{name[1:]}", one, other) for (name, one), (_, other) in both)
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -38,7 +38,7 @@ from aclweb.acl.whatif import Names, simulate
 from aclweb.acl.wording import says
 from aclweb.changes.models import Change, ChangeError
 from aclweb.clusters import SourceKind
-from aclweb.inventory.current import InForce, in_force
+from aclweb.inventory.current import InForce, Moment, in_force
 from aclweb.inventory.fields import escape
 from aclweb.inventory.models import Cluster, Revision
 
@@ -194,7 +194,7 @@ def drift(change: Change, now: Content, rules: Rules) -> Drift:
         told = "The reading that the effect was computed on is gone; submit the change again."
         return Drift(False, (told,))
     delta = change.delta
-    force = in_force(change.cluster, as_of=change.revision)
+    force = in_force(change.cluster, as_of=Moment(change.revision))
     then = _content_of(force)
     declared = _drift_of_declarations(change, delta, force, rules)
     if not declared.same_effect:

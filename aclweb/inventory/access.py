@@ -6,9 +6,9 @@ from aclweb.acl.model import ANY_USER, CLUSTER_NAME, AclBinding, Operation, Reso
 from aclweb.acl.profiles import operations_of
 from aclweb.inventory import exposure
 from aclweb.inventory.cells import REACHES, AccessRow, ResourceAccess
-from aclweb.inventory.current import Holdings, InForce, in_force
+from aclweb.inventory.current import Holdings, InForce, Moment, in_force
 from aclweb.inventory.matrix import NOTHING, Joined, Matrix, reach
-from aclweb.inventory.models import Cluster, Revision
+from aclweb.inventory.models import Cluster
 
 # What an operation on the whole cluster allows for every topic beside the topic's own rights.
 _BY_CLUSTER = (Operation.CREATE, Operation.DELETE)
@@ -20,7 +20,7 @@ def topic_access(
     name: str,
     *,
     host: str | None = None,
-    as_of: Revision | None = None,
+    as_of: Moment | None = None,
 ) -> ResourceAccess:
     """Return who can do what with this resource, now or `as_of`; with `host`, for callers from there only."""
     here = in_force(cluster, as_of)

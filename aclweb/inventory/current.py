@@ -3,11 +3,13 @@
 Pages and workers decide on an AclIndex, never on the database and never on the cluster.
 `in_force` asks the database one small question, which revision is the newest, and
 rebuilds only when that moved. What is declared (default mode, super users) is read with
-the same question, so a new declaration counts at once and rebuilds nothing.
+the same question, so a new declaration counts at once and rebuilds nothing. A moment of
+the past comes with what was declared then.
 """
 
 from __future__ import annotations
 
+import datetime
 import threading
 from bisect import bisect_left
 from collections import Counter, OrderedDict
@@ -33,7 +35,7 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
 from aclweb.clusters import ClusterError, ClusterState, Connection, SourceKind, TopicInfo
-from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
+from aclweb.inventory.models import Cluster, Declaration, Revision, StoredAcl, StoredName
 
 _Answer = TypeVar("_Answer")
 _PAST_KEPT = 4  # revisions of the past in memory, over all clusters
@@ -140,14 +142,39 @@ class Holdings:
 
 
 @dataclass(frozen=True)
+class Moment:
+    """A moment of a cluster's past: the revision in force then, and what was declared.
+
+    declared: None for what is declared today. time: the one that was asked for, where it
+    was not the revision itself. until: when the next reading found something else.
+    """
+
+    revision: Revision
+    declared: Declaration | None = None
+    time: datetime.datetime | None = None
+    until: datetime.datetime | None = None
+
+    @property
+    def words(self) -> str:
+        """`revision 3`, or the time in UTC."""
+        if self.time is None:
+            return f"revision {self.revision.number:,}"
+        return f"{self.time.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S}"
+
+
+@dataclass(frozen=True)
 class InForce:
-    """A cluster's bindings, names and rules at one moment; `revision` is None if it was never read."""
+    """A cluster's bindings, names and rules at one moment; `revision` is None if it was never read.
+
+    cluster: its row of today; `declared` is what holds at the moment.
+    """
 
     cluster: Cluster
     revision: Revision | None
     rules: Rules
     holdings: Holdings
     groups_known: bool
+    declared: Cluster | Declaration
 
     @property
     def index(self) -> AclIndex:
@@ -182,39 +209,41 @@ class InForce:
         )
 
 
-def in_force(cluster: Cluster, as_of: Revision | None = None) -> InForce:
-    """Return what is in force on the cluster, or was when `as_of` was read. One query if nothing moved."""
+def in_force(cluster: Cluster, as_of: Moment | None = None) -> InForce:
+    """Return what is in force on the cluster, or was at the moment. One query if nothing moved."""
     fresh = Cluster.objects.select_related("revision").get(pk=cluster.pk)
-    revision = as_of or fresh.revision
+    revision = as_of.revision if as_of is not None else fresh.revision
+    declared = (as_of.declared if as_of is not None else None) or fresh
     return InForce(
         cluster=fresh,
         revision=revision,
-        rules=rules_of(fresh),
-        holdings=_holdings(fresh, revision, past=as_of is not None and as_of != fresh.revision),
-        groups_known=fresh.groups_known,
+        rules=rules_of(declared),
+        holdings=_holdings(fresh, revision, past=revision != fresh.revision),
+        groups_known=declared.groups_known,
+        declared=declared,
     )
 
 
-def current_index(cluster: Cluster, as_of: Revision | None = None) -> AclIndex:
+def current_index(cluster: Cluster, as_of: Moment | None = None) -> AclIndex:
     """Return the bindings in force as an index that never changes."""
     return in_force(cluster, as_of).index
 
 
-def rules_of(cluster: Cluster) -> Rules:
-    """Return what is declared of the cluster; what nobody declared is assumed and named as undeclared."""
+def rules_of(declared: Cluster | Declaration) -> Rules:
+    """Return the rules that are declared; what nobody declared is assumed and named as undeclared."""
     config: dict[str, object] = {}
     undeclared = set()
-    if cluster.super_users is None:
+    if declared.super_users is None:
         undeclared.add("super_users")
     else:
-        config[SUPER_USERS_KEY] = cluster.super_users
-    if cluster.allow_everyone is None:
+        config[SUPER_USERS_KEY] = declared.super_users
+    if declared.allow_everyone is None:
         undeclared.add("allow_everyone")
     else:
-        config[ALLOW_EVERYONE_KEY] = cluster.allow_everyone
+        config[ALLOW_EVERYONE_KEY] = declared.allow_everyone
     return Rules.read(
-        authorizer=cluster.authorizer,
-        kafka_version=known_version(cluster.authorizer, cluster.kafka_version),
+        authorizer=declared.authorizer,
+        kafka_version=known_version(declared.authorizer, declared.kafka_version),
         config=config,
         undeclared=frozenset(undeclared),
     )

@@ -23,8 +23,8 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.notation import binding_key
-from aclweb.inventory.current import InForce, in_force
-from aclweb.inventory.models import Cluster, Revision
+from aclweb.inventory.current import InForce, Moment, in_force
+from aclweb.inventory.models import Cluster
 
 Row = TypeVar("Row")
 
@@ -140,7 +140,7 @@ def list_acls(
     page: int = 1,
     size: int = 50,
     *,
-    as_of: Revision | None = None,
+    as_of: Moment | None = None,
 ) -> Page[AclRow]:
     """Return one page of the ACLs that the filters let through: DENY first, then by name, `*` last."""
     here = in_force(cluster, as_of)

@@ -29,9 +29,9 @@ from aclweb.acl.patterns import empty_prefix_covers
 from aclweb.acl.profiles import Rules, operations_of
 from aclweb.inventory import exposure
 from aclweb.inventory.cells import AccessRow
-from aclweb.inventory.current import InForce, in_force, span
+from aclweb.inventory.current import InForce, Moment, in_force, span
 from aclweb.inventory.matrix import Joined, Matrix
-from aclweb.inventory.models import Cluster, Revision
+from aclweb.inventory.models import Cluster
 
 # Whoever may reach everything is told so in a sentence; nobody reads fifty thousand rows.
 MOST_RESOURCES = 1000
@@ -82,7 +82,7 @@ class PrincipalAccess:
     counts: dict[tuple[ResourceType, Operation], int]
 
 
-def principal_access(cluster: Cluster, principal: str, *, as_of: Revision | None = None) -> PrincipalAccess:
+def principal_access(cluster: Cluster, principal: str, *, as_of: Moment | None = None) -> PrincipalAccess:
     """Return what this principal can do, now or `as_of`; `User:*` means somebody whom no ACL names."""
     here = in_force(cluster, as_of)
     question = ("principal_access", principal, here.rules, here.groups_known)

@@ -15,14 +15,14 @@ from aclweb.inventory.current import InForce
 
 def snapshot_text(here: InForce) -> str:
     """Return the snapshot; `config` holds only what is declared of the cluster."""
-    cluster = here.cluster
+    declared = here.declared
     config: dict[str, object] = {}
-    if cluster.super_users is not None:
-        config[SUPER_USERS_KEY] = cluster.super_users
-    if cluster.allow_everyone is not None:
-        config[ALLOW_EVERYONE_KEY] = cluster.allow_everyone
+    if declared.super_users is not None:
+        config[SUPER_USERS_KEY] = declared.super_users
+    if declared.allow_everyone is not None:
+        config[ALLOW_EVERYONE_KEY] = declared.allow_everyone
     header = {
-        "cluster": cluster.slug,
+        "cluster": here.cluster.slug,
         "revision": here.revision.number if here.revision is not None else None,
         "config": config,
         "authorizer": here.rules.authorizer,

@@ -14,8 +14,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from aclweb.accounts import access
+from aclweb.inventory.current import Moment
 from aclweb.inventory.models import Cluster, Revision
-from aclweb.inventory.moments import MomentError, revision_at
+from aclweb.inventory.moments import MomentError, moment_at, told
 from aclweb.web.htmx import render_page
 
 FIELD = "as_of"
@@ -23,26 +24,45 @@ FIELD = "as_of"
 
 @dataclass(frozen=True)
 class AsOf:
-    """The moment that a page is about: a revision of the past, or now (None).
+    """The moment that a page is about: one of the past, or now (None).
 
-    until: when the next reading found something else.
+    sentences: what was declared then and is not today.
     """
 
-    revision: Revision | None = None
-    until: datetime.datetime | None = None
+    past: Moment | None = None
+    sentences: tuple[str, ...] = ()
 
     @property
     def is_past(self) -> bool:
-        return self.revision is not None
+        return self.past is not None
+
+    @property
+    def revision(self) -> Revision | None:
+        return self.past.revision if self.past is not None else None
+
+    @property
+    def until(self) -> datetime.datetime | None:
+        """When the next reading found something else."""
+        return self.past.until if self.past is not None else None
+
+    @property
+    def time(self) -> datetime.datetime | None:
+        """The time that was asked for, where it was no revision."""
+        return self.past.time if self.past is not None else None
 
     @property
     def text(self) -> str:
         """The moment as an address holds it; empty for now."""
-        return str(self.revision.number) if self.revision is not None else ""
+        if self.past is None:
+            return ""
+        if self.past.time is None:
+            return str(self.past.revision.number)
+        time = self.past.time.astimezone(datetime.UTC).replace(tzinfo=None)
+        return time.date().isoformat() if time.time() == datetime.time.max else time.isoformat()
 
     def kept_in(self, address: str) -> str:
         """Return the address with this moment."""
-        if self.revision is None:
+        if self.past is None:
             return address
         return f"{address}{'&' if '?' in address else '?'}{FIELD}={self.text}"
 
@@ -52,11 +72,8 @@ NOW = AsOf()
 
 def read(request: HttpRequest, cluster: Cluster) -> AsOf:
     """Return the moment that the address names; raises MomentError."""
-    revision = revision_at(cluster, request.GET.get(FIELD, ""))
-    if revision is None or revision.pk == cluster.revision_id:
-        return NOW
-    later = Revision.objects.filter(cluster=cluster, number__gt=revision.number).order_by("number").first()
-    return AsOf(revision, later.read_at if later is not None else None)
+    past = moment_at(cluster, request.GET.get(FIELD, ""))
+    return NOW if past is None else AsOf(past, told(cluster, past))
 
 
 def of_page(context: Mapping[str, Any]) -> AsOf:

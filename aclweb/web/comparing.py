@@ -13,9 +13,9 @@ from aclweb.accounts.models import User
 from aclweb.changes import queries
 from aclweb.changes.comparison import Side
 from aclweb.changes.models import Change
-from aclweb.inventory.current import in_force
-from aclweb.inventory.models import Cluster, Revision
-from aclweb.inventory.moments import MomentError, revision_at
+from aclweb.inventory.current import Moment, in_force
+from aclweb.inventory.models import Cluster
+from aclweb.inventory.moments import MomentError, moment_at
 from aclweb.web.effects import Row
 
 _CHANGE = re.compile(r"(?:CR-)?([0-9]{1,9})", re.IGNORECASE)
@@ -62,7 +62,7 @@ class CompareForm(forms.Form):
         ):
             if cluster is None:
                 continue
-            given[at] = self._revision(cluster, at, given.get(at, ""))
+            given[at] = self._moment(cluster, at, given.get(at, ""))
             given[change] = self._change(cluster, change, given.get(change, ""))
         return given
 
@@ -74,9 +74,9 @@ class CompareForm(forms.Form):
             side_of(self.clusters[given["other"]], given["other_at"], given["other_change"]),
         )
 
-    def _revision(self, cluster: Cluster, field: str, text: str) -> Revision | None:
+    def _moment(self, cluster: Cluster, field: str, text: str) -> Moment | None:
         try:
-            return revision_at(cluster, text)
+            return moment_at(cluster, text)
         except MomentError as error:
             self.add_error(field, str(error))
             return None
@@ -93,10 +93,9 @@ class CompareForm(forms.Form):
         return found
 
 
-def side_of(cluster: Cluster, revision: Revision | None, change: Change | None) -> Side:
-    """Return the side that is this cluster at this revision (None: now), with this change."""
-    is_past = revision is not None and revision.pk != cluster.revision_id
-    return Side(in_force(cluster, revision if is_past else None), is_past=is_past, change=change)
+def side_of(cluster: Cluster, moment: Moment | None, change: Change | None = None) -> Side:
+    """Return the side that is this cluster at this moment (None: now), with this change."""
+    return Side(in_force(cluster, moment), moment, change)
 
 
 @dataclass(frozen=True)

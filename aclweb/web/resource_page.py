@@ -16,7 +16,8 @@ from urllib.parse import urlencode
 from aclweb.acl.model import AclBinding, Operation, ResourceType
 from aclweb.acl.notation import binding_key
 from aclweb.inventory import queries
-from aclweb.inventory.models import Cluster, Revision
+from aclweb.inventory.current import Moment
+from aclweb.inventory.models import Cluster
 from aclweb.inventory.queries import AccessRow, Cell, ResourceAccess
 from aclweb.web.paging import Slice, slice_page
 
@@ -53,7 +54,7 @@ class ResourcePage:
         kind: ResourceType,
         name: str,
         *,
-        as_of: Revision | None = None,
+        as_of: Moment | None = None,
         show_all: bool = False,
         page: int = 1,
     ) -> Self:

@@ -34,7 +34,7 @@ ELSEWHERE = "203.0.113.99"
 def here(bindings, rules=None, *, topics=("orders", "payments.eu"), groups=()):
     holdings = Holdings(AclIndex(bindings), tuple(TopicInfo(name, 3) for name in sorted(topics)), groups, "")
     cluster = Cluster(name="test-eu")
-    return InForce(cluster, Revision(number=1), rules or Rules(), holdings, groups_known=True)
+    return InForce(cluster, Revision(number=1), rules or Rules(), holdings, True, declared=cluster)
 
 
 def access(*bindings, name="orders", rules=None, host=None, **names):

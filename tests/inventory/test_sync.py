@@ -72,8 +72,10 @@ def test_only_what_differs_is_written_and_the_past_can_still_be_asked_for(cluste
 
     assert result.delta == Delta(add=(CHO,), remove=(BOB,))
     assert stored(cluster) == {EVE, CHO}
-    assert set(current.current_index(cluster, as_of=first)) == {BOB, EVE}
-    assert [topic.name for topic in current.in_force(cluster, as_of=first).topics] == ["orders"]
+    assert set(current.current_index(cluster, as_of=current.Moment(first))) == {BOB, EVE}
+    assert [topic.name for topic in current.in_force(cluster, as_of=current.Moment(first)).topics] == [
+        "orders"
+    ]
     assert StoredAcl.objects.count() == 3
 
 

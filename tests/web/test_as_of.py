@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
+
 import pytest
+from django.utils import timezone
 
 from aclweb.clusters import TopicInfo
-from aclweb.inventory.models import Revision
+from aclweb.inventory.declaring import declare
+from aclweb.inventory.models import Declaration, Revision
 from aclweb.inventory.sync import sync
 from tests.builders import allow
 from tests.inventory.readings import Answers
@@ -151,3 +155,48 @@ def test_the_past_costs_few_queries_more(name, most, site, browser, django_asser
 
     with django_assert_max_num_queries(most):
         browser.get(site + at(PAGES[name], "1"))
+
+
+@pytest.fixture
+def yesterday(site, cluster, dot) -> str:
+    """A time at which bob was a super user, and everything else was as it is now."""
+    declare(cluster=cluster, actor=dot, super_users="User:bob")
+    for row in (*Revision.objects.all(), *Declaration.objects.all()):
+        name = "read_at" if isinstance(row, Revision) else "since"
+        earlier = getattr(row, name) - datetime.timedelta(days=3)
+        type(row).objects.filter(pk=row.pk).update(**{name: earlier})
+    declare(cluster=cluster, actor=dot, super_users="User:admin")
+    return f"{timezone.now() - datetime.timedelta(days=1):%Y-%m-%dT%H:%M:%S}"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_of_the_past_says_what_was_declared_otherwise_though_no_acl_moved(
+    name, site, yesterday, browser
+):
+    then = browser.get(site + at(PAGES[name], yesterday))
+
+    assert then.context["as_of"].text == yesterday
+    assert b"Declared otherwise then: super users User:bob (today User:admin)." in then.content
+    assert b"which is the newest" in then.content
+
+
+def test_a_super_user_of_yesterday_was_allowed_yesterday_and_is_refused_today(site, yesterday, browser):
+    then = browser.get(site + at(PAGES["explain"], yesterday))
+    now = browser.get(site + PAGES["explain"])
+    principal = browser.get(site + at(PAGES["principal"], yesterday))
+
+    assert (then.context["answer"].verdict, now.context["answer"].verdict) == ("allowed", "refused")
+    assert principal.context["access"].is_super_user
+    assert f"as_of={yesterday}".encode() in then.content
+
+
+def test_a_time_comes_back_from_the_address_as_it_was_asked(site, yesterday, browser):
+    for asked, text in (("2026-03-01", "2026-03-01"), ("2026-03-02T09:30%2B02:00", "2026-03-02T07:30:00")):
+        Revision.objects.filter(number=1).update(read_at="2026-03-01T12:00:00Z")
+        assert browser.get(site + at(PAGES["acls"], asked)).context["as_of"].text == text
+
+
+def test_a_revision_whose_declarations_hold_still_says_nothing_of_them(site, browser):
+    page = browser.get(site + at(PAGES["acls"], "1"))
+
+    assert page.context["as_of"].sentences == ()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
 from aclweb.accounts.models import Grant, Role
 from aclweb.acl.delta import Delta
 from aclweb.changes import comparison, review
 from aclweb.clusters import TopicInfo
+from aclweb.inventory import registering
+from aclweb.inventory.declaring import declare
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import sync
 from tests.builders import allow, deny
@@ -23,6 +26,10 @@ def address(cluster) -> str:
     """The comparison page of a cluster with two revisions."""
     sync(cluster, client=Answers(BEFORE, topics=TOPICS))
     sync(cluster, client=Answers(NOW, topics=TOPICS))
+    return f"/c/{cluster.slug}/compare/"
+
+
+def address_of(cluster) -> str:
     return f"/c/{cluster.slug}/compare/"
 
 
@@ -85,6 +92,59 @@ def test_a_change_is_compared_with_the_cluster_as_it_is(address, cluster, ada, a
 
     assert {row.principal for row in page.context["diff"].rows} == {"User:eli"}
     assert page.context["comparison"].right.words == f"test-eu now, with {change.key}"
+
+
+def test_a_change_of_super_users_alone_differs_in_access_and_is_named(cluster, dot, ada_browser):
+    sync(cluster, client=Answers(BEFORE, topics=TOPICS))
+    declare(cluster=cluster, actor=dot, super_users="User:bob")
+    between = timezone.now().isoformat()
+    declare(cluster=cluster, actor=dot, super_users="User:admin")
+
+    page = ada_browser.get(address_of(cluster), {"at": between, "other": "test-eu"})
+    found = page.context["comparison"]
+
+    assert not found.delta
+    assert {row.principal for row in page.context["diff"].rows} == {"User:bob"}
+    assert found.sentences[1:] == (
+        "No ACL differs: all of it comes from what is declared, or was found, of the brokers.",
+        "The super users differ (User:bob before, User:admin after): every gain and loss comes from that.",
+    )
+
+
+def test_what_acls_and_what_declarations_changed_is_told_apart(cluster, dot, ada_browser):
+    sync(cluster, client=Answers(BEFORE, topics=TOPICS))
+    sync(cluster, client=Answers(NOW, topics=TOPICS))
+    declare(cluster=cluster, actor=dot, super_users="User:admin;User:eli", allow_everyone=True)
+    registering.change(actor=dot, cluster=cluster, kafka_version="4.0")
+
+    found = ada_browser.get(address_of(cluster), {"at": "1", "other": "test-eu"}).context["comparison"]
+
+    told = " ".join(found.sentences)
+    elis = [entry for entry in found.impact["gains"] if entry["after"]["basis"] == "SUPER_USER"]
+    assert {entry["principal"] for entry in elis} == {"User:eli"}
+    assert f"User:admin; User:eli after): {len(elis)} of these differences" in told
+    assert "What holds where no ACL exists differs (refused before, everyone is allowed after)" in told
+    assert "The Kafka version differs (4.4 before, 4.0 after): they read ACLs otherwise" in told
+    assert {setting.name for setting in found.settings if setting.differs} == {
+        "Kafka version",
+        "Where no ACL exists",
+        "Super users",
+    }
+
+
+def test_a_declaration_that_changes_no_answer_is_said_to_change_none(cluster, dot, ada_browser):
+    declare(cluster=cluster, actor=dot, super_users=None)
+    sync(cluster, client=Answers(BEFORE, topics=TOPICS))
+    sync(cluster, client=Answers(NOW, topics=TOPICS))
+    declare(cluster=cluster, actor=dot, super_users="")
+
+    page = ada_browser.get(address_of(cluster), {"at": "1", "other": "test-eu"})
+
+    sentences = page.context["comparison"].sentences
+    assert "The super users differ (not declared before, none after): no answer differs by that." in sentences
+    assert any(
+        sentence.startswith("As of revision 1, nobody had declared the super") for sentence in sentences
+    )
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     filters, told = acl_filters.read(request.GET)
     moment = as_of.read(request, cluster)
     page = queries.list_acls(
-        cluster, filters, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE, as_of=moment.revision
+        cluster, filters, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE, as_of=moment.past
     )
     uses = usage_of(cluster, [row.key for row in page.rows])
     context: dict[str, Any] = {

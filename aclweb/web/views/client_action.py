@@ -22,7 +22,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Answer for a whole client action; `?choose` only asks for the names that the action uses."""
     cluster = access.cluster_or_404(request.user, slug)
     moment = as_of.read(request, cluster)
-    in_force = current.in_force(cluster, moment.revision)
+    in_force = current.in_force(cluster, moment.past)
     is_asked = "principal" in request.GET and "choose" not in request.GET
     given = request.GET.dict()
     form = ClientForm(request.GET if is_asked else None, rules=in_force.rules, initial=given)

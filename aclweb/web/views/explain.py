@@ -50,7 +50,7 @@ def paste(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_error: str = "") -> HttpResponse:
     moment = as_of.read(request, cluster)
-    in_force = current.in_force(cluster, moment.revision)
+    in_force = current.in_force(cluster, moment.past)
     form = AskForm(
         request.GET if "principal" in request.GET else None,
         rules=in_force.rules,

@@ -43,7 +43,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     if not name:
         raise Http404("A principal is named by ?name=, such as ?name=User:bob.")
     moment = as_of.read(request, cluster)
-    found = queries.principal_access(cluster, name, as_of=moment.revision)
+    found = queries.principal_access(cluster, name, as_of=moment.past)
     lists = {"denies": found.denies, "own": found.own, "inherited": found.inherited}
     rules = {title: part[:RULES_SHOWN] for title, part in lists.items()}
     context = {

@@ -72,7 +72,7 @@ def cell(request: HttpRequest, slug: str) -> HttpResponse:
     if kind is None or operation is None or not name:
         raise Http404("A cell is named by type, name, principal and operation.")
     moment = as_of.read(request, cluster)
-    found = queries.topic_access(cluster, kind, name, as_of=moment.revision)
+    found = queries.topic_access(cluster, kind, name, as_of=moment.past)
     row, cell = cell_of(found, principal, who, operation)
     if row is None or cell is None:
         raise Http404(f"Nothing is known of {principal!r} on this resource.")
@@ -96,7 +96,7 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
         cluster,
         kind,
         name,
-        as_of=moment.revision,
+        as_of=moment.past,
         show_all="all" in request.GET,
         page=page_asked(request.GET),
     )

@@ -16,6 +16,7 @@ from aclweb.acl.problems import NotationError
 from aclweb.inventory.current import in_force
 from aclweb.inventory.management.operator import cluster_named
 from aclweb.inventory.models import Cluster, Revision
+from aclweb.inventory.moments import moment_of
 from aclweb.inventory.snapshots import snapshot_text
 
 
@@ -35,7 +36,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, cluster: str, format: str, as_of: int | None, **options: Any) -> None:
         found = cluster_named(cluster)
-        here = in_force(found, _revision(found, as_of) if as_of is not None else None)
+        here = in_force(found, moment_of(_revision(found, as_of)) if as_of is not None else None)
         if here.revision is None:
             self.stderr.write(f"{cluster} has not been read yet; `sync {cluster}` reads it.")
             sys.exit(1)
