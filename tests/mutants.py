@@ -78,7 +78,7 @@ MUTANTS = [
     Mutant(
         "the default speaks beside ACLs for others",
         "authorizer",
-        "    if table.covered.mask(name, rules):\n        return _NO_ALLOW_ACL\n",
+        "    if table.covered.covers(name, rules):\n        return _NO_ALLOW_ACL\n",
         "",
     ),
     Mutant(
@@ -133,8 +133,8 @@ MUTANTS = [
     Mutant(
         "a principal without a colon has masks",
         "index",
-        "                broken[place][name] = 1\n                continue\n",
-        "                broken[place][name] = 1\n",
+        "                broken += filed.values()\n                continue\n",
+        "                broken += filed.values()\n",
     ),
     # Hosts.
     Mutant(
@@ -220,6 +220,24 @@ MUTANTS = [
         "index",
         "place = bisect_right(prefixes, name) - 1",
         "place = bisect_left(prefixes, name) - 1",
+    ),
+    Mutant(
+        "a prefix does not count itself as covered",
+        "index",
+        "left = bisect_right(prefixes, name) - 1",
+        "left = bisect_left(prefixes, name) - 1",
+    ),
+    Mutant(
+        "an empty prefix hides the others where it covers nothing",
+        "index",
+        "last = prefix or None",
+        "last = prefix",
+    ),
+    Mutant(
+        "the longest prefixes are kept of those that cover",
+        "index",
+        "for prefix in sorted(prefixes):",
+        "for prefix in sorted(prefixes, key=len, reverse=True):",
     ),
     Mutant(
         "a longer prefix hides the shorter ones",

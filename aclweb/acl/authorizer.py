@@ -223,7 +223,7 @@ def decide(request: AccessRequest, index: AclIndex, rules: Rules) -> Answer:
         return _decide_with_unknowns(request, table, mask, bit, rules)
     if mask & bit:
         return _ALLOW_ACL
-    if table.covered.mask(name, rules):
+    if table.covered.covers(name, rules):
         return _NO_ALLOW_ACL
     return _DEFAULT_ALLOW if rules.allow_everyone else _DEFAULT_DENY
 
@@ -259,7 +259,7 @@ def hazards_of(request: AccessRequest, index: AclIndex, rules: Rules) -> tuple[s
     broken = table.without_colon
     if broken is None or request.principal in rules.super_users:
         return found
-    if request.resource_name is None or broken.mask(request.resource_name, rules):
+    if request.resource_name is None or broken.covers(request.resource_name, rules):
         return tuple(sorted({*found, UNPARSABLE_PRINCIPAL}))
     return found
 
@@ -423,7 +423,7 @@ def _decide_with_unknowns(
     return answer_from(
         mask,
         bit,
-        covered=bool(table.covered.mask(request.resource_name, rules)),
+        covered=table.covered.covers(request.resource_name, rules),
         unknown_patterns=[reading_of(request, binding, rules) for binding in table.unknown_patterns],
         rules=rules,
     )

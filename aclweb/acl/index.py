@@ -16,7 +16,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
 
 from aclweb.acl.callers import comes_from, is_for, is_host_glob, is_principal_glob
 from aclweb.acl.glob import Shape
@@ -61,20 +60,20 @@ IMPLIED: dict[Operation, Operation] = {
 
 def mask_of(operation: Operation, permission: PermissionType) -> int:
     """Return what one binding with this operation and permission adds to a mask."""
-    return _MASKS[operation, permission]
+    return _MASKS[permission][operation]
 
 
 class AclIndex:
     """A set of bindings, filed for questions; equal bindings count once, in first-seen order."""
 
     def __init__(self, bindings: Iterable[AclBinding] = ()) -> None:
-        self.bindings: tuple[AclBinding, ...] = tuple(dict.fromkeys(bindings))
-        words: set[object] = {binding.pattern_type for binding in self.bindings}
-        words |= {binding.operation for binding in self.bindings}
-        words |= {binding.permission_type for binding in self.bindings}
-        words |= {binding.resource_type for binding in self.bindings}
+        self._given: tuple[AclBinding, ...] = tuple(bindings)
+        words: set[object] = {binding.pattern_type for binding in self._given}
+        words |= {binding.operation for binding in self._given}
+        words |= {binding.permission_type for binding in self._given}
+        words |= {binding.resource_type for binding in self._given}
         if not words.isdisjoint(_FILTER_WORDS):
-            for binding in self.bindings:
+            for binding in self._given:
                 _refuse_filter_words(binding)
 
     def __len__(self) -> int:
@@ -94,7 +93,13 @@ class AclIndex:
         return self.bindings
 
     def __setstate__(self, bindings: tuple[AclBinding, ...]) -> None:
-        self.bindings = bindings
+        self._given = bindings
+
+    @cached_property
+    def bindings(self) -> tuple[AclBinding, ...]:
+        """Each binding once, in first-seen order. Deciding needs no such order, so it is made when asked for."""
+        distinct = dict.fromkeys(self._given)
+        return self._given if len(distinct) == len(self._given) else tuple(distinct)
 
     def affecting(self, resource: Resource, rules: Rules | None = None) -> tuple[AclBinding, ...]:
         """Return the bindings whose pattern covers `resource`, whoever they are for.
@@ -132,7 +137,7 @@ class AclIndex:
     @cached_property
     def first_glob(self) -> AclBinding | None:
         """The first binding with a GLOB pattern, None if there is none."""
-        return next((b for b in self.bindings if b.pattern_type is PatternType.GLOB), None)
+        return next((b for b in self._given if b.pattern_type is PatternType.GLOB), None)
 
     @cached_property
     def principals(self) -> frozenset[str]:
@@ -149,24 +154,37 @@ class AclIndex:
         return frozenset(self.bindings)
 
     @cached_property
-    def _by_type(self) -> dict[int, list[AclBinding]]:
+    def _shelves(self) -> dict[int, ResourceShelf]:
         groups: dict[int, list[AclBinding]] = {}
         for binding in self.bindings:
             groups.setdefault(binding.resource_type._value_, []).append(binding)
-        return groups
-
-    @cached_property
-    def _shelves(self) -> dict[int, ResourceShelf]:
-        return {code: ResourceShelf(group) for code, group in self._by_type.items()}
+        return {code: ResourceShelf(group) for code, group in groups.items()}
 
     @cached_property
     def _tables(self) -> dict[int, MaskTable]:
         self.require_known(_WITHOUT_GLOBS)
-        return {code: MaskTable(group) for code, group in self._by_type.items()}
+        return {code: MaskTable(groups) for code, groups in _by_caller(self._given).items()}
 
     @cached_property
     def _glob_tables(self) -> dict[int, GlobTable]:
-        return {code: GlobTable(group) for code, group in self._by_type.items()}
+        return {code: GlobTable(groups) for code, groups in _by_caller(self._given).items()}
+
+
+def _by_caller(bindings: Iterable[AclBinding]) -> dict[int, dict[str, list[AclBinding]]]:
+    """Return code of the resource type -> principal -> bindings."""
+    found: dict[ResourceType, dict[str, list[AclBinding]]] = {}
+    for binding in bindings:
+        # Plain look-ups and not `setdefault`, which would make what is hardly ever needed.
+        groups = found.get(binding.resource_type)
+        if groups is None:
+            groups = found[binding.resource_type] = {}
+        principal = binding.principal
+        group = groups.get(principal)
+        if group is None:
+            groups[principal] = [binding]
+        else:
+            group.append(binding)
+    return {resource_type._value_: groups for resource_type, groups in found.items()}
 
 
 class ResourceShelf:
@@ -257,63 +275,67 @@ class MaskTable:
 
     __slots__ = ("covered", "ranges", "slots", "unknown_patterns", "without_colon")
 
-    def __init__(self, bindings: Iterable[AclBinding]) -> None:
+    def __init__(self, groups: Mapping[str, Iterable[AclBinding]]) -> None:
+        """Take the bindings by principal."""
         unknown: list[AclBinding] = []
-        filed: dict[str, dict[str, _Filing]] = {}
-        anyone, broken = _Filing({}, {}), _Filing({}, {})
-        for binding in bindings:
-            if binding.pattern_type is PatternType.UNKNOWN:
-                unknown.append(binding)
-                continue
-            name, principal, host = binding.resource_name, binding.principal, binding.host
-            place = 0 if binding.pattern_type is PatternType.LITERAL else 1
-            anyone[place][name] = 1
-            if ":" not in principal:
-                broken[place][name] = 1
-                continue
-            # Plain look-ups and not `setdefault`, which would make what is hardly ever needed.
-            hosts = filed.get(principal)
-            if hosts is None:
-                hosts = filed[principal] = {}
-            filing = hosts.get(host)
-            if filing is None:
-                filing = hosts[host] = _Filing({}, {})
-            names = filing[place]
-            names[name] = names.get(name, 0) | _MASKS[binding.operation, binding.permission_type]
-        self.unknown_patterns: tuple[AclBinding, ...] = tuple(unknown)
+        literals: set[str] = set()
+        prefixes: set[str] = set()
+        broken: list[_Filing] = []
         # principal -> host -> slot
-        self.slots: dict[str, dict[str, Slot]] = {
-            principal: {host: Slot(*filing) for host, filing in hosts.items()}
-            for principal, hosts in filed.items()
-        }
-        # Whether any binding covers a name, whoever it is for; and whether one without a colon does.
-        self.covered = Slot(*anyone)
-        self.without_colon = Slot(*broken) if any(broken) else None
+        self.slots: dict[str, dict[str, Slot]] = {}
         self.ranges: dict[str, RangeTable] = {}
-        for principal, hosts in filed.items():
-            grouped = _same_ranges(host for host in hosts if "/" in host)
+        # Principal by principal, so that what is being filled stays in the processor's caches.
+        for principal, group in groups.items():
+            filed = _filed_by_host(group, unknown)
+            for filing in filed.values():
+                literals.update(filing[0])
+                prefixes.update(filing[1])
+            if ":" not in principal:
+                broken += filed.values()
+                continue
+            slots = self.slots[principal] = {host: Slot(*filing) for host, filing in filed.items()}
+            grouped = _same_ranges(host for host in filed if "/" in host)
             if grouped:
-                slots = self.slots[principal]
                 self.ranges[principal] = RangeTable(
                     {
                         found: slots[same[0]]
                         if len(same) == 1
-                        else Slot(*_joined(hosts[host] for host in same))
+                        else Slot(*_joined(filed[host] for host in same))
                         for found, same in grouped.items()
                     }
                 )
+        self.unknown_patterns: tuple[AclBinding, ...] = tuple(unknown)
+        # Whether any binding covers a name, whoever it is for; and whether one without a colon does.
+        self.covered = Cover(literals, prefixes)
+        self.without_colon = Cover(*_joined(broken)) if broken else None
 
 
-class _Filing(NamedTuple):
-    """What goes into one slot: masks by literal name, and masks by prefix."""
+_Filing = tuple[dict[str, int], dict[str, int]]
+"""What goes into one slot: masks by literal name, and masks by prefix."""
 
-    literals: dict[str, int]
-    prefixed: dict[str, int]
+
+def _filed_by_host(bindings: Iterable[AclBinding], unknown: list[AclBinding]) -> dict[str, _Filing]:
+    """Return host -> masks for the bindings of one principal; those with an unknown pattern go to `unknown`."""
+    filed: dict[str, _Filing] = {}
+    for binding in bindings:
+        pattern_type = binding.pattern_type
+        if pattern_type is PatternType.UNKNOWN:
+            unknown.append(binding)
+            continue
+        host = binding.host
+        filing = filed.get(host)
+        if filing is None:
+            filing = filed[host] = ({}, {})
+        names = filing[0] if pattern_type is PatternType.LITERAL else filing[1]
+        name = binding.resource_name
+        mask = _MASKS[binding.permission_type][binding.operation]
+        names[name] = names[name] | mask if name in names else mask
+    return filed
 
 
 def _joined(filings: Iterable[_Filing]) -> _Filing:
     """Return one filing for the texts of one address range: the masks of all, joined."""
-    joined = _Filing({}, {})
+    joined: _Filing = ({}, {})
     for filing in filings:
         for names, own in zip(joined, filing, strict=True):
             for name, mask in own.items():
@@ -361,13 +383,10 @@ class Slot:
         """Take the masks of literal names and of prefixes; the dictionaries are kept as they are."""
         self.literals = literals
         self.wild = self.literals.get(WILDCARD, 0)
-        self.empty = prefixed.get("", 0)
-        chain = _chain_of(prefixed)
+        self.empty = prefixed.get("", 0) if prefixed else 0
+        chain = _chain_of(prefixed) if prefixed else NO_PREFIXES
         self.prefixes, self.parents, self.jumps = chain.prefixes, chain.parents, chain.jumps
-        masks: list[int] = []
-        for prefix, parent in zip(self.prefixes, self.parents, strict=True):
-            masks.append(prefixed[prefix] | (masks[parent] if parent >= 0 else 0))
-        self.masks = tuple(masks)
+        self.masks = _accumulated(prefixed, chain) if prefixed else ()
 
     def mask(self, name: str, rules: Rules) -> int:
         """Return the masks of all patterns that cover `name`, joined."""
@@ -389,13 +408,49 @@ class Slot:
         return found
 
 
+class Cover(Slot):
+    """Whether any of many patterns covers a name, whoever they are for.
+
+    What starts with a shorter prefix is covered by that one, so only the shortest are kept.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, literals: Iterable[str], prefixes: Iterable[str]) -> None:
+        shortest: dict[str, int] = {}
+        last = None
+        for prefix in sorted(prefixes):
+            if last is None or not prefix.startswith(last):
+                shortest[prefix] = 1
+                # The empty prefix may cover fewer names than start with it, see `empty_prefix_covers`.
+                last = prefix or None
+        super().__init__(dict.fromkeys(literals, 1), shortest)
+
+    def covers(self, name: str, rules: Rules) -> bool:
+        """Whether a pattern covers `name`; those that cover most are asked first."""
+        if self.wild and wildcard_covers(name, rules):
+            return True
+        prefixes = self.prefixes
+        if prefixes:
+            left = bisect_right(prefixes, name) - 1
+            if left >= 0 and name.startswith(prefixes[left]):
+                return True
+        return name in self.literals or bool(self.empty and empty_prefix_covers(name, rules))
+
+
+def _accumulated(prefixed: dict[str, int], chain: PrefixChain) -> tuple[int, ...]:
+    """Return the mask of each prefix of the chain, joined with those of all that it starts with."""
+    masks: list[int] = []
+    for prefix, parent in zip(chain.prefixes, chain.parents, strict=True):
+        masks.append(prefixed[prefix] | (masks[parent] if parent >= 0 else 0))
+    return tuple(masks)
+
+
 def _chain_of(prefixed: dict[str, int]) -> PrefixChain:
-    """Return the chain of the prefixes that are not empty; most slots have none or one."""
-    if not prefixed:
-        return NO_PREFIXES
+    """Return the chain of the prefixes that are not empty; most slots have one."""
     if len(prefixed) == 1 and "" not in prefixed:
         return PrefixChain(tuple(prefixed), _NO_PARENT, _NO_PARENT)
-    return PrefixChain.of(prefix for prefix in prefixed if prefix)
+    return PrefixChain.of_sorted(tuple(filter(None, sorted(prefixed))))
 
 
 class GlobTable:
@@ -405,8 +460,9 @@ class GlobTable:
     hosts, are found by a set of the principals' globs.
     """
 
-    def __init__(self, bindings: Iterable[AclBinding]) -> None:
-        bindings = list(bindings)
+    def __init__(self, groups: Mapping[str, Iterable[AclBinding]]) -> None:
+        """Take the bindings by principal."""
+        bindings = [binding for group in groups.values() for binding in group]
         self.unknown_patterns = tuple(b for b in bindings if b.pattern_type is PatternType.UNKNOWN)
         known = [b for b in bindings if b.pattern_type is not PatternType.UNKNOWN]
         entries: dict[str, dict[str, list[AclBinding]]] = {}
@@ -454,7 +510,7 @@ class _HostTable:
 
     def __init__(self, hosts: dict[str, list[AclBinding]]) -> None:
         self._slots = {
-            host: GlobSlot((binding, _MASKS[binding.operation, binding.permission_type]) for binding in group)
+            host: GlobSlot((binding, _MASKS[binding.permission_type][binding.operation]) for binding in group)
             for host, group in hosts.items()
         }
         self._globs = tuple(filter(is_host_glob, hosts))
@@ -463,7 +519,7 @@ class _HostTable:
                 found: self._slots[same[0]]
                 if len(same) == 1
                 else GlobSlot(
-                    (binding, _MASKS[binding.operation, binding.permission_type])
+                    (binding, _MASKS[binding.permission_type][binding.operation])
                     for host in same
                     for binding in hosts[host]
                 )
@@ -487,7 +543,7 @@ class GlobSlot(Slot):
     __slots__ = ("_glob_masks", "_globs")
 
     def __init__(self, bindings: Iterable[tuple[AclBinding, int]]) -> None:
-        plain = _Filing({}, {})
+        plain: _Filing = ({}, {})
         globs: dict[Shape, int] = {}
         for binding, mask in bindings:
             name = binding.resource_name
@@ -590,9 +646,9 @@ _FILTER_WORDS: frozenset[object] = frozenset(
 )
 _BEFORE_GLOBS = -(1 << 30)
 _WITHOUT_GLOBS, _WITH_GLOBS = Rules("standard"), Rules("glob")
-_MASKS: dict[tuple[Operation, PermissionType], int] = {
-    (operation, permission): _mask(operation, permission)
-    for operation in Operation
-    if operation is not Operation.ANY
+_MASKS: dict[PermissionType, dict[Operation, int]] = {
+    permission: {
+        operation: _mask(operation, permission) for operation in Operation if operation is not Operation.ANY
+    }
     for permission in (PermissionType.ALLOW, PermissionType.DENY, PermissionType.UNKNOWN)
 }

@@ -73,7 +73,11 @@ class PrefixChain:
 
     @classmethod
     def of(cls, prefixes: Iterable[str]) -> PrefixChain:
-        ordered = tuple(sorted(set(prefixes)))
+        return cls.of_sorted(tuple(sorted(set(prefixes))))
+
+    @classmethod
+    def of_sorted(cls, ordered: tuple[str, ...]) -> PrefixChain:
+        """Return the chain of distinct non-empty prefixes that are in order already."""
         parents: list[int] = []
         for place, prefix in enumerate(ordered):
             parent = place - 1

@@ -20,7 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclweb.acl.authorizer import Answer, Basis, Result, decide, reading_of
-from aclweb.acl.index import ALL_BITS, DENY_SHIFT, MAYBE_SHIFT, AclIndex, GlobSlot, GlobTable, MaskTable, Slot
+from aclweb.acl.index import (
+    ALL_BITS,
+    DENY_SHIFT,
+    MAYBE_SHIFT,
+    AclIndex,
+    Cover,
+    GlobSlot,
+    GlobTable,
+    MaskTable,
+    Slot,
+)
 from aclweb.acl.model import ANY_USER, WILDCARD, AccessRequest, AclError, Operation, ResourceType
 from aclweb.acl.names import SortedNames
 from aclweb.acl.patterns import empty_prefix_covers, wildcard_covers
@@ -450,18 +460,17 @@ class _Flat:
             return np.zeros(self.size, np.uint64)
         return self.of_many(np.full(self.size, number, np.int64), np.arange(self.size))
 
-    def covered(self, slot: Slot) -> NDArray[np.bool_]:
-        """Return for every name whether this slot has any mask for it."""
-        outermost = [prefix for prefix, parent in zip(slot.prefixes, slot.parents, strict=True) if parent < 0]
-        if len(outermost) > self.size:
-            return np.fromiter((slot.mask(name, self.rules) for name in self.names), np.bool_, self.size)
-        found = np.fromiter(map(slot.literals.__contains__, self.names), np.bool_, self.size)
-        for prefix in outermost:
+    def covered(self, cover: Cover) -> NDArray[np.bool_]:
+        """Return for every name whether a pattern covers it."""
+        if len(cover.prefixes) > self.size:
+            return np.fromiter((cover.covers(name, self.rules) for name in self.names), np.bool_, self.size)
+        found = np.fromiter(map(cover.literals.__contains__, self.names), np.bool_, self.size)
+        for prefix in cover.prefixes:
             start, end = self.names.range_of(prefix)
             found[start:end] = True
-        if slot.wild:
+        if cover.wild:
             found |= self.under_wildcard
-        if slot.empty:
+        if cover.empty:
             found |= self.under_empty_prefix
         return found
 
