@@ -15,7 +15,7 @@ import pytest
 
 from aclweb.acl.cli import COMMANDS, main
 from aclweb.acl.commands import progress
-from aclweb.acl.commands.console import with_progress
+from aclweb.acl.commands.console import shortened, with_progress
 from aclweb.acl.commands.progress import PROGRESS
 from aclweb.acl.model import AccessRequest, AclBinding
 from aclweb.acl.notation import OUTPUTS, read_acls, write_acls
@@ -442,6 +442,7 @@ def test_affecting_splits_the_resource_at_the_first_colon(run):
         ["--resource", "orders"],
         ["--resource", "THING:orders"],
         ["--resource", "ANY:orders"],
+        ["--resource", "MATCH:orders"],
         ["--resource", "TOPIC:a", "--new-topic", "a"],
     ],
 )
@@ -450,6 +451,17 @@ def test_affecting_needs_one_resource(run, options):
     status, out, err = run("affecting", "--acls", "a", *options)
 
     assert (status, out, err.count("\n")) == (2, "", 1)
+
+
+def test_a_resource_of_no_type_is_told_which_types_resources_have(run):
+    acls("a", BOB_READS)
+    for word in ("MATCH", "ANY", "unknown", "é"):
+        err = run("affecting", "--acls", "a", "--resource", f"{word}:a")[2]
+
+        assert err == (
+            f"--resource '{word}:a' names no type that resources have; "
+            "use one of TOPIC, GROUP, CLUSTER, TRANSACTIONAL_ID, DELEGATION_TOKEN, USER.\n"
+        )
 
 
 def test_list_finds_what_describe_acls_would_return_once_each_in_input_order(run):
@@ -730,10 +742,10 @@ def test_audit_prints_decisions_and_counts_the_rest(run):
 
     assert status == 0
     assert len(events) == 75 + 82
-    assert "2 records not a decision: no log record." in err
+    assert "2 records are no decision: no log record." in err
     assert events[0]["family"] == "acl"
     assert sum(event["ambiguous"] for event in events) == 7
-    assert "75 records not a decision: note that the caller is a super user." in err
+    assert "75 records are no decision: note that the caller is a super user." in err
     assert (
         run("audit", "l")[1]
         .splitlines()[0]
@@ -815,6 +827,24 @@ def test_work_that_nobody_watches_shows_nothing(monkeypatch):
         line.end()
 
         assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("name", ["x" * 40_000, "a b" * 10_000, "it's " * 8_000, "\\ " * 20_000])
+def test_text_for_people_leaves_out_the_middle_of_a_very_long_name_and_json_does_not(run, name):
+    wide, narrow = allow("User:*", "READ", name, resource_type="GROUP"), deny("User:bob", "READ", name)
+    acls("a", wide, allow("User:bob", "READ", name, resource_type="GROUP"), narrow)
+    for command in (["lint"], ["redundant"], ["whatif", "--remove", "a"]):
+        text, whole = run(*command, "--acls", "a")[1], run(*command, "--acls", "a", "--json")[1]
+
+        assert max(map(len, text.splitlines())) < 1_000, command
+        assert len(whole) > 20_000
+    assert "characters)…" in text
+
+
+def test_prose_between_short_names_is_left_as_it_is():
+    sentence = f"The name 'a' is {'very ' * 100}long, unlike 'b'."
+
+    assert shortened(sentence) == sentence
 
 
 # Bad input.

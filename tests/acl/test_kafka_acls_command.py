@@ -76,7 +76,7 @@ def test_what_the_tool_refuses_ends_with_2_and_its_message(capsys):
     printed = capsys.readouterr()
     error = "Command must include exactly one action: --list, --add, --remove. "
     assert json.loads(printed.out) == {"action": None, "acls": [], "filters": [], "error": error}
-    assert printed.err == f"kafka-acls refuses this: {error}\n"
+    assert printed.err == f"kafka-acls does nothing and ends with status 1: {error}\n"
 
 
 def test_our_options_stand_before_the_hyphens_and_the_tools_behind_them(capsys):

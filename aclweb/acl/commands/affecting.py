@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from aclweb.acl.commands.console import DONE, UsageError, as_json, emit
+from aclweb.acl.commands.console import DONE, UsageError, as_json, emit, joined
 from aclweb.acl.commands.inputs import Inputs
 from aclweb.acl.commands.options import (
     add_acl_options,
@@ -48,9 +48,14 @@ def _resource(given: argparse.Namespace) -> Resource:
             f"--resource {shown(given.resource)} has no type; write TYPE:NAME, such as TOPIC:orders."
         )
     try:
-        resource_type = ResourceType.parse(word if word.isascii() else ascii(word))
-    except AclError as error:
-        raise UsageError(f"--resource {shown(given.resource)}: {error}") from error
+        resource_type = ResourceType.parse(word)
+    except AclError:
+        resource_type = ResourceType.UNKNOWN
     if resource_type in (ResourceType.ANY, ResourceType.UNKNOWN):
-        raise UsageError(f"--resource {shown(given.resource)} names no type; name one, such as TOPIC:orders.")
+        types = joined(
+            [kind.name for kind in ResourceType if kind not in (ResourceType.ANY, ResourceType.UNKNOWN)]
+        )
+        raise UsageError(
+            f"--resource {shown(given.resource)} names no type that resources have; use one of {types}."
+        )
     return Resource(resource_type, name)

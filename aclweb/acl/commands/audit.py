@@ -40,7 +40,12 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
         logs = [stack.enter_context(_opened(path)) for path in given.files]
         events = _events(logs, others)
         emit(as_json(event.as_dict()) if given.json else _in_words(event) for event in events)
-    tell(*(f"{counted(number, 'record')} not a decision: {reason}." for reason, number in others.items()))
+    tell(
+        *(
+            f"{counted(number, 'record')} {'is' if number == 1 else 'are'} no decision: {reason}."
+            for reason, number in others.items()
+        )
+    )
     return DONE
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from contextlib import suppress
@@ -24,6 +25,17 @@ DONE, DID_NOT_HOLD, BAD_INPUT = 0, 1, 2
 # What a shell reports of a program that was interrupted, or whose reader went away.
 INTERRUPTED, READER_LEFT = 130, 141
 PROGRESS_STEP = 100
+
+LONGEST_NAME = 300
+"""Topics have at most 249 characters, other names 32,767."""
+
+NAME_END = 60
+"""So much of a longer name is shown at its beginning and its end."""
+
+# A name as `name_text` writes it: with blanks it stands in quotes.
+_LONG_NAME = re.compile(
+    rf"""(?<=[\s:(])(?:'(?:[^'\\]|\\.){{{LONGEST_NAME},}}'|"[^"]{{{LONGEST_NAME},}}")|\S{{{LONGEST_NAME},}}"""
+)
 
 Item = TypeVar("Item")
 
@@ -82,6 +94,19 @@ def tell(*messages: str) -> None:
 def one_line(text: str) -> str:
     """Return a path or value so that it stays on one line of a message."""
     return text if text.isprintable() else shown(text)
+
+
+def shortened(sentence: str) -> str:
+    """Return a sentence in which no name fills the screen: the middle of a very long one is left out."""
+    if len(sentence) <= LONGEST_NAME:
+        return sentence
+    return _LONG_NAME.sub(_without_middle, sentence)
+
+
+def _without_middle(found: re.Match[str]) -> str:
+    text = found[0]
+    left_out = len(text) - 2 * NAME_END
+    return f"{text[:NAME_END]}…({left_out:,} characters)…{text[-NAME_END:]}"
 
 
 def request_text(request: AccessRequest) -> str:

@@ -42,7 +42,8 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
         emit(_sentences(planned))
     tell(*planned.notes)
     if planned.error is not None:
-        tell(f"kafka-acls refuses this: {planned.error}")
+        # Not only refusals: asked for its options, the tool ends so too.
+        tell(f"kafka-acls does nothing and ends with status 1: {planned.error}")
         return BAD_INPUT
     return DONE
 

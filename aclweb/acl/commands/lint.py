@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from aclweb.acl.commands.console import DID_NOT_HOLD, DONE, as_json, counted, emit, tell, with_progress
+from aclweb.acl.commands.console import (
+    DID_NOT_HOLD,
+    DONE,
+    as_json,
+    counted,
+    emit,
+    shortened,
+    tell,
+    with_progress,
+)
 from aclweb.acl.commands.inputs import Inputs
 from aclweb.acl.commands.options import add_acl_options, add_json_option, add_rule_options, rules_from
 from aclweb.acl.commands.severities import add_fail_on_option, fails
@@ -29,7 +38,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     if given.json:
         emit(as_json(finding.as_dict()) for finding in found)
     else:
-        emit(f"{finding.severity:7}  {finding.rule:28}  {finding.sentence}" for finding in found)
+        emit(f"{finding.severity:7}  {finding.rule:28}  {shortened(finding.sentence)}" for finding in found)
     tell(
         f"{counted(len(found), 'finding')} on {counted(len(index), 'ACL')}; each rule has a page under docs/lint."
     )

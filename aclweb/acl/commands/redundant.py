@@ -5,7 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-from aclweb.acl.commands.console import DID_NOT_HOLD, DONE, as_json, counted, emit, tell, with_progress
+from aclweb.acl.commands.console import (
+    DID_NOT_HOLD,
+    DONE,
+    as_json,
+    counted,
+    emit,
+    shortened,
+    tell,
+    with_progress,
+)
 from aclweb.acl.commands.inputs import Inputs
 from aclweb.acl.commands.options import (
     add_acl_options,
@@ -60,4 +69,4 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
 
 def _lines(found: Sequence[Redundancy], proposals: Sequence[Redundancy]) -> Iterator[str]:
     for finding in (*found, *proposals):
-        yield f"{finding.severity:7}  {finding.rule:22}  {finding.sentence}"
+        yield f"{finding.severity:7}  {finding.rule:22}  {shortened(finding.sentence)}"

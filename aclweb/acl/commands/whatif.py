@@ -14,6 +14,7 @@ from aclweb.acl.commands.console import (
     counted,
     emit,
     joined,
+    shortened,
 )
 from aclweb.acl.commands.inputs import Inputs
 from aclweb.acl.commands.options import (
@@ -106,7 +107,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
         impact = replace(impact, warnings=warnings)
 
     found = impact.as_dict()
-    emit([as_json(found)] if given.json else _in_words(impact))
+    emit([as_json(found)] if given.json else map(shortened, _in_words(impact)))
     return DID_NOT_HOLD if any(found[name] for name in watched) else DONE
 
 
