@@ -157,7 +157,7 @@ def covers(wide: Shape, narrow: Shape, *, steps: int = STEPS_TRIED) -> Cover:
     stand for a `*`: one by one, until a further one changes nothing.
     """
     stranger = stranger_to(wide.characters | narrow.characters)
-    machine = _Places(wide)
+    machine = Places(wide)
     # Of the sets of places where `wide` may stand, only those that hold no smaller set matter:
     # whatever a smaller set goes on to match, a larger one matches too.
     front: dict[int, str] = {machine.start: ""}
@@ -189,13 +189,13 @@ def covers(wide: Shape, narrow: Shape, *, steps: int = STEPS_TRIED) -> Cover:
 
 def overlaps(one: Shape, other: Shape) -> bool:
     """Return whether some name matches both; exact."""
-    machine = _Places(other)
+    machine = Places(other)
     return machine.is_end(_meeting_places(one, machine)[-1])
 
 
 def common_name(one: Shape, other: Shape) -> str | None:
     """Return a name that both shapes match, None if there is none."""
-    machine = _Places(other)
+    machine = Places(other)
     meetings = _meeting_places(one, machine)
     place = len(machine.tokens)
     if not machine.is_end(meetings[-1]):
@@ -306,7 +306,7 @@ class _Part:
         return _masks_of(self._part)
 
 
-class _Places:
+class Places:
     """A shape as places to stand: before each character, with `*` as a place where one may stay.
 
     A set of places is an integer with a bit for each.
@@ -356,7 +356,7 @@ def _tokens(shape: Shape) -> Iterator[str]:
             yield ONE if character is None else f"={character}"
 
 
-def _meeting_places(one: Shape, other: _Places) -> list[int]:
+def _meeting_places(one: Shape, other: Places) -> list[int]:
     """Return where one may stand in `other` before and after each token of `one`, by names that suit both."""
     places = [other.start]
     for token in _tokens(one):

@@ -10,7 +10,8 @@ import re
 
 from aclweb.acl.addresses import as_java_prints
 from aclweb.acl.callers import is_host_glob
-from aclweb.acl.hosts import read_address, read_range
+from aclweb.acl.host_cover import reaches_somebody
+from aclweb.acl.hosts import UNRANGED, read_address, read_range
 from aclweb.acl.model import (
     ANY_USER,
     CLUSTER_NAME,
@@ -34,12 +35,17 @@ def why_dead(binding: AclBinding, rules: Rules) -> str | None:
     if split_principal(binding.principal) is None:
         return f"the principal {binding.principal!r} has no type and is nobody's"
     host = binding.host
-    if host == WILDCARD or is_address(host) or (rules.has_globs and is_host_glob(host)):
+    if host == WILDCARD or is_address(host):
         return None
+    if rules.has_globs and is_host_glob(host):
+        return None if reaches_somebody(host) else f"brokers compare addresses, and none matches {host!r}"
     if "/" in host:
         if not rules.cidr_hosts:
             return f"this Kafka reads no address ranges, and no client's address is {host!r}"
-        return None if read_range(host) is not None else f"Kafka cannot read the address range {host!r}"
+        span = read_range(host)
+        if span == (*UNRANGED, 32):
+            return f"Kafka finds 0.0.0.0 in no range, and {host!r} holds nothing else"
+        return None if span is not None else f"Kafka cannot read the address range {host!r}"
     if read_address(host) is not None:
         return f"brokers compare the text of addresses and write this one {_java_text(host)!r}, not {host!r}"
     return f"brokers compare addresses, and {host!r} is none"
@@ -92,10 +98,16 @@ def _why_no_match(binding: AclBinding) -> str | None:
     shape = glob_shape(binding.resource_name)
     if binding.resource_type is ResourceType.CLUSTER and not shape.matches(CLUSTER_NAME):
         return f"the only cluster that requests name is {CLUSTER_NAME!r}"
+    if (
+        binding.resource_type is ResourceType.USER
+        and shape.exact is not None
+        and split_principal(shape.exact) is None
+    ):
+        return f"requests name users with their type, as in 'User:{shape.exact}'"
     if binding.resource_type is ResourceType.TOPIC:
         if shape.shortest > 249:
             return "no topic has a name of more than 249 characters"
-        if not _START_OF_A_TOPIC.match("".join(sorted(shape.characters))):
+        if shape.exact in (".", "..") or not _START_OF_A_TOPIC.match("".join(sorted(shape.characters))):
             return f"no topic's name matches {binding.resource_name!r}; topics have letters, digits, '.', '_' and '-'"
     return None
 

@@ -18,8 +18,6 @@ proposed, because nobody could then work out what a proposal changes for names t
 from __future__ import annotations
 
 import re
-import sys
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collapse_addresses
@@ -27,6 +25,7 @@ from typing import TypeVar
 
 from aclweb.acl.addresses import as_java_prints
 from aclweb.acl.delta import Delta
+from aclweb.acl.host_cover import is_one_address
 from aclweb.acl.hosts import read_address, read_range
 from aclweb.acl.index import IMPLIED, AclIndex
 from aclweb.acl.model import (
@@ -36,13 +35,15 @@ from aclweb.acl.model import (
     Operation,
     PatternType,
     PermissionType,
+    ResourcePattern,
     ResourceType,
     split_principal,
 )
+from aclweb.acl.names import SortedNames
 from aclweb.acl.patterns import PrefixChain, empty_prefix_covers, wildcard_covers
 from aclweb.acl.profiles import Rules, operations_of
 from aclweb.acl.reach import is_address, why_dead, why_no_client, why_no_resource
-from aclweb.acl.universe import Names, starting_with
+from aclweb.acl.universe import Names
 from aclweb.acl.whatif import Effect, simulate
 from aclweb.acl.wider import WiderGlobs, has_glob
 from aclweb.acl.wording import name_text, says
@@ -62,6 +63,8 @@ NAMES_FOR_A_PREFIX = 3
 
 PROPOSALS_COMPARED = 100
 """How many proposals are worked out; those that save most come first."""
+
+NO_NAMES = SortedNames(())
 
 NAMES_SPELLED = 3
 """How many names a sentence spells out before it counts the rest."""
@@ -318,6 +321,8 @@ class _Filed:
             yield WILDCARD
         if not self._ranges:
             return
+        if is_one_address(host):
+            yield str(IPv4Address(_span(host)[1]))
         bits, address, length = _span(host)
         for (family, shorter), starts in self._ranges.items():
             if family == bits and shorter <= length:
@@ -356,29 +361,29 @@ class _Existing:
         self._rules = rules
         given = {
             ResourceType.TOPIC: (*names.topics, *names.new_topics),
-            ResourceType.GROUP: names.groups,
-            ResourceType.TRANSACTIONAL_ID: names.transactional_ids,
+            ResourceType.GROUP: (*names.groups, *names.new_groups),
+            ResourceType.TRANSACTIONAL_ID: (*names.transactional_ids, *names.new_transactional_ids),
         }
-        self._sorted = {kind: sorted(found) for kind, found in given.items() if found}
-        self._members = {kind: frozenset(found) for kind, found in self._sorted.items()}
+        self._sorted = {kind: SortedNames(found) for kind, found in given.items() if found}
+        self._none_under: dict[ResourcePattern, bool] = {}
 
     def under(self, binding: AclBinding) -> tuple[str, ...]:
-        """Return the given names of the type that a LITERAL or PREFIXED pattern covers."""
-        if binding.pattern.is_wildcard:
-            return tuple(self._sorted.get(binding.resource_type, ()))
-        if binding.pattern_type is PatternType.LITERAL:
-            members = self._members.get(binding.resource_type, frozenset())
-            return (binding.resource_name,) if binding.resource_name in members else ()
-        return tuple(starting_with(self._sorted.get(binding.resource_type, ()), binding.resource_name))
+        """Return the given names of the type that the pattern covers."""
+        return tuple(self._sorted.get(binding.resource_type, NO_NAMES).under(binding, self._rules))
 
     def count_under(self, prefixed: AclBinding) -> int:
-        """Return about how many given names begin with a prefix, without listing them."""
-        ordered, prefix = self._sorted.get(prefixed.resource_type, []), prefixed.resource_name
-        return bisect_right(ordered, prefix + chr(sys.maxunicode)) - bisect_left(ordered, prefix)
+        """Return how many given names begin with a prefix, without listing them."""
+        start, end = self._sorted.get(prefixed.resource_type, NO_NAMES).range_of(prefixed.resource_name)
+        return end - start
 
     def has_none_under(self, binding: AclBinding) -> bool:
         """Whether names of this type were given and the pattern covers none of them."""
-        return binding.resource_type in self._members and not self.under(binding)
+        if binding.resource_type not in self._sorted:
+            return False
+        pattern = binding.pattern
+        if pattern not in self._none_under:
+            self._none_under[pattern] = not self.under(binding)
+        return self._none_under[pattern]
 
 
 def _findings(binding: AclBinding, filed: _Filed, existing: _Existing, rules: Rules) -> Iterator[Redundancy]:
@@ -411,7 +416,7 @@ def _findings(binding: AclBinding, filed: _Filed, existing: _Existing, rules: Ru
     if unreachable is not None:
         sentence = f"{says(binding)}: {unreachable}."
         yield Redundancy(UNREACHABLE, "error" if binding.is_deny else "warning", sentence, binding)
-    elif binding.pattern_type is not PatternType.GLOB and existing.has_none_under(binding):
+    elif existing.has_none_under(binding):
         what = binding.resource_type.name.lower().replace("_", " ")
         sentence = (
             f"{says(binding)}: no {what} that exists is covered by it now; one that is made later may be."

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from aclweb.acl.callers import is_host_glob, is_principal_glob, part_shapes
 from aclweb.acl.glob import Shape, Verdict, covers
-from aclweb.acl.host_cover import admits_all
+from aclweb.acl.host_cover import compared
 from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
@@ -30,6 +30,9 @@ WORK = 3_000_000
 COMPARISON = 50
 """A comparison of two shapes counts as so many pairs, and one more for each of their characters."""
 
+PLACE = 20
+"""A place looked at in the texts of two hosts counts as so many pairs."""
+
 _Kind = tuple[ResourceType, PermissionType, Operation]
 
 
@@ -39,6 +42,7 @@ class WiderGlobs:
     def __init__(self, bindings: Iterable[AclBinding]) -> None:
         self._all: dict[_Kind, list[AclBinding]] = {}
         self._with_globs: dict[_Kind, list[AclBinding]] = {}
+        self._compared_hosts: set[tuple[str, str]] = set()
         self._left = WORK
         self.stopped_early = False
         """Whether some pairs were not compared, or not to the end."""
@@ -87,11 +91,11 @@ class WiderGlobs:
         return self._covers(outer[0], inner[0]) and self._covers(outer[1], inner[1])
 
     def _is_wider_host(self, wide: str, narrow: str) -> bool:
-        if wide in (WILDCARD, narrow):
-            return True
-        if is_host_glob(wide) or is_host_glob(narrow):
-            self._left -= COMPARISON
-        return admits_all(wide, narrow)
+        is_wider, places = compared(wide, narrow)
+        if places and (wide, narrow) not in self._compared_hosts:
+            self._compared_hosts.add((wide, narrow))
+            self._left -= COMPARISON + PLACE * places
+        return is_wider
 
     def _covers(self, wide: Shape, narrow: Shape) -> bool:
         self._left -= COMPARISON + sum(shape.shortest + len(shape.parts) for shape in (wide, narrow))

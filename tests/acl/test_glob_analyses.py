@@ -10,6 +10,7 @@ from aclweb.acl.index import AclIndex
 from aclweb.acl.lint import lint, lint_all
 from aclweb.acl.profiles import Rules
 from aclweb.acl.redundancy import consolidations, redundant, removable
+from aclweb.acl.universe import Names
 from aclweb.acl.wording import says
 from tests import reference
 from tests.builders import allow, deny
@@ -35,6 +36,26 @@ def test_what_can_go_beside_globs_changes_no_answer() -> None:
     assert gone > 30
 
 
+def test_a_host_that_is_a_glob_and_matches_no_address_makes_an_acl_dead() -> None:
+    refusal = deny("User:a", "READ", "orders", host="broker-*")
+
+    (finding,) = redundant(AclIndex([refusal]), GLOB)
+
+    assert (finding.rule, finding.severity) == ("dead", "error")
+    assert "brokers compare addresses, and none matches 'broker-*'" in finding.sentence
+
+
+def test_a_glob_that_matches_no_name_that_exists_is_an_orphan() -> None:
+    there, gone = (
+        allow("User:a", "READ", "or?ers", pattern="GLOB"),
+        allow("User:a", "READ", "*pay*", pattern="GLOB"),
+    )
+
+    findings = list(redundant(AclIndex([there, gone]), GLOB, Names(topics=("orders", "parts"))))
+
+    assert [(finding.rule, finding.acl) for finding in findings] == [("orphan", gone)]
+
+
 def test_nothing_is_proposed_where_a_glob_is() -> None:
     several = [allow("User:a", "READ", f"orders.{number}") for number in range(5)]
     assert list(consolidations(AclIndex(several), GLOB))
@@ -52,7 +73,14 @@ def test_nothing_is_proposed_where_a_glob_is() -> None:
             deny("User:a", "ALTER", "k?", pattern="GLOB", resource_type="CLUSTER"),
             {"name-cannot-exist", "refused-by-kafka"},
         ),
-        (allow("User:a", "READ", "orders", host="broker-?.example.com"), set()),
+        (allow("User:a", "READ", "orders", host="2001:db8:*"), set()),
+        (allow("User:a", "READ", "orders", host="broker-?.example.com"), {"host-never-matches"}),
+        (allow("User:a", "READ", "..", pattern="GLOB"), {"name-cannot-exist"}),
+        (
+            allow("User:a", "DESCRIBE_TOKENS", "alice", pattern="GLOB", resource_type="USER"),
+            {"name-cannot-exist"},
+        ),
+        (allow("User:a", "DESCRIBE_TOKENS", "User?al*", pattern="GLOB", resource_type="USER"), set()),
         (allow("User:a", "READ", "orders", host="broker.example.com"), {"host-never-matches"}),
     ],
 )

@@ -203,6 +203,7 @@ def test_a_deny_of_read_alone_leaves_describe_and_so_shadows_nothing():
         ("10.0.0.0/8", "4.4", False),
         ("10.0.0.0/8", "4.3", True),
         ("10.0.0.0/33", "4.4", True),
+        ("0.0.0.0/32", "4.4", True),
     ],
 )
 def test_a_host_that_no_session_can_have_makes_an_acl_dead(host, version, dead):
@@ -235,6 +236,18 @@ def test_two_spellings_of_one_range_imply_each_other_and_one_of_them_stays():
 
     assert {finding.acl for finding in findings} == {one, other}
     assert removable(findings) == (one,)
+
+
+def test_an_address_and_the_range_of_it_alone_imply_each_other():
+    address = allow("User:bob", "READ", "orders", host="10.0.0.7")
+    alone = allow("User:bob", "READ", "orders", host="10.0.0.7/32")
+
+    findings = list(redundant(AclIndex([address, alone])))
+
+    assert [finding.acl for finding in findings] == [address, alone]
+    # One IPv6 address is not the range of it, which is for its every interface.
+    six = replace(alone, host="fe80::1/128"), replace(alone, host="fe80:0:0:0:0:0:0:1")
+    assert [finding.acl for finding in redundant(AclIndex(six))] == [six[1]]
 
 
 def test_a_whole_chain_of_prefixes_can_go_but_its_widest():
