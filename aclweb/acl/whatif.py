@@ -13,7 +13,7 @@ is not counted but computed: all cells of the universe less those reported.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -90,7 +90,7 @@ class Effect:
     reason: str | None = None
     cells: int = 1
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self, side_as_dict: Callable[[Side], dict[str, object]] = Side.as_dict) -> dict[str, object]:
         answer: dict[str, object] = {"principal": self.principal, "host": self.host}
         if self.except_principals or self.except_hosts:
             answer["except"] = {
@@ -102,8 +102,8 @@ class Effect:
             "resource_type": self.resource_type.name,
             "resource_name": self.resource_name,
             "names": {"kind": self.names_kind, "text": self.names_text},
-            "before": None if self.before is None else self.before.as_dict(),
-            "after": self.after.as_dict(),
+            "before": None if self.before is None else side_as_dict(self.before),
+            "after": side_as_dict(self.after),
         }
         if self.reason is not None:
             answer["reason"] = self.reason
@@ -134,11 +134,20 @@ class Impact:
         return not (self.gains or self.loses or self.recovered or self.depends)
 
     def as_dict(self) -> dict[str, object]:
+        """Return the promised keys, ready for JSON; effects with the same side share its dictionary."""
+        made: dict[int, dict[str, object]] = {}
+
+        def side_as_dict(side: Side) -> dict[str, object]:
+            found = made.get(id(side))
+            if found is None:
+                found = made[id(side)] = side.as_dict()
+            return found
+
         return {
-            "gains": [effect.as_dict() for effect in self.gains],
-            "loses": [effect.as_dict() for effect in self.loses],
-            "recovered": [effect.as_dict() for effect in self.recovered],
-            "depends": [effect.as_dict() for effect in self.depends],
+            "gains": [effect.as_dict(side_as_dict) for effect in self.gains],
+            "loses": [effect.as_dict(side_as_dict) for effect in self.loses],
+            "recovered": [effect.as_dict(side_as_dict) for effect in self.recovered],
+            "depends": [effect.as_dict(side_as_dict) for effect in self.depends],
             "unchanged": self.unchanged,
             "resources": [
                 {"resource_type": resource.resource_type.name, "resource_name": resource.name}
@@ -208,10 +217,20 @@ _SAME_ROW = _Row(None, {})
 
 
 class _Cover:
-    """The bindings that cover one class of names in one of the two worlds."""
+    """The bindings that cover one class of names in one of the two worlds.
 
-    def __init__(self, bindings: list[AclBinding], unknown_patterns: list[AclBinding], rules: Rules) -> None:
-        self.bindings, self.unknown_patterns, self.rules = bindings, unknown_patterns, rules
+    heads: the first of each part of `bindings` that is in scan order.
+    """
+
+    def __init__(
+        self,
+        bindings: list[AclBinding],
+        heads: list[AclBinding],
+        unknown_patterns: list[AclBinding],
+        rules: Rules,
+    ) -> None:
+        self.bindings, self.heads, self.rules = bindings, heads, rules
+        self.unknown_patterns = unknown_patterns
 
     @cached_property
     def by_principal(self) -> dict[str, list[AclBinding]]:
@@ -316,7 +335,7 @@ class _Cover:
 
     @cached_property
     def _first(self) -> AclBinding:
-        return in_scan_order(self.bindings)[0]
+        return in_scan_order(self.heads)[0] if len(self.heads) > 1 else self.heads[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,10 +452,15 @@ class _Simulation:
             after = [binding for binding in kept if binding not in self.removed] if self.removed else kept
             unknown_before = shelf.unknown_patterns
             unknown_after = [binding for binding in unknown_before if binding not in self.removed]
+        heads = after[:1]
         if added is not None:
-            after = after + added.covering(spot.sample, self.after_rules)
+            new = added.covering(spot.sample, self.after_rules)
+            heads, after = heads + new[:1], after + new
             unknown_after = unknown_after + added.unknown_patterns
-        return _Cover(before, unknown_before, self.rules), _Cover(after, unknown_after, self.after_rules)
+        return (
+            _Cover(before, before[:1], unknown_before, self.rules),
+            _Cover(after, heads, unknown_after, self.after_rules),
+        )
 
     # What becomes of one class of names.
 
@@ -687,7 +711,7 @@ class _Simulation:
             if shelf is None:
                 continue
             names = dict.fromkeys(self.universe.given(resource_type)) | self.universe.new(resource_type)
-            if shelf.globs and not (shelf.wildcard or shelf.empty_prefix):
+            if not (shelf.wildcard or shelf.empty_prefix):
                 under = self.universe.exact_under(shelf, resource_type)
                 yield from (Resource(resource_type, name) for name in names if name in under)
                 continue
