@@ -536,6 +536,19 @@ def test_whatif_shows_what_an_edit_would_change(run):
     )
 
 
+def test_whatif_spells_out_twenty_names_of_many_that_fare_alike(run):
+    acls("a", allow("User:bob", "READ", "t-", pattern="PREFIXED"))
+    lines("topics", *(f"t-{number:02}" for number in range(30)))
+    command = ("whatif", "--acls", "a", "--remove", "a", "--topics", "topics")
+    text = run(*command)[1].splitlines()
+
+    assert text[1].startswith("  User:bob READ, DESCRIBE TOPIC:t-00, TOPIC:t-01, ")
+    assert text[1].endswith("TOPIC:t-19 and 11 more from anywhere: ALLOWED ALLOW_ACL -> DENIED DEFAULT_DENY")
+    assert "TOPIC:t-19 and 10 more." in text[3]
+    (impact,) = answers(run(*command, "--json")[1])
+    assert len(impact["loses"]) == 2 * 31
+
+
 def test_whatif_reads_a_delta_and_new_topics_and_other_rules(run):
     acls("a", allow("User:bob", "READ", "new", pattern="PREFIXED"))
     lines("d", {"op": "add", **allow("User:eve", "WRITE", "new-1").as_dict()})

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from aclweb.acl.commands.console import (
     DID_NOT_HOLD,
@@ -35,6 +37,9 @@ from aclweb.acl.whatif import Effect, Impact, Names, Side, simulate
 
 LISTS = ("gains", "loses", "recovered", "depends", "resources", "warnings")
 """What --fail-on can name."""
+
+NAMES_LISTED = 20
+"""How many names a line for people spells out; --json tells them all."""
 
 TITLES = {
     "gains": "Allowed after, not before",
@@ -215,36 +220,60 @@ def _in_words(impact: Impact) -> Iterator[str]:
     yield f"Unchanged: {counted(impact.unchanged, 'answer')}."
     if impact.resources:
         touched = [
-            f"{resource.resource_type.name}:{name_text(resource.name)}" for resource in impact.resources
+            f"{resource.resource_type.name}:{name_text(resource.name)}"
+            for resource in impact.resources[:NAMES_LISTED]
         ]
-        yield f"Given names under a changed pattern: {joined(touched)}."
+        rest = len(impact.resources) - len(touched)
+        yield f"Given names under a changed pattern: {_listed(touched, rest)}."
     for warning in impact.warnings:
         yield f"Warning: {warning}"
 
 
 def _effects(effects: Sequence[Effect]) -> Iterator[str]:
-    """Yield a line for all effects that differ by their operation only, where the first of them stands."""
-    operations: dict[tuple[str, str], list[str]] = {}
-    for effect in effects:
-        operations.setdefault(_effect(effect), []).append(effect.operation.name)
-    for (who, what), names in operations.items():
-        yield f"  {who} {joined(names)} {what}"
+    """Yield a line for all effects that differ by operation and name only, where the first of them stands."""
+    texts: dict[object, tuple[str, str]] = {}
+    names: dict[tuple[str, str, str], list[str]] = {}
+    more: Counter[tuple[str, str, str]] = Counter()
+    for _spot, alike in groupby(effects, lambda e: (e.resource_type, e.names_kind, e.names_text)):
+        operations: dict[tuple[str, str], list[str]] = {}
+        for effect in alike:
+            # Sides are shared by all names with the same ACLs, so few of them are put into words.
+            caller = effect.principal, effect.except_principals, effect.host, effect.except_hosts
+            key = *caller, id(effect.before), id(effect.after), effect.reason
+            if key not in texts:
+                texts[key] = _who(effect), _change(effect)
+            operations.setdefault(texts[key], []).append(effect.operation.name)
+        for (who, change), found in operations.items():
+            line = who, joined(found), change
+            listed = names.setdefault(line, [])
+            if len(listed) < NAMES_LISTED:
+                listed.append(f"{effect.resource_type.name}:{_resources(effect)}")
+            else:
+                more[line] += 1
+    for line, listed in names.items():
+        who, words, change = line
+        yield f"  {who} {words} {_listed(listed, more[line])} {change}"
 
 
-def _effect(effect: Effect) -> tuple[str, str]:
-    """Return what stands before and behind the operation."""
+def _who(effect: Effect) -> str:
     who = "everyone" if effect.principal == "*" else name_text(effect.principal)
-    if effect.except_principals:
-        who += f" except {joined([name_text(name) for name in effect.except_principals])}"
+    return who + _except(effect.except_principals)
+
+
+def _change(effect: Effect) -> str:
     where = "anywhere" if effect.host == "*" else name_text(effect.host)
-    if effect.except_hosts:
-        where += f" except {joined([name_text(host) for host in effect.except_hosts])}"
     before = "new" if effect.before is None else _side(effect.before)
     reason = f" ({effect.reason})" if effect.reason else ""
-    return who, (
-        f"{effect.resource_type.name}:{_resources(effect)} from {where}: "
-        f"{before} -> {_side(effect.after)}{reason}"
-    )
+    return f"from {where}{_except(effect.except_hosts)}: {before} -> {_side(effect.after)}{reason}"
+
+
+def _except(names: Sequence[str]) -> str:
+    listed = [name_text(name) for name in names[:NAMES_LISTED]]
+    return f" except {_listed(listed, len(names) - len(listed))}" if names else ""
+
+
+def _listed(texts: Sequence[str], more: int) -> str:
+    return f"{joined(texts)} and {more:,} more" if more else joined(texts)
 
 
 def _resources(effect: Effect) -> str:
