@@ -24,6 +24,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collap
 from typing import TypeVar
 
 from aclweb.acl.addresses import as_java_prints
+from aclweb.acl.authorizer import Result
 from aclweb.acl.delta import Delta
 from aclweb.acl.host_cover import is_one_address
 from aclweb.acl.hosts import read_address, read_range
@@ -64,10 +65,13 @@ NAMES_FOR_A_PREFIX = 3
 PROPOSALS_COMPARED = 100
 """How many proposals are worked out; those that save most come first."""
 
-NO_NAMES = SortedNames(())
+RANGES_TRIED = 40
+"""Up to so many ranges are tried at their edges; beside more of them a proposal is called exact less often."""
 
 NAMES_SPELLED = 3
 """How many names a sentence spells out before it counts the rest."""
+
+NO_NAMES = SortedNames(())
 
 _DELIMITERS = re.compile(r"[._:/-]")
 
@@ -492,9 +496,9 @@ def _joined(
             yield str(joined), inside
 
 
-def _edges(proposed: AclBinding, replaced: Iterable[AclBinding]) -> Iterator[str]:
+def _edges(hosts: Iterable[str]) -> Iterator[str]:
     """Yield the first and last address of each range, and those beside them: where a mistake would show."""
-    for host in {proposed.host, *(binding.host for binding in replaced)}:
+    for host in hosts:
         bits, address, length = _span(host)
         if not bits:
             continue
@@ -553,19 +557,27 @@ class _Comparison:
             near = self._by_caller[kind, caller] + self._by_caller.get((kind, ANY_USER), [])
         delta = Delta(add=(proposed,), remove=replaced)
         under = self._existing.under(proposed)
+        ranges = {proposed.host, *(binding.host for binding in near if "/" in binding.host)}
+        tried = ranges if len(ranges) <= RANGES_TRIED else {proposed.host, *(old.host for old in replaced)}
         names = Names(
             topics=under if kind is ResourceType.TOPIC else (),
             groups=under if kind is ResourceType.GROUP else (),
             transactional_ids=under if kind is ResourceType.TRANSACTIONAL_ID else (),
             principals=self._names.principals,
-            hosts=tuple(_edges(proposed, replaced)),
+            hosts=tuple(_edges(tried)),
         )
         impact = simulate(delta, AclIndex(near), names, self._rules)
-        if proposed.host == replaced[0].host:
-            return (*impact.gains, *impact.loses, *impact.depends)
-        # The joined range holds the same addresses, which the what-if tries at its edges. That
-        # it also has cells for the texts of ranges, which are no client's address, is no difference.
-        return tuple(effect for effect in (*impact.gains, *impact.loses) if is_address(effect.host))
+        if proposed.host != replaced[0].host:
+            # The joined range holds the same addresses, which the what-if tries at its edges. That
+            # it also has cells for the texts of ranges, which are no client's address, is no difference.
+            return tuple(effect for effect in (*impact.gains, *impact.loses) if is_address(effect.host))
+        # What hangs on an address alone was tried at the edges of every range.
+        unsure = [effect for effect in impact.depends if tried is not ranges or _is_undecided(effect)]
+        return (*impact.gains, *impact.loses, *unsure)
+
+
+def _is_undecided(effect: Effect) -> bool:
+    return any(side is not None and side.result is Result.UNDECIDED for side in (effect.before, effect.after))
 
 
 def _proposed(proposed: AclBinding, replaced: Sequence[AclBinding], extra: Sequence[Effect]) -> str:

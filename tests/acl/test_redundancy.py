@@ -157,17 +157,72 @@ def test_the_crowded_worlds_meet_every_rule():
         assert met[rule] >= 5, met
 
 
-@pytest.mark.parametrize("seed", range(25 * SCALE))
-def test_a_consolidation_called_exact_changes_no_decision_about_a_name(seed):
-    world, rng = crowded_world(seed)
+def world_of_proposals(seed):
+    """Many ACLs that differ in one part alone, and a few others in between."""
+    rng = random.Random(f"proposals {seed}")
+    rules = random_rules(rng, authorizer=rng.choice(("standard", "standard", "acl", "glob")))
+    kind = rng.choice(TYPES)
+    operations = operations_of(kind, rules)
+    names = ("a.b", "a.c", "a.d", "a.", "a", "a.b.c", "a.b.d", "a.b.e", "*")
+    hosts = (*HOSTS[1:], "10.0.0.10/31", "10.0.0.11", "0.0.0.0/1", "128.0.0.0/1", "::/127", "::2/127")
+    patterns, permissions = (
+        (PatternType.LITERAL, PatternType.PREFIXED),
+        (PermissionType.ALLOW, PermissionType.DENY),
+    )
+
+    def some():
+        parts = rng.choice(names), rng.choice(patterns), rng.choice(("User:a", "User:b", "User:*"))
+        entry = rng.choice(hosts), rng.choice((*operations, Operation.ALL)), rng.choice(permissions)
+        return AclBinding(kind, *parts, *entry)
+
+    alike = some()
+    varied = rng.choice(
+        (
+            [replace(alike, operation=operation) for operation in operations],
+            [replace(alike, host=host) for host in hosts if rng.random() < 0.7],
+            [replace(alike, resource_name=name, pattern_type=PatternType.LITERAL) for name in names[:-1]],
+        )
+    )
+    return World((*varied, *(some() for _ in range(rng.choice((0, 1, 3))))), rules), rng, kind
+
+
+@pytest.mark.parametrize("seed", range(40 * SCALE))
+def test_a_consolidation_called_exact_changes_no_decision_and_every_other_one_says_what_it_changes(seed):
+    world, rng, kind = world_of_proposals(seed)
     index = AclIndex(world.bindings)
-    requests = [r for r in questions(world, rng) if r.resource_name is not None]
+    requests = [r for r in questions(world, rng, 1_000) if r.resource_name is not None]
     requests = [r for r in requests if r.operation is not Operation.ALL]
 
-    for proposal in consolidations(index, world.rules):
+    for proposal in consolidations(index, world.rules, Names(topics=("a.b", "a.c", "a.x"))):
         after = [binding for binding in index if binding not in proposal.by] + [proposal.acl]
         if not proposal.extra:
             assert not differing(requests, list(index), after, world.rules), proposal.sentence
+        for effect in proposal.extra:
+            counterexample = AccessRequest(
+                _first(("User:zz", "User:yy"), effect.except_principals, effect.principal),
+                _first(("192.0.2.9", "192.0.2.10", "10.0.0.77"), effect.except_hosts, effect.host),
+                effect.operation,
+                kind,
+                effect.resource_name if effect.resource_name is not None else f"{effect.names_text}\ue000",
+            )
+            assert differing([counterexample], list(index), after, world.rules), (proposal, effect)
+
+
+def _first(others, but, own):
+    return own if own != "*" else next(other for other in others if other not in but)
+
+
+def test_the_worlds_of_proposals_meet_every_kind_exact_or_not():
+    met = Counter()
+    for seed in range(60):
+        world, _, _ = world_of_proposals(seed)
+        met.update(
+            (found.rule, not found.extra) for found in consolidations(AclIndex(world.bindings), world.rules)
+        )
+
+    for rule in ("consolidate-operations", "consolidate-hosts", "consolidate-prefix"):
+        assert met[rule, True] >= 3, met
+    assert met["consolidate-prefix", False] >= 3, met
 
 
 def test_an_acl_under_a_wider_one_names_it():
@@ -281,6 +336,16 @@ def test_all_operations_of_a_topic_are_exactly_all():
     assert proposal.acl == allow("User:bob", "ALL", "orders")
     assert proposal.extra == ()
     assert proposal.sentence.endswith("exactly the same access, and the operations that a later Kafka adds.")
+
+
+def test_all_operations_from_one_range_are_exactly_all_also_beside_other_ranges():
+    words = ["READ", "WRITE", "CREATE", "DESCRIBE", "DELETE", "ALTER", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"]
+    bindings = [allow("User:bob", word, "orders", host="10.0.0.0/8") for word in words]
+    other = allow("User:bob", "ALL", "orders", host="10.9.0.0/16")
+
+    for beside in ([], [other]):
+        (proposal,) = consolidations(AclIndex([*bindings, *beside]))
+        assert proposal.extra == ()
 
 
 def test_a_prefix_in_place_of_names_tells_what_else_it_would_allow():
