@@ -33,14 +33,16 @@ LISTS = ("gains", "loses", "recovered", "depends")
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two: a cluster now or as it was, with a change written to it or without.
+    """One of the two: a cluster now or as it was, with a change or a draft written to it or without.
 
-    moment: the one of the past that `here` is about; None for now.
+    moment: the one of the past that `here` is about; None for now. draft: what nobody has
+    saved, and what sentences call it.
     """
 
     here: InForce
     moment: Moment | None = None
     change: Change | None = None
+    draft: tuple[str, Delta] | None = None
 
     @cached_property
     def index(self) -> AclIndex:
@@ -53,7 +55,8 @@ class Side:
         """`prod-eu as of revision 3, with CR-7`, as the sentences of a page name this side."""
         when = f"as of {self.moment.words}" if self.moment is not None else "now"
         change = f", with {self.change.key}" if self.change is not None else ""
-        return f"{self.here.cluster.name} {when}{change}"
+        draft = f" with {self.draft[0]}" if self.draft is not None else ""
+        return f"{self.here.cluster.name} {when}{change}{draft}"
 
     @cached_property
     def key(self) -> tuple[object, ...]:
@@ -64,6 +67,8 @@ class Side:
 
     @cached_property
     def _delta(self) -> Delta | None:
+        if self.draft is not None:
+            return self.draft[1]
         return self.change.delta if self.change is not None else None
 
 

@@ -24,9 +24,10 @@ from aclweb.acl.notation import binding_key
 from aclweb.acl.profiles import Rules
 from aclweb.acl.wording import NOUNS, WORDS, name_text, resource_text
 from aclweb.inventory.current import InForce
+from aclweb.web.paging import Slice, slice_page
 
 _VERDICTS = {Result.ALLOWED: "allowed", Result.DENIED: "refused", Result.UNDECIDED: "unknown"}
-MOST_ROWS = 30  # rules that a page lists before it counts the rest
+ROWS_A_PAGE = 30
 # Rules named in one address by their keys: web servers take some four thousand characters.
 MOST_LINKED = 40
 _LONGEST_TITLE = 200
@@ -110,14 +111,23 @@ class Answer:
     def touching_count(self) -> int:
         return len(self.decision.findings)
 
-    def touching(self, most: int | None = None) -> tuple[Touching, ...]:
-        """Return the rules that touch the resource: those that decide, then the nearest misses."""
-        findings = self.decision.findings
-        count = len(findings) if most is None else most
-        return tuple(
-            self._touching(finding.binding)
-            for finding in heapq.nsmallest(count, findings, key=self._nearest_first)
-        )
+    def touching(self, *, holding: str = "", page: int = 1) -> Slice:
+        """Return a page of the rules that touch the resource: those that decide, then the nearest misses.
+
+        holding: only rules whose principal or pattern holds this text, in capital or small letters.
+        """
+        text = holding.casefold()
+        findings = [
+            finding
+            for finding in self.decision.findings
+            if not text
+            or text in finding.binding.principal.casefold()
+            or text in finding.binding.resource_name.casefold()
+        ]
+        asked = slice_page(findings, page, ROWS_A_PAGE)
+        first = heapq.nsmallest(asked.page * ROWS_A_PAGE, findings, key=self._nearest_first)
+        rows = tuple(self._touching(found.binding) for found in first[(asked.page - 1) * ROWS_A_PAGE :])
+        return replace(asked, rows=rows)
 
     @cached_property
     def settling(self) -> tuple[Touching, ...]:

@@ -11,12 +11,16 @@ from django import forms
 
 from aclweb.accounts.models import User
 from aclweb.changes import queries
-from aclweb.changes.comparison import Side
+from aclweb.changes.comparison import Comparison, Side
 from aclweb.changes.models import Change
 from aclweb.inventory.current import Moment, in_force
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.moments import MomentError, moment_at
+from aclweb.web import effects
 from aclweb.web.effects import Row
+from aclweb.web.paging import page_asked, slice_page
+
+ROWS_A_PAGE = 25
 
 _CHANGE = re.compile(r"(?:CR-)?([0-9]{1,9})", re.IGNORECASE)
 
@@ -115,3 +119,23 @@ class Narrowing:
         return [
             row for row in rows if who in row.principal.casefold() and what in row.resource_text.casefold()
         ]
+
+
+def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:
+    """Return what a page shows of a comparison: the kind of difference, the rows and the page that are asked for."""
+    narrowing = Narrowing.read(asked)
+    context: dict[str, Any] = {"comparison": found, "narrowing": narrowing}
+    if found.impact is None:
+        return context
+    impact = found.impact
+    kind = asked.get("show", "")
+    if kind not in effects.KINDS:
+        kind = next((name for name in effects.KINDS if impact[name]), "gains")
+    rows = found.left.here.holdings.remember(
+        ("compared rows", found.left.key, found.right.key, kind), lambda: effects.rows(impact, kind)
+    )
+    return context | {
+        "tiles": effects.tiles(impact),
+        "show": kind,
+        "diff": slice_page(narrowing.of(rows), page_asked(asked), ROWS_A_PAGE),
+    }

@@ -12,6 +12,7 @@ from typing import Any
 
 from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding, Operation, ResourceType
 from aclweb.acl.notation import binding_from_dict
+from aclweb.acl.reach import is_address
 
 KINDS = ("loses", "gains", "recovered", "depends")
 
@@ -126,8 +127,15 @@ def _row(kind: str, entry: Mapping[str, Any]) -> Row:
         resource_text=entry["names"]["text"] or "",
         before=None if entry["before"] is None else _side(entry["before"]),
         after=_side(entry["after"]),
-        reason=entry.get("reason", ""),
+        reason=entry.get("reason", "") or _why_nobody(entry["host"]),
     )
+
+
+def _why_nobody(host: str) -> str:
+    """Say that a difference meets nobody, where an ACL names a host that no client can have."""
+    if host == WILDCARD or is_address(host):
+        return ""
+    return f"No client's address is {host!r}, so nobody meets this difference."
 
 
 def _resource_words(entry: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Which edit does a pasted text describe: ACLs in any notation, or kafka-acls commands?
+"""Which edit does a pasted text describe: ACLs in any notation, an edit as JSON lines, or kafka-acls commands?
 
 Commands are worked out as Kafka's own tool of the cluster's version would, one after the
 other, against what is in force: a removal becomes the ACLs that its filters match. What
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from aclweb.acl.filters import AclFilter
 from aclweb.acl.kafka_acls import TOOLS, plan
 from aclweb.acl.model import AclBinding, AclError
-from aclweb.acl.notation import read_acls
+from aclweb.acl.notation import read_acls, read_edits
 from aclweb.acl.problems import NotationError
 from aclweb.inventory.current import InForce
 
@@ -29,6 +29,8 @@ MOST_SEARCHES = 50
 _COMMAND = re.compile(
     rf"(?:^|[\s/\\])(?:{'|'.join(map(re.escape, sorted(TOOLS)))})(?:\s|$)|^\s*(?:[$>]\s+)?--\w"
 )
+# The first line of an edit, as a what-if on the command line reads it: an ACL with one more key.
+_EDIT = re.compile(r'^\s*\{.*"op"\s*:')
 
 
 @dataclass
@@ -59,8 +61,12 @@ def read_pasted(text: str, in_force: InForce) -> Pasted:
     if first is not None and _COMMAND.search(first[1]):
         _read_commands(found, text, in_force)
         return found
+    whole = f"{text.strip()}\n"
     try:
-        found.lines = [("add", binding) for binding in read_acls(f"{text.strip()}\n", source="pasted text")]
+        if first is not None and _EDIT.search(first[1]):
+            found.lines = [(edit.op, edit.binding) for edit in read_edits(whole, source="pasted text")]
+        else:
+            found.lines = [("add", binding) for binding in read_acls(whole, source="pasted text")]
     except NotationError as error:
         found.errors += error.messages
     return found

@@ -91,6 +91,7 @@ TABLE: dict[str, Row] = {
         {"line": LINE, "title": "Cat reads stock"},
     ),
     "compare": Row(f"{C}compare/?other=test-eu", SEEN),
+    "compare-drafts": Row(f"{C}compare/drafts/?first=a&second=b", SEEN),
     "findings": Row(f"{C}findings/", SEEN),
     "findings-again": Row(f"{C}findings/again/", (302, 404, 302, 302, 302, 302), "post"),
     "insights": Row(f"{C}insights/", SEEN),

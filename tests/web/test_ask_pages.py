@@ -153,9 +153,9 @@ def test_going_back_in_the_browser_gets_the_whole_page(browser):
 def test_the_explain_page_lists_every_rule_that_touches_it_nearest_first(browser, cluster):
     page = browser.get(f"/c/{cluster.slug}/explain/", QUESTION)
 
-    assert len(page.context["rows"]) == 5
-    assert page.context["rows"][0].binding == OWN_HOST
-    assert [tick.part for tick in page.context["rows"][0].ticks if not tick.matches] == ["host"]
+    assert len(page.context["touching"].rows) == 5
+    assert page.context["touching"].rows[0].binding == OWN_HOST
+    assert [tick.part for tick in page.context["touching"].rows[0].ticks if not tick.matches] == ["host"]
     assert "NO_ALLOW_ACL" in text(page)
 
 
@@ -302,7 +302,7 @@ def test_every_part_of_every_rule_is_ticked_or_crossed(browser, cluster):
     page = browser.get(f"/c/{cluster.slug}/explain/", QUESTION)
 
     parts = ["type", "pattern", "principal", "host", "operation", "permission"]
-    assert all([tick.part for tick in row.ticks] == parts for row in page.context["rows"])
+    assert all([tick.part for tick in row.ticks] == parts for row in page.context["touching"].rows)
     assert "It is for requests from 10.0.0.7, and this one comes from 10.0.0.8." in text(page)
 
 
@@ -351,3 +351,26 @@ def test_the_pages_that_answer_need_few_queries(browser, django_assert_max_num_q
         page = browser.get(address, QUESTION if "mapping" not in address else None)
 
     assert page.status_code == 200
+
+
+def test_very_many_rules_that_touch_a_resource_are_paged_and_narrowed_down_in_the_address(
+    cluster, ada, signed_in
+):
+    rules = [OWN_HOST, *(allow(f"User:other-{number}", "READ", "orders.eu") for number in range(70))]
+    sync(cluster, client=Answers(rules))
+    address = f"/c/{cluster.slug}/explain/"
+    browser = signed_in(ada)
+
+    pages = [browser.get(address, {**QUESTION, "page": number, "all": 1}) for number in (1, 2, 3)]
+    narrowed = browser.get(address, {**QUESTION, "holding": "OTHER-6"})
+
+    shown = [row.binding for page in pages for row in page.context["touching"].rows]
+    assert [len(page.context["touching"].rows) for page in pages] == [30, 30, 11]
+    assert shown[0] == OWN_HOST
+    assert len(set(shown)) == len(rules)
+    assert "page=2&all=1#touching" in text(pages[0])
+    assert {row.binding.principal for row in narrowed.context["touching"].rows} == {
+        f"User:other-{end}" for end in (6, *range(60, 70))
+    }
+    assert narrowed.context["answer"].touching_count == len(rules)
+    assert all(f'name="{name}" value="{value}"' in text(narrowed) for name, value in QUESTION.items())

@@ -27,6 +27,7 @@ RULES = [
     *(allow(f"User:agent-{number}", "DESCRIBE", "*") for number in range(6)),
     allow("User:\u202egpj\n", "READ", "billing", resource_type="GROUP"),
     allow("User:*", "DESCRIBE", "orders.eu"),
+    *(allow("User:eva", "READ", f"stock.{number}") for number in range(9)),
 ]
 QUESTION = "principal=User:dan&operation=WRITE&type=TOPIC&name=orders.eu&host="
 COMMANDS = (
@@ -60,6 +61,10 @@ PAGES = {
     "no ACLs": "/c/test-eu/acls/?principal=User:nobody",
     "findings": "/c/test-eu/findings/",
     "no findings of a kind": "/c/test-eu/findings/?rule=nothing",
+    "what can go": "/c/test-eu/findings/?show=can-go",
+    "what could be fewer": "/c/test-eu/findings/?show=fewer",
+    "two drafts to compare": "/c/test-eu/compare/drafts/",
+    "two drafts compared": f"/c/test-eu/compare/drafts/?{urlencode({'first': COMMANDS, 'second': COMMANDS[90:]})}",
     "search": "/c/test-eu/search/?q=or",
 }
 

@@ -42,6 +42,7 @@ FIELDS = {
     "lines": "3", "who": "User:bob",
     "as_of": "1", "change": "CR-{change}", "other": "test-eu", "other_at": "2026-11-21", "other_change": "CR-{change}",
     "action": "consume", "topic": "payments.eu", "group": "g", "choose": "1", "severity": "info",
+    "first": LINE, "second": LINE, "proposal": "1", "holding": "bob",
     "password": "wrong", "next": "/clusters/",
 }  # fmt: skip
 HOSTILE = (

@@ -1,0 +1,72 @@
+"""How do two drafts that nobody has saved differ in the access they would give?
+
+Both are texts in the form, read as a what-if reads what is pasted; so nothing that was typed
+is lost, and nothing is saved.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from aclweb.accounts import access
+from aclweb.acl.notation import write_delta
+from aclweb.changes.comparison import Side, compare
+from aclweb.inventory import current
+from aclweb.inventory.current import InForce
+from aclweb.inventory.models import Cluster
+from aclweb.web.comparing import differences
+from aclweb.web.draft import Draft, read_draft
+from aclweb.web.htmx import render_page
+from aclweb.web.views.whatif import LONGEST_LINK
+
+# The two texts of the form, and what sentences call them.
+SIDES = (("first", "the first draft"), ("second", "the second draft"))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Compare two drafts against the same cluster; a POST saves nothing, drafts can be longer than a link may be."""
+    cluster = access.cluster_or_404(request.user, slug)
+    data = request.POST if request.method == "POST" else request.GET
+    here = current.in_force(cluster)
+    texts = {name: data.get(name, "") for name, _ in SIDES}
+    if "line" in data:  # from a what-if, which holds its draft in lines
+        texts["first"] = write_delta(read_draft(data, here).delta)
+    drafts = [_read(texts[name], here) for name, _ in SIDES]
+    context: dict[str, Any] = {
+        "cluster": cluster,
+        "in_force": here,
+        "sides": [
+            {"name": name, "words": words, "text": texts[name], "draft": draft}
+            for (name, words), draft in zip(SIDES, drafts, strict=True)
+        ],
+    }
+    if here.revision is not None and all(text.strip() for text in texts.values()):
+        first, second = (
+            Side(here, draft=(words, draft.delta)) for (_, words), draft in zip(SIDES, drafts, strict=True)
+        )
+        context |= differences(data, compare(first, second))
+    page = render_page(request, "drafts/detail.html", "drafts/_drafts.html", context, section="compare")
+    link = _link(cluster, texts, data)
+    if request.method == "POST" and len(link) <= LONGEST_LINK:
+        page["HX-Push-Url"] = link
+    return page
+
+
+def _read(text: str, here: InForce) -> Draft:
+    pasted = QueryDict(mutable=True)
+    pasted["paste"] = text
+    return read_draft(pasted, here)
+
+
+def _link(cluster: Cluster, texts: dict[str, str], data: QueryDict) -> str:
+    """Return the address that shows this comparison again."""
+    fields = {name: data[name] for name in ("show", "principal", "name", "page") if data.get(name)}
+    return f"{reverse('compare-drafts', args=[cluster.slug])}?{urlencode({**texts, **fields})}"

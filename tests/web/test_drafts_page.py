@@ -1,0 +1,143 @@
+"""Two drafts that nobody has saved are compared as access; what was typed is never lost, and nothing is stored."""
+
+from __future__ import annotations
+
+import json
+from html import unescape
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from aclweb.acl.delta import Delta
+from aclweb.acl.notation import write_delta
+from aclweb.changes.models import Change
+from aclweb.clusters import TopicInfo
+from aclweb.inventory.sync import sync
+from aclweb.web.views.whatif import LONGEST_LINK
+from tests.builders import allow
+from tests.inventory.readings import Answers
+
+TOOL = "kafka-acls --bootstrap-server b:1"
+BOB = allow("User:bob", "READ", "orders.eu")
+EXACT = f"{TOOL} --add --allow-principal User:eli --operation Read --topic orders.eu"
+PREFIX = f"{TOOL} --add --allow-principal User:eli --operation Read --topic orders. --resource-pattern-type prefixed"
+
+
+@pytest.fixture
+def address(cluster) -> str:
+    sync(cluster, client=Answers([BOB], topics=[TopicInfo("orders.eu"), TopicInfo("orders.us")]))
+    return f"/c/{cluster.slug}/compare/drafts/"
+
+
+@pytest.fixture
+def browser(ada, signed_in):
+    return signed_in(ada)
+
+
+def text(page) -> str:
+    return unescape(page.content.decode())
+
+
+def gains(page) -> set[tuple[str, str]]:
+    return {(row.principal, row.resource_text) for row in page.context["diff"].rows}
+
+
+def test_the_answer_is_what_the_second_gives_and_the_first_does_not(address, browser):
+    page = browser.post(address, {"first": EXACT, "second": PREFIX, "show": "gains"})
+
+    assert ("User:eli", "orders.us") in gains(page)
+    assert ("User:eli", "orders.eu") not in gains(page)
+    assert "From test-eu now with the first draft to test-eu now with the second draft" in text(page)
+
+
+def test_two_ways_to_say_the_same_differ_in_no_answer(address, browser):
+    as_json = json.dumps({"op": "add", **allow("User:eli", "READ", "orders.eu").as_dict()})
+
+    page = browser.post(address, {"first": EXACT, "second": as_json})
+
+    assert "Nobody's access differs" in text(page)
+
+
+def test_an_edit_as_json_lines_removes_too(address, browser):
+    nothing = write_delta(Delta(add=(BOB,)))
+
+    page = browser.post(address, {"first": nothing, "second": write_delta(Delta(remove=(BOB,)))})
+
+    assert page.context["show"] == "loses"
+    assert gains(page) == {("User:bob", "orders.eu")}
+
+
+def test_what_cannot_be_read_is_told_beside_its_draft_and_stays_in_the_form(address, browser):
+    wrong = f"{EXACT}\n{TOOL} --add --allow-principal eli --operation Read --topic stock"
+
+    page = browser.post(address, {"first": wrong, "second": "no notation at all"})
+
+    assert [bool(side["draft"].faults) for side in page.context["sides"]] == [True, True]
+    assert wrong in text(page)
+    assert "no notation at all</textarea>" in text(page)
+    assert "Left out of the second draft" in text(page)
+    assert page.context["comparison"].impact["loses"]
+
+
+def test_one_draft_alone_is_read_and_waits_for_the_other(address, browser):
+    page = browser.post(address, {"first": EXACT})
+
+    assert "comparison" not in page.context
+    assert len(page.context["sides"][0]["draft"].lines) == 1
+    assert "Two drafts, side by side" in text(page)
+
+
+def test_a_what_if_becomes_the_first_draft_line_by_line(address, browser, cluster):
+    whatif = browser.post(f"/c/{cluster.slug}/what-if/", {"paste": PREFIX})
+    lines = [line.as_text() for line in whatif.context["draft"].lines]
+
+    page = browser.post(address, {"line": lines})
+
+    assert f'action="{address}"' in text(whatif)
+    assert page.context["sides"][0]["draft"].lines == whatif.context["draft"].lines
+
+
+def test_each_draft_opens_as_a_what_if(address, browser):
+    page = text(browser.post(address, {"first": EXACT, "second": PREFIX}))
+
+    for side in ("first", "second"):
+        assert f'form="open-{side}"' in page
+        assert f'<form id="open-{side}" method="post" action="/c/test-eu/what-if/"' in page
+
+
+def test_the_address_is_the_whole_comparison_where_it_is_short_enough(address, browser):
+    short = browser.post(address, {"first": EXACT, "second": PREFIX, "show": "gains"})
+    long = browser.post(address, {"first": EXACT * 30, "second": PREFIX})
+
+    link = short["HX-Push-Url"]
+    assert parse_qs(urlsplit(link).query)["second"] == [PREFIX]
+    assert gains(browser.get(link)) == gains(short)
+    assert "HX-Push-Url" not in long
+    assert len(EXACT * 30) > LONGEST_LINK
+
+
+def test_the_rows_are_paged_and_narrowed_down_and_the_button_pressed_has_the_last_word(
+    address, browser, monkeypatch
+):
+    monkeypatch.setattr("aclweb.web.comparing.ROWS_A_PAGE", 1)
+    form = {"first": EXACT, "second": PREFIX}
+
+    second = browser.post(address, {**form, "show": ["loses", "gains"], "page": "2"})
+    narrowed = browser.post(address, {**form, "show": "gains", "name": "ORDERS.U"})
+
+    assert second.context["show"] == "gains"
+    assert (second.context["diff"].page, len(second.context["diff"].rows)) == (2, 1)
+    assert gains(narrowed) == {("User:eli", "orders.us")}
+
+
+def test_comparing_stores_nothing(address, browser):
+    browser.post(address, {"first": EXACT, "second": PREFIX})
+
+    assert not Change.objects.exists()
+
+
+def test_a_cluster_that_was_never_read_says_so(cluster, browser):
+    page = browser.post(f"/c/{cluster.slug}/compare/drafts/", {"first": EXACT, "second": PREFIX})
+
+    assert page.status_code == 200
+    assert "Cannot tell yet" in text(page)
