@@ -28,6 +28,7 @@ from aclweb.acl.wording import name_text
 
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}\Z")
 _START_OF_A_TOPIC = re.compile(r"[a-zA-Z0-9._-]{0,249}\Z")
+_TOO_LONG = "no topic has a name of more than 249 characters"
 
 
 def why_dead(binding: AclBinding, rules: Rules) -> str | None:
@@ -80,16 +81,23 @@ def why_no_resource(binding: AclBinding) -> str | None:
     if binding.resource_type is ResourceType.USER and literal and split_principal(name) is None:
         return f"requests name users with their type, as in 'User:{name}'"
     if binding.resource_type is ResourceType.TOPIC:
-        if not literal and name == WILDCARD:
+        if literal:
+            return why_no_topic(name)
+        if name == WILDCARD:
             return "an asterisk in a prefix is an ordinary letter, and no topic begins with one; LITERAL * is for all"
         if len(name) > 249:
-            return "no topic has a name of more than 249 characters"
-        if not (_TOPIC if literal else _START_OF_A_TOPIC).match(name) or (literal and name in (".", "..")):
-            return (
-                f"no topic can be called so, and {name!r} is not the start of one"
-                if not literal
-                else (f"no topic can be called {name!r}; topics have letters, digits, '.', '_' and '-'")
-            )
+            return _TOO_LONG
+        if not _START_OF_A_TOPIC.match(name):
+            return f"no topic can be called so, and {name!r} is not the start of one"
+    return None
+
+
+def why_no_topic(name: str) -> str | None:
+    """Say why no topic has this name; None if one may."""
+    if len(name) > 249:
+        return _TOO_LONG
+    if not _TOPIC.match(name) or name in (".", ".."):
+        return f"no topic can be called {name!r}; topics have letters, digits, '.', '_' and '-'"
     return None
 
 
@@ -106,7 +114,7 @@ def _why_no_match(binding: AclBinding) -> str | None:
         return f"requests name users with their type, as in 'User:{shape.exact}'"
     if binding.resource_type is ResourceType.TOPIC:
         if shape.shortest > 249:
-            return "no topic has a name of more than 249 characters"
+            return _TOO_LONG
         if shape.exact in (".", "..") or not _START_OF_A_TOPIC.match("".join(sorted(shape.characters))):
             return f"no topic's name matches {binding.resource_name!r}; topics have letters, digits, '.', '_' and '-'"
     return None

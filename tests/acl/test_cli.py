@@ -536,6 +536,17 @@ def test_whatif_shows_what_an_edit_would_change(run):
     )
 
 
+@pytest.mark.parametrize("name", ["", "a b", "*", "..", "a" * 250, "x" * 40_000])
+def test_whatif_tells_of_a_new_topic_that_can_never_be(run, name):
+    acls("a", BOB_READS)
+    status, out, _err = run("whatif", "--acls", "a", "--new-topic", name, "--new-topic", "fine", "--json")
+    told = [warning for warning in answers(out)[0]["warnings"] if "can never be made" in warning]
+
+    assert status == 0
+    assert len(told) == 1
+    assert len(told[0]) < 300
+
+
 def test_whatif_spells_out_twenty_names_of_many_that_fare_alike(run):
     acls("a", allow("User:bob", "READ", "t-", pattern="PREFIXED"))
     lines("topics", *(f"t-{number:02}" for number in range(30)))

@@ -32,6 +32,7 @@ from aclweb.acl.index import AclIndex
 from aclweb.acl.model import AclError, PatternType, ResourceType
 from aclweb.acl.problems import shown
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
+from aclweb.acl.reach import why_no_topic
 from aclweb.acl.readers import LITERAL_ONLY, WITHOUT_GLOBS, Reader
 from aclweb.acl.whatif import Effect, Impact, Names, Side, simulate
 
@@ -104,12 +105,11 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     inputs.require_good()
     reader = _reader(given, rules, after_rules or rules, delta, index)
 
-    if reader is None:
-        impact = simulate(delta, index, names, rules, after_rules)
-    else:
-        impact = simulate(reader.as_seen(delta, index.bindings), index, names, rules, after_rules)
-        warnings = (*reader.warnings(delta, index.bindings), *impact.warnings)
-        impact = replace(impact, warnings=warnings)
+    seen = reader.as_seen(delta, index.bindings) if reader is not None else delta
+    impact = simulate(seen, index, names, rules, after_rules)
+    unseen = reader.warnings(delta, index.bindings) if reader is not None else ()
+    warnings = (*unseen, *impact.warnings, *_topics_that_cannot_be(names.new_topics))
+    impact = replace(impact, warnings=warnings)
 
     found = impact.as_dict()
     emit([as_json(found)] if given.json else map(shortened, _in_words(impact)))
@@ -202,6 +202,13 @@ def _names(given: argparse.Namespace, inputs: Inputs) -> Names:
         new_groups=tuple(given.new_group),
         new_transactional_ids=tuple(given.new_transactional_id),
     )
+
+
+def _topics_that_cannot_be(names: Sequence[str]) -> Iterator[str]:
+    for name in dict.fromkeys(names):
+        reason = why_no_topic(name)
+        if reason is not None:
+            yield f"The new topic {shown(name)} can never be made: {reason}."
 
 
 def _in_words(impact: Impact) -> Iterator[str]:
