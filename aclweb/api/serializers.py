@@ -148,10 +148,29 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
         return cluster.revision.acls if cluster.revision else None
 
 
+class AsOfSerializer(serializers.Serializer[Any]):
+    """The moment of the past that was asked about; null stands for now.
+
+    A revision's number means the last moment at which it was in force.
+    """
+
+    revision = serializers.IntegerField()
+    time = serializers.CharField(allow_null=True, help_text="The time that was asked for, where it was one.")
+    read_at = serializers.CharField(help_text="When this revision was read.")
+    until = serializers.CharField(
+        allow_null=True, help_text="When the next reading found something else; null for the newest."
+    )
+    sentences = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="What was declared then and is otherwise today, and what of it is not known.",
+    )
+
+
 class AclPageSerializer(serializers.Serializer[Any]):
     """One page of ACLs; `total` counts all that the filters let through."""
 
     revision = serializers.IntegerField(allow_null=True)
+    as_of = AsOfSerializer(allow_null=True)
     total = serializers.IntegerField()
     page = serializers.IntegerField()
     pages = serializers.IntegerField()
@@ -160,6 +179,7 @@ class AclPageSerializer(serializers.Serializer[Any]):
 
 class AffectingSerializer(serializers.Serializer[Any]):
     revision = serializers.IntegerField(allow_null=True)
+    as_of = AsOfSerializer(allow_null=True)
     resource = serializers.CharField(trim_whitespace=False)
     acls = AclSerializer(many=True)
 
@@ -174,6 +194,7 @@ class DecisionSerializer(serializers.Serializer[Any]):
     """One answer with its reasons, in the words of `python -m aclweb.acl decide --explain --json`."""
 
     revision = serializers.IntegerField(allow_null=True)
+    as_of = AsOfSerializer(allow_null=True)
     request = RequestSerializer()
     result = serializers.ChoiceField(choices=[r.name for r in Result])
     basis = serializers.ChoiceField(choices=[b.name for b in Basis])

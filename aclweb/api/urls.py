@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from aclweb.api import views
+from aclweb.api import comparing, findings, needs, views
 
 app_name = "api"
 
@@ -15,6 +15,9 @@ urlpatterns = [
     path("v1/clusters/<slug:slug>/affecting/", views.Affecting.as_view(), name="affecting"),
     path("v1/clusters/<slug:slug>/decide/", views.Decide.as_view(), name="decide"),
     path("v1/clusters/<slug:slug>/what-if/", views.WhatIf.as_view(), name="what-if"),
+    path("v1/clusters/<slug:slug>/needs/", needs.Needs.as_view(), name="needs"),
+    path("v1/clusters/<slug:slug>/findings/", findings.FindingList.as_view(), name="findings"),
+    path("v1/clusters/<slug:slug>/compare/", comparing.Compare.as_view(), name="compare"),
     path("v1/changes/", views.ChangeList.as_view(), name="changes"),
     path("v1/changes/CR-<int:number>/", views.ChangeDetail.as_view(), name="change"),
 ]

@@ -7,14 +7,12 @@ does not exist. Every answer names the revision it was computed on.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from django.db.models import QuerySet
 from django.http import Http404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import generics, status
-from rest_framework.exceptions import APIException, ValidationError
+from rest_framework import generics
+from rest_framework.exceptions import ValidationError
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,11 +20,21 @@ from rest_framework.views import APIView
 
 from aclweb.accounts.access import cluster_or_404, visible_clusters
 from aclweb.accounts.models import User
-from aclweb.acl.addresses import as_java_prints
 from aclweb.acl.authorizer import authorize
 from aclweb.acl.delta import Delta
 from aclweb.acl.explain import explain
 from aclweb.acl.model import AclError, Resource, ResourceType
+from aclweb.api.asking import (
+    AS_OF,
+    PAGE,
+    SIZE,
+    Asked,
+    Cut,
+    address_asked,
+    asked_about,
+    asked_now,
+    moment_asked,
+)
 from aclweb.api.serializers import (
     AclPageSerializer,
     AffectingSerializer,
@@ -43,8 +51,6 @@ from aclweb.changes.preview import preview
 from aclweb.changes.queries import changes_of
 from aclweb.inventory import current, queries
 from aclweb.inventory.models import Cluster
-
-MOST_ROWS_A_PAGE = 200
 
 
 class ClusterList(generics.ListAPIView[Cluster]):
@@ -82,8 +88,9 @@ _FILTERS = [
         enum=["exact", "affects", "starts"],
         description="exact: the pattern's own name; affects: patterns that cover it; starts: patterns that start so.",
     ),
-    OpenApiParameter("page", OpenApiTypes.INT, description="From 1."),
-    OpenApiParameter("size", OpenApiTypes.INT, description=f"Rows a page, at most {MOST_ROWS_A_PAGE}."),
+    AS_OF,
+    PAGE,
+    SIZE,
 ]
 
 
@@ -99,14 +106,10 @@ class AclList(APIView):
             filters = queries.AclListFilters.read(asked)
         except AclError as error:
             raise ValidationError(str(error)) from error
-        page = queries.list_acls(
-            cluster,
-            filters,
-            page=_number(asked, "page", 1),
-            size=_number(asked, "size", 50, most=MOST_ROWS_A_PAGE),
-        )
+        cut, moment = Cut.read(request), moment_asked(request, cluster)
+        page = queries.list_acls(cluster, filters, page=cut.page, size=cut.size, as_of=moment)
         answer = {
-            "revision": _revision(cluster),
+            **Asked(current.in_force(cluster, moment), moment).head,
             "total": page.total,
             "page": page.page,
             "pages": page.pages,
@@ -123,19 +126,19 @@ class Affecting(APIView):
         parameters=[
             OpenApiParameter(
                 "resource", str, required=True, description="TYPE:NAME, split at the first colon."
-            )
+            ),
+            AS_OF,
         ],
         responses=AffectingSerializer,
     )
     def get(self, request: Request, slug: str) -> Response:
         """Every ACL whose pattern covers one resource, whoever it is for."""
-        cluster = cluster_or_404(request.user, slug)
+        asked = asked_about(request, slug)
         resource = _resource(request.query_params.get("resource", ""))
-        in_force = _in_force(cluster)
         answer = {
-            "revision": _revision(cluster),
+            **asked.head,
             "resource": str(resource),
-            "acls": in_force.index.affecting(resource, in_force.rules),
+            "acls": asked.here.index.affecting(resource, asked.here.rules),
         }
         return Response(AffectingSerializer(answer).data)
 
@@ -143,22 +146,20 @@ class Affecting(APIView):
 class Decide(APIView):
     permission_classes = [IsAuthenticated]
 
-    @extend_schema(operation_id="decide", request=RequestSerializer, responses=DecisionSerializer)
+    @extend_schema(
+        operation_id="decide", parameters=[AS_OF], request=RequestSerializer, responses=DecisionSerializer
+    )
     def post(self, request: Request, slug: str) -> Response:
         """Answer one question as this cluster's authorizer would, with the reasons."""
-        cluster = cluster_or_404(request.user, slug)
-        asked = RequestSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        in_force = _in_force(cluster)
-        question = asked.validated_data
-        try:
-            question = replace(question, host=as_java_prints(question.host))
-        except AclError as error:
-            raise ValidationError({"host": str(error)}) from error
-        decision = authorize(question, in_force.index, in_force.rules)
+        asked = asked_about(request, slug)
+        given = RequestSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        question = given.validated_data
+        question = replace(question, host=address_asked(question.host))
+        decision = authorize(question, asked.here.index, asked.here.rules)
         explanation = explain(decision)
         answer = {
-            "revision": _revision(cluster),
+            **asked.head,
             "request": decision.request,
             "result": decision.result.name,
             "basis": decision.basis.name,
@@ -182,17 +183,18 @@ class WhatIf(APIView):
     @extend_schema(operation_id="what_if", request=WhatIfRequestSerializer, responses=ImpactSerializer)
     def post(self, request: Request, slug: str) -> Response:
         """Say who would gain and lose what, and which resources are touched. Nothing is written."""
-        cluster = cluster_or_404(request.user, slug)
-        asked = WhatIfRequestSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        wanted = asked.validated_data
-        _in_force(cluster)
+        asked = asked_now(request, slug)
+        given = WhatIfRequestSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        wanted = given.validated_data
         try:
             delta = Delta(add=tuple(wanted["add"]), remove=tuple(wanted["remove"]))
-            found = preview(cluster, delta, new_topics=tuple(wanted["new_topics"]))
+            found = preview(
+                asked.here.cluster, delta, new_topics=tuple(wanted["new_topics"]), force=asked.here
+            )
         except (AclError, ChangeError) as error:
             raise ValidationError(str(error)) from error
-        return Response(ImpactSerializer({**found.impact, "revision": _revision(cluster)}).data)
+        return Response(ImpactSerializer({**found.impact, "revision": asked.head["revision"]}).data)
 
 
 class ChangeList(generics.ListAPIView[Change]):
@@ -230,26 +232,6 @@ def _person(request: Request) -> User:
     return request.user
 
 
-class NotReadYet(APIException):
-    """A verdict without a reading would be one about an empty cluster, which nobody asked about."""
-
-    status_code = status.HTTP_409_CONFLICT
-    default_code = "not_read"
-
-
-def _in_force(cluster: Cluster) -> current.InForce:
-    found = current.in_force(cluster)
-    if found.revision is None:
-        raise NotReadYet(
-            f"{cluster.name} has not been read yet, so nothing can be told. {cluster.state_sentence}".strip()
-        )
-    return found
-
-
-def _revision(cluster: Cluster) -> int | None:
-    return cluster.revision.number if cluster.revision else None
-
-
 def _resource(text: str) -> Resource:
     kind, colon, name = text.partition(":")
     if not colon:
@@ -263,12 +245,3 @@ def _resource(text: str) -> Resource:
     except AclError as error:
         raise ValidationError({"resource": str(error)}) from error
     return Resource(resource_type, name)
-
-
-def _number(asked: Any, name: str, default: int, *, most: int = 1_000_000) -> int:
-    text = asked.get(name, "")
-    if not text:
-        return default
-    if not text.isascii() or not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= most:
-        raise ValidationError({name: f"{name} {text!r} is not a whole number from 1 to {most:,}."})
-    return int(text)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from rest_framework.test import APIClient
 
@@ -294,3 +296,15 @@ def _decide(program, cluster, **question):
         **question,
     }
     return program.post(f"/api/v1/clusters/{cluster.slug}/decide/", body, format="json")
+
+
+def test_the_document_names_every_address(program):
+    paths = program.get("/api/schema/", headers={"Accept": "application/json"}).json()["paths"]
+    text = (settings.BASE_DIR / "docs" / "api.md").read_text(encoding="utf-8")
+
+    told = set(re.findall(r"^\| `([a-zA-Z/-]+)`", text, re.MULTILINE))
+    shown = {path.removeprefix("/api/v1/") for path in paths if path.startswith("/api/v1/")}
+    assert told == {
+        path.replace("{slug}", "SLUG").replace("CR-{number}", "CR-NUMBER").replace("{", "").replace("}", "")
+        for path in shown
+    }

@@ -36,6 +36,9 @@ OPERATIONS = [
     ("/api/v1/clusters/{slug}/affecting/", "GET"),
     ("/api/v1/clusters/{slug}/decide/", "POST"),
     ("/api/v1/clusters/{slug}/what-if/", "POST"),
+    ("/api/v1/clusters/{slug}/needs/", "POST"),
+    ("/api/v1/clusters/{slug}/findings/", "GET"),
+    ("/api/v1/clusters/{slug}/compare/", "GET"),
     ("/api/v1/changes/", "GET"),
     ("/api/v1/changes/CR-{number}/", "GET"),
 ]

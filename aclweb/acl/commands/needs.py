@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from aclweb.acl.actions import GIVEN_ROLES, Call, ClientAction, Names, calls_under
-from aclweb.acl.authorizer import Decision, Result
+from aclweb.acl.actions import GIVEN_ROLES, ClientAction, Names, calls_under
+from aclweb.acl.authorizer import Result
 from aclweb.acl.commands.console import DONE, UsageError, as_json, emit
 from aclweb.acl.commands.inputs import Inputs
 from aclweb.acl.commands.options import (
@@ -18,9 +18,7 @@ from aclweb.acl.commands.options import (
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import AclError
 from aclweb.acl.needs import (
-    Asked,
     Assessment,
-    CallVerdict,
     Outcome,
     assess,
     call_text,
@@ -28,9 +26,10 @@ from aclweb.acl.needs import (
     right_text,
     target_text,
 )
+from aclweb.acl.needs_json import assessed_as_dict, needed_as_dict
 from aclweb.acl.problems import NotationError
 from aclweb.acl.profiles import Rules
-from aclweb.acl.protocol import Check, Error, checks_of
+from aclweb.acl.protocol import Check, checks_of
 
 _MARKS = {
     Outcome.WORKS: "ok",
@@ -74,7 +73,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     if given.acls is None:
         _refuse_without_acls(given, names)
         if given.json:
-            emit(as_json(_needs(action, rules)) for action in actions)
+            emit(as_json(needed_as_dict(action, rules)) for action in actions)
         else:
             emit(line for action in actions for line in _needs_in_words(action, rules))
         return DONE
@@ -85,7 +84,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     inputs.require_good()
     assessments = [_assess(action, given, names, index, rules) for action in actions]
     if given.json:
-        emit(as_json(_assessed(assessment)) for assessment in assessments)
+        emit(as_json(assessed_as_dict(assessment)) for assessment in assessments)
     else:
         emit(line for assessment in assessments for line in _assessed_in_words(assessment))
     return DONE
@@ -126,59 +125,6 @@ def _assess(
 # --- what is needed -------------------------------------------------------------------------
 
 
-def _needs(action: ClientAction, rules: Rules) -> dict[str, object]:
-    return _head(action, rules) | {
-        "calls": [_call(call, checks_of(call.case, rules)) for call in calls_under(action, rules)],
-        "notes": list(action.notes),
-    }
-
-
-def _head(action: ClientAction, rules: Rules) -> dict[str, object]:
-    return {
-        "action": action.name,
-        "kind": "API" if action.is_api else "CLIENT_ACTION",
-        "does": action.does,
-        "authorizer": rules.authorizer,
-        "kafka_version": rules.kafka_version,
-    }
-
-
-def _call(call: Call, checks: tuple[Check, ...]) -> dict[str, object]:
-    return {
-        "api_key": call.api.key,
-        "api_name": call.api.name,
-        "case": call.case.name or None,
-        "when": call.when or call.case.when or None,
-        "versions": str(call.case.span) or str(call.api.span) or None,
-        "optional": bool(call.needed_with) or not call.needed,
-        "sent_by": call.api.sent_by,
-        "needs": [_check(check, call) for check in checks],
-        "note": call.case.note or call.api.note or None,
-    }
-
-
-def _check(check: Check, call: Call) -> dict[str, object]:
-    return {
-        "any_of": [
-            {
-                "operation": right.operation.name,
-                "resource_type": right.resource_type.name,
-                "any_resource": right.any_one,
-                "of": None if right.any_one else call.role(right.resource_type).key,
-            }
-            for right in check.any_of
-        ],
-        "refusal": check.refusal.value,
-        "error": _error(check.error),
-        "sentence": check.refusal.sentence,
-        "note": check.note or None,
-    }
-
-
-def _error(error: Error | None) -> dict[str, object] | None:
-    return None if error is None else {"name": error.name, "code": error.code, "meaning": error.meaning}
-
-
 def _needs_in_words(action: ClientAction, rules: Rules) -> Iterator[str]:
     yield f"{action.name}: the client {action.does}."
     for place, call in enumerate(calls_under(action, rules), start=1):
@@ -203,52 +149,6 @@ def _else(check: Check) -> str:
 
 
 # --- what becomes of it -----------------------------------------------------------------------
-
-
-def _assessed(assessment: Assessment) -> dict[str, object]:
-    failing = assessment.first_failing
-    return _head(assessment.action, assessment.rules) | {
-        "principal": assessment.principal,
-        "host": assessment.host,
-        "outcome": assessment.outcome.value,
-        "first_failing": None if failing is None else assessment.calls.index(failing),
-        "error": _error(assessment.error),
-        "calls": [_verdict(verdict) for verdict in assessment.calls],
-        "missing": [binding.as_dict() for binding in assessment.missing],
-        "denied_by": [binding.as_dict() for binding in assessment.denied_by],
-        "sentences": list(assessment.sentences),
-        "notes": list(assessment.action.notes),
-    }
-
-
-def _verdict(verdict: CallVerdict) -> dict[str, object]:
-    asked_nothing = verdict.outcome is Outcome.NOT_ASKED
-    return _call(verdict.call, verdict.checks) | {
-        "needed": verdict.needed,
-        "result": None if asked_nothing else verdict.result.value,
-        "outcome": verdict.outcome.value,
-        "first_failing": verdict.first_failing,
-        "asked": [_asked(asked) for asked in verdict.asked],
-    }
-
-
-def _asked(asked: Asked) -> dict[str, object]:
-    return {
-        "result": asked.result.value,
-        "refusal": asked.check.refusal.value,
-        "error": _error(asked.check.error),
-        "any_of": [_decision(decision) for decision in asked.decisions],
-        "sentences": list(asked.sentences),
-    }
-
-
-def _decision(decision: Decision) -> dict[str, object]:
-    return {
-        "request": decision.request.as_dict(),
-        "result": decision.result.value,
-        "basis": decision.basis.value,
-        "hazards": list(decision.hazards),
-    }
 
 
 def _assessed_in_words(assessment: Assessment) -> Iterator[str]:

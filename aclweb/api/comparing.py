@@ -1,0 +1,130 @@
+"""How does access differ between two moments or two clusters? As a what-if from the one to the other, page by page."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import APIException
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from aclweb.api.asking import AS_OF, PAGE, SIZE, Asked, Cut, asked_about
+from aclweb.api.serializers import AsOfSerializer
+from aclweb.changes.comparison import LISTS, Side, compare
+
+_SLUG = re.compile("[-a-zA-Z0-9_]+")
+_CUT = (*LISTS, "resources")
+
+
+class TooMuch(APIException):
+    """No part of the answer would be the answer, so there is none."""
+
+    status_code = status.HTTP_422_UNPROCESSABLE_ENTITY
+    default_code = "too_much"
+
+
+class SideSerializer(serializers.Serializer[Any]):
+    cluster = serializers.CharField()
+    revision = serializers.IntegerField()
+    as_of = AsOfSerializer(allow_null=True)
+
+
+class SettingSerializer(serializers.Serializer[Any]):
+    """One thing that answers hang on beside the ACLs, as each side has it."""
+
+    name = serializers.CharField()
+    left = serializers.CharField(allow_blank=True)
+    right = serializers.CharField(allow_blank=True)
+    differs = serializers.BooleanField()
+
+
+class ComparisonSerializer(serializers.Serializer[Any]):
+    """One page of what differs from left to right, in the words of `python -m aclweb.acl whatif`.
+
+    Each list is cut by the same page; `counts` has their whole lengths, `pages` is for the longest.
+    """
+
+    left = SideSerializer()
+    right = SideSerializer()
+    sentences = serializers.ListField(child=serializers.CharField())
+    settings = SettingSerializer(many=True)
+    acls_left_only = serializers.IntegerField()
+    acls_right_only = serializers.IntegerField()
+    topics_left_only = serializers.IntegerField()
+    topics_right_only = serializers.IntegerField()
+    counts = serializers.DictField(child=serializers.IntegerField())
+    page = serializers.IntegerField()
+    pages = serializers.IntegerField()
+    gains = serializers.ListField(child=serializers.DictField())
+    loses = serializers.ListField(child=serializers.DictField())
+    recovered = serializers.ListField(child=serializers.DictField())
+    depends = serializers.ListField(child=serializers.DictField())
+    unchanged = serializers.IntegerField()
+    resources = serializers.ListField(child=serializers.DictField())
+    warnings = serializers.ListField(child=serializers.CharField())
+
+
+class Compare(APIView):
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(
+        operation_id="compare",
+        parameters=[
+            AS_OF,
+            OpenApiParameter("other", str, description="The other cluster; the same one if left out."),
+            OpenApiParameter(
+                "other_as_of", str, description="The moment of the other side; now if left out."
+            ),
+            PAGE,
+            SIZE,
+        ],
+        responses=ComparisonSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Compare this cluster at one moment with itself or another at one moment: as access, not line by line."""
+        cut = Cut.read(request)
+        left = asked_about(request, slug)
+        right = asked_about(request, _other(request) or slug, field="other_as_of")
+        found = compare(_side(left), _side(right))
+        if found.impact is None:
+            raise TooMuch(found.too_much)
+        impact = found.impact
+        longest = max(len(impact[name]) for name in _CUT)
+        answer = {
+            "left": _told(left),
+            "right": _told(right),
+            "sentences": found.sentences,
+            "settings": found.settings,
+            "acls_left_only": len(found.delta.remove),
+            "acls_right_only": len(found.delta.add),
+            "topics_left_only": found.only_left,
+            "topics_right_only": found.only_right,
+            "counts": {name: len(impact[name]) for name in _CUT},
+            "page": cut.page,
+            "pages": cut.pages(longest),
+            **{name: cut.of(impact[name]) for name in _CUT},
+            "unchanged": impact["unchanged"],
+            "warnings": impact["warnings"],
+        }
+        return Response(ComparisonSerializer(answer).data)
+
+
+def _other(request: Request) -> str:
+    text = request.query_params.get("other", "")
+    if text and not _SLUG.fullmatch(text):
+        raise Http404(f"There is no cluster {text[:60]!r} that you may see.")
+    return text
+
+
+def _side(asked: Asked) -> Side:
+    return Side(asked.here, asked.moment)
+
+
+def _told(asked: Asked) -> dict[str, Any]:
+    return {"cluster": asked.here.cluster.slug, **asked.head}

@@ -1,0 +1,119 @@
+"""What is wrong, wasted or dangerous in the ACLs in force? As `lint` and `redundant` tell it, a page at a time."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from aclweb.api.asking import PAGE, SIZE, Cut, asked_now, word_asked
+from aclweb.api.serializers import AclSerializer
+from aclweb.inventory import findings as finding
+from aclweb.inventory.findings import SEVERITIES, Findings, Told
+
+_RULE = re.compile("[a-z][a-z-]{0,39}")
+
+FINDINGS, CAN_GO, PROPOSALS = "findings", "can-go", "proposals"
+
+
+class FindingSerializer(serializers.Serializer[Any]):
+    """One finding; `extra` and `counterexample` are of proposals."""
+
+    rule = serializers.CharField()
+    severity = serializers.ChoiceField(choices=[str(severity) for severity in SEVERITIES])
+    sentence = serializers.CharField()
+    acl = AclSerializer()
+    by = AclSerializer(many=True)
+    can_go = serializers.BooleanField(
+        help_text="Whether it can go, together with all others of which this is true, without changing a decision."
+    )
+    extra = serializers.IntegerField(help_text="How many answers a proposal would change.")
+    counterexample = serializers.CharField(help_text="One of them, as a sentence.", allow_blank=True)
+
+
+class FindingsSerializer(serializers.Serializer[Any]):
+    """One page. While `is_done` is false they are being worked out, or could not be: see `problem`."""
+
+    revision = serializers.IntegerField()
+    is_done = serializers.BooleanField()
+    problem = serializers.CharField(allow_blank=True)
+    counts = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Of each severity, and of `can-go` and `proposals`."
+    )
+    total = serializers.IntegerField()
+    page = serializers.IntegerField()
+    pages = serializers.IntegerField()
+    findings = FindingSerializer(many=True)
+
+
+class FindingList(APIView):
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(
+        operation_id="findings",
+        parameters=[
+            OpenApiParameter(
+                "show",
+                str,
+                enum=[FINDINGS, CAN_GO, PROPOSALS],
+                description="findings: what lint and redundant find; can-go: those of ACLs that could all go at once; "
+                "proposals: one ACL that could stand for several.",
+            ),
+            OpenApiParameter("severity", str, description="error, warning or info; of findings."),
+            OpenApiParameter("rule", str, description="The id of one rule; of findings."),
+            OpenApiParameter("text", str, description="Part of a principal or a resource name; of findings."),
+            PAGE,
+            SIZE,
+        ],
+        responses=FindingsSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """What was found in the ACLs in force: those that lint warns of, those that could go, and proposals."""
+        asked, cut = asked_now(request, slug), Cut.read(request)
+        found = finding.findings(asked.here)
+        assert found is not None  # the cluster was read
+        answer: dict[str, Any] = {
+            "revision": asked.head["revision"],
+            "is_done": found.is_done,
+            "problem": found.problem,
+            "counts": {},
+            "total": 0,
+            "page": cut.page,
+            "pages": 1,
+            "findings": [],
+        }
+        told = _told(request, found)
+        if found.is_done:
+            counts = found.count()
+            answer |= {
+                "counts": {**counts.by_severity, CAN_GO: counts.can_go, PROPOSALS: counts.proposals},
+                "total": len(told),
+                "pages": cut.pages(len(told)),
+                "findings": cut.of(told),
+            }
+        return Response(FindingsSerializer(answer).data)
+
+
+def _told(request: Request, found: Findings) -> Told:
+    asked = request.query_params
+    show = word_asked(asked, "show", (FINDINGS, CAN_GO, PROPOSALS))
+    severity = word_asked(asked, "severity", SEVERITIES)
+    if show == CAN_GO:
+        return found.can_go
+    if show == PROPOSALS:
+        return found.proposals
+    return found.told(severity=severity, rule=_rule(asked.get("rule", "")), text=asked.get("text", ""))
+
+
+def _rule(text: str) -> str:
+    if text and not _RULE.fullmatch(text):
+        raise serializers.ValidationError(
+            {"rule": f"rule {text[:60]!r} is none; write its id, such as shadowed."}
+        )
+    return text

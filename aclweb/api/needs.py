@@ -1,0 +1,122 @@
+"""What does a client action need, and would it work? In the words of `python -m aclweb.acl needs --json`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from aclweb.acl.actions import GIVEN_ROLES, ClientAction
+from aclweb.acl.model import AclError
+from aclweb.acl.needs import assess, find_action, missing_roles
+from aclweb.acl.needs_json import assessed_as_dict, needed_as_dict
+from aclweb.api.asking import AS_OF, address_asked, asked_about
+from aclweb.api.serializers import AsOfSerializer, ExactText
+from aclweb.inventory.current import InForce
+
+MOST_ACTIONS = 20
+MOST_NAMES = 100
+
+
+class NamesSerializer(serializers.Serializer[Any]):
+    """The names that the actions are about, by what each is to them; keys as the options of the command."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {
+            role.key: serializers.ListField(child=ExactText(), required=False, help_text=role.noun)
+            for role in GIVEN_ROLES
+        }
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
+        if unknown:
+            keys = ", ".join(role.key for role in GIVEN_ROLES)
+            raise serializers.ValidationError(f"{unknown[0][:60]!r} names nothing; use {keys}.")
+        names: dict[str, Any] = super().to_internal_value(data)
+        if sum(len(several) for several in names.values()) > MOST_NAMES:
+            raise serializers.ValidationError(f"At most {MOST_NAMES} names can be asked about at once.")
+        return names
+
+
+class NeedsRequestSerializer(serializers.Serializer[Any]):
+    """Actions, and to have them decided who does them, from where and on what."""
+
+    actions = serializers.ListField(
+        child=ExactText(),
+        min_length=1,
+        max_length=MOST_ACTIONS,
+        help_text="Client actions such as produce or consume, or calls by name or key (PRODUCE, 29).",
+    )
+    principal = ExactText(required=False, help_text="With principal and host: the verdict of each call, too.")
+    host = ExactText(required=False, help_text="The address it comes from.")
+    names = NamesSerializer(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        given = [key for key in ("principal", "host") if key in attrs]
+        if len(given) == 1 or (attrs.get("names") and not given):
+            raise serializers.ValidationError(
+                "Whether ACLs give access hangs on who asks from where; give principal and host, "
+                "or neither of them and no names."
+            )
+        return attrs
+
+
+class NeedsSerializer(serializers.Serializer[Any]):
+    """One object an action: what it needs, and with a principal what would become of it."""
+
+    revision = serializers.IntegerField(allow_null=True)
+    as_of = AsOfSerializer(allow_null=True)
+    actions = serializers.ListField(child=serializers.DictField())
+
+
+class Needs(APIView):
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(
+        operation_id="needs", parameters=[AS_OF], request=NeedsRequestSerializer, responses=NeedsSerializer
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Tell what client actions need under this cluster's rules, and whether they would work for a client."""
+        asked = asked_about(request, slug)
+        given = NeedsRequestSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        wanted = given.validated_data
+        actions = _actions(wanted["actions"])
+        if "principal" not in wanted:
+            found = [needed_as_dict(action, asked.here.rules) for action in actions]
+        else:
+            host, names = address_asked(wanted["host"]), wanted.get("names", {})
+            found = [_assessed(action, wanted["principal"], host, names, asked.here) for action in actions]
+        return Response(NeedsSerializer({**asked.head, "actions": found}).data)
+
+
+def _actions(words: Sequence[str]) -> list[ClientAction]:
+    try:
+        return [find_action(word) for word in words]
+    except AclError as error:
+        raise serializers.ValidationError({"actions": str(error)}) from error
+
+
+def _assessed(
+    action: ClientAction, principal: str, host: str, names: dict[str, list[str]], here: InForce
+) -> dict[str, object]:
+    lacking = missing_roles(action, names, here.rules)
+    if lacking:
+        nouns = " and ".join(role.noun for role in lacking)
+        keys = " and ".join(f"names[{role.key!r}]" for role in lacking)
+        raise serializers.ValidationError(
+            {"names": f"Whether {action.name} would work hangs on {nouns}; give {keys}."}
+        )
+    try:
+        found = assess(
+            action, principal=principal, host=host, names=names, index=here.index, rules=here.rules
+        )
+    except AclError as error:
+        raise serializers.ValidationError(str(error)) from error
+    return assessed_as_dict(found)

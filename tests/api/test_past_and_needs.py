@@ -1,0 +1,341 @@
+"""Programs ask about the past, about client actions, findings and differences, in the words of the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from urllib.parse import urlencode
+
+import pytest
+from rest_framework.test import APIClient
+
+from aclweb.accounts.models import Grant, Role
+from aclweb.acl.notation import write_acls
+from aclweb.changes import comparison
+from aclweb.clusters import TopicInfo
+from aclweb.inventory import findings, searching
+from aclweb.inventory.declaring import declare
+from aclweb.inventory.sync import sync
+from tests.builders import allow, deny
+from tests.inventory.readings import Answers
+
+TOPICS = [TopicInfo("orders"), TopicInfo("stock")]
+THEN = [allow("User:bob", "READ", "orders"), allow("User:bob", "READ", "g", resource_type="GROUP")]
+NOW = [
+    *THEN,
+    allow("User:bob", "DESCRIBE", "orders"),
+    deny("User:eve", "ALL", "orders"),
+    allow("User:eve", "READ", "orders"),
+    allow("User:bob", "READ", "stock", host="laptop"),
+]
+
+
+@pytest.fixture
+def read_cluster(cluster, dot):
+    """Revision 1 with carol as a super user, and revision 2 with the admin."""
+    declare(cluster=cluster, actor=dot, super_users="User:carol")
+    sync(cluster, client=Answers(THEN, topics=TOPICS))
+    sync(cluster, client=Answers(NOW, topics=TOPICS))
+    declare(cluster=cluster, actor=dot, super_users="User:admin")
+    cluster.refresh_from_db()
+    return cluster
+
+
+@pytest.fixture
+def program(cho, read_cluster) -> APIClient:
+    client = APIClient()
+    client.force_authenticate(cho)
+    return client
+
+
+def door(cluster, name):
+    return f"/api/v1/clusters/{cluster.slug}/{name}/"
+
+
+def question(**fields):
+    return {
+        "principal": "User:carol",
+        "host": "10.0.0.7",
+        "operation": "READ",
+        "resource_type": "TOPIC",
+        "resource_name": "stock",
+        **fields,
+    }
+
+
+def said_by_the_command(tmp_path, acls, *arguments):
+    """Return the lines of JSON that the command line prints about these ACLs."""
+    file = tmp_path / "acls.jsonl"
+    file.write_text(write_acls(acls, format="jsonl"))
+    command, *options = arguments
+    done = subprocess.run(
+        [sys.executable, "-m", "aclweb.acl", command, *options, "--acls", str(file), "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+# --- as of ----------------------------------------------------------------------------------
+
+
+def test_a_decision_as_of_a_revision_is_that_of_then_and_says_what_was_declared(program, read_cluster):
+    then = program.post(f"{door(read_cluster, 'decide')}?as_of=1", question(), format="json").json()
+    now = program.post(door(read_cluster, "decide"), question(), format="json").json()
+
+    assert (then["result"], then["basis"], then["revision"]) == ("ALLOWED", "SUPER_USER", 1)
+    assert (now["result"], now["revision"], now["as_of"]) == ("DENIED", 2, None)
+    assert then["as_of"]["sentences"] == [
+        "Declared otherwise then: super users User:carol (today User:admin)."
+    ]
+    assert then["as_of"]["until"] is not None
+
+
+def test_lists_as_of_a_revision_hold_what_was_there_then(program, read_cluster):
+    acls = program.get(door(read_cluster, "acls"), {"as_of": "1"}).json()
+    affecting = program.get(
+        door(read_cluster, "affecting"), {"as_of": "1", "resource": "TOPIC:orders"}
+    ).json()
+
+    assert (acls["total"], acls["revision"]) == (len(THEN), 1)
+    assert affecting["acls"] == [THEN[0].as_dict()]
+
+
+@pytest.mark.parametrize("moment", ["99", "yesterday", "1999-01-01", "\x00", "9" * 300])
+@pytest.mark.parametrize("name", ["acls", "affecting", "decide", "needs", "compare"])
+def test_a_moment_that_is_none_is_refused_and_never_answered_with_now(program, read_cluster, name, moment):
+    bodies = {"decide": question(), "needs": {"actions": ["consume"]}}
+    if name in bodies:
+        url = f"{door(read_cluster, name)}?{urlencode({'as_of': moment})}"
+        answer = program.post(url, bodies[name], format="json")
+    else:
+        answer = program.get(door(read_cluster, name), {"as_of": moment, "resource": "TOPIC:orders"})
+
+    assert answer.status_code == 400
+    assert answer.json()["as_of"]
+
+
+# --- needs ----------------------------------------------------------------------------------
+
+
+def test_needs_are_told_in_the_words_of_the_command(program, read_cluster, tmp_path):
+    asked = {
+        "actions": ["consume", "METADATA"],
+        "principal": "User:bob",
+        "host": "10.0.0.7",
+        "names": {"topic": ["orders"], "group": ["g"]},
+    }
+
+    answer = program.post(door(read_cluster, "needs"), asked, format="json").json()
+
+    options = ["--principal", "User:bob", "--host", "10.0.0.7", "--topic", "orders", "--group", "g"]
+    printed = said_by_the_command(
+        tmp_path, NOW, "needs", "consume", "METADATA", *options, "--super-users", "User:admin"
+    )
+    assert answer["actions"] == printed
+    assert answer["actions"][0]["outcome"] == "WORKS"
+
+
+def test_without_a_principal_needs_are_the_bare_table(program, read_cluster):
+    answer = program.post(door(read_cluster, "needs"), {"actions": ["produce"]}, format="json").json()
+
+    assert "outcome" not in answer["actions"][0]
+    assert answer["actions"][0]["calls"]
+
+
+def test_what_a_client_needed_then_was_there_then(program, read_cluster):
+    asked = {
+        "actions": ["consume"],
+        "principal": "User:carol",
+        "host": "::1",
+        "names": {"topic": ["stock"], "group": ["g"]},
+    }
+
+    then = program.post(f"{door(read_cluster, 'needs')}?as_of=1", asked, format="json").json()
+    now = program.post(door(read_cluster, "needs"), asked, format="json").json()
+
+    assert [found["actions"][0]["outcome"] for found in (then, now)] == ["WORKS", "FAILS"]
+    assert now["actions"][0]["host"] == "0:0:0:0:0:0:0:1"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({}, "required"),
+        ({"actions": []}, "at least 1"),
+        ({"actions": ["fly"]}, "no client action"),
+        ({"actions": ["consume"], "principal": "User:bob"}, "give principal and host"),
+        ({"actions": ["consume"], "names": {"topic": ["t"]}}, "give principal and host"),
+        ({"actions": ["consume"], "principal": "User:bob", "host": "10.0.0.7"}, "names['group']"),
+        ({"actions": ["consume"], "principal": "User:bob", "host": "laptop"}, "laptop"),
+        ({"actions": ["consume"], "names": {"topics": ["t"]}}, "'topics' names nothing"),
+        ({"actions": ["consume"], "names": {"topic": ["t"] * 101}}, "At most 100"),
+        ({"actions": ["consume"] * 21}, "20"),
+    ],
+)
+def test_needs_that_cannot_be_told_are_refused_with_what_would_be_right(program, read_cluster, wrong, told):
+    answer = program.post(door(read_cluster, "needs"), wrong, format="json")
+
+    assert answer.status_code == 400
+    assert told in json.dumps(answer.json())
+
+
+# --- findings -------------------------------------------------------------------------------
+
+
+def test_findings_are_those_of_lint_and_redundant(program, read_cluster, tmp_path):
+    found = program.get(door(read_cluster, "findings")).json()
+    going = program.get(door(read_cluster, "findings"), {"show": "can-go"}).json()
+
+    rules = ("--super-users", "User:admin")
+    linted = said_by_the_command(tmp_path, NOW, "lint", *rules)
+    wasted = said_by_the_command(tmp_path, NOW, "redundant", *rules)
+    promised = ("rule", "severity", "sentence", "acl", "by")
+    told = [{key: row[key] for key in promised} for row in found["findings"]]
+    assert told
+    assert all(row in [*linted, *wasted] or row["rule"] == "orphan" for row in told)
+    assert {row["acl"]["principal"] for row in told} >= {
+        row["acl"]["principal"] for row in wasted if "extra" not in row
+    }
+    assert (found["is_done"], found["revision"], found["total"]) == (True, 2, len(told))
+    assert all(row["can_go"] for row in going["findings"])
+    assert going["total"] == found["counts"]["can-go"] > 0
+
+
+def test_findings_come_by_page_and_by_severity(program, read_cluster):
+    everything = program.get(door(read_cluster, "findings")).json()["findings"]
+    pages = [
+        program.get(door(read_cluster, "findings"), {"size": "1", "page": str(page)}).json()["findings"]
+        for page in range(1, len(everything) + 2)
+    ]
+    worst = everything[0]["severity"]
+    bad = program.get(door(read_cluster, "findings"), {"severity": worst}).json()["findings"]
+
+    assert [row for page in pages for row in page] == everything
+    assert pages[-1] == []
+    assert bad == [row for row in everything if row["severity"] == worst] != everything
+
+
+def test_findings_that_are_still_worked_out_say_so(program, read_cluster, monkeypatch):
+    monkeypatch.setattr(findings, "_start", lambda *_: None)
+
+    answer = program.get(door(read_cluster, "findings")).json()
+
+    assert (answer["is_done"], answer["findings"], answer["problem"]) == (False, [], "")
+
+
+def test_findings_that_failed_say_so(program, read_cluster, monkeypatch):
+    def stumble(*_, **__):
+        raise RuntimeError
+
+    monkeypatch.setattr(searching, "look_through", stumble)
+
+    answer = program.get(door(read_cluster, "findings")).json()
+
+    assert answer["is_done"] is False
+    assert "could not be worked out" in answer["problem"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"severity": "bad"}, {"show": "all"}, {"rule": "\x00"}, {"page": "0"}, {"size": "201"}]
+)
+def test_findings_that_nobody_can_look_for_are_refused(program, read_cluster, wrong):
+    answer = program.get(door(read_cluster, "findings"), wrong)
+
+    assert answer.status_code == 400
+    assert list(answer.json()) == list(wrong)
+
+
+# --- compare --------------------------------------------------------------------------------
+
+
+def test_two_moments_are_compared_in_the_words_of_a_what_if(program, read_cluster):
+    found = program.get(door(read_cluster, "compare"), {"as_of": "1"}).json()
+
+    assert {"gains", "loses", "recovered", "depends", "unchanged", "resources", "warnings"} <= set(found)
+    assert {row["principal"] for row in found["loses"]} >= {"User:carol"}
+    assert {row["principal"] for row in found["gains"]} >= {"User:admin"}
+    assert any(sentence.startswith("The super users differ") for sentence in found["sentences"])
+    assert (found["left"]["revision"], found["right"]["revision"]) == (1, 2)
+    assert (found["acls_left_only"], found["acls_right_only"]) == (0, len(NOW) - len(THEN))
+
+
+def test_a_comparison_put_together_from_its_pages_is_the_whole(program, read_cluster):
+    whole = program.get(door(read_cluster, "compare"), {"as_of": "1", "size": "200"}).json()
+    first = program.get(door(read_cluster, "compare"), {"as_of": "1", "size": "3"}).json()
+    pages = [
+        program.get(door(read_cluster, "compare"), {"as_of": "1", "size": "3", "page": str(page)}).json()
+        for page in range(1, first["pages"] + 1)
+    ]
+
+    assert first["pages"] > 1
+    for name in ("gains", "loses", "recovered", "depends", "resources"):
+        assert [row for page in pages for row in page[name]] == whole[name]
+        assert len(whole[name]) == whole["counts"][name]
+
+
+def test_two_clusters_are_compared_for_whom_may_see_both(program, read_cluster, other_cluster, cho):
+    hidden = program.get(door(read_cluster, "compare"), {"other": "test-us"})
+    Grant.objects.create(user=cho, cluster=other_cluster, role=Role.VIEWER)
+    unread = program.get(door(read_cluster, "compare"), {"other": "test-us"})
+    sync(other_cluster, client=Answers([], topics=TOPICS))
+    found = program.get(door(read_cluster, "compare"), {"other": "test-us"}).json()
+
+    assert (hidden.status_code, unread.status_code) == (404, 409)
+    assert found["right"]["cluster"] == "test-us"
+    assert {row["principal"] for row in found["loses"]} >= {"User:bob", "User:admin"}
+
+
+@pytest.mark.parametrize("other", ["none", "\x00", "a/b", "é"])
+def test_a_cluster_that_is_none_is_not_found(program, read_cluster, other):
+    assert program.get(door(read_cluster, "compare"), {"other": other}).status_code == 404
+
+
+def test_what_would_take_long_to_compare_is_refused_with_a_sentence(program, read_cluster, monkeypatch):
+    monkeypatch.setattr(comparison, "MOST_WORK", 1)
+
+    answer = program.get(door(read_cluster, "compare"), {"as_of": "1"})
+
+    assert answer.status_code == 422
+    assert "too much to compare" in answer.json()["detail"]
+
+
+# --- of all ---------------------------------------------------------------------------------
+
+
+def test_nothing_is_told_of_a_cluster_that_one_may_not_see_or_that_was_never_read(
+    program, cho, other_cluster
+):
+    def statuses():
+        asked = door(other_cluster, "needs")
+        return [
+            program.post(asked, {"actions": ["consume"]}, format="json").status_code,
+            program.get(door(other_cluster, "findings")).status_code,
+            program.get(door(other_cluster, "compare")).status_code,
+        ]
+
+    hidden = statuses()
+    Grant.objects.create(user=cho, cluster=other_cluster, role=Role.VIEWER)
+
+    assert hidden == [404, 404, 404]
+    assert statuses() == [409, 409, 409]
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [("acls", 8), ("affecting", 7), ("findings", 9), ("compare", 9), ("decide", 7)]
+)
+def test_an_answer_of_the_past_needs_few_queries(
+    name, most, program, read_cluster, django_assert_max_num_queries
+):
+    def ask():
+        if name == "decide":
+            return program.post(f"{door(read_cluster, name)}?as_of=1", question(), format="json")
+        return program.get(door(read_cluster, name), {"as_of": "1", "resource": "TOPIC:orders"})
+
+    ask()  # builds what was in force then
+
+    with django_assert_max_num_queries(most):
+        assert ask().status_code == 200
