@@ -133,8 +133,8 @@ MUTANTS = [
     Mutant(
         "a principal without a colon has masks",
         "index",
-        "                broken += filed.values()\n                continue\n",
-        "                broken += filed.values()\n",
+        "                    names.update(*by_host.values())\n                continue\n",
+        "                    names.update(*by_host.values())\n",
     ),
     # Hosts.
     Mutant(

@@ -278,68 +278,75 @@ class MaskTable:
     def __init__(self, groups: Mapping[str, Iterable[AclBinding]]) -> None:
         """Take the bindings by principal."""
         unknown: list[AclBinding] = []
-        literals: set[str] = set()
-        prefixes: set[str] = set()
-        broken: list[_Filing] = []
+        anyone, broken = (set[str](), set[str]()), (set[str](), set[str]())
         # principal -> host -> slot
         self.slots: dict[str, dict[str, Slot]] = {}
         self.ranges: dict[str, RangeTable] = {}
         # Principal by principal, so that what is being filled stays in the processor's caches.
         for principal, group in groups.items():
-            filed = _filed_by_host(group, unknown)
-            for filing in filed.values():
-                literals.update(filing[0])
-                prefixes.update(filing[1])
+            filing = _filed_by_host(group, unknown)
+            for names, by_host in zip(anyone, filing, strict=True):
+                names.update(*by_host.values())
             if ":" not in principal:
-                broken += filed.values()
+                for names, by_host in zip(broken, filing, strict=True):
+                    names.update(*by_host.values())
                 continue
-            slots = self.slots[principal] = {host: Slot(*filing) for host, filing in filed.items()}
-            grouped = _same_ranges(host for host in filed if "/" in host)
+            literals, prefixed = filing
+            slots = self.slots[principal] = {
+                host: Slot(literals.get(host, _NO_NAMES), prefixed.get(host, _NO_NAMES))
+                for host in literals | prefixed
+            }
+            grouped = _same_ranges(host for host in slots if "/" in host)
             if grouped:
                 self.ranges[principal] = RangeTable(
                     {
                         found: slots[same[0]]
                         if len(same) == 1
-                        else Slot(*_joined(filed[host] for host in same))
+                        else Slot(_joined(literals, same), _joined(prefixed, same))
                         for found, same in grouped.items()
                     }
                 )
         self.unknown_patterns: tuple[AclBinding, ...] = tuple(unknown)
         # Whether any binding covers a name, whoever it is for; and whether one without a colon does.
-        self.covered = Cover(literals, prefixes)
-        self.without_colon = Cover(*_joined(broken)) if broken else None
+        self.covered = Cover(*anyone)
+        self.without_colon = Cover(*broken) if any(broken) else None
 
 
-_Filing = tuple[dict[str, int], dict[str, int]]
-"""What goes into one slot: masks by literal name, and masks by prefix."""
+_Masks = dict[str, int]
+"""Masks by literal name or by prefix."""
 
 
-def _filed_by_host(bindings: Iterable[AclBinding], unknown: list[AclBinding]) -> dict[str, _Filing]:
-    """Return host -> masks for the bindings of one principal; those with an unknown pattern go to `unknown`."""
-    filed: dict[str, _Filing] = {}
+def _filed_by_host(
+    bindings: Iterable[AclBinding], unknown: list[AclBinding]
+) -> tuple[dict[str, _Masks], dict[str, _Masks]]:
+    """Return host -> masks of one principal, for literal names and for prefixes.
+
+    What has an unknown pattern goes to `unknown`.
+    """
+    literals: dict[str, _Masks] = {}
+    prefixed: dict[str, _Masks] = {}
     for binding in bindings:
         pattern_type = binding.pattern_type
         if pattern_type is PatternType.UNKNOWN:
             unknown.append(binding)
             continue
-        host = binding.host
-        filing = filed.get(host)
-        if filing is None:
-            filing = filed[host] = ({}, {})
-        names = filing[0] if pattern_type is PatternType.LITERAL else filing[1]
+        by_host = literals if pattern_type is PatternType.LITERAL else prefixed
         name = binding.resource_name
         mask = _MASKS[binding.permission_type][binding.operation]
-        names[name] = names[name] | mask if name in names else mask
-    return filed
+        masks = by_host.get(binding.host)
+        if masks is None:
+            by_host[binding.host] = {name: mask}
+        else:
+            masks[name] = masks[name] | mask if name in masks else mask
+    return literals, prefixed
 
 
-def _joined(filings: Iterable[_Filing]) -> _Filing:
-    """Return one filing for the texts of one address range: the masks of all, joined."""
-    joined: _Filing = ({}, {})
-    for filing in filings:
-        for names, own in zip(joined, filing, strict=True):
-            for name, mask in own.items():
-                names[name] = names.get(name, 0) | mask
+def _joined(by_host: Mapping[str, _Masks], hosts: Iterable[str]) -> _Masks:
+    """Return the masks for these texts of one address range, joined."""
+    joined: _Masks = {}
+    for host in hosts:
+        for name, mask in by_host.get(host, _NO_NAMES).items():
+            joined[name] = joined.get(name, 0) | mask
     return joined
 
 
@@ -379,7 +386,7 @@ class Slot:
 
     __slots__ = ("empty", "jumps", "literals", "masks", "parents", "prefixes", "wild")
 
-    def __init__(self, literals: dict[str, int], prefixed: dict[str, int]) -> None:
+    def __init__(self, literals: _Masks, prefixed: _Masks) -> None:
         """Take the masks of literal names and of prefixes; the dictionaries are kept as they are."""
         self.literals = literals
         self.wild = self.literals.get(WILDCARD, 0)
@@ -543,7 +550,7 @@ class GlobSlot(Slot):
     __slots__ = ("_glob_masks", "_globs")
 
     def __init__(self, bindings: Iterable[tuple[AclBinding, int]]) -> None:
-        plain: _Filing = ({}, {})
+        plain: tuple[_Masks, _Masks] = ({}, {})
         globs: dict[Shape, int] = {}
         for binding, mask in bindings:
             name = binding.resource_name
@@ -641,6 +648,7 @@ def _mask(operation: Operation, permission: PermissionType) -> int:
 
 
 _NO_PARENT = (-1,)
+_NO_NAMES: _Masks = {}  # shared by all slots without such patterns
 _FILTER_WORDS: frozenset[object] = frozenset(
     (ResourceType.ANY, PatternType.ANY, PatternType.MATCH, Operation.ANY, PermissionType.ANY)
 )
