@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from aclweb.acl.commands.console import DONE, UsageError, as_json, emit, joined
+from aclweb.acl.commands.console import DONE, UsageError, as_json, emit, joined, shortened, tell
 from aclweb.acl.commands.inputs import Inputs
 from aclweb.acl.commands.options import (
     add_acl_options,
@@ -12,7 +12,7 @@ from aclweb.acl.commands.options import (
     add_rule_options,
     rules_from,
 )
-from aclweb.acl.explain import says
+from aclweb.acl.explain import resource_text, says
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import AclError, Resource, ResourceType
 from aclweb.acl.problems import shown
@@ -34,6 +34,8 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     inputs.require_good()
     bindings = index.affecting(resource, rules)
     emit(as_json(binding.as_dict()) if given.json else says(binding) for binding in bindings)
+    if not bindings:
+        tell(f"No ACL covers {shortened(resource_text(resource.resource_type, resource.name))}.")
     return DONE
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from aclweb.acl.commands.console import DONE, UsageError, as_json, counted, emit, emit_text, tell
+from aclweb.acl.commands.console import DONE, UsageError, as_json, counted, emit, emit_text, shortened, tell
 from aclweb.acl.commands.inputs import Inputs
 from aclweb.acl.commands.options import add_acl_options, add_json_option
 from aclweb.acl.notation import OUTPUTS, write_acls
@@ -58,7 +58,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     bindings = dict.fromkeys(binding for rewriting in found for binding in rewriting.acls)
     rules = Rules("glob") if given.rewrite else Rules()
     emit_text(write_acls(bindings, format=given.to or "jsonl", rules=rules))
-    tell(*_remarks(found))
+    tell(*map(shortened, _remarks(found)))
     return DONE
 
 

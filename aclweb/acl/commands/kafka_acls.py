@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from aclweb.acl.commands.console import BAD_INPUT, DONE, UsageError, as_json, emit, tell
 from aclweb.acl.commands.inputs import Inputs
-from aclweb.acl.commands.options import add_json_option, add_rule_options, rules_from
+from aclweb.acl.commands.options import add_json_option, add_rule_options, rules_from, why_not_decided
 from aclweb.acl.filters import AclFilter
 from aclweb.acl.kafka_acls import Plan, plan
 from aclweb.acl.kafka_acls_notes import resources_in
 from aclweb.acl.model import AclBinding, AclError, PatternType
+from aclweb.acl.problems import NotationError
 from aclweb.acl.wording import name_text, says
 
 SEPARATOR = "--"
@@ -36,6 +37,9 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
         planned = plan(_arguments(given), rules)
     except AclError as error:
         raise UsageError(str(error)) from error
+    refused = {reason for binding in planned.acls if (reason := why_not_decided(binding, rules)) is not None}
+    if refused:
+        raise NotationError(*sorted(refused))
     if given.json:
         emit([as_json(planned.as_dict())])
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from aclweb.acl.commands.console import DONE, UsageError, as_json, emit
+from aclweb.acl.commands.console import DONE, UsageError, as_json, emit, tell
 from aclweb.acl.commands.inputs import Inputs
 from aclweb.acl.commands.options import (
     add_acl_options,
@@ -50,6 +50,8 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     inputs.require_good()
     found = [binding for binding in dict.fromkeys(bindings) if asked.matches(binding)]
     emit(as_json(binding.as_dict()) if given.json else says(binding) for binding in found)
+    if not found:
+        tell("No ACL fits this filter.")
     return DONE
 
 

@@ -16,6 +16,9 @@ from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, VERSIONS, R
 LONGEST_GLOB = 4_096
 """A longer text with wildcards is refused, because comparing patterns takes time by their length."""
 
+BEGINNING = 40
+"""So many characters of a text that is too long are shown."""
+
 ONLY_IN_GLOB = "pattern_type is 'GLOB', which only the authorizer 'glob' knows; use LITERAL or PREFIXED."
 
 
@@ -108,8 +111,9 @@ def why_not_decided(binding: AclBinding, rules: Rules | None = None) -> str | No
         globs.append(("resource_name", binding.resource_name))
     for key, text in globs:
         if len(text) > LONGEST_GLOB:
+            start = shown(text[:BEGINNING])
             return (
-                f"{key} is a glob of {len(text):,} characters, {shown(text)}; "
+                f"{key} is a glob of {len(text):,} characters that begins {start}; "
                 f"write one of at most {LONGEST_GLOB:,}."
             )
     return None
