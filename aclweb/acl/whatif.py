@@ -26,6 +26,7 @@ from aclweb.acl.index import (
     DENY_SHIFT,
     MAYBE_SHIFT,
     AclIndex,
+    ResourceShelf,
     in_scan_order,
     mask_of,
 )
@@ -39,7 +40,7 @@ from aclweb.acl.model import (
     ResourceType,
     split_principal,
 )
-from aclweb.acl.patterns import wildcard_covers
+from aclweb.acl.patterns import empty_prefix_covers, wildcard_covers
 from aclweb.acl.profiles import OPERATIONS, Rules
 from aclweb.acl.universe import ANY_OTHER, EXACT, PATTERN, PREFIX, Names, Spot, Universe
 
@@ -216,42 +217,71 @@ class _Row:
 _SAME_ROW = _Row(None, {})
 
 
-class _Cover:
-    """The bindings that cover one class of names in one of the two worlds.
+class _Group:
+    """Bindings of one pattern, in scan order and by principal."""
 
-    heads: the first of each part of `bindings` that is in scan order.
-    """
-
-    def __init__(
-        self,
-        bindings: list[AclBinding],
-        heads: list[AclBinding],
-        unknown_patterns: list[AclBinding],
-        rules: Rules,
-    ) -> None:
-        self.bindings, self.heads, self.rules = bindings, heads, rules
-        self.unknown_patterns = unknown_patterns
+    def __init__(self, bindings: list[AclBinding]) -> None:
+        self.bindings = bindings
 
     @cached_property
     def by_principal(self) -> dict[str, list[AclBinding]]:
         groups: dict[str, list[AclBinding]] = {}
-        for binding in self._all:
+        for binding in self.bindings:
             if split_principal(binding.principal) is not None:
                 groups.setdefault(binding.principal, []).append(binding)
         return groups
 
+    @cached_property
+    def masks(self) -> dict[str, int]:
+        """What the bindings of each principal come to from all hosts together."""
+        return {principal: _joined_masks(bindings) for principal, bindings in self.by_principal.items()}
+
+    @cached_property
+    def masks_anywhere(self) -> dict[str, int]:
+        """What those of each principal that are for every host come to."""
+        return {
+            principal: _joined_masks(binding for binding in bindings if binding.host == WILDCARD)
+            for principal, bindings in self.by_principal.items()
+        }
+
+    @cached_property
+    def with_ranges(self) -> set[str]:
+        """The principals of bindings whose host may be an address range."""
+        return {binding.principal for binding in self.bindings if "/" in binding.host}
+
+
+class _Cover:
+    """The bindings that cover one class of names in one of the two worlds, and those that perhaps do."""
+
+    def __init__(self, groups: list[_Group], unknown_patterns: list[AclBinding], rules: Rules) -> None:
+        self.groups, self.unknown_patterns, self.rules = groups, unknown_patterns, rules
+        self._all = [*groups, _Group(unknown_patterns)] if unknown_patterns else groups
+
+    def __bool__(self) -> bool:
+        return bool(self.groups)
+
+    @property
+    def bindings(self) -> Iterator[AclBinding]:
+        return (binding for group in self.groups for binding in group.bindings)
+
+    @cached_property
+    def principals(self) -> set[str]:
+        """Those with a type for whom there is a binding."""
+        return {principal for group in self._all for principal in group.by_principal}
+
     def own(self, principal: str | None) -> list[AclBinding]:
         """Return the bindings for one principal; with None, for one that nobody names."""
         if self.rules.has_globs and principal is not None:
-            mine = [own for own in self.by_principal if is_for(own, principal, self.rules)]
-            return [binding for own in mine for binding in self.by_principal[own]]
-        if "by_principal" in self.__dict__:
-            everyone = self.by_principal.get(ANY_USER, [])
-            return everyone if principal is None else self.by_principal.get(principal, []) + everyone
-        if principal is not None and split_principal(principal) is None:
-            principal = None
-        callers = (principal, ANY_USER)
-        return [binding for binding in self._all if binding.principal in callers]
+            callers = [own for own in self.principals if is_for(own, principal, self.rules)]
+        else:
+            callers = [ANY_USER] if principal is None else [principal, ANY_USER]
+        return [
+            binding
+            for group in self._all
+            for caller in callers
+            if caller in group.by_principal
+            for binding in group.by_principal[caller]
+        ]
 
     def reading(self, matching: list[AclBinding]) -> _Reading:
         """Return what a caller's bindings whose host matches come to, for all operations at once."""
@@ -300,7 +330,7 @@ class _Cover:
             allowed=bool(mask & bit),
             perhaps_denied=bool(mask >> MAYBE_SHIFT + DENY_SHIFT & bit),
             perhaps_allowed=bool(mask >> MAYBE_SHIFT & bit),
-            covered=bool(self.bindings),
+            covered=bool(self),
             unknown_patterns=self.unknown_effects(reading, operation),
             rules=self.rules,
         )
@@ -321,21 +351,18 @@ class _Cover:
             return Side(result, basis, (self._first,))
         if basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
             return Side(result, basis, ())
-        wanted = "allow" if basis is Basis.ALLOW_ACL else "deny"
+        bit = 1 << operation._value_ + (0 if basis is Basis.ALLOW_ACL else DENY_SHIFT)
         settling = [
             binding
             for binding in reading.matching
-            if binding.pattern_type is not PatternType.UNKNOWN and effect_on(binding, operation) == wanted
+            if binding.pattern_type is not PatternType.UNKNOWN
+            and mask_of(binding.operation, binding.permission_type) & bit
         ]
         return Side(result, basis, tuple(in_scan_order(settling) if len(settling) > 1 else settling))
 
-    @property
-    def _all(self) -> list[AclBinding]:
-        return self.bindings + self.unknown_patterns if self.unknown_patterns else self.bindings
-
     @cached_property
     def _first(self) -> AclBinding:
-        return in_scan_order(self.heads)[0] if len(self.heads) > 1 else self.heads[0]
+        return in_scan_order(group.bindings[0] for group in self.groups)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,33 +469,77 @@ class _Simulation:
     def _covers(self, spot: Spot) -> tuple[_Cover, _Cover]:
         """Return the bindings that cover the class of names before and after."""
         shelf, added = self.index.shelf(spot.resource_type), self.added.shelf(spot.resource_type)
-        before: list[AclBinding] = []
-        after: list[AclBinding] = []
+        before: list[_Group] = []
+        after: list[_Group] = []
         unknown_before: list[AclBinding] = []
         unknown_after: list[AclBinding] = []
         if shelf is not None:
-            before = shelf.covering(spot.sample, self.rules)
-            kept = before if self.same_rules else shelf.covering(spot.sample, self.after_rules)
-            after = [binding for binding in kept if binding not in self.removed] if self.removed else kept
+            before = self._groups(shelf, spot.sample, self.rules)
+            kept = before if self.same_rules else self._groups(shelf, spot.sample, self.after_rules)
+            after = self._left_of(kept)
             unknown_before = shelf.unknown_patterns
             unknown_after = [binding for binding in unknown_before if binding not in self.removed]
-        heads = after[:1]
         if added is not None:
-            new = added.covering(spot.sample, self.after_rules)
-            heads, after = heads + new[:1], after + new
+            after = after + self._groups(added, spot.sample, self.after_rules)
             unknown_after = unknown_after + added.unknown_patterns
-        return (
-            _Cover(before, before[:1], unknown_before, self.rules),
-            _Cover(after, heads, unknown_after, self.after_rules),
-        )
+        return _Cover(before, unknown_before, self.rules), _Cover(after, unknown_after, self.after_rules)
+
+    def _groups(self, shelf: ResourceShelf, name: str, rules: Rules) -> list[_Group]:
+        """Return the bindings of a shelf that cover a name, pattern by pattern."""
+        found = [shelf.literals[name]] if name in shelf.literals else []
+        found += [shelf.prefixed[place] for place in shelf.chain.places(name)]
+        if shelf.wildcard and name != WILDCARD and wildcard_covers(name, rules):
+            found.append(shelf.wildcard)
+        if shelf.empty_prefix and empty_prefix_covers(name, rules):
+            found.append(shelf.empty_prefix)
+        groups = [self._group_of(bindings) for bindings in found]
+        if shelf.globs and rules.has_globs and (globs := shelf.globs_covering(name)):
+            groups.append(_Group(globs))
+        return groups
+
+    def _group_of(self, bindings: list[AclBinding]) -> _Group:
+        """Return the group of a list that a shelf holds, the same for the same list."""
+        found = self._known_groups.get(id(bindings))
+        if found is None:
+            found = self._known_groups[id(bindings)] = _Group(bindings)
+        return found
+
+    @cached_property
+    def _known_groups(self) -> dict[int, _Group]:
+        return {}
+
+    def _left_of(self, groups: list[_Group]) -> list[_Group]:
+        """Return what is left of each group when the removed bindings are gone."""
+        left: list[_Group] = []
+        for group in groups:
+            if id(group) not in self._left:
+                kept = [binding for binding in group.bindings if binding not in self.removed]
+                same = len(kept) == len(group.bindings)
+                self._left[id(group)] = (group, group if same else _Group(kept))
+            found = self._left[id(group)][1]
+            if found.bindings:
+                left.append(found)
+        return left
+
+    @cached_property
+    def _left(self) -> dict[int, tuple[_Group, _Group]]:
+        return {}
 
     # What becomes of one class of names.
 
     def _compare(self, spot: Spot) -> _Verdict:
         before, after = self._covers(spot)
         callers, everyone, operations = self._differing(spot, before, after)
-        rows = {caller: self._rows(spot, caller, before, after, operations) for caller in sorted(callers)}
         others = self._rows(spot, None, before, after, operations) if everyone else {}
+        rows = (
+            {caller: self._rows(spot, caller, before, after, operations) for caller in sorted(callers)}
+            if not everyone
+            or spot.is_new
+            or self.universe.has_globs
+            or before.unknown_patterns
+            or after.unknown_patterns
+            else self._rows_unlike(others, spot, callers, before, after, operations)
+        )
         parts = [
             part
             for operation in operations
@@ -478,7 +549,7 @@ class _Simulation:
                 others.get(operation, _SAME_ROW),
             )
         ]
-        covered, stays_covered = bool(before.bindings), bool(after.bindings)
+        covered, stays_covered = bool(before), bool(after)
         reread = covered != stays_covered and any(
             binding in self.index and binding not in self.removed
             for binding in (*before.bindings, *after.bindings)
@@ -493,8 +564,8 @@ class _Simulation:
         touching = self._touching(spot, before, after)
         allowing = self.rules.allow_everyone or self.after_rules.allow_everyone
         default_moves = allowing and (
-            bool(before.bindings) != bool(after.bindings)
-            or (self.rules.allow_everyone != self.after_rules.allow_everyone and not before.bindings)
+            bool(before) != bool(after)
+            or (self.rules.allow_everyone != self.after_rules.allow_everyone and not before)
             or any(binding.pattern_type is PatternType.UNKNOWN for binding in touching)
         )
         if self.same_rules and not spot.is_new and not default_moves:
@@ -505,7 +576,7 @@ class _Simulation:
             )
         if spot.is_new or default_moves or any(map(self._is_for_others, touching)):
             supers = self.rules.super_users | self.after_rules.super_users
-            named = before.by_principal.keys() | after.by_principal.keys() | supers
+            named = before.principals | after.principals | supers
             if self.universe.has_globs and any(map(is_principal_glob, named)):
                 named |= self.universe.principals
             return named - {ANY_USER}, True, operations
@@ -553,6 +624,53 @@ class _Simulation:
     @cached_property
     def _callers_of(self) -> dict[str, set[str]]:
         return {}
+
+    def _rows_unlike(
+        self,
+        others: dict[Operation, _Row],
+        spot: Spot,
+        callers: Iterable[str],
+        before: _Cover,
+        after: _Cover,
+        operations: Sequence[Operation],
+    ) -> dict[str, dict[Operation, _Row]]:
+        """Return the rows of each caller, those worked out that are not plain to see.
+
+        Where no binding of its own bears on an operation, a caller's row is that of all others.
+        Where one that stays settles it from every host, nothing differs.
+        """
+        stay = set(map(id, after.groups))
+        kept = [group for group in before.groups if id(group) in stay]
+        groups = [*kept, *(group for cover in (before, after) for group in cover.groups if group not in kept)]
+        supers = self.rules.super_users | self.after_rules.super_users
+        everybody = everywhere = 0
+        for group in groups:
+            everybody |= group.masks.get(ANY_USER, 0)
+        for group in kept:
+            everywhere |= group.masks_anywhere.get(ANY_USER, 0)
+        fields = [(operation, 1 << operation._value_) for operation in operations]
+        rows: dict[str, dict[Operation, _Row]] = {}
+        for caller in sorted(callers):
+            if caller in supers or any(caller in group.with_ranges for group in groups):
+                rows[caller] = self._rows(spot, caller, before, after, operations)
+                continue
+            own, always = 0, everywhere
+            for group in groups:
+                own |= group.masks.get(caller, 0)
+            for group in kept:
+                always |= group.masks_anywhere.get(caller, 0)
+            denied = own | everybody
+            denied = (denied | denied >> MAYBE_SHIFT) >> DENY_SHIFT
+            same = always >> DENY_SHIFT | always & ~denied
+            own |= own >> MAYBE_SHIFT
+            own |= own >> DENY_SHIFT
+            unclear = [operation for operation, bit in fields if own & bit and not same & bit]
+            row = self._rows(spot, caller, before, after, unclear) if unclear else {}
+            row |= {
+                operation: found for operation, found in others.items() if not own & 1 << operation._value_
+            }
+            rows[caller] = row
+        return rows
 
     def _rows(
         self, spot: Spot, caller: str | None, before: _Cover, after: _Cover, operations: Iterable[Operation]
@@ -882,6 +1000,13 @@ def _effect(spot: Spot, part: _Part) -> Effect:
     )
 
 
+def _joined_masks(bindings: Iterable[AclBinding]) -> int:
+    mask = 0
+    for binding in bindings:
+        mask |= mask_of(binding.operation, binding.permission_type)
+    return mask
+
+
 def _undecided_alike(before: _Cover, after: _Cover, readings: _Readings, operation: Operation) -> bool:
     """Whether an undecided cell hangs on the same on both sides."""
     fields = sum(
@@ -889,7 +1014,7 @@ def _undecided_alike(before: _Cover, after: _Cover, readings: _Readings, operati
     )
     return (
         readings[0].mask & fields == readings[1].mask & fields
-        and bool(before.bindings) == bool(after.bindings)
+        and bool(before) == bool(after)
         and before.unknown_effects(readings[0], operation) == after.unknown_effects(readings[1], operation)
     )
 
