@@ -17,6 +17,14 @@ PAGE = ROOT / "docs" / "validation.md"
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
+from aclweb.acl.filters import AclFilter  # noqa: E402
+from aclweb.acl.model import (  # noqa: E402
+    AclBinding,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
 from aclweb.acl.profiles import VERSIONS, Rules  # noqa: E402
 from aclweb.acl.validation import (  # noqa: E402
     CREATION_RULES,
@@ -29,6 +37,7 @@ from aclweb.acl.validation import (  # noqa: E402
     Scope,
     Seen,
     Target,
+    refused_by_client,
 )
 
 _ACL = Item(2, "orders", 3, "User:bob", "*", 3, 3)
@@ -47,9 +56,20 @@ _EXAMPLES = (
         for field in ("resource_type", "pattern_type", "operation", "permission_type")
     ),
 )
+_UNKNOWN = Operation.UNKNOWN
 _PLACES = {"standard": "KRaft", "acl": "ZooKeeper", "": "all"}
 
-_LISTING_UNKNOWN = "The AclBindingFilter must not contain UNKNOWN elements."
+
+def _clients_words(verb: str, operation: Operation) -> str:
+    """Return what Java's own client answers to an ACL, or a filter, with this operation."""
+    given = AclBinding(
+        ResourceType.TOPIC, "t", PatternType.LITERAL, "User:a", "*", operation, PermissionType.ALLOW
+    )
+    answer = refused_by_client(verb, given if verb == "add" else AclFilter.exactly(given))
+    assert answer is not None
+    words = f"{answer.error.name} `{answer.text}`" if answer.text else answer.error.name
+    return f"{words}, and so on" if verb == "add" else words
+
 
 _HEAD = """\
 # What Kafka refuses, and in which words
@@ -78,10 +98,10 @@ ZooKeeper has neither limit.
 
 | asked | who refuses | in which words |
 | --- | --- | --- |
-| an ACL with ANY or MATCH | constructor | IllegalArgumentException `resourceType must not be ANY`, and so on |
-| an ACL with UNKNOWN | AdminClient | InvalidRequestException `Invalid ACL creation: Operation is UNKNOWN`, and so on |
-| a filter with UNKNOWN, to list by | AdminClient | InvalidRequestException `{_LISTING_UNKNOWN}` |
-| a filter with UNKNOWN, to delete with | request object | IllegalArgumentException; the whole call fails |
+| an ACL with ANY or MATCH | constructor | {_clients_words("add", Operation.ANY)} |
+| an ACL with UNKNOWN | AdminClient | {_clients_words("add", _UNKNOWN)} |
+| a filter with UNKNOWN, to list by | AdminClient | {_clients_words("list", _UNKNOWN)} |
+| a filter with UNKNOWN, to delete with | request object | {_clients_words("remove", _UNKNOWN)}; the whole call fails |
 
 ## What nobody checks
 

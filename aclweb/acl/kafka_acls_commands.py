@@ -21,6 +21,7 @@ from aclweb.acl.model import (
 from aclweb.acl.problems import shown
 from aclweb.acl.profiles import Rules, operations_of
 from aclweb.acl.shell_line import spelled
+from aclweb.acl.validation import why_no_text
 
 _ACTIONS = {"add": ("--add",), "remove": ("--remove", "--force")}
 
@@ -105,8 +106,8 @@ def why_no_command(binding: AclBinding, rules: Rules) -> str | None:
     for text in (binding.principal, binding.host, binding.resource_name):
         if "\0" in text:
             return f"{shown(text)} holds the character NUL, which no command line can."
-        if any("\ud800" <= character <= "\udfff" for character in text):
-            return f"{shown(text)} holds half a character (a lone surrogate), which no command line can."
+        if (reason := why_no_text(text)) is not None:
+            return reason
     trimmed = [binding.principal, binding.host]
     if binding.resource_type is not ResourceType.TRANSACTIONAL_ID:
         trimmed.append(binding.resource_name)

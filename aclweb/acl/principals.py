@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from aclweb.acl.distinguished_names import DistinguishedNameError, java_name
 from aclweb.acl.kerberos_mapping import KerberosRules
@@ -96,7 +97,7 @@ def identify_subject(pasted: str, rules: str | None) -> Identity:
     """Return who the owner of a certificate is; `pasted` may be as OpenSSL or keytool print it."""
     try:
         subject = java_name(pasted)
-        mapping = SslRules.read(DEFAULT if rules is None else rules)
+        mapping = _ssl_rules(DEFAULT if rules is None else rules)
     except (DistinguishedNameError, InvalidRules) as error:
         return Identity(None, False, None, None, (), (str(error),))
     seen = f"The broker sees the subject as {shown(subject.text)}."
@@ -121,10 +122,20 @@ def _of_sasl(client: Client, settings: BrokerSettings) -> Identity:
 def identify_kerberos(name: str, rules: str | None, realm: str | None) -> Identity:
     """Return who a Kerberos principal is; without its default realm a broker's DEFAULT cannot be judged."""
     try:
-        mapping = KerberosRules.read(DEFAULT if rules is None else rules, realm=realm)
+        mapping = _kerberos_rules(DEFAULT if rules is None else rules, realm)
     except InvalidRules as error:
         return Identity(None, False, name, None, (), (str(error),))
     return _of_mapping(mapping.map(name), ())
+
+
+@lru_cache(maxsize=8)
+def _ssl_rules(text: str) -> SslRules:
+    return SslRules.read(text)
+
+
+@lru_cache(maxsize=8)
+def _kerberos_rules(text: str, realm: str | None) -> KerberosRules:
+    return KerberosRules.read(text, realm=realm)
 
 
 def _of_mapping(found: MappedName, before: tuple[str, ...]) -> Identity:

@@ -194,6 +194,11 @@ class Rules:
         return self.is_kraft
 
     @cached_property
+    def cluster_right_deletes_topics(self) -> bool:
+        """Whether Delete on the cluster is enough to delete any topic, as KRaft's controller has it."""
+        return self.is_kraft
+
+    @cached_property
     def logs_its_rule(self) -> bool:
         """Whether the authorizer's log names the rule that settled a decision."""
         return self.is_standard

@@ -256,7 +256,7 @@ def _under_wildcard(literal: bool, name: str, rules: Rules) -> bool:
     if literal:
         return wildcard_covers(name, rules)
     if not name:
-        return not rules.is_standard
+        return not rules.wildcard_skips_starred_names
     # A prefix that begins with an asterisk has longer names, which KRaft's wildcard skips.
     return wildcard_covers(name + name, rules)
 

@@ -838,7 +838,7 @@ class Caution:
 def cautions(binding: AclBinding, rules: Rules) -> tuple[Caution, ...]:
     """Return what to know before this ACL is added to a cluster under these rules, or kept there."""
     found = []
-    if rules.is_standard and binding.resource_name and binding.resource_name[0] < WILDCARD:
+    if rules.names_below_asterisk_are_a_hazard and "" < binding.resource_name[:1] < WILDCARD:
         found.append(
             Caution(
                 BELOW_ASTERISK,
@@ -846,7 +846,7 @@ def cautions(binding: AclBinding, rules: Rules) -> tuple[Caution, ...]:
                 "answer; choose a name that begins with a letter or a digit.",
             )
         )
-    if rules.is_standard and split_principal(binding.principal) is None:
+    if rules.principals_without_colon_are_a_hazard and split_principal(binding.principal) is None:
         found.append(
             Caution(
                 UNPARSABLE_PRINCIPAL,

@@ -107,7 +107,7 @@ def _by_cluster(matrix: Matrix, here: InForce) -> tuple[tuple[Operation, tuple[s
     KRaft's controller takes Delete on the cluster for any topic; ZooKeeper mode does not.
     """
     whole = Resource(ResourceType.CLUSTER, CLUSTER_NAME)
-    operations = _BY_CLUSTER if here.rules.is_standard else (Operation.CREATE,)
+    operations = _BY_CLUSTER if here.rules.cluster_right_deletes_topics else (Operation.CREATE,)
     joined = _by_principal(here.index.affecting(whole, here.rules))
     for_all = joined.get(ANY_USER, NOTHING)
     rows = [

@@ -194,7 +194,7 @@ def _covered(names: tuple[str, ...], binding: AclBinding, rules: Rules) -> Itera
     everything = (0, len(names))
     if binding.pattern_type is PatternType.UNKNOWN:
         yield everything
-    elif binding.pattern.is_wildcard and rules.is_standard:
+    elif binding.pattern.is_wildcard and rules.wildcard_skips_starred_names:
         # Not the names that begin with an asterisk and go on.
         first, last = span(names, WILDCARD, PatternType.PREFIXED)
         yield 0, first + (first < last and names[first] == WILDCARD)

@@ -35,6 +35,7 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.notation import binding_key
 from aclweb.acl.validation import why_not_deletable
+from aclweb.acl.wording import NOUNS
 from aclweb.inventory import exposure
 from aclweb.inventory.models import Cluster
 from aclweb.web import answering, as_of, links, render_time, spelling
@@ -45,14 +46,6 @@ if TYPE_CHECKING:
 
 register = template.Library()
 
-_THINGS = {
-    ResourceType.TOPIC: ("topic", "topics"),
-    ResourceType.GROUP: ("group", "groups"),
-    ResourceType.CLUSTER: ("cluster", "clusters"),
-    ResourceType.TRANSACTIONAL_ID: ("transactional id", "transactional ids"),
-    ResourceType.DELEGATION_TOKEN: ("delegation token", "delegation tokens"),
-    ResourceType.USER: ("user", "users"),
-}
 _DESCRIBED = (Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER)
 # Words behind the marks, for those who do not see them.
 _MARKS = {
@@ -119,7 +112,7 @@ def things(value: ResourceType | str) -> str:
 
 def _thing(value: ResourceType | str, place: int) -> str:
     kind = value if isinstance(value, ResourceType) else ResourceType[value]
-    return _THINGS[kind][place] if kind in _THINGS else "resource of an unknown type"
+    return NOUNS[kind][place]
 
 
 @register.filter
