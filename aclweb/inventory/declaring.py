@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -9,7 +10,7 @@ from django.utils import timezone
 
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
 from aclweb.audit import trail
-from aclweb.inventory import declared
+from aclweb.inventory import declared, tasks
 from aclweb.inventory.models import Cluster
 
 trail.register("cluster.declared", "{actor} declared of {cluster}: {told}.")
@@ -64,6 +65,9 @@ def declare(
             told="; ".join(_told(field, value) for field, value in differing.items()),
             **differing,
         )
+        if row.revision_id is not None:
+            # What is found in the ACLs hangs on it. After the commit, or a worker could read what was declared before.
+            transaction.on_commit(partial(tasks.search.delay, row.pk), robust=True)
     return True
 
 

@@ -11,7 +11,7 @@ import json
 import os
 import socket
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -84,6 +84,12 @@ class Findings:
     @property
     def problem(self) -> str:
         return self.search.problem
+
+    @property
+    def limits(self) -> Mapping[str, list[str]]:
+        """Sentences that say where the search for `findings` and for `proposals` stopped before its end."""
+        limits: dict[str, list[str]] = self.search.limits
+        return limits
 
     @property
     def is_done(self) -> bool:

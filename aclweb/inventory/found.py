@@ -27,6 +27,8 @@ class Search(models.Model):
     lease_until = models.DateTimeField(null=True)
     done_at = models.DateTimeField(null=True)
     problem = models.TextField(blank=True)
+    # Where the finders stopped before the end: {"findings": [sentence], "proposals": [sentence]}.
+    limits = models.JSONField(default=dict, blank=True)
 
     class Meta:
         constraints = [

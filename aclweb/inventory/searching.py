@@ -64,6 +64,9 @@ _TOLD_BY_LINT = {
 }
 
 
+Limits = dict[str, list[str]]
+
+
 @dataclass(frozen=True)
 class Finding:
     """One ACL that breaks a rule or could go; as a proposal, one that could stand for those in `by`.
@@ -124,7 +127,8 @@ def search(cluster: Cluster, *, owner: str) -> bool:
         return False
     began = time.monotonic()
     try:
-        found = look_through(here, on_the_way=_Renewing(row, owner))
+        limits: Limits = {"findings": [], "proposals": []}
+        found = look_through(here, on_the_way=_Renewing(row, owner), limits=limits)
     except Exception as error:  # told on the page, where it can be tried again
         logger.exception("The findings of cluster %s could not be worked out.", cluster.slug)
         sentence = (
@@ -132,7 +136,7 @@ def search(cluster: Cluster, *, owner: str) -> bool:
         )
         _held_by(row, owner).update(problem=storable(sentence), lease_owner="", lease_until=None)
         return False
-    stored = _store(row, owner, found)
+    stored = _store(row, owner, found, limits)
     logger.info(
         "Found %d things in the %d ACLs of cluster %s in %.1f s%s.",
         len(found),
@@ -144,17 +148,20 @@ def search(cluster: Cluster, *, owner: str) -> bool:
     return stored
 
 
-def look_through(here: InForce, on_the_way: Callable[[], None] = lambda: None) -> tuple[Finding, ...]:
+def look_through(
+    here: InForce, *, limits: Limits, on_the_way: Callable[[], None] = lambda: None
+) -> tuple[Finding, ...]:
     """Return all findings, errors first, and then the proposals, those that save most first.
 
-    on_the_way: called again and again while the work goes on.
+    on_the_way: called again and again while the work goes on. limits: takes sentences
+    that say where a finder stopped before the end.
     """
     names = Names(
         topics=here.holdings.names[ResourceType.TOPIC],
         groups=here.holdings.names[ResourceType.GROUP] if here.groups_known else (),
     )
     wasted: list[Redundancy] = []
-    for each in redundant(here.index, here.rules, names):
+    for each in redundant(here.index, here.rules, names, limits=limits["findings"]):
         wasted.append(each)
         on_the_way()
     found: list[Finding] = []
@@ -164,7 +171,7 @@ def look_through(here: InForce, on_the_way: Callable[[], None] = lambda: None) -
             found.append(Finding(told.rule, told.severity, told.sentence, told.acl, told.by))
     found = _joined(found, wasted)
     found.sort(key=lambda each: (SEVERITIES.index(each.severity), each.rule))
-    for proposal in consolidations(here.index, here.rules, names):
+    for proposal in consolidations(here.index, here.rules, names, limits=limits["proposals"]):
         on_the_way()
         found.append(_proposal(proposal))
     return tuple(found)
@@ -264,14 +271,14 @@ class _Renewing:
             _held_by(self._row, self._owner).update(lease_until=_lease())
 
 
-def _store(row: Search, owner: str, found: Sequence[Finding]) -> bool:
+def _store(row: Search, owner: str, found: Sequence[Finding], limits: Limits) -> bool:
     """Store the findings, and forget those of before; return False if nobody waits for them any more."""
     with transaction.atomic():
         # Whoever stores a reading or a declaration comes before this or after it.
         cluster = Cluster.objects.select_for_update().get(pk=row.cluster_id)
         is_newest = cluster.revision_id == row.revision_id and key_of(cluster) == row.key
         done = is_newest and _held_by(row, owner).update(
-            done_at=timezone.now(), lease_owner="", lease_until=None
+            done_at=timezone.now(), limits=limits, lease_owner="", lease_until=None
         )
         if not done:
             Search.objects.filter(pk=row.pk, lease_owner=owner).delete()

@@ -11,6 +11,7 @@ from django.utils import timezone
 from aclweb.acl.model import AclBinding
 from aclweb.inventory import current, findings, searching, tasks
 from aclweb.inventory import sync as syncing
+from aclweb.inventory.declaring import declare
 from aclweb.inventory.models import Cluster, Found, Search
 from aclweb.inventory.sync import sync
 from tests.builders import allow, deny
@@ -145,6 +146,28 @@ def test_a_lost_message_is_sent_again_after_a_while(read, monkeypatch, django_ca
             findings.findings(here)
 
     assert rung == [read.pk, read.pk]
+
+
+def test_where_a_finder_stopped_is_told(read, monkeypatch):
+    monkeypatch.setattr("aclweb.acl.redundancy.PROPOSALS_COMPARED", 1)
+    names = [allow(who, "READ", f"x.{name}") for who in ("User:bob", "User:cat") for name in "abc"]
+    sync(read, client=Answers(names))
+    searching.search(read, owner="me")
+
+    limits = findings.findings(current.in_force(read)).limits
+
+    assert limits["findings"] == []
+    assert "1 more were not" in limits["proposals"][0]
+
+
+def test_a_declaration_asks_for_findings_at_once(read, dot, monkeypatch, django_capture_on_commit_callbacks):
+    rung = []
+    monkeypatch.setattr(tasks.search, "delay", rung.append)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        declare(cluster=read, actor=dot, super_users="User:bob")
+
+    assert rung == [read.pk]
 
 
 def test_every_acl_that_can_go_is_marked_once(cluster):

@@ -275,3 +275,15 @@ def test_what_is_legal_and_probably_wrong_is_told_while_it_is_typed_and_in_the_d
     assert b"prefix-without-delimiter" in typed.content
     assert b"this also covers order2" in added.content
     assert not clean.context["cautions"]
+
+
+def test_a_difference_for_a_host_that_no_client_has_says_that_nobody_meets_it(address, ada_browser):
+    nowhere = [allow("User:cat", "READ", "stock", host=host) for host in ("cats-laptop", "10.0.0.6/31")]
+    somewhere = allow("User:cat", "READ", "stock", host="10.0.0.9")
+
+    page = ada_browser.post(address, {"line": [line(rule) for rule in (*nowhere, somewhere)]})
+
+    told = {row.host: row.reason for row in page.context["diff"].rows}
+    assert all("nobody meets this difference" in told[rule.host] for rule in nowhere if rule.host in told)
+    assert told.get("cats-laptop") or told.get("10.0.0.6/31")
+    assert told["10.0.0.9"] == ""
