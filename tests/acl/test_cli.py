@@ -560,6 +560,30 @@ def test_whatif_spells_out_twenty_names_of_many_that_fare_alike(run):
     assert len(impact["loses"]) == 2 * 31
 
 
+def test_whatif_tells_in_one_line_of_callers_and_hosts_that_fare_alike(run):
+    callers, hosts = ("User:a", "User:b"), ("10.0.0.1", "10.0.0.2")
+    acls("a", *(allow(caller, "READ", "t", host=host) for caller in callers for host in hosts))
+    text = run("whatif", "--acls", "a", "--remove", "a")[1].splitlines()
+
+    assert text[1] == (
+        "  User:a, User:b READ, DESCRIBE TOPIC:t from 10.0.0.1, 10.0.0.2: "
+        "ALLOWED ALLOW_ACL -> DENIED DEFAULT_DENY"
+    )
+    assert len([line for line in text if line.startswith("  ")]) == 1
+
+
+def test_whatif_never_joins_what_has_exceptions(run):
+    acls("a", deny("User:eve", "READ", "t"), deny("User:bob", "READ", "t", host="10.0.0.1"))
+    acls("add", allow("User:*", "READ", "t"))
+    text = run("whatif", "--acls", "a", "--add", "add")[1].splitlines()
+
+    assert text[1:4] == [
+        "  everyone except User:bob, User:eve READ TOPIC:t from anywhere: DENIED NO_ALLOW_ACL -> ALLOWED ALLOW_ACL",
+        "  User:bob READ TOPIC:t from anywhere except 10.0.0.1: DENIED NO_ALLOW_ACL -> ALLOWED ALLOW_ACL",
+        "  everyone DESCRIBE TOPIC:t from anywhere: DENIED NO_ALLOW_ACL -> ALLOWED ALLOW_ACL",
+    ]
+
+
 def test_whatif_reads_a_delta_and_new_topics_and_other_rules(run):
     acls("a", allow("User:bob", "READ", "new", pattern="PREFIXED"))
     lines("d", {"op": "add", **allow("User:eve", "WRITE", "new-1").as_dict()})

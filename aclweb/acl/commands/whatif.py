@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from aclweb.acl.commands.console import (
@@ -41,6 +41,8 @@ LISTS = ("gains", "loses", "recovered", "depends", "resources", "warnings")
 
 NAMES_LISTED = 20
 """How many names a line for people spells out; --json tells them all."""
+
+EVERYONE, ANYWHERE = "everyone", "anywhere"
 
 TITLES = {
     "gains": "Allowed after, not before",
@@ -111,9 +113,8 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     warnings = (*unseen, *impact.warnings, *_topics_that_cannot_be(names.new_topics))
     impact = replace(impact, warnings=warnings)
 
-    found = impact.as_dict()
-    emit([as_json(found)] if given.json else map(shortened, _in_words(impact)))
-    return DID_NOT_HOLD if any(found[name] for name in watched) else DONE
+    emit([as_json(impact.as_dict())] if given.json else map(shortened, _in_words(impact)))
+    return DID_NOT_HOLD if any(getattr(impact, name) for name in watched) else DONE
 
 
 def _delta(given: argparse.Namespace, inputs: Inputs, index: AclIndex) -> Delta:
@@ -236,42 +237,77 @@ def _in_words(impact: Impact) -> Iterator[str]:
         yield f"Warning: {warning}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """What one line for people says, in parts."""
+
+    who: str
+    operations: str
+    names: str
+    where: str
+    change: str
+
+    def __str__(self) -> str:
+        return f"  {self.who} {self.operations} {self.names} from {self.where}: {self.change}"
+
+
 def _effects(effects: Sequence[Effect]) -> Iterator[str]:
-    """Yield a line for all effects that differ by operation and name only, where the first of them stands."""
-    texts: dict[object, tuple[str, str]] = {}
-    names: dict[tuple[str, str, str], list[str]] = {}
-    more: Counter[tuple[str, str, str]] = Counter()
+    """Yield a line for effects that are alike but for one part or two, where the first of them stands."""
+    lines = _gathered(_by_operation(effects), "names")
+    for part in ("where", "who"):
+        lines = _gathered(lines, part)
+    yield from map(str, lines)
+
+
+def _by_operation(effects: Sequence[Effect]) -> Iterator[_Line]:
+    """Yield a line for all operations with which the same becomes of one name for the same callers."""
+    texts: dict[object, tuple[str, str, str]] = {}
     for _spot, alike in groupby(effects, lambda e: (e.resource_type, e.names_kind, e.names_text)):
-        operations: dict[tuple[str, str], list[str]] = {}
+        operations: dict[tuple[str, str, str], list[str]] = {}
         for effect in alike:
             # Sides are shared by all names with the same ACLs, so few of them are put into words.
             caller = effect.principal, effect.except_principals, effect.host, effect.except_hosts
             key = *caller, id(effect.before), id(effect.after), effect.reason
             if key not in texts:
-                texts[key] = _who(effect), _change(effect)
+                texts[key] = _who(effect), _where(effect), _change(effect)
             operations.setdefault(texts[key], []).append(effect.operation.name)
-        for (who, change), found in operations.items():
-            line = who, joined(found), change
-            listed = names.setdefault(line, [])
-            if len(listed) < NAMES_LISTED:
-                listed.append(f"{effect.resource_type.name}:{_resources(effect)}")
-            else:
-                more[line] += 1
-    for line, listed in names.items():
-        who, words, change = line
-        yield f"  {who} {words} {_listed(listed, more[line])} {change}"
+        for (who, where, change), words in operations.items():
+            yield _Line(
+                who, joined(words), f"{effect.resource_type.name}:{_resources(effect)}", where, change
+            )
+
+
+def _gathered(lines: Iterable[_Line], part: str) -> Iterator[_Line]:
+    """Yield one line for all that are alike but for one part, and so many of these parts as a line holds."""
+    texts: dict[_Line, list[str]] = {}
+    more: Counter[_Line] = Counter()
+    for line in lines:
+        text = getattr(line, part)
+        # What has exceptions stands alone, or nobody could tell where they end.
+        alike = line if text.startswith((EVERYONE, ANYWHERE)) else replace(line, **{part: ""})
+        listed = texts.setdefault(alike, [])
+        if len(listed) < NAMES_LISTED:
+            listed.append(text)
+        else:
+            more[alike] += 1
+    for alike, listed in texts.items():
+        yield replace(alike, **{part: _listed(listed, more[alike])})
 
 
 def _who(effect: Effect) -> str:
-    who = "everyone" if effect.principal == "*" else name_text(effect.principal)
+    who = EVERYONE if effect.principal == "*" else name_text(effect.principal)
     return who + _except(effect.except_principals)
 
 
+def _where(effect: Effect) -> str:
+    where = ANYWHERE if effect.host == "*" else name_text(effect.host)
+    return where + _except(effect.except_hosts)
+
+
 def _change(effect: Effect) -> str:
-    where = "anywhere" if effect.host == "*" else name_text(effect.host)
     before = "new" if effect.before is None else _side(effect.before)
     reason = f" ({effect.reason})" if effect.reason else ""
-    return f"from {where}{_except(effect.except_hosts)}: {before} -> {_side(effect.after)}{reason}"
+    return f"{before} -> {_side(effect.after)}{reason}"
 
 
 def _except(names: Sequence[str]) -> str:
