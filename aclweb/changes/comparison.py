@@ -91,7 +91,7 @@ class Setting:
 
     @property
     def words(self) -> str:
-        return f"{self.left} before, {self.right} after"
+        return f"{self.name}: {self.left} before, {self.right} after."
 
 
 @dataclass(frozen=True)
@@ -186,19 +186,19 @@ def _by_declaration(left: Rules, right: Rules, impact: Mapping[str, Any], delta:
         yield "No ACL differs: all of it comes from what is declared, or was found, of the brokers."
     if setting := differing.get("Super users"):
         count = sum((before == _SUPER) != (after == _SUPER) for before, after in bases)
-        yield f"The super users differ ({setting.words}): {_from_that(count, entries)}."
+        yield f"{setting.words} {_from_that(count, entries)}."
     if setting := differing.get("Where no ACL exists"):
         count = sum({before, after} == _DEFAULTS for before, after in bases)
-        yield f"What holds where no ACL exists differs ({setting.words}): {_from_that(count, entries)}."
+        yield f"{setting.words} {_from_that(count, entries)}."
     as_right = replace(left, super_users=right.super_users, allow_everyone=right.allow_everyone)
     read = (
-        "both read every ACL alike"
+        "Both read every ACL alike"
         if as_right.decides_like(right)
-        else "they read ACLs otherwise, and differences may come from that alone"
+        else "The two read ACLs otherwise, so differences may come from that alone"
     )
     for name in ("Authorizer", "Kafka version"):
         if setting := differing.get(name):
-            yield f"The {setting.noun} differs ({setting.words}): {read}."
+            yield f"{setting.words} {read}."
 
 
 _SUPER = "SUPER_USER"
@@ -207,9 +207,9 @@ _DEFAULTS = {"DEFAULT_ALLOW", "DEFAULT_DENY"}
 
 def _from_that(count: int, entries: list[Any]) -> str:
     if count == 0:
-        return "no answer differs by that"
+        return "No answer differs by that"
     if count == len(entries):
-        return "every gain and loss comes from that" if count > 1 else "the one difference comes from that"
+        return "Every gain and loss comes from that" if count > 1 else "The one difference comes from that"
     return f"{count:,} of these differences {'comes' if count == 1 else 'come'} from that"
 
 
@@ -282,7 +282,7 @@ def _work(left: Side, right: Side, delta: Delta) -> int:
 
 def _settings(left: Rules, right: Rules) -> tuple[Setting, ...]:
     both = zip(standing(left), standing(right), strict=True)
-    return tuple(Setting(f"{name[0].upper()}{name[1:]}", one, other) for (name, one), (_, other) in both)
+    return tuple(Setting(name, one, other) for (name, one), (_, other) in both)
 
 
 def _count(number: int, one: str, many: str = "") -> str:

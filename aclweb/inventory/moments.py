@@ -76,22 +76,18 @@ def not_known(moment: Moment) -> Iterator[str]:
 
 
 def _differing(then: Rules, today: Rules) -> Iterator[str]:
-    found = [
-        f"{name} {before} (today {after})"
-        for (name, before), (_, after) in zip(standing(then), standing(today), strict=True)
-        if before != after
-    ]
-    if found:
-        yield f"Declared otherwise then: {'; '.join(found)}."
+    for (name, before), (_, after) in zip(standing(then), standing(today), strict=True):
+        if before != after:
+            yield f"{name}: {before} then, {after} today."
 
 
 def standing(rules: Rules) -> tuple[tuple[str, str], ...]:
-    """Return what answers hang on beside ACLs and names, each with its name, in words."""
+    """Return what answers hang on beside ACLs and names, each with its name, in words that may follow a colon."""
     return (
-        ("authorizer", _AUTHORIZERS[rules.authorizer]),
+        ("Authorizer", _AUTHORIZERS[rules.authorizer]),
         ("Kafka version", rules.kafka_version),
-        ("where no ACL exists", _default(rules)),
-        ("super users", _super_users(rules)),
+        ("Where no ACL exists", _default(rules)),
+        ("Super users", _super_users(rules)),
     )
 
 

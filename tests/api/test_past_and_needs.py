@@ -88,9 +88,7 @@ def test_a_decision_as_of_a_revision_is_that_of_then_and_says_what_was_declared(
 
     assert (then["result"], then["basis"], then["revision"]) == ("ALLOWED", "SUPER_USER", 1)
     assert (now["result"], now["revision"], now["as_of"]) == ("DENIED", 2, None)
-    assert then["as_of"]["sentences"] == [
-        "Declared otherwise then: super users User:carol (today User:admin)."
-    ]
+    assert then["as_of"]["sentences"] == ["Super users: User:carol then, User:admin today."]
     assert then["as_of"]["until"] is not None
 
 
@@ -258,7 +256,7 @@ def test_two_moments_are_compared_in_the_words_of_a_what_if(program, read_cluste
     assert {"gains", "loses", "recovered", "depends", "unchanged", "resources", "warnings"} <= set(found)
     assert {row["principal"] for row in found["loses"]} >= {"User:carol"}
     assert {row["principal"] for row in found["gains"]} >= {"User:admin"}
-    assert any(sentence.startswith("The super users differ") for sentence in found["sentences"])
+    assert any(sentence.startswith("Super users: User:carol before") for sentence in found["sentences"])
     assert (found["left"]["revision"], found["right"]["revision"]) == (1, 2)
     assert (found["acls_left_only"], found["acls_right_only"]) == (0, len(NOW) - len(THEN))
 

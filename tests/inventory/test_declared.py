@@ -94,8 +94,8 @@ def test_yesterday_is_answered_by_the_super_users_of_yesterday_though_no_acl_mov
     assert then.revision == cluster.revision
     assert (verdict(cluster, then), verdict(cluster, None)) == ("ALLOWED", "DENIED")
     assert told(cluster, then) == (
-        "Declared otherwise then: where no ACL exists refused (today everyone is allowed); "
-        "super users User:carol (today User:admin).",
+        "Where no ACL exists: refused then, everyone is allowed today.",
+        "Super users: User:carol then, User:admin today.",
     )
 
 
@@ -119,7 +119,7 @@ def test_a_version_that_came_with_the_next_reading_is_not_that_of_the_revision_b
     first = moment_of(Revision.objects.get(cluster=cluster, number=1))
 
     assert in_force(cluster, first).rules.kafka_version == "4.0"
-    assert told(cluster, first) == ("Declared otherwise then: Kafka version 4.0 (today 4.4).",)
+    assert told(cluster, first) == ("Kafka version: 4.0 then, 4.4 today.",)
 
 
 def test_groups_that_nobody_could_list_then_stay_unknown_as_of_then(cluster):

@@ -176,7 +176,7 @@ def test_a_page_of_the_past_says_what_was_declared_otherwise_though_no_acl_moved
     then = browser.get(site + at(PAGES[name], yesterday))
 
     assert then.context["as_of"].text == yesterday
-    assert b"Declared otherwise then: super users User:bob (today User:admin)." in then.content
+    assert b"Super users: User:bob then, User:admin today." in then.content
     assert b"which is the newest" in then.content
 
 

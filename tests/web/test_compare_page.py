@@ -107,7 +107,7 @@ def test_a_change_of_super_users_alone_differs_in_access_and_is_named(cluster, d
     assert {row.principal for row in page.context["diff"].rows} == {"User:bob"}
     assert found.sentences[1:] == (
         "No ACL differs: all of it comes from what is declared, or was found, of the brokers.",
-        "The super users differ (User:bob before, User:admin after): every gain and loss comes from that.",
+        "Super users: User:bob before, User:admin after. Every gain and loss comes from that.",
     )
 
 
@@ -122,9 +122,12 @@ def test_what_acls_and_what_declarations_changed_is_told_apart(cluster, dot, ada
     told = " ".join(found.sentences)
     elis = [entry for entry in found.impact["gains"] if entry["after"]["basis"] == "SUPER_USER"]
     assert {entry["principal"] for entry in elis} == {"User:eli"}
-    assert f"User:admin; User:eli after): {len(elis)} of these differences" in told
-    assert "What holds where no ACL exists differs (refused before, everyone is allowed after)" in told
-    assert "The Kafka version differs (4.4 before, 4.0 after): they read ACLs otherwise" in told
+    assert (
+        f"Super users: User:admin before, User:admin; User:eli after. {len(elis)} of these differences"
+        in told
+    )
+    assert "Where no ACL exists: refused before, everyone is allowed after." in told
+    assert "Kafka version: 4.4 before, 4.0 after. The two read ACLs otherwise" in told
     assert {setting.name for setting in found.settings if setting.differs} == {
         "Kafka version",
         "Where no ACL exists",
@@ -141,7 +144,7 @@ def test_a_declaration_that_changes_no_answer_is_said_to_change_none(cluster, do
     page = ada_browser.get(address_of(cluster), {"at": "1", "other": "test-eu"})
 
     sentences = page.context["comparison"].sentences
-    assert "The super users differ (not declared before, none after): no answer differs by that." in sentences
+    assert "Super users: not declared before, none after. No answer differs by that." in sentences
     assert any(
         sentence.startswith("As of revision 1, nobody had declared the super") for sentence in sentences
     )
