@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from aclweb.acl.glob import MANY, ONE
+from aclweb.acl.hosts import read_address, read_range
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import (
     ANY_USER,
@@ -24,6 +26,7 @@ from aclweb.acl.model import (
     Operation,
     PatternType,
     PermissionType,
+    ResourcePattern,
     ResourceType,
     split_principal,
 )
@@ -124,11 +127,27 @@ RULES: Mapping[str, LintRule] = _rules(
         "Write the address as Java prints it, such as `10.0.0.7` or `0:0:0:0:0:0:0:1`, a range from 4.4 on, or `*`.",
     ),
     LintRule(
+        "host-not-everywhere",
+        WARNING,
+        "A host that only looks like every host",
+        "`0.0.0.0` is one address, which no client has. `0.0.0.0/0` is every IPv4 address and `::/0` every IPv6 one: "
+        "clients of the other family are left out.",
+        "For every host write `*`.",
+    ),
+    LintRule(
         "prefix-of-asterisk",
         ERROR,
         "An asterisk as a prefix",
         "PREFIXED `*` is no wildcard: it covers names that begin with an asterisk. No topic can have such a name.",
         "For every name write LITERAL `*`.",
+    ),
+    LintRule(
+        "asterisk-in-name",
+        WARNING,
+        "An asterisk in a name that is no pattern",
+        "In LITERAL and PREFIXED names an asterisk is an ordinary letter: `team-*` covers what is called so, asterisk "
+        "included, and not `team-a`. Only LITERAL `*`, alone, is for every name.",
+        "For every name that begins with `team-` write PREFIXED `team-`.",
     ),
     LintRule(
         "prefix-without-delimiter",
@@ -177,6 +196,23 @@ RULES: Mapping[str, LintRule] = _rules(
         "A DENY touches exactly its operation. Whoever is denied Read or Write can still see that the resource exists, "
         "if an ALLOW of another operation brings Describe.",
         "Deny Describe as well, or ALL, if the resource should not be seen.",
+    ),
+    LintRule(
+        "ends-the-default",
+        WARNING,
+        "An ACL that allows nobody and shuts out everybody",
+        "With allow.everyone.if.no.acl.found everybody may do everything with a resource as long as no ACL covers it. "
+        "A DENY of one principal, or an ALLOW that no client can match, is an ACL too: from then on whoever has no "
+        "ALLOW is refused.",
+        "Allow beside it whoever shall go on, such as `User:*` for ALL.",
+    ),
+    LintRule(
+        "locks-out-administrators",
+        WARNING,
+        "A denial on the cluster for everybody",
+        "Who changes ACLs needs Alter on the cluster, and brokers that work together need ClusterAction. A DENY of "
+        "either for `User:*` beats every ALLOW, so that only super users are left.",
+        "Deny it to the principals that are meant; whoever has no ALLOW is refused anyway.",
     ),
     LintRule(
         "group-right-missing",
@@ -250,7 +286,11 @@ def lint_all(index: AclIndex, rules: Rules | None = None) -> Iterator[LintFindin
     beside = _Beside(index)
     shadows = {f.acl: f for f in redundant(index, rules) if f.rule == SHADOWED}
     for binding in index:
-        yield from lint(binding, rules)
+        yield from (
+            finding
+            for finding in lint(binding, rules)
+            if finding.rule != "ends-the-default" or not beside.leaves_open(binding)
+        )
         shadow = shadows.get(binding)
         if shadow is not None:
             yield LintFinding(SHADOWED, WARNING, shadow.sentence, binding, shadow.by)
@@ -259,7 +299,10 @@ def lint_all(index: AclIndex, rules: Rules | None = None) -> Iterator[LintFindin
 
 def _severity(rule: str, binding: AclBinding) -> str:
     severity = RULES[rule].severity
-    if binding.is_deny and rule in ("name-cannot-exist", "unlikely-principal"):
+    if rule == "prefix-of-asterisk" and binding.resource_type in _STARRED:
+        # There such names can be, and KRaft's wildcard leaves them out.
+        return WARNING
+    if binding.is_deny and rule in ("name-cannot-exist", "unlikely-principal", "asterisk-in-name"):
         # A DENY that guards nothing is worse than an ALLOW that gives nothing.
         return ERROR
     if not binding.is_deny and rule == "host-never-matches":
@@ -284,6 +327,14 @@ def _alone(binding: AclBinding, rules: Rules) -> Iterator[tuple[str, str]]:
     dead = why_dead(binding, rules)
     if dead is not None and "dormant-address-range" not in cautioned and split_principal(binding.principal):
         yield "host-never-matches", f"{it}: {dead}."
+    elif dead is None:
+        yield from _about_the_host(binding, it, rules)
+    if rules.allow_everyone and (binding.is_deny or dead is not None) and why_no_resource(binding) is None:
+        yield (
+            "ends-the-default",
+            f"{it}: it also ends allow.everyone.if.no.acl.found for what it covers, where whoever has no ALLOW is "
+            "refused from then on.",
+        )
     yield from _about_the_name(binding, it, rules)
     yield from _about_the_principal(binding, it, rules)
     yield from _about_the_operation(binding, it, rules)
@@ -303,6 +354,17 @@ def _about_the_name(binding: AclBinding, it: str, rules: Rules) -> Iterator[tupl
         longer, other = name_text(f"{name}2"), name_text(f"{name}-archive")
         sentence = f"{it}: this also covers {longer} and {other}, whoever makes them."
         yield "prefix-without-delimiter", sentence
+    letter = _read_as_a_letter(binding, rules)
+    if letter is not None:
+        stem = name[:-1]
+        instead = (
+            f"for names that begin with {name_text(stem)} write PREFIXED {name_text(stem)}"
+            if letter == WILDCARD and name.endswith(WILDCARD) and WILDCARD not in stem
+            else "write GLOB if it shall stand for others"
+            if rules.has_globs
+            else "no pattern of Kafka has one that stands for others"
+        )
+        yield "asterisk-in-name", f"{it}: in this name {letter} is an ordinary letter; {instead}."
     odd = _invisible(name)
     if odd is not None:
         yield "invisible-character", f"{it}: the name {name!a} {odd}."
@@ -314,6 +376,26 @@ def _about_the_name(binding: AclBinding, it: str, rules: Rules) -> Iterator[tupl
 
 
 _STARRED = (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
+
+
+def _read_as_a_letter(binding: AclBinding, rules: Rules) -> str | None:
+    """Return the asterisk, or question mark, of a name that is no pattern; None if there is none."""
+    if binding.pattern_type is PatternType.GLOB or binding.resource_name == WILDCARD:
+        return None
+    letters = (MANY, ONE) if rules.has_globs else (MANY,)
+    return next((letter for letter in letters if letter in binding.resource_name), None)
+
+
+def _about_the_host(binding: AclBinding, it: str, rules: Rules) -> Iterator[tuple[str, str]]:
+    address, span = read_address(binding.host), read_range(binding.host) if rules.cidr_hosts else None
+    if address is not None and address[1] == 0:
+        yield "host-not-everywhere", f"{it}: no client has this address; for every host write *."
+    elif span is not None and span[2] == 0:
+        family, other = ("IPv4", "IPv6") if span[0] == 32 else ("IPv6", "IPv4")
+        yield (
+            "host-not-everywhere",
+            f"{it}: this is every {family} address and no {other} one; for every host write *.",
+        )
 
 
 def _about_the_principal(binding: AclBinding, it: str, rules: Rules) -> Iterator[tuple[str, str]]:
@@ -365,6 +447,20 @@ def _about_the_operation(binding: AclBinding, it: str, rules: Rules) -> Iterator
             "operation-without-meaning",
             f"{it}: Kafka {rules.kafka_version} asks for other operations on {many}: {known}.",
         )
+    for_everybody = binding.is_deny and binding.principal == ANY_USER and binding.host == WILDCARD
+    is_the_cluster = binding.resource_type is ResourceType.CLUSTER and why_no_resource(binding) is None
+    if for_everybody and is_the_cluster and binding.operation in _ADMINISTERING:
+        yield (
+            "locks-out-administrators",
+            f"{it}: from then on only super users {_ADMINISTERING[binding.operation]}.",
+        )
+
+
+_ADMINISTERING: Mapping[Operation, str] = {
+    Operation.ALL: "administer the cluster, and brokers work together only as super users",
+    Operation.ALTER: "change ACLs",
+    Operation.CLUSTER_ACTION: "work together as brokers",
+}
 
 
 def _invisible(text: str) -> str | None:
@@ -386,9 +482,12 @@ class _Beside:
         self._allowed: set[tuple[str, ResourceType, Operation]] = set()
         self._denied: set[tuple[object, ...]] = set()
         self._told: set[tuple[str, str]] = set()
+        self._open: set[ResourcePattern] = set()
         for binding in index:
             if binding.permission_type is PermissionType.ALLOW:
                 self._allowed.add((binding.principal, binding.resource_type, binding.operation))
+                if binding.principal == ANY_USER and binding.host == WILDCARD:
+                    self._open.add(binding.pattern)
             elif binding.is_deny:
                 self._denied.add((*_place(binding), binding.operation))
 
@@ -406,6 +505,12 @@ class _Beside:
             fits = binding.resource_type is own and binding.operation is operation
             if fits and not self._may(binding.principal, missing, operation) and self._first(rule, binding):
                 yield LintFinding(rule, INFO, f"{it}: {sentence}.", binding)
+
+    def leaves_open(self, binding: AclBinding) -> bool:
+        """Whether everybody has an ALLOW on the same pattern, or on every name, so that nobody is shut out by it."""
+        return not self._open.isdisjoint(
+            (binding.pattern, ResourcePattern(binding.resource_type, WILDCARD, PatternType.LITERAL))
+        )
 
     def _may(self, principal: str, kind: ResourceType, operation: Operation) -> bool:
         """Whether an ALLOW gives this principal, or everyone, the operation somewhere on the type."""

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BOB = "User:bob"
 OLD = Rules(kafka_version="3.9")
 ZOOKEEPER = Rules(authorizer="acl")
+OPEN = Rules(allow_everyone=True)
 
 BREAKING = [
     ("refused-by-kafka", allow(BOB, "READ", ""), Rules()),
@@ -28,7 +29,17 @@ BREAKING = [
     ("dormant-address-range", allow(BOB, "READ", "orders", host="10.0.0.0/8"), OLD),
     ("host-never-matches", deny(BOB, "READ", "orders", host="example.com"), Rules()),
     ("host-never-matches", deny(BOB, "READ", "orders", host="::1"), Rules()),
+    ("host-not-everywhere", allow(BOB, "READ", "orders", host="0.0.0.0"), Rules()),
+    ("host-not-everywhere", deny(BOB, "READ", "orders", host="0.0.0.0/0"), Rules()),
+    ("host-not-everywhere", deny(BOB, "READ", "orders", host="::/0"), Rules()),
+    ("ends-the-default", deny(BOB, "READ", "orders"), OPEN),
+    ("ends-the-default", allow(BOB, "READ", "orders", host="example.com"), OPEN),
+    ("locks-out-administrators", deny("User:*", "ALTER", "kafka-cluster", resource_type="CLUSTER"), Rules()),
+    ("locks-out-administrators", deny("User:*", "ALL", "kafka-cluster", resource_type="CLUSTER"), ZOOKEEPER),
     ("prefix-of-asterisk", allow(BOB, "READ", "*", pattern="PREFIXED"), Rules()),
+    ("asterisk-in-name", allow(BOB, "READ", "team-*", resource_type="GROUP"), Rules()),
+    ("asterisk-in-name", allow(BOB, "READ", "orders-*", pattern="PREFIXED"), Rules()),
+    ("asterisk-in-name", allow(BOB, "READ", "team-?", resource_type="GROUP"), Rules("glob")),
     ("prefix-without-delimiter", allow(BOB, "READ", "order", pattern="PREFIXED"), Rules()),
     ("name-cannot-exist", allow(BOB, "READ", "or ders"), Rules()),
     ("name-cannot-exist", allow(BOB, "CREATE_TOKENS", "ada", resource_type="USER"), Rules()),
@@ -54,7 +65,16 @@ KEEPING = [
     ("dormant-address-range", allow(BOB, "READ", "orders", host="10.0.0.0/8"), Rules()),
     ("host-never-matches", deny(BOB, "READ", "orders", host="0:0:0:0:0:0:0:1"), Rules()),
     ("host-never-matches", deny(BOB, "READ", "orders", host="10.0.0.0/8"), Rules()),
+    ("host-not-everywhere", deny(BOB, "READ", "orders", host="10.0.0.0/8"), Rules()),
+    ("host-not-everywhere", deny(BOB, "READ", "orders"), Rules()),
+    ("ends-the-default", deny(BOB, "READ", "orders"), Rules()),
+    ("ends-the-default", allow(BOB, "READ", "orders"), OPEN),
+    ("locks-out-administrators", deny(BOB, "ALTER", "kafka-cluster", resource_type="CLUSTER"), Rules()),
+    ("locks-out-administrators", deny("User:*", "CREATE", "kafka-cluster", resource_type="CLUSTER"), Rules()),
     ("prefix-of-asterisk", allow(BOB, "READ", "*"), Rules()),
+    ("asterisk-in-name", allow(BOB, "READ", "*"), Rules()),
+    ("asterisk-in-name", allow(BOB, "READ", "team-?", resource_type="GROUP"), Rules()),
+    ("asterisk-in-name", allow(BOB, "READ", "team-*", pattern="GLOB", resource_type="GROUP"), Rules("glob")),
     ("prefix-without-delimiter", allow(BOB, "READ", "order.", pattern="PREFIXED"), Rules()),
     ("prefix-without-delimiter", allow(BOB, "READ", "order"), Rules()),
     ("name-cannot-exist", allow(BOB, "READ", "or ders", resource_type="GROUP"), Rules()),
@@ -130,6 +150,31 @@ def test_a_denial_of_read_that_leaves_describe_is_told_unless_describe_is_denied
     assert of_rule("deny-leaves-describe", refusal)
     assert not of_rule("deny-leaves-describe", refusal, deny(BOB, "DESCRIBE", "orders"))
     assert not of_rule("deny-leaves-describe", deny(BOB, "ALL", "orders"))
+
+
+def test_a_name_with_an_asterisk_at_its_end_is_told_as_the_prefix_that_was_meant():
+    (finding,) = lint(allow(BOB, "READ", "team-*", resource_type="GROUP"))
+
+    assert finding.sentence.endswith("for names that begin with team- write PREFIXED team-.")
+
+
+def test_a_denial_ends_the_default_unless_everybody_is_allowed_beside_it():
+    refusal = deny(BOB, "READ", "orders")
+    for others, told in (
+        ([], 1),
+        ([allow("User:*", "ALL", "orders")], 0),
+        ([allow("User:*", "ALL", "*")], 0),
+    ):
+        found = lint_all(AclIndex([refusal, *others]), OPEN)
+        assert sum(finding.rule == "ends-the-default" for finding in found) == told
+
+
+def test_an_asterisk_as_a_prefix_is_worse_where_no_name_begins_with_one():
+    kinds = {"TOPIC": "error", "GROUP": "warning", "TRANSACTIONAL_ID": "warning"}
+
+    for kind, severity in kinds.items():
+        found = lint(deny(BOB, "DESCRIBE", "*", pattern="PREFIXED", resource_type=kind))
+        assert [f.severity for f in found if f.rule == "prefix-of-asterisk"] == [severity]
 
 
 def test_an_allow_under_a_denial_of_all_names_the_denial():
