@@ -28,7 +28,7 @@ from aclweb.inventory import searching, tasks
 from aclweb.inventory.current import InForce
 from aclweb.inventory.fields import escape
 from aclweb.inventory.found import Found, Search
-from aclweb.inventory.models import Cluster
+from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.searching import SEVERITIES
 
 __all__ = ["AT_ONCE", "SEVERITIES", "Findings", "Row", "again", "findings", "proposal"]
@@ -90,6 +90,17 @@ class Findings:
         """Sentences that say where the search for `findings` and for `proposals` stopped before its end."""
         limits: dict[str, list[str]] = self.search.limits
         return limits
+
+    @property
+    def revision(self) -> Revision:
+        return self.search.revision
+
+    @property
+    def before(self) -> Findings | None:
+        """The findings that were there last, while these are not; None where there were none."""
+        done = Search.objects.filter(cluster=self.search.cluster_id, done_at__isnull=False)
+        last = done.exclude(pk=self.search.pk).select_related("revision").order_by("-done_at").first()
+        return Findings(last) if last is not None else None
 
     @property
     def is_done(self) -> bool:

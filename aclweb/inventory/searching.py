@@ -103,7 +103,8 @@ def key_of(cluster: Cluster) -> str:
 
 def search_of(cluster: Cluster) -> Search | None:
     """Return the search that answers for the cluster as it is now, if anybody has asked for it."""
-    return Search.objects.filter(cluster=cluster, revision=cluster.revision_id, key=key_of(cluster)).first()
+    found = Search.objects.filter(cluster=cluster, revision=cluster.revision_id, key=key_of(cluster))
+    return found.select_related("revision").first()
 
 
 def begin(cluster: Cluster, revision: Revision) -> Search:

@@ -157,6 +157,25 @@ def test_many_acls_are_never_looked_through_in_a_request(
     assert b"every 2s" not in done.content
 
 
+def test_what_was_found_before_is_shown_while_a_newer_revision_is_looked_through(
+    address, browser, cluster, monkeypatch
+):
+    browser.get(address)
+    monkeypatch.setattr(findings, "AT_ONCE", 0)
+    sync(cluster, client=Answers(RULES[:2]))
+
+    meanwhile = browser.get(address, {"rule": "shadowed"})
+    tasks.search(cluster.pk)
+    after = browser.get(address, {"rule": "shadowed"})
+
+    assert rules_of(meanwhile) == [("shadowed", "User:dan")]
+    assert b"Found earlier, in revision 1." in meanwhile.content
+    assert b"The findings of revision 2, under what is declared now, are being worked out since" in meanwhile.content
+    assert b"every 2s" not in meanwhile.content  # which would take away what is being typed
+    assert rules_of(after) == []
+    assert b"are being worked out" not in after.content
+
+
 def test_findings_that_failed_are_told_and_tried_again_only_when_asked(address, browser, monkeypatch):
     tried, look_through = [], searching.look_through
 

@@ -36,9 +36,11 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     cluster = access.cluster_or_404(request.user, slug)
     here = current.in_force(cluster)
     found = finding.findings(here)
-    context: dict[str, Any] = {"cluster": cluster, "in_force": here, "found": found}
-    if found is not None and found.is_done:
-        context |= _listed(request.GET, found)
+    # While a newer revision is looked through, what was found before is better than nothing.
+    shown = found if found is None or found.is_done else found.before
+    context: dict[str, Any] = {"cluster": cluster, "in_force": here, "found": found, "shown": shown}
+    if shown is not None:
+        context |= _listed(request.GET, shown)
         context["may_request"] = access.may(request.user, "request", cluster)
     return render_page(request, "findings/index.html", "findings/_list.html", context, section="insights")
 
