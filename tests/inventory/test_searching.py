@@ -148,6 +148,46 @@ def test_a_lost_message_is_sent_again_after_a_while(read, monkeypatch, django_ca
     assert rung == [read.pk, read.pk]
 
 
+@pytest.mark.parametrize("version", ["3.9", "4.4"])
+@pytest.mark.parametrize(
+    ("odd", "severity"),
+    [
+        (allow("User:a", "READ", "x", host="nowhere"), "warning"),
+        (deny("User:a", "READ", "x", host="nowhere"), "error"),
+        (deny("User:a", "READ", "x", host="10.0.0.0/33"), "error"),
+        (allow("User:a*", "READ", "x"), "warning"),
+        (deny("User:a", "READ", "x y"), "error"),
+        (allow("User:a", "READ", "*", pattern="PREFIXED"), "error"),
+        (allow("User:a", "DESCRIBE", "nobody", resource_type="CLUSTER"), "error"),
+    ],
+)
+def test_what_can_never_match_is_told_by_one_finder_as_seriously_as_by_any(cluster, version, odd, severity):
+    Cluster.objects.filter(pk=cluster.pk).update(kafka_version=version)
+    sync(cluster, client=Answers([odd]))
+
+    rules = {rule for rule, _ in found(cluster)}
+    worst = findings.findings(current.in_force(cluster)).told()[0]
+
+    assert rules & {
+        "host-never-matches",
+        "dormant-address-range",
+        "unlikely-principal",
+        "name-cannot-exist",
+        "prefix-of-asterisk",
+    }
+    assert not rules & {"dead", "unreachable"}
+    assert worst.severity == severity
+
+
+def test_a_dormant_denial_is_as_serious_as_one_that_never_matches(cluster):
+    Cluster.objects.filter(pk=cluster.pk).update(kafka_version="3.9")
+    sync(cluster, client=Answers([deny("User:a", "READ", "x", host="10.0.0.0/8")]))
+
+    told = findings.findings(current.in_force(cluster)).told(rule="dormant-address-range")
+
+    assert [(row.severity, row.can_go) for row in told[:9]] == [("error", True)]
+
+
 def test_where_a_finder_stopped_is_told(read, monkeypatch):
     monkeypatch.setattr("aclweb.acl.redundancy.PROPOSALS_COMPARED", 1)
     names = [allow(who, "READ", f"x.{name}") for who in ("User:bob", "User:cat") for name in "abc"]

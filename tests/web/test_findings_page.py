@@ -170,7 +170,10 @@ def test_what_was_found_before_is_shown_while_a_newer_revision_is_looked_through
 
     assert rules_of(meanwhile) == [("shadowed", "User:dan")]
     assert b"Found earlier, in revision 1." in meanwhile.content
-    assert b"The findings of revision 2, under what is declared now, are being worked out since" in meanwhile.content
+    assert (
+        b"The findings of revision 2, under what is declared now, are being worked out since"
+        in meanwhile.content
+    )
     assert b"every 2s" not in meanwhile.content  # which would take away what is being typed
     assert rules_of(after) == []
     assert b"are being worked out" not in after.content
