@@ -8,6 +8,7 @@ compared and count as not found, and so does a pattern whose comparison is given
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 
 from aclweb.acl.callers import is_host_glob, is_principal_glob, part_shapes
 from aclweb.acl.glob import Shape, Verdict, covers
@@ -33,15 +34,16 @@ COMPARISON = 50
 PLACE = 20
 """A place looked at in the texts of two hosts counts as so many pairs."""
 
-_Kind = tuple[ResourceType, PermissionType, Operation]
+_Place = tuple[ResourceType, PermissionType, Operation, str | None]
+"""Where an ACL is filed; its principal is the last part, None for all principals that are globs."""
 
 
 class WiderGlobs:
     """The ACLs of an index that may be wider than another because of a glob in one of the two."""
 
     def __init__(self, bindings: Iterable[AclBinding]) -> None:
-        self._all: dict[_Kind, list[AclBinding]] = {}
-        self._with_globs: dict[_Kind, list[AclBinding]] = {}
+        self._all: dict[_Place, list[AclBinding]] = {}
+        self._with_globs: dict[_Place, list[AclBinding]] = {}
         self._compared_hosts: set[tuple[str, str]] = set()
         self._left = WORK
         self.stopped_early = False
@@ -49,10 +51,11 @@ class WiderGlobs:
         for binding in bindings:
             if binding.has_unknown or split_principal(binding.principal) is None:
                 continue
-            kind = binding.resource_type, binding.permission_type, binding.operation
-            self._all.setdefault(kind, []).append(binding)
+            principal = None if is_principal_glob(binding.principal) else binding.principal
+            place = binding.resource_type, binding.permission_type, binding.operation, principal
+            self._all.setdefault(place, []).append(binding)
             if has_glob(binding):
-                self._with_globs.setdefault(kind, []).append(binding)
+                self._with_globs.setdefault(place, []).append(binding)
 
     def find(
         self, binding: AclBinding, permission: PermissionType, operations: Sequence[Operation]
@@ -62,8 +65,8 @@ class WiderGlobs:
         Pairs without any glob are not tried.
         """
         candidates = self._all if has_glob(binding) else self._with_globs
-        for operation in operations:
-            for other in candidates.get((binding.resource_type, permission, operation), ()):
+        for operation, principal in product(operations, dict.fromkeys((binding.principal, ANY_USER, None))):
+            for other in candidates.get((binding.resource_type, permission, operation, principal), ()):
                 if self._left <= 0:
                     self.stopped_early = True
                     return None
@@ -73,10 +76,12 @@ class WiderGlobs:
         return None
 
     def _is_wider(self, wide: AclBinding, narrow: AclBinding) -> bool:
+        plain = PatternType.GLOB not in (wide.pattern_type, narrow.pattern_type)
         return (
-            self._is_wider_principal(wide.principal, narrow.principal)
+            (not plain or _is_wider_name(wide, narrow))
+            and self._is_wider_principal(wide.principal, narrow.principal)
             and self._is_wider_host(wide.host, narrow.host)
-            and (wide.pattern == narrow.pattern or self._covers(shape_of(wide), shape_of(narrow)))
+            and (plain or wide.pattern == narrow.pattern or self._covers(shape_of(wide), shape_of(narrow)))
         )
 
     def _is_wider_principal(self, wide: str, narrow: str) -> bool:
@@ -102,6 +107,15 @@ class WiderGlobs:
         cover = covers(wide, narrow)
         self.stopped_early |= cover.verdict is Verdict.UNKNOWN
         return bool(cover)
+
+
+def _is_wider_name(wide: AclBinding, narrow: AclBinding) -> bool:
+    """Whether a LITERAL or PREFIXED pattern covers all that another covers; the wildcard covers every name."""
+    own, other = wide.resource_name, narrow.resource_name
+    if wide.pattern_type is PatternType.LITERAL:
+        return own == WILDCARD or (own == other and narrow.pattern_type is PatternType.LITERAL)
+    is_everything = narrow.pattern_type is PatternType.LITERAL and other == WILDCARD
+    return not own or (other.startswith(own) and not is_everything)
 
 
 def has_glob(binding: AclBinding) -> bool:
