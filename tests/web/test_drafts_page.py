@@ -77,6 +77,7 @@ def test_what_cannot_be_read_is_told_beside_its_draft_and_stays_in_the_form(addr
     assert "no notation at all</textarea>" in text(page)
     assert "Left out of the second draft" in text(page)
     assert page.context["comparison"].impact["loses"]
+    assert "leaves out the lines that could not be read" in text(page)
 
 
 def test_one_draft_alone_is_read_and_waits_for_the_other(address, browser):

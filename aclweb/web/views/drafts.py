@@ -53,6 +53,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
             Side(here, draft=(words, draft.delta)) for (_, words), draft in zip(SIDES, drafts, strict=True)
         )
         context |= differences(data, compare(first, second))
+        context["is_cut"] = any(draft.faults for draft in drafts)
     page = render_page(request, "drafts/detail.html", "drafts/_drafts.html", context, section="compare")
     link = _link(cluster, texts, data)
     if request.method == "POST" and len(link) <= LONGEST_LINK:
