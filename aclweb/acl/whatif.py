@@ -388,6 +388,7 @@ class _Simulation:
         self.touching = AclIndex((*self.add, *self.remove))
         self.universe = Universe(index, self.added, names, rules, after_rules)
         self.same_rules = rules.decides_like(after_rules)
+        self.shelves = {kind: (index.shelf(kind), self.added.shelf(kind)) for kind in OPERATIONS}
         index.require_known(rules)
         if rules.has_globs or self.added.first_glob is not None:
             AclIndex(b for b in (*index, *self.add) if b not in self.removed).require_known(after_rules)
@@ -448,7 +449,6 @@ class _Simulation:
     def _coverage(self, spot: Spot) -> object:
         """Return a key that is equal only for classes of names with the same bindings on both sides."""
         name = spot.sample
-        shelves = (self.index.shelf(spot.resource_type), self.added.shelf(spot.resource_type))
         return (
             spot.resource_type,
             spot.is_new,
@@ -461,14 +461,14 @@ class _Simulation:
                     shelf.chain.longest(name),
                     tuple(shelf.glob_set.matching(name)) if shelf.globs else (),
                 )
-                for shelf in shelves
+                for shelf in self.shelves[spot.resource_type]
                 if shelf is not None
             ),
         )
 
     def _covers(self, spot: Spot) -> tuple[_Cover, _Cover]:
         """Return the bindings that cover the class of names before and after."""
-        shelf, added = self.index.shelf(spot.resource_type), self.added.shelf(spot.resource_type)
+        shelf, added = self.shelves[spot.resource_type]
         before: list[_Group] = []
         after: list[_Group] = []
         unknown_before: list[AclBinding] = []
@@ -569,11 +569,10 @@ class _Simulation:
             or any(binding.pattern_type is PatternType.UNKNOWN for binding in touching)
         )
         if self.same_rules and not spot.is_new and not default_moves:
-            operations = tuple(
-                operation
-                for operation in operations
-                if any(effect_on(binding, operation) for binding in touching)
-            )
+            touched = _joined_masks(touching)
+            touched |= touched >> MAYBE_SHIFT
+            touched |= touched >> DENY_SHIFT
+            operations = tuple(op for op in operations if touched & 1 << op._value_)
         if spot.is_new or default_moves or any(map(self._is_for_others, touching)):
             supers = self.rules.super_users | self.after_rules.super_users
             named = before.principals | after.principals | supers
