@@ -54,6 +54,10 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     right = SideSerializer()
     sentences = serializers.ListField(child=serializers.CharField())
     settings = SettingSerializer(many=True)
+    left_out = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Super users of one side alone, whose answers are too many and not in the lists.",
+    )
     acls_left_only = serializers.IntegerField()
     acls_right_only = serializers.IntegerField()
     topics_left_only = serializers.IntegerField()
@@ -101,6 +105,7 @@ class Compare(APIView):
             "right": _told(right),
             "sentences": found.sentences,
             "settings": found.settings,
+            "left_out": sorted(found.left_out),
             "acls_left_only": len(found.delta.remove),
             "acls_right_only": len(found.delta.add),
             "topics_left_only": found.only_left,

@@ -27,6 +27,8 @@ MOST_WORK = 25_000
 
 # An ACL for everybody is looked at for each principal that a name's ACLs speak of.
 _EVERYBODY = 20
+# Each answer to a super user of one side alone differs: all operations on each name.
+_SUPER_USER = 3
 
 LISTS = ("gains", "loses", "recovered", "depends")
 
@@ -100,6 +102,8 @@ class Comparison:
 
     delta: the ACLs that only one side has. impact: the answers that differ, as the JSON of a
     what-if; None where they were too many to work out, and then `too_much` says so.
+    left_out: who is a super user on one side alone and missing from `impact` for that, since
+    nearly every answer to them differs; nobody where those can be told one by one.
     only_left, only_right: how many topics exist on one side alone.
     """
 
@@ -111,15 +115,18 @@ class Comparison:
     too_much: str
     only_left: int
     only_right: int
+    left_out: frozenset[str] = frozenset()
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """The answer first, then what else a reader must know."""
-        told = [self.too_much or self._answer]
+        told = [self.too_much or (_but_for_super_users(self._answer) if self.left_out else self._answer)]
         if self.impact is not None and self.delta and not any(self.impact[name] for name in LISTS):
             told.append(f"The ACLs differ in {_count(len(self.delta.add) + len(self.delta.remove), 'line')}.")
         if self.impact is not None:
-            told += _by_declaration(self.left.here.rules, self.right.here.rules, self.impact, self.delta)
+            told += _by_declaration(
+                self.left.here.rules, self.right.here.rules, self.impact, self.delta, self.left_out
+            )
         told += self._caveats
         return tuple(told)
 
@@ -166,6 +173,10 @@ class Comparison:
                 yield f"{side.here.cluster.name}: {sentence}"
 
 
+def _but_for_super_users(answer: str) -> str:
+    return f"But for the super users, {answer[0].lower()}{answer[1:]}"
+
+
 def _undeclared(setting: str, sides: list[Side]) -> str:
     """Return the beginning of a sentence about a setting that some of a cluster's sides lack; empty for none."""
     lacking = [side for side in sides if setting in side.here.rules.undeclared]
@@ -177,7 +188,9 @@ def _undeclared(setting: str, sides: list[Side]) -> str:
     return f"As of {moment.words}, nobody had declared"
 
 
-def _by_declaration(left: Rules, right: Rules, impact: Mapping[str, Any], delta: Delta) -> Iterable[str]:
+def _by_declaration(
+    left: Rules, right: Rules, impact: Mapping[str, Any], delta: Delta, left_out: frozenset[str]
+) -> Iterable[str]:
     """Name what of the difference comes from declarations, whatever the ACLs."""
     differing = {setting.name: setting for setting in _settings(left, right) if setting.differs}
     entries = [entry for name in ("gains", "loses", "depends") for entry in impact[name]]
@@ -186,7 +199,7 @@ def _by_declaration(left: Rules, right: Rules, impact: Mapping[str, Any], delta:
         yield "No ACL differs: all of it comes from what is declared, or was found, of the brokers."
     if setting := differing.get("Super users"):
         count = sum((before == _SUPER) != (after == _SUPER) for before, after in bases)
-        yield f"{setting.words} {_from_that(count, entries)}."
+        yield f"{setting.words} {_LEFT_OUT if left_out else _from_that(count, entries)}."
     if setting := differing.get("Where no ACL exists"):
         count = sum({before, after} == _DEFAULTS for before, after in bases)
         yield f"{setting.words} {_from_that(count, entries)}."
@@ -202,6 +215,7 @@ def _by_declaration(left: Rules, right: Rules, impact: Mapping[str, Any], delta:
 
 
 _SUPER = "SUPER_USER"
+_LEFT_OUT = "Whoever is one on one side alone gains or loses all that ACLs do not give, which is too much to list here"
 _DEFAULTS = {"DEFAULT_ALLOW", "DEFAULT_DENY"}
 
 
@@ -215,7 +229,7 @@ def _from_that(count: int, entries: list[Any]) -> str:
 
 def compare(left: Side, right: Side) -> Comparison:
     """Return what differs in access from the one side to the other."""
-    delta, impact = left.here.holdings.remember(
+    delta, impact, left_out = left.here.holdings.remember(
         ("compare", left.key, right.key), lambda: _worked_out(left, right)
     )
     topics = [set(side.here.holdings.names[ResourceType.TOPIC]) for side in (left, right)]
@@ -237,16 +251,22 @@ def compare(left: Side, right: Side) -> Comparison:
         too_much=too_much,
         only_left=len(topics[0] - topics[1]),
         only_right=len(topics[1] - topics[0]),
+        left_out=left_out,
     )
 
 
-def _worked_out(left: Side, right: Side) -> tuple[Delta, Mapping[str, Any] | None]:
-    """Return the ACLs that differ and the answers that do, None where those would take long."""
-    delta = _delta(left, right)
-    if _work(left, right, delta) > MOST_WORK:
-        return delta, None
-    impact = simulate(delta, left.index, _names(left, right), left.here.rules, right.here.rules)
-    return delta, impact.as_dict()
+def _worked_out(left: Side, right: Side) -> tuple[Delta, Mapping[str, Any] | None, frozenset[str]]:
+    """Return the ACLs that differ and the answers that do, None where those would take long, and who is left out."""
+    delta, rules = _delta(left, right), (left.here.rules, right.here.rules)
+    either = rules[0].super_users | rules[1].super_users
+    one_sided = rules[0].super_users ^ rules[1].super_users
+    for left_out in dict.fromkeys((frozenset[str](), one_sided)):
+        if left_out:
+            rules = (replace(rules[0], super_users=either), replace(rules[1], super_users=either))
+        if _work(left, right, delta, rules) <= MOST_WORK:
+            impact = simulate(delta, left.index, _names(left, right), *rules)
+            return delta, impact.as_dict(), left_out
+    return delta, None, frozenset()
 
 
 def _delta(left: Side, right: Side) -> Delta:
@@ -265,12 +285,14 @@ def _names(left: Side, right: Side) -> Names:
     return Names(topics=both(ResourceType.TOPIC), groups=both(ResourceType.GROUP))
 
 
-def _work(left: Side, right: Side, delta: Delta) -> int:
-    """Return about how many differences there can be, without working them out."""
+def _work(left: Side, right: Side, delta: Delta, rules: tuple[Rules, Rules]) -> int:
+    """Return about how many differences there can be under these rules, without working them out."""
     held = (left.here.holdings, right.here.holdings)
     work = 0
-    if not left.here.rules.decides_like(right.here.rules):
-        work += sum(len(holdings.topics) + len(holdings.groups) + len(holdings.index) for holdings in held)
+    names = sum(len(holdings.topics) + len(holdings.groups) + len(holdings.index) for holdings in held)
+    if not rules[0].decides_like(rules[1]):
+        work += names
+    work += _SUPER_USER * len(rules[0].super_users ^ rules[1].super_users) * names // 2
     for binding in (*delta.add, *delta.remove):
         wide = binding.pattern_type is not PatternType.LITERAL or binding.pattern.is_wildcard
         names = max(holdings.covered_now(binding) or 0 for holdings in held) if wide else 0

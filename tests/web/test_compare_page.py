@@ -8,6 +8,7 @@ from django.utils import timezone
 from aclweb.accounts.models import Grant, Role
 from aclweb.acl.delta import Delta
 from aclweb.changes import comparison, review
+from aclweb.changes.comparison import LISTS
 from aclweb.clusters import TopicInfo
 from aclweb.inventory import registering
 from aclweb.inventory.declaring import declare
@@ -109,6 +110,22 @@ def test_a_change_of_super_users_alone_differs_in_access_and_is_named(cluster, d
         "No ACL differs: all of it comes from what is declared, or was found, of the brokers.",
         "Super users: User:bob before, User:admin after. Every gain and loss comes from that.",
     )
+
+
+def test_super_users_with_too_many_answers_are_left_out_and_the_rest_is_told(
+    cluster, dot, ada_browser, monkeypatch
+):
+    sync(cluster, client=Answers(BEFORE, topics=TOPICS))
+    sync(cluster, client=Answers(NOW, topics=TOPICS))
+    declare(cluster=cluster, actor=dot, super_users="User:cat;User:eli")
+    monkeypatch.setattr(comparison, "MOST_WORK", 12)
+
+    found = ada_browser.get(address_of(cluster), {"at": "1", "other": "test-eu"}).context["comparison"]
+
+    assert found.left_out == {"User:admin", "User:cat", "User:eli"}
+    assert found.sentences[0].startswith("But for the super users, from test-eu as of revision 1 to")
+    assert {entry["principal"] for name in LISTS for entry in found.impact[name]} == {"User:dan"}
+    assert any("which is too much to list here" in sentence for sentence in found.sentences)
 
 
 def test_what_acls_and_what_declarations_changed_is_told_apart(cluster, dot, ada_browser):
