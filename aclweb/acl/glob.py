@@ -25,6 +25,9 @@ MANY = "*"
 SEARCHED_BY_RE = 1 << 15
 """Up to this many comparisons (part times name) a part with `?` is looked for by `re`, above it bit by bit."""
 
+SHORT_PART = 32
+"""A part with `?` of so many characters is looked for by `re` in names of any length: bit by bit costs as much."""
+
 STEPS_TRIED = 200_000
 """After so many steps a comparison of two shapes is given up; shapes that people write need hundreds."""
 
@@ -280,7 +283,7 @@ class _Part:
             return name.find(self._text, start, end)
         if not self._pieces:
             return start if start + self.length <= end else -1
-        if self.length * (end - start) <= SEARCHED_BY_RE:
+        if self.length <= SHORT_PART or self.length * (end - start) <= SEARCHED_BY_RE:
             found = self._pattern.search(name, start, end)
             return found.start() if found is not None else -1
         return self._find_bit_by_bit(name, start, end)
