@@ -177,7 +177,7 @@ def _matches_host(acl_host: str, host: str, rules: Rules) -> bool:
     return (
         0 <= shift <= start.max_prefixlen
         and int(start) >> shift == int(session) >> shift
-        and int(session) > 0
+        and session != ipaddress.IPv4Address(0)
     )
 
 
