@@ -111,6 +111,9 @@ TABLE: dict[str, Row] = {
     "api:affecting": Row(f"{A}affecting/?resource=TOPIC:t", API_SEEN),
     "api:decide": Row(f"{A}decide/", API_SEEN, "post", QUESTION, as_json=True),
     "api:what-if": Row(f"{A}what-if/", API_SEEN, "post", {"add": [RULE.as_dict()]}, as_json=True),
+    "api:needs": Row(f"{A}needs/", API_SEEN, "post", {"actions": ["consume"]}, as_json=True),
+    "api:findings": Row(f"{A}findings/", API_SEEN),
+    "api:compare": Row(f"{A}compare/?other=test-eu", API_SEEN),
     "api:changes": Row("/api/v1/changes/", API_OWN),
     "api:change": Row("/api/v1/changes/CR-{change}/", API_SEEN),
 }
