@@ -93,6 +93,9 @@ class SortedNames:
             # A text and then anything.
             return self.names[start:end]
         names = self._candidates(shape, start, end)
+        run = shape.longest_run
+        if shape.parts == ((), tuple(run), ()):
+            return [name for name in names if run in name]
         return list(filter(self._test_of(shape, len(names)), names))
 
     def _has(self, name: str) -> bool:
@@ -115,9 +118,6 @@ class SortedNames:
         """Return what tells whether one of so many names matches, fast where they are short."""
         if count <= FEW or shape.shortest + len(shape.parts) > _MOST_TOKENS:
             return shape.matches
-        run = shape.longest_run
-        if shape.parts == ((), tuple(run), ()):
-            return lambda name: run in name
         by_re = _expression(shape).match
         most = SEARCHED_BY_RE // max(shape.shortest, 1)
         if self._longest <= most:
