@@ -7,17 +7,18 @@ declared then.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from aclweb.audit import trail
 from aclweb.inventory.models import Cluster, Declaration
 
 
-def keep(row: Cluster, *, actor: trail.Named | str, since: datetime) -> None:
-    """Add what the row says now, if that differs from what was kept last. Call it with the row locked."""
+def keep(row: Cluster, *, before: Mapping[str, Any], actor: trail.Named | str, since: datetime) -> None:
+    """Add what the row says now, if that is not what it said `before`. Call it with the row locked."""
     told = Declaration.told_by(row)
-    last = Declaration.objects.filter(cluster=row).order_by("-since", "-pk").first()
-    if last is None or any(getattr(last, name) != value for name, value in told.items()):
+    if told != before:
         who = actor if isinstance(actor, str) else actor.get_username()
         Declaration.objects.create(cluster=row, since=since, who=who, **told)
 

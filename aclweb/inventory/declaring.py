@@ -11,7 +11,7 @@ from django.utils import timezone
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
 from aclweb.audit import trail
 from aclweb.inventory import declared, tasks
-from aclweb.inventory.models import Cluster
+from aclweb.inventory.models import Cluster, Declaration
 
 trail.register("cluster.declared", "{actor} declared of {cluster}: {told}.")
 
@@ -49,6 +49,7 @@ def declare(
         Rules.read(authorizer=cluster.authorizer, config={SUPER_USERS_KEY: wanted["super_users"]})
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(pk=cluster.pk)
+        before = Declaration.told_by(row)
         differing = {field: value for field, value in wanted.items() if getattr(row, field) != value}
         for field, value in differing.items():
             setattr(row, field, value)
@@ -56,7 +57,7 @@ def declare(
         if not differing:
             return False
         row.save(update_fields=list(differing))
-        declared.keep(row, actor=actor, since=timezone.now())
+        declared.keep(row, before=before, actor=actor, since=timezone.now())
         trail.record(
             actor=actor,
             verb="cluster.declared",

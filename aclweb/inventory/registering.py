@@ -19,7 +19,7 @@ from aclweb.audit import trail
 from aclweb.clusters import ClusterError, SourceKind
 from aclweb.clusters.options import check_options
 from aclweb.inventory import declared
-from aclweb.inventory.models import Cluster
+from aclweb.inventory.models import Cluster, Declaration
 
 trail.register("cluster.added", "{actor} made the cluster {cluster} known, read from {address} ({kind}).")
 trail.register("cluster.set", "{actor} changed of {cluster}: {told}.")
@@ -75,12 +75,13 @@ def change(*, actor: trail.Named | str, cluster: Cluster, **settings: Any) -> bo
     """Change settings of a cluster (those of _SETTABLE); return False if nothing differs."""
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(pk=cluster.pk)
+        before = Declaration.told_by(row)
         differing = {name: value for name, value in settings.items() if getattr(row, name) != value}
         if not differing:
             return False
         _set(row, differing)
         row.save(update_fields=list(differing))
-        declared.keep(row, actor=actor, since=timezone.now())
+        declared.keep(row, before=before, actor=actor, since=timezone.now())
         trail.record(
             actor=actor,
             verb="cluster.set",

@@ -45,7 +45,7 @@ from aclweb.clusters import (
 from aclweb.inventory import declared, holding
 from aclweb.inventory.current import BINDING_COLUMNS, bindings_of, connection_of, known_version
 from aclweb.inventory.fields import storable
-from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
+from aclweb.inventory.models import Cluster, Declaration, Revision, StoredAcl, StoredName
 from aclweb.inventory.rows import insert
 
 logger = logging.getLogger(__name__)
@@ -232,6 +232,7 @@ def _store(
             _write_rows(row, revision, acls, names)
         _update_partitions(names)
 
+        before = Declaration.told_by(row)
         state, sentence = _told(row, reading, acls.count)
         row.revision = revision
         row.state, row.state_sentence = state, storable(sentence)
@@ -251,7 +252,7 @@ def _store(
             row.kafka_version = reading.facts.kafka_version
         row.held = None
         row.save(update_fields=_READ_FIELDS)
-        declared.keep(row, actor=_ITSELF, since=now)
+        declared.keep(row, before=before, actor=_ITSELF, since=now)
 
         # Last, because the audit trail's lock is held until the commit.
         if doubt is not None and accepted_by is not None:

@@ -57,7 +57,12 @@ def test_processes_that_record_at_once_make_one_chain_without_a_gap(database):
 
 @pytest.mark.postgres
 def test_what_holds_on_sqlite_holds_on_postgresql(postgres_server):
-    tests = ["tests/audit/test_trail.py", "tests/inventory/test_sync.py", "tests/inventory/test_tasks.py"]
+    tests = [
+        "tests/audit/test_trail.py",
+        "tests/inventory/test_sync.py",
+        "tests/inventory/test_tasks.py",
+        "tests/inventory/test_declared.py",
+    ]
 
     said = run(postgres_server, "-m", "pytest", "--create-db", "-k", "not single_edit", *tests)
 
