@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from aclweb.acl.glob import MANY, ONE
@@ -21,6 +21,7 @@ from aclweb.acl.hosts import read_address, read_range
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import (
     ANY_USER,
+    CLUSTER_NAME,
     WILDCARD,
     AclBinding,
     Operation,
@@ -32,7 +33,7 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.profiles import Rules, operations_of
 from aclweb.acl.reach import why_dead, why_no_client, why_no_resource
-from aclweb.acl.redundancy import SHADOWED, redundant
+from aclweb.acl.redundancy import SHADOWED, Redundancy, redundant
 from aclweb.acl.validation import Target, cautions, refusal
 from aclweb.acl.wording import NOUNS, WORDS, name_text, says
 
@@ -280,11 +281,17 @@ def lint(binding: AclBinding, rules: Rules | None = None) -> tuple[LintFinding, 
     return tuple(sorted(found, key=lambda finding: (ERROR, WARNING, INFO).index(finding.severity)))
 
 
-def lint_all(index: AclIndex, rules: Rules | None = None) -> Iterator[LintFinding]:
-    """Yield what each ACL breaks alone and beside the others, ACL by ACL in the order of `index`."""
+def lint_all(
+    index: AclIndex, rules: Rules | None = None, *, wasted: Iterable[Redundancy] | None = None
+) -> Iterator[LintFinding]:
+    """Yield what each ACL breaks alone and beside the others, ACL by ACL in the order of `index`.
+
+    wasted: what `redundant` yields for the same, if it was worked out already.
+    """
     rules = rules or Rules()
     beside = _Beside(index)
-    shadows = {f.acl: f for f in redundant(index, rules) if f.rule == SHADOWED}
+    found_wasted = redundant(index, rules) if wasted is None else wasted
+    shadows = {f.acl: f for f in found_wasted if f.rule == SHADOWED}
     for binding in index:
         yield from (
             finding
@@ -335,26 +342,32 @@ def _alone(binding: AclBinding, rules: Rules) -> Iterator[tuple[str, str]]:
             f"{it}: it also ends allow.everyone.if.no.acl.found for what it covers, where whoever has no ALLOW is "
             "refused from then on.",
         )
-    yield from _about_the_name(binding, it, rules)
+    yield from _about_the_name(binding, it, rules, refused is not None)
     yield from _about_the_principal(binding, it, rules)
     yield from _about_the_operation(binding, it, rules)
 
 
-def _about_the_name(binding: AclBinding, it: str, rules: Rules) -> Iterator[tuple[str, str]]:
+def _about_the_name(
+    binding: AclBinding, it: str, rules: Rules, is_refused: bool
+) -> Iterator[tuple[str, str]]:
     name = binding.resource_name
     prefixed = binding.pattern_type is PatternType.PREFIXED
+    is_for_the_cluster = binding.resource_type is ResourceType.CLUSTER
+    letter = _read_as_a_letter(binding, rules)
     if prefixed and name == WILDCARD:
         yield (
             "prefix-of-asterisk",
             f"{it}: in a prefix the asterisk is an ordinary letter; for every name write LITERAL *.",
         )
     elif (nowhere := why_no_resource(binding)) is not None:
-        yield "name-cannot-exist", f"{it}: {nowhere}."
-    elif prefixed and name and name[-1] not in NAME_DELIMITERS:
+        # Where Kafka refuses the name itself, or no more than an asterisk is wrong with it, that is told instead.
+        told_by_asterisk = letter is not None and why_no_resource(_with_plain_letters(binding)) is None
+        if not told_by_asterisk and not (is_refused and _is_taken_with_another_name(binding, rules)):
+            yield "name-cannot-exist", f"{it}: {nowhere}."
+    elif prefixed and name and name[-1] not in NAME_DELIMITERS and not is_for_the_cluster:
         longer, other = name_text(f"{name}2"), name_text(f"{name}-archive")
         sentence = f"{it}: this also covers {longer} and {other}, whoever makes them."
         yield "prefix-without-delimiter", sentence
-    letter = _read_as_a_letter(binding, rules)
     if letter is not None:
         stem = name[:-1]
         instead = (
@@ -364,7 +377,8 @@ def _about_the_name(binding: AclBinding, it: str, rules: Rules) -> Iterator[tupl
             if rules.has_globs
             else "no pattern of Kafka has one that stands for others"
         )
-        yield "asterisk-in-name", f"{it}: in this name {letter} is an ordinary letter; {instead}."
+        missing = ", which no topic's name holds" if binding.resource_type is ResourceType.TOPIC else ""
+        yield "asterisk-in-name", f"{it}: in this name {letter} is an ordinary letter{missing}; {instead}."
     odd = _invisible(name)
     if odd is not None:
         yield "invisible-character", f"{it}: the name {name!a} {odd}."
@@ -379,11 +393,28 @@ _STARRED = (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 
 
 def _read_as_a_letter(binding: AclBinding, rules: Rules) -> str | None:
-    """Return the asterisk, or question mark, of a name that is no pattern; None if there is none."""
-    if binding.pattern_type is PatternType.GLOB or binding.resource_name == WILDCARD:
+    """Return the asterisk, or question mark, of a name that is no pattern; None if there is none.
+
+    The cluster has one name, so that nobody takes another for a pattern of it.
+    """
+    if (
+        binding.pattern_type is PatternType.GLOB
+        or binding.resource_name == WILDCARD
+        or binding.resource_type is ResourceType.CLUSTER
+    ):
         return None
     letters = (MANY, ONE) if rules.has_globs else (MANY,)
     return next((letter for letter in letters if letter in binding.resource_name), None)
+
+
+def _with_plain_letters(binding: AclBinding) -> AclBinding:
+    return replace(binding, resource_name=binding.resource_name.replace(MANY, "x").replace(ONE, "x"))
+
+
+def _is_taken_with_another_name(binding: AclBinding, rules: Rules) -> bool:
+    """Whether Kafka takes this ACL on a common name."""
+    common = CLUSTER_NAME if binding.resource_type is ResourceType.CLUSTER else "x"
+    return refusal("add", replace(binding, resource_name=common), Target(rules)) is None
 
 
 def _about_the_host(binding: AclBinding, it: str, rules: Rules) -> Iterator[tuple[str, str]]:

@@ -60,7 +60,15 @@ _RENEWED_AFTER_SECONDS = 30.0
 # Rules of lint that say of an ACL what this rule of redundancy says, with a page of its own for each.
 _TOLD_BY_LINT = {
     DEAD: frozenset({"host-never-matches", "dormant-address-range", "unparsable-principal"}),
-    UNREACHABLE: frozenset({"unlikely-principal", "name-cannot-exist", "prefix-of-asterisk"}),
+    UNREACHABLE: frozenset(
+        {
+            "unlikely-principal",
+            "name-cannot-exist",
+            "prefix-of-asterisk",
+            "asterisk-in-name",
+            "refused-by-kafka",
+        }
+    ),
 }
 
 
@@ -166,7 +174,7 @@ def look_through(
         wasted.append(each)
         on_the_way()
     found: list[Finding] = []
-    for told in lint_all(here.index, here.rules):
+    for told in lint_all(here.index, here.rules, wasted=wasted):
         on_the_way()
         if told.rule != SHADOWED:  # which is told among what is wasted
             found.append(Finding(told.rule, told.severity, told.sentence, told.acl, told.by))

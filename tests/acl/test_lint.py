@@ -11,6 +11,7 @@ from aclweb.acl.lint import RULES, lint, lint_all
 from aclweb.acl.model import Operation
 from aclweb.acl.notation import write_acls
 from aclweb.acl.profiles import Rules
+from aclweb.acl.redundancy import redundant
 from tests.builders import allow, deny
 from tests.random_cases import SCALE, random_case
 
@@ -123,6 +124,33 @@ def test_a_denial_that_guards_nothing_is_an_error_and_an_allow_that_gives_nothin
         (refusal,) = [f for f in lint(deny(BOB, "READ", name, host=host)) if f.rule == rule]
         (grant,) = [f for f in lint(allow(BOB, "READ", name, host=host)) if f.rule == rule]
         assert (refusal.severity, grant.severity) == ("error", "warning")
+
+
+@pytest.mark.parametrize(
+    ("binding", "told"),
+    [
+        (allow(BOB, "READ", "pay*"), {"asterisk-in-name"}),
+        (allow(BOB, "READ", "pay*", pattern="PREFIXED"), {"asterisk-in-name"}),
+        (allow(BOB, "READ", "pa y*"), {"asterisk-in-name", "name-cannot-exist"}),
+        (allow(BOB, "DESCRIBE", "nobody", resource_type="CLUSTER"), {"refused-by-kafka"}),
+        (allow(BOB, "DESCRIBE", "nob*", resource_type="CLUSTER"), {"refused-by-kafka"}),
+        (allow(BOB, "DESCRIBE", "kafka", pattern="PREFIXED", resource_type="CLUSTER"), {"refused-by-kafka"}),
+        (allow(BOB, "READ", ""), {"refused-by-kafka"}),
+        (allow(BOB, "READ", "or ders", host=""), {"refused-by-kafka", "host-never-matches", "name-cannot-exist"}),
+    ],
+)
+def test_what_is_wrong_with_a_name_is_told_by_one_rule(binding, told):
+    assert broken(binding) == told
+
+
+def test_what_is_known_to_be_wasted_is_not_worked_out_again(monkeypatch):
+    index = AclIndex([allow(BOB, "READ", "orders"), deny(BOB, "ALL", "orders")])
+    wasted = tuple(redundant(index))
+    alone = tuple(lint_all(index))
+    monkeypatch.setattr("aclweb.acl.lint.redundant", None)
+
+    assert tuple(lint_all(index, wasted=wasted)) == alone
+    assert "shadowed" in {finding.rule for finding in alone}
 
 
 def of_rule(rule, *bindings):

@@ -158,6 +158,7 @@ def test_a_lost_message_is_sent_again_after_a_while(read, monkeypatch, django_ca
         (allow("User:a*", "READ", "x"), "warning"),
         (deny("User:a", "READ", "x y"), "error"),
         (allow("User:a", "READ", "*", pattern="PREFIXED"), "error"),
+        (deny("User:a", "READ", "pay*"), "error"),
         (allow("User:a", "DESCRIBE", "nobody", resource_type="CLUSTER"), "error"),
     ],
 )
@@ -174,6 +175,8 @@ def test_what_can_never_match_is_told_by_one_finder_as_seriously_as_by_any(clust
         "unlikely-principal",
         "name-cannot-exist",
         "prefix-of-asterisk",
+        "asterisk-in-name",
+        "refused-by-kafka",
     }
     assert not rules & {"dead", "unreachable"}
     assert worst.severity == severity
