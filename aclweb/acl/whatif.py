@@ -708,6 +708,9 @@ class _Simulation:
             in_ranges = [
                 self._outcome(spot, caller, before, after, readings, operation) for readings in inside
             ]
+            own_cells = [by_host[text] for text in ranges]
+            if elsewhere is None and all(map(_is_told_by_own_cell, in_ranges, own_cells)):
+                in_ranges = []
             if any(outcome != elsewhere for outcome in in_ranges):
                 by_host = {host: by_host.get(host, elsewhere) for host in self.universe.hosts}
                 within = dict(zip(ranges, inside, strict=True))
@@ -1015,6 +1018,22 @@ def _undecided_alike(before: _Cover, after: _Cover, readings: _Readings, operati
         readings[0].mask & fields == readings[1].mask & fields
         and bool(before) == bool(after)
         and before.unknown_effects(readings[0], operation) == after.unknown_effects(readings[1], operation)
+    )
+
+
+def _is_told_by_own_cell(inside: _Outcome | None, own_cell: _Outcome | None) -> bool:
+    """Whether nothing but other ACLs changes in a range, and the cell of the range itself tells the same."""
+    if inside is None or own_cell is None:
+        return inside is own_cell
+    return _is_the_same_by_others(inside) and _is_the_same_by_others(own_cell)
+
+
+def _is_the_same_by_others(outcome: _Outcome) -> bool:
+    """Whether other ACLs than before give the same answer for the same reason."""
+    return (
+        outcome.change == RECOVERED
+        and outcome.before is not None
+        and outcome.before.basis is outcome.after.basis
     )
 
 

@@ -136,7 +136,10 @@ def test_a_denial_that_guards_nothing_is_an_error_and_an_allow_that_gives_nothin
         (allow(BOB, "DESCRIBE", "nob*", resource_type="CLUSTER"), {"refused-by-kafka"}),
         (allow(BOB, "DESCRIBE", "kafka", pattern="PREFIXED", resource_type="CLUSTER"), {"refused-by-kafka"}),
         (allow(BOB, "READ", ""), {"refused-by-kafka"}),
-        (allow(BOB, "READ", "or ders", host=""), {"refused-by-kafka", "host-never-matches", "name-cannot-exist"}),
+        (
+            allow(BOB, "READ", "or ders", host=""),
+            {"refused-by-kafka", "host-never-matches", "name-cannot-exist"},
+        ),
     ],
 )
 def test_what_is_wrong_with_a_name_is_told_by_one_rule(binding, told):
