@@ -17,7 +17,7 @@ from aclweb.inventory.current import Moment, in_force
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.moments import MomentError, moment_at
 from aclweb.web import effects
-from aclweb.web.effects import Row
+from aclweb.web.effects import Rows
 from aclweb.web.paging import page_asked, slice_page
 
 ROWS_A_PAGE = 25
@@ -113,12 +113,9 @@ class Narrowing:
     def read(cls, query: Mapping[str, str]) -> Narrowing:
         return cls(query.get("principal", "").strip(), query.get("name", "").strip())
 
-    def of(self, rows: Iterable[Row]) -> list[Row]:
+    def of(self, rows: Rows) -> Rows:
         """Return the rows that both texts let through, capital or small letters alike."""
-        who, what = self.principal.casefold(), self.name.casefold()
-        return [
-            row for row in rows if who in row.principal.casefold() and what in row.resource_text.casefold()
-        ]
+        return rows.holding(self.principal.casefold(), self.name.casefold())
 
 
 def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:

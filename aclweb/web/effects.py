@@ -2,13 +2,16 @@
 
 Turns the promised what-if JSON (also what a stored change holds) into rows of a table:
 who, what, where, before and after in words. The order is the order of fear: losses first.
+A draft can have a hundred thousand differences and a page shows fifty, so only the rows
+that are asked for are put into words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, overload
 
 from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding, Operation, ResourceType
 from aclweb.acl.notation import binding_from_dict
@@ -17,13 +20,18 @@ from aclweb.acl.reach import is_address
 KINDS = ("loses", "gains", "recovered", "depends")
 
 
+# An answer can hang on many ACLs that say the same; this many are spelled out.
+MOST_TOLD = 2
+
+
 @dataclass(frozen=True)
 class Side:
-    """One half of a difference: the answer, why, and the ACLs that gave it."""
+    """One half of a difference: the answer and why; of those that gave it the first ACLs, and how many more."""
 
     allowed: bool | None  # None: cannot be decided
     words: str
     bindings: tuple[AclBinding, ...]
+    more: int
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,11 @@ class Row:
     after: Side
     reason: str
 
+    @property
+    def tells_acls(self) -> bool:
+        """Whether the ACLs are all that differs, so that without them the row would say nothing."""
+        return self.kind == "recovered"
+
 
 @dataclass(frozen=True)
 class Tile:
@@ -50,35 +63,99 @@ class Tile:
     hint: str
 
 
-def rows(impact: Mapping[str, Any], kind: str) -> list[Row]:
-    """Return the differences of one kind ("loses", "gains", "recovered", "depends"), named principals first.
+class Rows(Sequence[Row]):
+    """Differences in their order, each put into words when it is asked for."""
+
+    def __init__(self, groups: Sequence[_Group]) -> None:
+        self._groups = groups
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Row]: ...
+
+    def __getitem__(self, place: int | slice) -> Row | list[Row]:
+        if isinstance(place, slice):
+            return [_row(group) for group in self._groups[place]]
+        return _row(self._groups[place])
+
+    def holding(self, principal: str, name: str) -> Rows:
+        """Return the rows whose principal and resource hold these texts, given in small letters."""
+        if not principal and not name:
+            return self
+        return Rows(
+            [
+                group
+                for group in self._groups
+                if principal in group.entry["principal"].casefold()
+                and name in (group.entry["names"]["text"] or "").casefold()
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Operations that differ in the same way for the same caller and resource: `entry` is the first of them."""
+
+    kind: str
+    entry: Mapping[str, Any]
+    operations: str
+
+
+def rows(impact: Mapping[str, Any], *kinds: str) -> Rows:
+    """Return the differences of these kinds, one after the other, in each those of named principals first.
 
     Operations that differ in the same way for the same caller and resource share a row.
     """
-    grouped: dict[tuple[object, ...], tuple[Row, list[Operation]]] = {}
-    for entry in impact[kind]:
-        row = _row(kind, entry)
-        same = (row.principal_words, row.host, row.resource_type, row.resource_words, row.resource_text)
-        sides = (row.before and row.before.words, row.after.words, row.reason)
-        grouped.setdefault((*same, *sides), (row, []))[1].append(Operation[entry["operation"]])
-    found = [
-        replace(row, operations=", ".join(operation.pascal for operation in sorted(operations, key=_code)))
-        for row, operations in grouped.values()
-    ]
-    return sorted(
-        found,
-        key=lambda row: (
-            row.principal == WILDCARD,
-            row.principal,
-            row.resource_name is None,
-            row.resource_text,
-            row.operations,
-        ),
+    return Rows([group for kind in kinds for group in _groups(kind, impact[kind])])
+
+
+def _groups(kind: str, entries: Iterable[Mapping[str, Any]]) -> list[_Group]:
+    grouped: dict[tuple[object, ...], tuple[Mapping[str, Any], list[str]]] = {}
+    for entry in entries:
+        found = grouped.get(key := _key(kind, entry))
+        if found is None:
+            found = grouped[key] = (entry, [])
+        found[1].append(entry["operation"])
+    groups = [_Group(kind, entry, _words(tuple(names))) for entry, names in grouped.values()]
+    return sorted(groups, key=_place)
+
+
+def _key(kind: str, entry: Mapping[str, Any]) -> tuple[object, ...]:
+    """Return all that two differences must have in common to share a row."""
+    before, after, names = entry["before"], entry["after"], entry["names"]
+    excepted = entry.get("except")
+    return (
+        entry["principal"],
+        entry["host"],
+        excepted and (bool(excepted.get("principals")), *excepted.get("hosts", ())),
+        entry["resource_type"],
+        names["kind"],
+        names["text"],
+        before and (before["result"], before["basis"]),
+        (after["result"], after["basis"]),
+        entry.get("reason"),
+        # Which ACLs gave the answer is all that differs here, so a row tells them.
+        repr((before and before["determining"], after["determining"])) if kind == "recovered" else None,
     )
 
 
-def _code(operation: Operation) -> int:
-    return operation.code
+def _place(group: _Group) -> tuple[object, ...]:
+    entry = group.entry
+    principal = entry["principal"]
+    is_any_name = entry["resource_name"] is None
+    return (principal == WILDCARD, principal, is_any_name, entry["names"]["text"] or "", group.operations)
+
+
+@lru_cache(maxsize=1_000)
+def _words(operations: tuple[str, ...]) -> str:
+    """Return operations, each named once, in Kafka's own order."""
+    members = sorted({Operation[name] for name in operations}, key=lambda operation: operation.code)
+    return ", ".join(member.pascal for member in members)
 
 
 def tiles(impact: Mapping[str, Any]) -> list[Tile]:
@@ -107,7 +184,8 @@ def principal_words(principal: str, excepted: Sequence[str]) -> str:
     return "Any user" if principal == ANY_USER else principal
 
 
-def _row(kind: str, entry: Mapping[str, Any]) -> Row:
+def _row(group: _Group) -> Row:
+    entry = group.entry
     excepted = entry.get("except", {})
     hosts = excepted.get("hosts", [])
     host = entry["host"]
@@ -116,11 +194,11 @@ def _row(kind: str, entry: Mapping[str, Any]) -> Row:
             f"any host but {', '.join(hosts)}" if len(hosts) < 3 else f"any host but {len(hosts)} named ones"
         )
     return Row(
-        kind=kind,
+        kind=group.kind,
         principal=entry["principal"],
         principal_words=principal_words(entry["principal"], excepted.get("principals", [])),
         host=host,
-        operations="",
+        operations=group.operations,
         resource_type=entry["resource_type"],
         resource_name=entry["resource_name"],
         resource_words=_resource_words(entry),
@@ -164,5 +242,6 @@ def _side(side: Mapping[str, Any]) -> Side:
     return Side(
         allowed={"ALLOWED": True, "DENIED": False}.get(side["result"]),
         words=_BASIS_WORDS[side["basis"]],
-        bindings=tuple(binding_from_dict(found) for found in side["determining"]),
+        bindings=tuple(map(binding_from_dict, side["determining"][:MOST_TOLD])),
+        more=max(0, len(side["determining"]) - MOST_TOLD),
     )

@@ -8,6 +8,7 @@ import pytest
 
 from aclweb.changes.models import Change
 from aclweb.inventory.sync import sync
+from aclweb.web import effects
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 
@@ -287,3 +288,30 @@ def test_a_difference_for_a_host_that_no_client_has_says_that_nobody_meets_it(ad
     assert all("nobody meets this difference" in told[rule.host] for rule in nowhere if rule.host in told)
     assert told.get("cats-laptop") or told.get("10.0.0.6/31")
     assert told["10.0.0.9"] == ""
+
+
+def test_only_the_differences_of_the_page_shown_are_put_into_words(address, ada_browser, monkeypatch):
+    rules = [allow(f"User:u{number}", "READ", "stock") for number in range(30)]
+    told, row = [], effects._row
+    monkeypatch.setattr("aclweb.web.views.whatif.ROWS_A_PAGE", 4)
+    monkeypatch.setattr(effects, "_row", lambda group: told.append(group) or row(group))
+
+    page = ada_browser.post(address, {"line": [line(rule) for rule in rules], "page": "2"})
+
+    assert page.context["diff"].total == 30
+    assert [row.principal for row in page.context["diff"].rows] == sorted(rule.principal for rule in rules)[
+        4:8
+    ]
+    assert len(told) == 4
+
+
+def test_what_other_acls_would_allow_is_shown_with_the_acls_of_before_and_after(address, ada_browser):
+    prefix = allow("User:bob", "READ", "orders.", pattern="PREFIXED")
+    swap = [line(prefix), line(IN_FORCE, "remove")]
+
+    page = ada_browser.post(address, {"line": swap, "show": "recovered"})
+
+    (row,) = page.context["diff"].rows
+    assert (row.before.bindings, row.after.bindings) == ((IN_FORCE,), (prefix,))
+    table = page.content.decode().partition('<table class="table delta"')[2].partition("</table>")[0]
+    assert table.count('class="binding"') == 2

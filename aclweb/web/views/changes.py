@@ -107,9 +107,7 @@ _STEPS: dict[str, Callable[[Change, User, Any], Change]] = {
 
 def _page(request: HttpRequest, change: Change, *, error: str = "", status: int = 200) -> HttpResponse:
     shown = queries.change_page(change, _person(request))
-    rows: list[effects.Row] = []
-    if shown.impact is not None:
-        rows = [row for kind in effects.KINDS for row in effects.rows(shown.impact, kind)]
+    rows = effects.rows(shown.impact, *effects.KINDS) if shown.impact is not None else ()
     context = {
         "cluster": change.cluster,
         "change": change,
