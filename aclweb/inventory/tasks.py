@@ -38,8 +38,13 @@ def sync_cluster(cluster_id: int) -> None:
             logger.info("Cluster %s was not read: somebody else is working on it.", cluster.slug)
         else:
             syncing.sync(cluster)
-            if cluster.revision is not None and searching.search_of(cluster) is None:
-                search.delay(cluster.pk)
+            ask_for_findings(cluster)
+
+
+def ask_for_findings(cluster: Cluster) -> None:
+    """Have a worker look through what was read of the cluster last, unless somebody has asked for that."""
+    if cluster.revision is not None and searching.search_of(cluster) is None:
+        search.delay(cluster.pk)
 
 
 @app.task(name="inventory.search", ignore_result=True, acks_late=True, soft_time_limit=LONGEST_SEARCH_SECONDS)

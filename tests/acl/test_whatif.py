@@ -260,9 +260,7 @@ def check_cell(
 def is_told_at_a_range(case: Case, request: AccessRequest, expected: str) -> bool:
     """Whether other ACLs for a range go on to allow what is asked from an address that nobody names."""
     ranges = {host for host in case.hosts if "/" in host and in_range(host, request.host)}
-    bases = {
-        reference.answer(request, world.bindings, world.rules)[1] for world in (case.before, case.after)
-    }
+    bases = {reference.answer(request, world.bindings, world.rules)[1] for world in (case.before, case.after)}
     return expected == "recovered" and request.host not in case.hosts and bool(ranges) and len(bases) == 1
 
 
