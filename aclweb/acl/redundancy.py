@@ -24,7 +24,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collap
 from typing import TypeVar
 
 from aclweb.acl.addresses import as_java_prints
-from aclweb.acl.authorizer import Result
+from aclweb.acl.authorizer import Basis, Result
 from aclweb.acl.delta import Delta
 from aclweb.acl.host_cover import is_one_address
 from aclweb.acl.hosts import read_address, read_range
@@ -45,7 +45,7 @@ from aclweb.acl.patterns import PrefixChain, empty_prefix_covers, wildcard_cover
 from aclweb.acl.profiles import Rules, operations_of
 from aclweb.acl.reach import is_address, why_dead, why_no_client, why_no_resource
 from aclweb.acl.universe import Names
-from aclweb.acl.whatif import Effect, simulate
+from aclweb.acl.whatif import Effect, Side, simulate
 from aclweb.acl.wider import WiderGlobs, has_glob
 from aclweb.acl.wording import name_text, says
 
@@ -72,6 +72,9 @@ NAMES_SPELLED = 3
 """How many names a sentence spells out before it counts the rest."""
 
 NO_NAMES = SortedNames(())
+
+_ALLOW, _REFUSE = "allow {}", "refuse {}"
+_END_THE_DEFAULT = "shut out all whom no ACL allows from {}"
 
 _DELIMITERS = re.compile(r"[._:/-]")
 
@@ -532,7 +535,7 @@ class _Comparison:
     """Works out what a proposal would change, with only those ACLs and names that can matter."""
 
     def __init__(self, index: AclIndex, rules: Rules, names: Names) -> None:
-        self._rules, self._names = rules, names
+        self._index, self._rules, self._names = index, rules, names
         self._existing = _Existing(names, rules)
         self._by_type: dict[ResourceType, list[AclBinding]] = {}
         self._by_caller: dict[tuple[ResourceType, str], list[AclBinding]] = {}
@@ -571,13 +574,42 @@ class _Comparison:
             # The joined range holds the same addresses, which the what-if tries at its edges. That
             # it also has cells for the texts of ranges, which are no client's address, is no difference.
             return tuple(effect for effect in (*impact.gains, *impact.loses) if is_address(effect.host))
-        # What hangs on an address alone was tried at the edges of every range.
-        unsure = [effect for effect in impact.depends if tried is not ranges or _is_undecided(effect)]
-        return (*impact.gains, *impact.loses, *unsure)
+        # What hangs on an address alone was tried at the edges of every range; outside of all of them
+        # the answers that are shown hold.
+        unsure = [effect for effect in impact.depends if tried is not ranges or _is_sure_to_matter(effect)]
+        return tuple(map(self._as_it_is_now, (*impact.gains, *impact.loses, *unsure)))
+
+    def _as_it_is_now(self, effect: Effect) -> Effect:
+        """Return an effect that also heeds the ACLs for others: what they cover is not left to the default."""
+        before = effect.before
+        if before is None or before.basis is not Basis.DEFAULT_DENY:
+            return effect
+        covering = self._first_covering(effect)
+        if covering is None:
+            return effect
+        return replace(effect, before=Side(before.result, Basis.NO_ALLOW_ACL, (covering,)))
+
+    def _first_covering(self, effect: Effect) -> AclBinding | None:
+        """Return an ACL that covers every name of an effect, whoever it is for."""
+        shelf, name = self._index.shelf(effect.resource_type), effect.names_text
+        if shelf is None:
+            return None
+        if effect.resource_name is not None and name in shelf.literals:
+            return shelf.literals[name][0]
+        place = shelf.chain.longest(name)
+        if place >= 0:
+            return shelf.prefixed[place][0]
+        if shelf.wildcard and wildcard_covers(name, self._rules):
+            return shelf.wildcard[0]
+        return (
+            shelf.empty_prefix[0] if shelf.empty_prefix and empty_prefix_covers(name, self._rules) else None
+        )
 
 
-def _is_undecided(effect: Effect) -> bool:
-    return any(side is not None and side.result is Result.UNDECIDED for side in (effect.before, effect.after))
+def _is_sure_to_matter(effect: Effect) -> bool:
+    """Whether an effect that hangs on something is a difference, or may be one, at an address outside all ranges."""
+    before = None if effect.before is None else effect.before.result
+    return before is not effect.after.result or before is Result.UNDECIDED
 
 
 def _proposed(proposed: AclBinding, replaced: Sequence[AclBinding], extra: Sequence[Effect]) -> str:
@@ -585,17 +617,35 @@ def _proposed(proposed: AclBinding, replaced: Sequence[AclBinding], extra: Seque
     if not extra:
         later = ", and the operations that a later Kafka adds" if proposed.operation is Operation.ALL else ""
         return f"{start}: exactly the same access{later}."
-    exact = sorted({effect.names_text for effect in extra if effect.resource_name is not None})
-    open_ended = sorted({effect.names_text for effect in extra if effect.resource_name is None})
-    verb = "refuse" if proposed.is_deny else "allow"
+    proposed_verb = _REFUSE if proposed.is_deny else _ALLOW
+    by_verb: dict[str, list[Effect]] = {_ALLOW: [], _REFUSE: [], _END_THE_DEFAULT: []}
+    for effect in extra:
+        by_verb[_verb(effect) or proposed_verb].append(effect)
+    also = [verb.format(_names(found, proposed)) for verb, found in by_verb.items() if found]
+    return f"{start}: it would also {', and '.join(also)}."
+
+
+def _verb(effect: Effect) -> str | None:
+    """Return what a proposal does where one effect is, None where that hangs on something."""
+    before, after = effect.before, effect.after
+    if before is None or before.result is after.result or after.result is Result.UNDECIDED:
+        return None
+    if after.basis is Basis.NO_ALLOW_ACL and before.basis is Basis.DEFAULT_ALLOW:
+        return _END_THE_DEFAULT
+    return _ALLOW if after.result is Result.ALLOWED else _REFUSE
+
+
+def _names(effects: Sequence[Effect], proposed: AclBinding) -> str:
+    """Return the names of effects in words."""
+    exact = sorted({effect.names_text for effect in effects if effect.resource_name is not None})
     also: list[str] = []
     if exact:
         shown = ", ".join(map(name_text, exact[:NAMES_SPELLED]))
         more = f" and {len(exact) - NAMES_SPELLED:,} more" if len(exact) > NAMES_SPELLED else ""
         also.append(f"{shown}{more}")
-    if open_ended:
+    if any(effect.resource_name is None for effect in effects):
         also.append(f"every name made later that begins with {proposed.resource_name!a}")
-    return f"{start}: it would also {verb} {' and '.join(also)}."
+    return " and ".join(also)
 
 
 def _grouped(index: AclIndex, field: str) -> Iterator[tuple[AclBinding, list[AclBinding]]]:

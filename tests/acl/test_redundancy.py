@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from aclweb.acl import redundancy
+from aclweb.acl.authorizer import Basis, Result
 from aclweb.acl.cli import main
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import (
@@ -360,6 +361,48 @@ def test_a_prefix_in_place_of_names_tells_what_else_it_would_allow():
     assert {e.names_text for e in proposal.extra if e.resource_name is not None} == {"orders.us"}
     assert {e.names_text for e in proposal.extra if e.resource_name is None} == {"orders."}
     assert "orders.us and every name made later that begins with 'orders.'." in proposal.sentence
+
+
+def test_a_prefix_beside_acls_for_others_is_told_as_refused_by_them_and_not_by_the_default():
+    bindings = [allow("User:bob", "READ", f"orders.{country}") for country in ("cz", "de", "nl")]
+    other = allow("User:eve", "READ", "orders.", pattern="PREFIXED")
+    there = allow("User:eve", "WRITE", "orders.us")
+
+    (proposal,) = consolidations(AclIndex([*bindings, other, there]), names=Names(topics=("orders.us",)))
+
+    before = {
+        effect.names_text: (effect.before.basis, effect.before.determining) for effect in proposal.extra
+    }
+    assert before == {
+        "orders.us": (Basis.NO_ALLOW_ACL, (there,)),
+        "orders.": (Basis.NO_ALLOW_ACL, (other,)),
+    }
+
+
+def test_a_prefix_where_everyone_is_allowed_by_default_is_said_to_shut_others_out_and_not_to_allow():
+    bindings = [allow("User:bob", "READ", f"orders.{country}") for country in ("cz", "de", "nl")]
+    names = Names(topics=("orders.us",))
+
+    (proposal,) = consolidations(AclIndex(bindings), Rules(allow_everyone=True), names)
+
+    assert {(e.before.result, e.after.result) for e in proposal.extra} == {(Result.ALLOWED, Result.DENIED)}
+    assert proposal.sentence.endswith(
+        "it would also shut out all whom no ACL allows from orders.us and every name made later that begins "
+        "with 'orders.'."
+    )
+
+
+def test_what_a_prefix_allows_from_outside_the_ranges_of_other_acls_is_told_too():
+    bindings = [allow("User:bob", "WRITE", f"orders.{country}") for country in ("cz", "de", "nl")]
+    refusal = deny("User:bob", "DESCRIBE", "orders.us", host="10.0.0.0/24")
+
+    (proposal,) = consolidations(AclIndex([*bindings, refusal]), names=Names(topics=("orders.us",)))
+
+    elsewhere = [e for e in proposal.extra if e.names_text == "orders.us" and e.host == "*"]
+    assert {(e.principal, e.operation) for e in elsewhere} == {
+        ("User:bob", Operation.WRITE),
+        ("User:bob", Operation.DESCRIBE),
+    }
 
 
 def test_proposals_that_are_not_worked_out_are_counted(monkeypatch):
