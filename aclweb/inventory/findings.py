@@ -204,7 +204,8 @@ def findings(here: InForce) -> Findings | None:
     if found is None:
         found = searching.begin(cluster, here.revision)
         _start(cluster, here)
-        found.refresh_from_db()
+        # Whatever newer was looked through meanwhile has forgotten this search; whoever asks again finds that one.
+        found = Search.objects.select_related("revision").filter(pk=found.pk).first() or found
     elif _is_waited_for(found):
         rung = Search.objects.filter(pk=found.pk, rung_at=found.rung_at).update(rung_at=timezone.now())
         if rung:

@@ -121,6 +121,18 @@ def test_what_was_overtaken_by_a_newer_reading_is_not_kept(read, monkeypatch):
     assert ("implied", IMPLIED) in found(read)
 
 
+def test_who_asks_while_a_newer_reading_is_looked_through_waits_for_it(cluster):
+    sync(cluster, client=Answers([IMPLIED]))
+    stale = current.in_force(cluster)
+    sync(cluster, client=Answers([WIDE, IMPLIED]))
+
+    told = findings.findings(stale)
+
+    assert not told.is_done
+    assert not told.problem
+    assert ("implied", IMPLIED) in found(cluster)
+
+
 def test_findings_of_older_revisions_are_deleted(read):
     searching.search(read, owner="first")
     sync(read, client=Answers([IMPLIED]))
