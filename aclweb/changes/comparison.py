@@ -38,13 +38,14 @@ class Side:
     """One of the two: a cluster now or as it was, with a change or a draft written to it or without.
 
     moment: the one of the past that `here` is about; None for now. draft: what nobody has
-    saved, and what sentences call it.
+    saved, and what sentences call it. new_topics: names that count as if they existed.
     """
 
     here: InForce
     moment: Moment | None = None
     change: Change | None = None
     draft: tuple[str, Delta] | None = None
+    new_topics: tuple[str, ...] = ()
 
     @cached_property
     def index(self) -> AclIndex:
@@ -65,7 +66,8 @@ class Side:
         """What the answer hangs on at this side."""
         revision = self.here.revision
         read = (revision.pk, revision.read_at, revision.digest) if revision is not None else ()
-        return (read, self._delta and (self._delta.add, self._delta.remove), self.here.rules)
+        delta = self._delta and (self._delta.add, self._delta.remove)
+        return (read, delta, self.here.rules, self.new_topics)
 
     @cached_property
     def _delta(self) -> Delta | None:
@@ -276,13 +278,14 @@ def _delta(left: Side, right: Side) -> Delta:
 
 
 def _names(left: Side, right: Side) -> Names:
-    """Return the names that exist on either side."""
+    """Return the names that exist on either side, and those that count as if they did."""
 
-    def both(kind: ResourceType) -> tuple[str, ...]:
+    def both(kind: ResourceType, more: tuple[str, ...] = ()) -> tuple[str, ...]:
         first, second = (side.here.holdings.names[kind] for side in (left, right))
-        return first if first is second else tuple(dict.fromkeys((*first, *second)))
+        return first if first is second and not more else tuple(dict.fromkeys((*first, *second, *more)))
 
-    return Names(topics=both(ResourceType.TOPIC), groups=both(ResourceType.GROUP))
+    fresh = (*left.new_topics, *right.new_topics)
+    return Names(topics=both(ResourceType.TOPIC, fresh), groups=both(ResourceType.GROUP))
 
 
 def _work(left: Side, right: Side, delta: Delta, rules: tuple[Rules, Rules]) -> int:

@@ -48,7 +48,7 @@ class CompareForm(forms.Form):
         for name in ("at", "other_at"):
             self.fields[name].widget.attrs |= {
                 "class": "form-control",
-                "placeholder": "now, a revision or a day",
+                "placeholder": "now",
                 "autocomplete": "off",
             }
         for name in ("change", "other_change"):

@@ -75,12 +75,14 @@ class Draft:
     """An edit as far as it is understood.
 
     faults: what was left out of it. warnings: what a pasted command does without saying so.
+    is_unread: whether something was pasted of which nothing could be read.
     """
 
     lines: tuple[Line, ...] = ()
     new_topics: tuple[str, ...] = ()
     faults: tuple[Fault, ...] = ()
     warnings: tuple[str, ...] = ()
+    is_unread: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -239,12 +241,14 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
     dropped = set(data.getlist("drop"))
     lines = [line for place, line in enumerate(lines) if str(place) not in dropped]
     text = str(data.get("paste", ""))
+    is_unread = False
     # Not while a line is taken out: if it was pasted, it would come back at once.
     if text.strip() and not dropped:
         pasted = read_pasted(text, in_force)
         lines += [Line(op, binding) for op, binding in pasted.lines]
         faults += map(Fault, pasted.errors)
         warnings += pasted.warnings
+        is_unread = bool(pasted.errors) and not pasted.lines
     if len(lines) > MOST_LINES:
         faults.append(
             Fault(
@@ -262,6 +266,7 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
         new_topics=topics,
         faults=(*faults, *map(Fault, wrong)),
         warnings=tuple(warnings),
+        is_unread=is_unread,
     )
 
 

@@ -32,6 +32,9 @@ _COMMAND = re.compile(
 # The first line of an edit, as a what-if on the command line reads it: an ACL with one more key.
 _EDIT = re.compile(r'^\s*\{.*"op"\s*:')
 
+# Advice that only the command line can follow.
+_OPTION = ", or name the format with --format"
+
 
 @dataclass
 class Pasted:
@@ -68,7 +71,7 @@ def read_pasted(text: str, in_force: InForce) -> Pasted:
         else:
             found.lines = [("add", binding) for binding in read_acls(whole, source="pasted text")]
     except NotationError as error:
-        found.errors += error.messages
+        found.errors += [message.replace(_OPTION, "") for message in error.messages]
     return found
 
 

@@ -70,14 +70,61 @@ def test_an_edit_as_json_lines_removes_too(address, browser):
 def test_what_cannot_be_read_is_told_beside_its_draft_and_stays_in_the_form(address, browser):
     wrong = f"{EXACT}\n{TOOL} --add --allow-principal eli --operation Read --topic stock"
 
-    page = browser.post(address, {"first": wrong, "second": "no notation at all"})
+    page = browser.post(address, {"first": wrong, "second": f"{PREFIX}\n{TOOL} --no-such-thing"})
 
     assert [bool(side["draft"].faults) for side in page.context["sides"]] == [True, True]
     assert wrong in text(page)
-    assert "no notation at all</textarea>" in text(page)
+    assert f"{TOOL} --no-such-thing</textarea>" in text(page)
     assert "Left out of the second draft" in text(page)
-    assert page.context["comparison"].impact["loses"]
+    assert page.context["comparison"].impact["gains"]
     assert "leaves out the lines that could not be read" in text(page)
+
+
+@pytest.mark.parametrize("side", ["first", "second"])
+def test_a_draft_of_which_nothing_can_be_read_is_compared_with_nothing(address, browser, side):
+    page = browser.post(address, {"first": EXACT, "second": PREFIX, side: "no notation at all"})
+
+    assert "comparison" not in page.context
+    assert "no notation at all</textarea>" in text(page)
+    assert f"Left out of the {side} draft" in text(page)
+    assert f"Nothing could be read of the {side} draft" in text(page)
+    assert "Nobody's access differs" not in text(page)
+    assert "begin with an ACL in JSON" in text(page)
+    assert "--format" not in text(page)
+
+
+def test_a_draft_that_only_asks_for_what_is_so_already_is_compared_all_the_same(address, browser):
+    gone = write_delta(Delta(remove=(allow("User:eli", "READ", "never"),)))
+
+    page = browser.post(address, {"first": gone, "second": EXACT})
+
+    assert page.context["sides"][0]["draft"].faults
+    assert gains(page) == {("User:eli", "orders.eu")}
+
+
+def test_a_topic_that_does_not_exist_yet_counts_as_if_both_drafts_had_it(address, browser, cluster):
+    whatif = browser.post(f"/c/{cluster.slug}/what-if/", {"paste": PREFIX, "new_topic": "orders.new"})
+    lines = [line.as_text() for line in whatif.context["draft"].lines]
+    handed = text(whatif).partition(f'action="{address}"')[2].partition("</form>")[0]
+
+    from_whatif = browser.post(address, {"line": lines, "new_topic": "orders.new"})
+    compared = browser.post(
+        address, {"first": EXACT, "second": PREFIX, "show": "gains", "new_topic": ["orders.new", ""]}
+    )
+    without = browser.post(address, {"first": EXACT, "second": PREFIX, "show": "gains"})
+    again = browser.get(compared["HX-Push-Url"])
+
+    assert 'name="new_topic" value="orders.new"' in handed
+    assert 'name="new_topic" value="orders.new"' in text(from_whatif)
+    assert gains(compared) == gains(again) == gains(without) | {("User:eli", "orders.new")}
+
+
+def test_a_new_topic_that_can_never_be_made_is_told_and_stays_in_the_form(address, browser):
+    page = browser.post(address, {"first": EXACT, "second": PREFIX, "new_topic": "no topic"})
+
+    assert "'no topic' cannot be a topic's name" in text(page)
+    assert 'value="no topic"' in text(page)
+    assert page.context["comparison"].impact["gains"]
 
 
 def test_one_draft_alone_is_read_and_waits_for_the_other(address, browser):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -315,3 +316,17 @@ def test_what_other_acls_would_allow_is_shown_with_the_acls_of_before_and_after(
     assert (row.before.bindings, row.after.bindings) == ((IN_FORCE,), (prefix,))
     table = page.content.decode().partition('<table class="table delta"')[2].partition("</table>")[0]
     assert table.count('class="binding"') == 2
+
+
+def test_a_difference_says_of_what_kind_its_resource_is_where_it_is_no_topic(address, ada_browser):
+    rules = [
+        allow("User:cat", "READ", "billing", resource_type="GROUP"),
+        allow("User:cat", "DESCRIBE", "kafka-cluster", resource_type="CLUSTER"),
+        allow("User:cat", "READ", "stock"),
+    ]
+
+    page = ada_browser.post(address, {"line": [line(rule) for rule in rules], "show": "gains"})
+
+    table = page.content.decode().partition('<table class="table delta"')[2].partition("</table>")[0]
+    cells = [re.sub("<[^>]+>", "", cell) for cell in re.findall('delta-resource">(.*?)</td>', table)]
+    assert sorted(cells) == ["group billing", "stock", "the cluster"]

@@ -1,7 +1,7 @@
 """How do two drafts that nobody has saved differ in the access they would give?
 
 Both are texts in the form, read as a what-if reads what is pasted; so nothing that was typed
-is lost, and nothing is saved.
+is lost, and nothing is saved. Topics that do not exist yet count as if both drafts had them.
 """
 
 from __future__ import annotations
@@ -40,6 +40,9 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     if "line" in data:  # from a what-if, which holds its draft in lines
         texts["first"] = write_delta(read_draft(data, here).delta)
     drafts = [_read(texts[name], here) for name, _ in SIDES]
+    asked_topics = [name for name in data.getlist("new_topic") if name.strip()]
+    fresh = read_draft(_form(new_topic=asked_topics), here)
+    unread = [words for (_, words), draft in zip(SIDES, drafts, strict=True) if draft.is_unread]
     context: dict[str, Any] = {
         "cluster": cluster,
         "in_force": here,
@@ -47,27 +50,37 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
             {"name": name, "words": words, "text": texts[name], "draft": draft}
             for (name, words), draft in zip(SIDES, drafts, strict=True)
         ],
+        "asked_topics": asked_topics,
+        "fresh": fresh,
+        "unread": " and ".join(unread),
     }
-    if here.revision is not None and all(text.strip() for text in texts.values()):
+    if here.revision is not None and all(text.strip() for text in texts.values()) and not unread:
         first, second = (
-            Side(here, draft=(words, draft.delta)) for (_, words), draft in zip(SIDES, drafts, strict=True)
+            Side(here, draft=(words, draft.delta), new_topics=fresh.new_topics)
+            for (_, words), draft in zip(SIDES, drafts, strict=True)
         )
         context |= differences(data, compare(first, second))
         context["is_cut"] = any(draft.faults for draft in drafts)
     page = render_page(request, "drafts/detail.html", "drafts/_drafts.html", context, section="compare")
-    link = _link(cluster, texts, data)
+    link = _link(cluster, texts, asked_topics, data)
     if request.method == "POST" and len(link) <= LONGEST_LINK:
         page["HX-Push-Url"] = link
     return page
 
 
 def _read(text: str, here: InForce) -> Draft:
-    pasted = QueryDict(mutable=True)
-    pasted["paste"] = text
-    return read_draft(pasted, here)
+    return read_draft(_form(paste=[text]), here)
 
 
-def _link(cluster: Cluster, texts: dict[str, str], data: QueryDict) -> str:
+def _form(**fields: list[str]) -> QueryDict:
+    form = QueryDict(mutable=True)
+    for name, values in fields.items():
+        form.setlist(name, values)
+    return form
+
+
+def _link(cluster: Cluster, texts: dict[str, str], new_topics: list[str], data: QueryDict) -> str:
     """Return the address that shows this comparison again."""
     fields = {name: data[name] for name in ("show", "principal", "name", "page") if data.get(name)}
-    return f"{reverse('compare-drafts', args=[cluster.slug])}?{urlencode({**texts, **fields})}"
+    asked = {**texts, **({"new_topic": new_topics} if new_topics else {}), **fields}
+    return f"{reverse('compare-drafts', args=[cluster.slug])}?{urlencode(asked, doseq=True)}"
