@@ -123,7 +123,8 @@ class Compiler:
 
     def _patterns(self, binding: AclBinding) -> tuple[list[tuple[PatternType, str]], list[str]]:
         kind, name = binding.resource_type, binding.resource_name
-        if binding.pattern_type is not PatternType.GLOB:
+        is_wildcard = binding.pattern_type is PatternType.LITERAL and name == WILDCARD
+        if binding.pattern_type is not PatternType.GLOB and not (is_wildcard and kind in _STARRED):
             return [(binding.pattern_type, name)], []
         shape = glob_shape(name)
         known = self._names.get(kind)

@@ -147,10 +147,6 @@ def test_what_is_compiled_grants_the_same_on_what_exists_and_knows_no_globs() ->
             *((ResourceType.TOPIC, name) for name in names.topics),
             *((ResourceType.GROUP, name) for name in names.groups),
         ]:
-            literal_star = any(b.pattern.is_wildcard and b.resource_type is kind for b in bindings)
-            if literal_star and name.startswith("*"):
-                # Such an ACL, which is no glob, means something else to KRaft's authorizer.
-                continue
             for principal in rng.sample(PRINCIPALS, 3):
                 asked = AccessRequest(principal, rng.choice(HOSTS), rng.choice(OPERATIONS[kind]), kind, name)
                 before = reference.allows(asked, bindings, GLOB)
@@ -217,6 +213,9 @@ def test_groups_with_an_asterisk_are_named_apart_and_never_by_the_wildcard() -> 
     every = Compiler(NAMES).compile(allow("User:a", "READ", "*", pattern="GLOB", resource_type="GROUP"))
     assert {b.resource_name for b in every.acls} == {"*", "*team"}
     assert not every.exact
+    wildcard = Compiler(NAMES).compile(deny("User:a", "READ", "*", resource_type="GROUP"))
+    assert ({b.resource_name for b in wildcard.acls}, wildcard.exact) == ({"*", "*team"}, False)
+    assert Compiler(NAMES).compile(deny("User:a", "READ", "*")).exact
     short = Compiler(NAMES).compile(allow("User:a", "READ", "?", pattern="GLOB", resource_type="GROUP"))
     assert short.acls == ()
     assert any("single asterisk" in remark for remark in short.remarks)
