@@ -33,10 +33,10 @@ python -m aclweb.acl needs consume --acls acls.txt \\
 ```
 
 An action is one of the client actions below, or a call of the protocol by its name, in any
-spelling, or by its key. With `--acls` each call is decided, for every topic, group and
-transactional id that is given (each option may be repeated); the first call that fails is marked,
-because its error is what the client sees, and the smallest set of ACLs that would let the action
-through is proposed. `--json` prints all of it, an object for each action.
+spelling, or by its key; `produce` is the action, and `PRODUCE` the call. With `--acls` each call is
+decided, for every topic, group and transactional id that is given (each option may be repeated);
+the first call that fails is marked, because its error is what the client sees, and the smallest
+set of ACLs that would let the action through is proposed. `--json` prints all of it, an object for each action.
 
 Where several rights are joined by *or*, any one of them is enough; the broker tries them in this
 order. Everything is about the newest Kafka unless a version is named; `--kafka-version` and

@@ -163,11 +163,13 @@ class Assessment:
 
 
 def find_action(text: str) -> ClientAction:
-    """Return the client action or the call of this name; raise AclError with close matches if there is none."""
-    action = ACTIONS.get(text.lower().replace("_", "-"))
-    if action is not None:
+    """Return the client action or the call of this name; raise AclError with close matches if there is none.
+
+    Where an action and a call have one name, in capital letters it is the call: produce, PRODUCE.
+    """
+    action, api = ACTIONS.get(text.lower().replace("_", "-")), find_api(text)
+    if action is not None and (api is None or text != api.name):
         return action
-    api = find_api(text)
     if api is not None:
         return action_of(api)
     near = _near(text)

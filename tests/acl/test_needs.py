@@ -69,6 +69,11 @@ def bobs(operation: str, kind: str, name: str, pattern: str = "LITERAL") -> AclB
 # What it takes.
 
 
+def test_a_name_that_an_action_and_a_call_have_is_the_call_in_capital_letters() -> None:
+    assert find_action("PRODUCE") == find_action("0") != find_action("produce")
+    assert find_action("Produce") == find_action("produce")
+
+
 def test_producing_takes_write_on_the_topic_and_nothing_else():
     assert needed("produce", topic="orders") == {bobs("WRITE", "TOPIC", "orders")}
 
