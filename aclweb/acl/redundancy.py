@@ -571,8 +571,8 @@ class _Comparison:
         )
         impact = simulate(delta, AclIndex(near), names, self._rules)
         if proposed.host != replaced[0].host:
-            # The joined range holds the same addresses, which the what-if tries at its edges. That
-            # it also has cells for the texts of ranges, which are no client's address, is no difference.
+            # The joined range holds the same addresses, which the what-if tries at its edges. Its own
+            # cell is for those that lie in none of its parts, and there are none.
             return tuple(effect for effect in (*impact.gains, *impact.loses) if is_address(effect.host))
         # What hangs on an address alone was tried at the edges of every range; outside of all of them
         # the answers that are shown hold.

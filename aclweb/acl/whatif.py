@@ -73,8 +73,9 @@ class Effect:
     """One difference; it holds for every cell that it covers.
 
     principal, host: a text, or `*` for everyone and anywhere, less `except_principals` and
-    `except_hosts`. names_kind, names_text: as `kind` and `text` of a `Spot`; only EXACT has a
-    `resource_name`. before: None for a new name. cells: how many it covers.
+    `except_hosts`; a range is for those of its addresses that nobody names. names_kind,
+    names_text: as `kind` and `text` of a `Spot`; only EXACT has a `resource_name`. before: None
+    for a new name. cells: how many it covers.
     """
 
     principal: str
@@ -684,14 +685,19 @@ class _Simulation:
         ranges = sorted(host for host in hosts if self._is_range(host))
         for text in ranges:
             hosts |= self._inside(text)
+        other = universe.other_address
         columns = {
             host: (
+                before.reading_inside(old, host, other),
+                after.reading_inside(new, host, other),
+            )
+            if self._stands_for_its_addresses(host)
+            else (
                 before.reading_at(old, universe.address(host)),
                 after.reading_at(new, universe.address(host)),
             )
             for host in hosts
         }
-        other = universe.other_address
         outside = (before.reading_outside(old, other), after.reading_outside(new, other))
         inside = [
             (before.reading_inside(old, text, other), after.reading_inside(new, text, other))
@@ -791,10 +797,27 @@ class _Simulation:
         reads_ranges = self.rules.cidr_hosts or self.after_rules.cidr_hosts
         return reads_ranges and "/" in host and read_range(host) is not None
 
+    def _stands_for_its_addresses(self, host: str) -> bool:
+        """Whether a named host is a range in both worlds; its cell is for its addresses that nobody names.
+
+        Elsewhere its cell is for its text, which comes to life, or dies, with a change of rules.
+        """
+        return (
+            self.rules.cidr_hosts
+            and self.after_rules.cidr_hosts
+            and not self.universe.has_globs
+            and self._is_range(host)
+        )
+
     def _inside(self, range_text: str) -> set[str]:
         """Return the named hosts that lie in a range."""
         if range_text not in self._hosts_inside:
-            self._hosts_inside[range_text] = {h for h in self.universe.hosts if in_range(range_text, h)}
+            self._hosts_inside[range_text] = {
+                host
+                for host in self.universe.hosts
+                if in_range(range_text, host)
+                or (self._stands_for_its_addresses(host) and _contains(range_text, host))
+            }
         return self._hosts_inside[range_text]
 
     @cached_property

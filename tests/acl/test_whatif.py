@@ -5,12 +5,15 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import dataclass, replace
+from ipaddress import ip_network
+from itertools import islice
 
 import pytest
 
+from aclweb.acl.addresses import as_java_prints
 from aclweb.acl.authorizer import Basis, Result
 from aclweb.acl.delta import Delta
-from aclweb.acl.hosts import in_range
+from aclweb.acl.hosts import in_range, read_range
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import AccessRequest, AclBinding, Operation, PatternType, ResourceType, split_principal
 from aclweb.acl.profiles import OPERATIONS, Rules, operations_of
@@ -216,6 +219,7 @@ def check_case(case: Case, seen: Counter[str]) -> None:
     principals = [*sorted(case.principals), "Other:nobody-names-me"]
     somewhere_else = ["172.16.0.1", "2001:db8:0:0:0:0:0:9", "10.0.0.14"]
     hosts = [*sorted(case.hosts), *(host for host in somewhere_else if host not in case.hosts)]
+    addresses = {host: address for host in hosts if (address := address_from(case, host)) is not None}
     cells = covered = 0
     for resource_type in OPERATIONS:
         operations = {
@@ -229,11 +233,11 @@ def check_case(case: Case, seen: Counter[str]) -> None:
                 covered += sum(effect.cells for _, effect in effects)
                 for name in names if effects else names[:2]:
                     for principal in principals:
-                        for host in hosts:
-                            request = AccessRequest(principal, host, operation, resource_type, name)
+                        for host, address in addresses.items():
+                            request = AccessRequest(principal, address, operation, resource_type, name)
                             found = [pair for pair in effects if holds_for(pair[1], principal, host)]
                             expected = expected_change(case, request)
-                            check_cell(case, request, found, expected)
+                            check_cell(case, request, host, found, expected)
                             seen[expected or "unchanged"] += 1
     assert not places, "an effect stands for a class of names that does not exist"
     assert impact.unchanged == cells - covered
@@ -241,15 +245,38 @@ def check_case(case: Case, seen: Counter[str]) -> None:
     assert_cells_are_counted(case, impact)
 
 
+def address_from(case: Case, host: str) -> str | None:
+    """Return what stands for a host: itself, and for a range an address that nobody names; None if it has none."""
+    if read_range(host) is None or not (case.before.rules.cidr_hosts and case.after.rules.cidr_hosts):
+        return host
+    network = ip_network(host, strict=False)
+    narrower = {
+        other
+        for other in case.hosts
+        if read_range(other) is not None
+        and ip_network(other, strict=False).version == network.version
+        and ip_network(other, strict=False).prefixlen > network.prefixlen
+    }
+    inside = (as_java_prints(str(address)) for address in islice(network, 300))
+    unnamed = (
+        address
+        for address in inside
+        if in_range(host, address)
+        and address not in case.hosts
+        and not any(in_range(other, address) for other in narrower)
+    )
+    return next(unnamed, None)
+
+
 def check_cell(
-    case: Case, request: AccessRequest, found: list[tuple[str, Effect]], expected: str | None
+    case: Case, request: AccessRequest, host: str, found: list[tuple[str, Effect]], expected: str | None
 ) -> None:
     if not found:
-        assert expected is None or is_told_at_a_range(case, request, expected), (request, expected)
+        assert expected is None or is_told_at_a_range(case, request, host, expected), (request, expected)
         return
     [(change, effect)] = found
     if change == "depends":
-        assert request.host not in case.hosts
+        assert host not in case.hosts
         assert effect.reason
         return
     assert change == expected, (request, effect)
@@ -257,11 +284,11 @@ def check_cell(
     check_side(effect, request, case.after, before=False)
 
 
-def is_told_at_a_range(case: Case, request: AccessRequest, expected: str) -> bool:
+def is_told_at_a_range(case: Case, request: AccessRequest, host: str, expected: str) -> bool:
     """Whether other ACLs for a range go on to allow what is asked from an address that nobody names."""
-    ranges = {host for host in case.hosts if "/" in host and in_range(host, request.host)}
+    ranges = {own for own in case.hosts if "/" in own and in_range(own, request.host)}
     bases = {reference.answer(request, world.bindings, world.rules)[1] for world in (case.before, case.after)}
-    return expected == "recovered" and request.host not in case.hosts and bool(ranges) and len(bases) == 1
+    return expected == "recovered" and host not in case.hosts and bool(ranges) and len(bases) == 1
 
 
 def assert_cells_are_counted(case: Case, impact: Impact) -> None:
@@ -440,6 +467,19 @@ def test_access_from_a_range_by_another_acl_is_recovered_there_and_depends_on_no
     assert not on_the_name
     assert {e.host for e in kept.recovered if e.resource_name == "orders"} == {"10.0.0.0/8"}
     assert [effect for effect in widened.depends if effect.resource_name == "orders"]
+
+
+def test_a_range_that_takes_the_place_of_a_narrower_or_wider_one_takes_nothing_where_both_hold() -> None:
+    wide, narrow = (allow("User:bob", "READ", "orders", host=host) for host in ("10.0.0.0/8", "10.1.0.0/16"))
+    names = Names(topics=("orders",), hosts=("10.1.2.3",))
+
+    widened = simulate(Delta(add=(wide,), remove=(narrow,)), AclIndex([narrow]), names)
+    narrowed = simulate(Delta(add=(narrow,), remove=(wide,)), AclIndex([wide]), names)
+
+    assert ({e.host for e in widened.gains}, widened.loses) == ({"10.0.0.0/8"}, ())
+    assert (narrowed.gains, {e.host for e in narrowed.loses}) == ((), {"10.0.0.0/8"})
+    both = {"10.1.0.0/16", "10.1.2.3"}
+    assert {e.host for e in widened.recovered} == {e.host for e in narrowed.recovered} == both
 
 
 def test_before_ranges_existed_a_range_is_text_and_the_edit_says_so() -> None:
