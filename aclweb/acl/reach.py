@@ -79,7 +79,7 @@ def why_no_resource(binding: AclBinding) -> str | None:
         reached = name == CLUSTER_NAME if literal else CLUSTER_NAME.startswith(name)
         return None if reached else f"the only cluster that requests name is {CLUSTER_NAME!r}"
     if binding.resource_type is ResourceType.USER and literal and split_principal(name) is None:
-        return f"requests name users with their type, as in 'User:{name}'"
+        return f"requests name users with their type, as in {f'User:{name}'!r}"
     if binding.resource_type is ResourceType.TOPIC:
         if literal:
             return why_no_topic(name)
@@ -111,7 +111,7 @@ def _why_no_match(binding: AclBinding) -> str | None:
         and shape.exact is not None
         and split_principal(shape.exact) is None
     ):
-        return f"requests name users with their type, as in 'User:{shape.exact}'"
+        return f"requests name users with their type, as in {f'User:{shape.exact}'!r}"
     if binding.resource_type is ResourceType.TOPIC:
         if shape.shortest > 249:
             return _TOO_LONG

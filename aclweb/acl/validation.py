@@ -119,7 +119,11 @@ class Refusal:
     def in_kafkas_words(self) -> str:
         """Name, code and text on one line, as `INVALID_REQUEST (42): Invalid empty resource name`."""
         code = "" if self.code is None else f" ({self.code})"
-        return f"{self.error.name}{code}" + ("" if self.text is None else f": {self.text}")
+        if self.text is None:
+            return f"{self.error.name}{code}"
+        # Kafka's text repeats what was sent, which may hold an end of line and what drives a terminal.
+        seen = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in self.text)
+        return f"{self.error.name}{code}: {seen}"
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -333,6 +337,12 @@ def _has_code_zero(seen: Seen) -> bool:
     return 0 in seen.item.codes
 
 
+def _lacks_a_name(seen: Seen) -> bool:
+    # The proposal says LITERAL * as the empty GLOB: that one covers everything.
+    is_glob = seen.target.rules.has_globs and seen.item.pattern_type == PatternType.GLOB.value
+    return not seen.name and not is_glob
+
+
 def _searches(seen: Seen) -> bool:
     return "ANY" in seen.words or seen.pattern_type == "MATCH"
 
@@ -442,7 +452,7 @@ CREATION_RULES: tuple[Rule, ...] = (
     Rule(
         Layer.BROKER,
         "an empty name",
-        lambda seen: not seen.name,
+        _lacks_a_name,
         INVALID_REQUEST,
         _always("Invalid empty resource name"),
         _always("The resource name is empty; give a name, or * for all."),

@@ -255,3 +255,21 @@ def test_the_command_prints_one_finding_a_line_and_fails_when_told_to(capsysbina
     assert main(["lint", "--acls", str(path), "--fail-on", "error"]) == 0
     assert main(["lint", "--acls", str(path), "--fail-on", "warning"]) == 1
     assert main(["lint", "--acls", str(path), "--fail-on", "info"]) == 1
+
+
+@pytest.mark.parametrize("letter", ["\x1b", "\n", "\u202e", "\x00"])
+@pytest.mark.parametrize("kind", ["TOPIC", "USER"])
+def test_no_sentence_holds_a_character_that_drives_a_terminal_or_ends_a_line(letter, kind):
+    odd = allow(f"a{letter}b", "DESCRIBE_TOKENS", f"a{letter}b", resource_type=kind, host=f"a{letter}b")
+
+    findings = list(lint_all(AclIndex([odd]), Rules()))
+
+    assert {finding.rule for finding in findings} >= {"refused-by-kafka", "invisible-character"}
+    assert all(finding.sentence.isprintable() for finding in findings)
+
+
+def test_the_empty_glob_is_no_empty_name():
+    every, nothing = allow("User:bob", "WRITE", "", pattern="GLOB"), allow("User:bob", "WRITE", "")
+
+    assert not list(lint_all(AclIndex([every]), Rules("glob")))
+    assert "refused-by-kafka" in {finding.rule for finding in lint_all(AclIndex([nothing]), Rules("glob"))}
