@@ -45,6 +45,14 @@ _MAPPING = {
     "names": "subject=O = Nordhavn, OU = risk, CN = fraud-detector\nCN=kafka-broker,OU=platform,O=Nordhavn",
 }
 
+_DRAFTS = {
+    "first": "kafka-acls --bootstrap-server broker:9092 --add --allow-principal User:ledger-svc \\\n"
+    "  --operation Read --topic payments.orders.v1",
+    "second": "kafka-acls --bootstrap-server broker:9092 --add --allow-principal User:ledger-svc \\\n"
+    "  --operation Read --topic payments. --resource-pattern-type prefixed",
+    "new_topic": "payments.refunds.v2",
+}
+
 
 def pages(cluster: str) -> Mapping[str, str]:
     """Return the pages to take, by the name of their picture; they show the demo's clusters."""
@@ -84,8 +92,10 @@ def pages(cluster: str) -> Mapping[str, str]:
         "acls-affects": f"{there}/acls/?resource_type=TOPIC&name=payments.orders.v1&match=affects",
         "search": f"{there}/search/?q=payments",
         "what-if": f"{there}/what-if/?{urlencode({'add': json.dumps(_RULE)})}",
+        "drafts": f"{there}/compare/drafts/?{urlencode(_DRAFTS)}",
         "changes": "/changes/?tab=all",
         "insights": f"{there}/insights/",
+        "findings": f"{there}/findings/?text=payments",
         "events": "/events/",
     }
 

@@ -189,3 +189,13 @@ def test_a_cluster_that_was_never_read_says_so(cluster, browser):
 
     assert page.status_code == 200
     assert "Cannot tell yet" in text(page)
+
+
+def test_the_page_needs_few_queries_however_long_the_drafts_are(
+    address, browser, django_assert_max_num_queries
+):
+    longer = write_delta(Delta(add=tuple(allow(f"User:u{number}", "READ", "stock") for number in range(50))))
+    for first in (EXACT, longer):
+        with django_assert_max_num_queries(10):
+            page = browser.post(address, {"first": first, "second": PREFIX})
+        assert page.context["comparison"].impact

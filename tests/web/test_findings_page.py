@@ -240,3 +240,29 @@ def test_a_page_of_many_findings_reads_only_its_own(address, browser, monkeypatc
 
     assert page.context["page"].total > 4
     assert len(read) == 2
+
+
+# What can go is read a second time, for the draft that removes it.
+@pytest.mark.parametrize(("show", "most"), [("", 10), ("can-go", 11), ("fewer", 10)])
+def test_every_part_needs_few_queries_and_works_nothing_out(
+    address, browser, monkeypatch, django_assert_max_num_queries, show, most
+):
+    browser.get(address)
+    monkeypatch.setattr(
+        searching, "look_through", lambda *_, **__: pytest.fail("A page looked for findings.")
+    )
+
+    with django_assert_max_num_queries(most):
+        page = browser.get(address, {"show": show})
+
+    assert page.context["page"].total
+
+
+def test_whoever_waits_needs_few_queries(address, browser, monkeypatch, django_assert_max_num_queries):
+    monkeypatch.setattr(findings, "AT_ONCE", 1)
+    browser.get(address)
+
+    with django_assert_max_num_queries(10):
+        page = browser.get(address)
+
+    assert b"Being worked out since" in page.content
