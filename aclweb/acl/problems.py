@@ -62,6 +62,11 @@ class Problems:
             raise NotationError(*self.messages)
 
 
+def visible(text: str) -> str:
+    """Return a text with an escape for each character that one cannot see, ends of lines among them."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
 def shown(value: object) -> str:
     """Return `value` as a person wrote it, on one line, cut when long."""
     text = repr(value) if isinstance(value, str) else json.dumps(value, default=repr)

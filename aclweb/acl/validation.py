@@ -32,7 +32,7 @@ from aclweb.acl.model import (
     ResourceType,
     split_principal,
 )
-from aclweb.acl.problems import shown
+from aclweb.acl.problems import shown, visible
 from aclweb.acl.profiles import VERSIONS, Rules
 
 LONGEST_TEXT = 32_767
@@ -122,8 +122,7 @@ class Refusal:
         if self.text is None:
             return f"{self.error.name}{code}"
         # Kafka's text repeats what was sent, which may hold an end of line and what drives a terminal.
-        seen = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in self.text)
-        return f"{self.error.name}{code}: {seen}"
+        return f"{self.error.name}{code}: {visible(self.text)}"
 
     def as_dict(self) -> dict[str, object]:
         return {

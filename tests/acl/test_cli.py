@@ -953,6 +953,21 @@ def test_a_damaged_first_line_hides_no_other_bad_line(run):
         assert err.count("\n") > 1, notation
 
 
+def test_a_message_holds_nothing_that_drives_a_terminal_or_ends_its_line(run):
+    odd = "a\x1b[31m\nb\u202e"
+
+    for arguments in (
+        ("lint", "--acls", odd),
+        ("kafka-acls", "--", "--bootstrap-server", "b:1", "--add", "--topic", "t", "--allow-principal", odd),
+        ("principal", "--ssl-rules", odd),
+    ):
+        status, out, err = run(*arguments)
+        assert (status, out) == (2, "")
+        assert err.endswith("\n")
+        assert err[:-1].isprintable()
+        assert "\\u202e" in err
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -19,7 +19,7 @@ from typing import BinaryIO, TypeVar
 from aclweb.acl.commands.progress import PROGRESS
 from aclweb.acl.explain import name_text
 from aclweb.acl.model import AccessRequest, AclError
-from aclweb.acl.problems import shown
+from aclweb.acl.problems import shown, visible
 
 DONE, DID_NOT_HOLD, BAD_INPUT = 0, 1, 2
 # What a shell reports of a program that was interrupted, or whose reader went away.
@@ -86,8 +86,8 @@ def tell(*messages: str) -> None:
     PROGRESS.wipe()
     with suppress(OSError):
         for message in messages:
-            line = message.replace("\r", "\\r").replace("\n", "\\n")
-            sys.stderr.buffer.write(line.encode("utf-8", "backslashreplace") + b"\n")
+            # A value in it may hold an end of line, or what drives a terminal.
+            sys.stderr.buffer.write(visible(message).encode() + b"\n")
         sys.stderr.buffer.flush()
 
 
