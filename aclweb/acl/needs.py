@@ -491,7 +491,7 @@ def _sentences(assessment: Assessment) -> tuple[str, ...]:
         asked = failing.failing
         place = assessment.calls.index(failing) + 1
         found.append(
-            f"{who} cannot do {name}: call {place} of {len(assessment.calls)}, {call_text(failing.call)}, fails."
+            f"{name} fails for {who}: call {place} of {len(assessment.calls)}, {call_text(failing.call)}, is refused."
         )
         found += [f"{sentence}" for sentence in asked.sentences]
         if asked.check.error is not None:
@@ -499,9 +499,9 @@ def _sentences(assessment: Assessment) -> tuple[str, ...]:
             found.append(f"The client sees {error.name} ({error.code}). {error.meaning}")
         found.append(asked.check.refusal.sentence)
     elif assessment.outcome is Outcome.UNDECIDED:
-        found.append(f"Whether {who} can do {name} hangs on an ACL that aclweb does not understand.")
+        found.append(f"Whether {name} works for {who} hangs on an ACL that aclweb does not understand.")
     elif assessment.outcome is Outcome.SHOWS_LESS:
-        found.append(f"{who} can do {name} without an error, but does not see or get everything.")
+        found.append(f"{name} works for {who} without an error, but not everything is seen or got.")
         for verdict in assessment.calls:
             if verdict.needed and verdict.outcome is Outcome.SHOWS_LESS:
                 found += [
@@ -510,7 +510,7 @@ def _sentences(assessment: Assessment) -> tuple[str, ...]:
                     if _outcome(asked) is Outcome.SHOWS_LESS
                 ][:1]
     else:
-        found.append(f"{who} can do {name}: every call that it needs is allowed.")
+        found.append(f"{name} works for {who}: every call that it needs is allowed.")
     if assessment.missing:
         one = len(assessment.missing) == 1
         found.append(
