@@ -56,10 +56,11 @@ class Side:
     @property
     def words(self) -> str:
         """`prod-eu as of revision 3, with CR-7`, as the sentences of a page name this side."""
+        if self.draft is not None:
+            return self.draft[0]
         when = f"as of {self.moment.words}" if self.moment is not None else "now"
         change = f", with {self.change.key}" if self.change is not None else ""
-        draft = f" with {self.draft[0]}" if self.draft is not None else ""
-        return f"{self.here.cluster.name} {when}{change}{draft}"
+        return f"{self.here.cluster.name} {when}{change}"
 
     @cached_property
     def key(self) -> tuple[object, ...]:
