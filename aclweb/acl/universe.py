@@ -92,9 +92,17 @@ class Universe:
     """All classes of the two worlds: those of `index`, and those that `added` brings."""
 
     def __init__(
-        self, index: AclIndex, added: AclIndex, names: Names, rules: Rules, after_rules: Rules
+        self,
+        index: AclIndex,
+        added: AclIndex,
+        names: Names,
+        rules: Rules,
+        after_rules: Rules,
+        hosts: frozenset[str],
     ) -> None:
+        """hosts: those in ACLs of `index` that are to have a class of their own."""
         self.index, self.added, self.names = index, added, names
+        self._hosts = hosts
         self.rules, self.after_rules = rules, after_rules
         self._new = {
             ResourceType.TOPIC: dict.fromkeys(names.new_topics),
@@ -197,7 +205,7 @@ class Universe:
     @cached_property
     def hosts(self) -> frozenset[str]:
         """The hosts with a class of their own; one more class holds every other address."""
-        return (self.index.hosts | self.added.hosts | frozenset(self.names.hosts)) - {WILDCARD}
+        return (self._hosts | self.added.hosts | frozenset(self.names.hosts)) - {WILDCARD}
 
     def operations(self, resource_type: ResourceType) -> tuple[Operation, ...]:
         """Return the operations of a type in either world."""

@@ -165,10 +165,17 @@ def simulate(
     names: Names | None = None,
     rules: Rules | None = None,
     after_rules: Rules | None = None,
+    *,
+    briefly: bool = False,
 ) -> Impact:
-    """Return what differs once `delta` is written, and once `after_rules` hold if they are given."""
+    """Return what differs once `delta` is written, and once `after_rules` hold if they are given.
+
+    briefly: hosts that only ACLs for other principals name are told apart no more where they fare
+    as every address does that nobody names. An address range may hold hundreds of them, and each
+    is otherwise a line for each name and operation.
+    """
     rules = rules or Rules()
-    return _Simulation(delta, index, names or Names(), rules, after_rules or rules).run()
+    return _Simulation(delta, index, names or Names(), rules, after_rules or rules, briefly=briefly).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,15 +387,25 @@ _Readings = tuple[_Reading, _Reading]
 class _Simulation:
     """Two worlds, and the questions whose answers differ between them."""
 
-    def __init__(self, delta: Delta, index: AclIndex, names: Names, rules: Rules, after_rules: Rules) -> None:
+    def __init__(
+        self,
+        delta: Delta,
+        index: AclIndex,
+        names: Names,
+        rules: Rules,
+        after_rules: Rules,
+        *,
+        briefly: bool = False,
+    ) -> None:
         self.asked = delta
         self.index, self.rules, self.after_rules = index, rules, after_rules
         self.add = tuple(binding for binding in delta.add if binding not in index)
         self.remove = tuple(binding for binding in delta.remove if binding in index)
         self.added, self.removed = AclIndex(self.add), frozenset(self.remove)
         self.touching = AclIndex((*self.add, *self.remove))
-        self.universe = Universe(index, self.added, names, rules, after_rules)
         self.same_rules = rules.decides_like(after_rules)
+        hosts = self._hosts_that_count() if briefly else index.hosts
+        self.universe = Universe(index, self.added, names, rules, after_rules, hosts)
         self.shelves = {kind: (index.shelf(kind), self.added.shelf(kind)) for kind in OPERATIONS}
         index.require_known(rules)
         if rules.has_globs or self.added.first_glob is not None:
@@ -398,6 +415,24 @@ class _Simulation:
         self.bare: list[Spot] = []
         self.no_longer_read: list[Spot] = []
         self.newly_read: list[Spot] = []
+
+    def _hosts_that_count(self) -> frozenset[str]:
+        """Return the hosts of ACLs on which an answer that changes can hang.
+
+        Where ACLs for principals by name change, only their own answers differ, or those of
+        everybody alike, so that the hosts in ACLs for others tell no two addresses apart.
+        """
+        principals = self.touching.principals
+        is_for_all = any(binding.principal == ANY_USER for binding in self.touching)
+        if is_for_all or not self.same_rules or self.rules.has_globs:
+            return self.index.hosts
+        shelves = filter(None, map(self.index.shelf, OPERATIONS))
+        return frozenset(
+            binding.host
+            for shelf in shelves
+            for principal in (*principals, ANY_USER)
+            for binding in shelf.by_principal.get(principal, ())
+        )
 
     def run(self) -> Impact:
         effects: dict[str, list[Effect]] = {GAINS: [], LOSES: [], RECOVERED: [], DEPENDS: []}

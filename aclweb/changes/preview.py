@@ -305,7 +305,7 @@ def _content_of(force: InForce) -> Content:
 
 
 def _impact(delta: Delta, index: AclIndex, names: Names, rules: Rules) -> dict[str, Any]:
-    found = simulate(delta, index, names, rules).as_dict()
+    found = simulate(delta, index, names, rules, briefly=True).as_dict()
     text = json.dumps(found, ensure_ascii=False)
     if "\\u0000" not in text and (text.isascii() or _is_storable(text)):
         return found  # as nearly always, and looking through the text is faster than through each value

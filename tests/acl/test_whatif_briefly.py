@@ -1,0 +1,97 @@
+"""Hosts that only ACLs for others name are left out of a brief what-if, and nothing else is."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from ipaddress import ip_network
+
+import pytest
+
+from aclweb.acl.delta import Delta
+from aclweb.acl.index import AclIndex
+from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.profiles import Rules
+from aclweb.acl.whatif import Effect, Impact, Names, simulate
+from tests.builders import allow
+from tests.random_cases import SCALE
+
+WORLDS = 150 * SCALE
+LISTS = ("gains", "loses", "recovered", "depends")
+RANGES = ("10.0.0.0/8", "10.1.0.0/16", "10.1.2.0/24", "192.168.0.0/16")
+HOSTS = ("*", "*", *RANGES, "10.1.2.3", "10.2.0.1", "192.168.0.1", "172.16.0.1")
+NAMES = ("orders", "orders-eu", "payments")
+EVERYBODY = "User:*"
+
+
+def one(rng: random.Random, principals: tuple[str, ...]) -> AclBinding:
+    return AclBinding(
+        resource_type=ResourceType.TOPIC,
+        resource_name=rng.choice((*NAMES, "ord", "*")),
+        pattern_type=rng.choice((PatternType.LITERAL, PatternType.PREFIXED)),
+        principal=rng.choice(principals),
+        host=rng.choice(HOSTS),
+        operation=rng.choice((Operation.READ, Operation.WRITE, Operation.ALL)),
+        permission_type=rng.choice((PermissionType.ALLOW, PermissionType.ALLOW, PermissionType.DENY)),
+    )
+
+
+def effects(impact: Impact) -> list[tuple[str, Effect]]:
+    """Every effect with its list, without what counts classes or names those of others."""
+    return [
+        (name, replace(effect, except_hosts=(), reason=None, cells=0))
+        for name in LISTS
+        for effect in getattr(impact, name)
+    ]
+
+
+def holds(outer: str, inner: str) -> bool:
+    return "/" in outer and ip_network(inner, strict=False).subnet_of(ip_network(outer, strict=False))
+
+
+@pytest.mark.parametrize("allow_everyone", [False, True])
+def test_only_hosts_are_left_out_that_fare_as_the_narrowest_range_around_them(allow_everyone: bool) -> None:
+    left_out = 0
+    for seed in range(WORLDS):
+        rng = random.Random(f"briefly {allow_everyone} {seed}")
+        stored = [one(rng, ("User:a", "User:b", "User:c", EVERYBODY)) for _ in range(rng.randrange(1, 9))]
+        changed = rng.choice((("User:a",), ("User:a", "User:b")))
+        add = [acl for acl in (one(rng, changed) for _ in range(rng.randrange(1, 3))) if acl not in stored]
+        remove = [acl for acl in dict.fromkeys(stored) if acl.principal in changed and rng.random() < 0.3]
+        delta = Delta(add=tuple(dict.fromkeys(add)), remove=tuple(remove))
+        index, names, rules = AclIndex(stored), Names(topics=NAMES), Rules(allow_everyone=allow_everyone)
+
+        whole = effects(simulate(delta, index, names, rules))
+        brief = effects(simulate(delta, index, names, rules, briefly=True))
+
+        touched = {acl.principal for acl in (*delta.add, *delta.remove)}
+        kept = {acl.host for acl in (*stored, *delta.add) if acl.principal in touched | {EVERYBODY}} | {"*"}
+        assert set(brief) == {each for each in whole if each[1].host in kept}, f"seed {seed}"
+        for name, effect in whole:
+            if effect.host in kept:
+                continue
+            around = [host for host in kept if holds(host, effect.host)]
+            place = max(around, key=lambda host: ip_network(host, strict=False).prefixlen, default="*")
+            twin = replace(effect, host=place)
+            # What depends on the address shows the answers outside every range.
+            told = [(name, twin)] if place != "*" else [(name, twin), ("depends", twin)]
+            assert any(each in brief for each in told), f"seed {seed}: {effect}"
+            left_out += 1
+    assert left_out > WORLDS / 3
+
+
+def test_what_others_are_allowed_from_hundreds_of_addresses_makes_no_lines_of_its_own() -> None:
+    others = [allow(f"User:{place}", "READ", "orders", host=f"10.0.0.{place}") for place in range(200)]
+    delta = Delta(add=(allow("User:new", "READ", "orders", host="10.0.0.0/8"),))
+
+    impact = simulate(delta, AclIndex(others), Names(topics=NAMES), briefly=True)
+
+    assert {effect.host for effect in impact.gains} == {"10.0.0.0/8"}
+
+
+def test_every_host_counts_where_an_acl_for_everybody_changes() -> None:
+    stored = [allow("User:a", "READ", "orders", host="10.0.0.1")]
+    delta = Delta(add=(allow(EVERYBODY, "READ", "orders", host="10.0.0.0/8"),))
+    index, names = AclIndex(stored), Names(topics=NAMES)
+
+    assert simulate(delta, index, names, briefly=True) == simulate(delta, index, names)
