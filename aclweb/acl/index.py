@@ -390,7 +390,7 @@ class Slot:
         """Take the masks of literal names and of prefixes; the dictionaries are kept as they are."""
         self.literals = literals
         self.wild = self.literals.get(WILDCARD, 0)
-        self.empty = prefixed.get("", 0) if prefixed else 0
+        self.empty = prefixed.get("", 0)
         chain = _chain_of(prefixed) if prefixed else NO_PREFIXES
         self.prefixes, self.parents, self.jumps = chain.prefixes, chain.parents, chain.jumps
         self.masks = _accumulated(prefixed, chain) if prefixed else ()

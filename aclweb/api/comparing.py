@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from aclweb.api.asking import AS_OF, PAGE, SIZE, Asked, Cut, asked_about
-from aclweb.api.serializers import AsOfSerializer
+from aclweb.api.serializers import AsOfSerializer, DifferencesSerializer
 from aclweb.changes.comparison import LISTS, Side, compare
 
 _SLUG = re.compile("[-a-zA-Z0-9_]+")
@@ -44,7 +44,7 @@ class SettingSerializer(serializers.Serializer[Any]):
     differs = serializers.BooleanField()
 
 
-class ComparisonSerializer(serializers.Serializer[Any]):
+class ComparisonSerializer(DifferencesSerializer):
     """One page of what differs from left to right, in the words of `python -m aclweb.acl whatif`.
 
     Each list is cut by the same page; `counts` has their whole lengths, `pages` is for the longest.
@@ -65,13 +65,6 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     counts = serializers.DictField(child=serializers.IntegerField())
     page = serializers.IntegerField()
     pages = serializers.IntegerField()
-    gains = serializers.ListField(child=serializers.DictField())
-    loses = serializers.ListField(child=serializers.DictField())
-    recovered = serializers.ListField(child=serializers.DictField())
-    depends = serializers.ListField(child=serializers.DictField())
-    unchanged = serializers.IntegerField()
-    resources = serializers.ListField(child=serializers.DictField())
-    warnings = serializers.ListField(child=serializers.CharField())
 
 
 class Compare(APIView):

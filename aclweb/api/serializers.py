@@ -233,10 +233,9 @@ class WhatIfRequestSerializer(serializers.Serializer[Any]):
         return attrs
 
 
-class ImpactSerializer(serializers.Serializer[Any]):
-    """What would change, in the words of `python -m aclweb.acl whatif`."""
+class DifferencesSerializer(serializers.Serializer[Any]):
+    """What differs, in the words of `python -m aclweb.acl whatif`."""
 
-    revision = serializers.IntegerField(allow_null=True)
     gains = serializers.ListField(child=serializers.DictField())
     loses = serializers.ListField(child=serializers.DictField())
     recovered = serializers.ListField(child=serializers.DictField())
@@ -244,6 +243,12 @@ class ImpactSerializer(serializers.Serializer[Any]):
     unchanged = serializers.IntegerField()
     resources = serializers.ListField(child=serializers.DictField())
     warnings = serializers.ListField(child=serializers.CharField())
+
+
+class ImpactSerializer(DifferencesSerializer):
+    """What would change."""
+
+    revision = serializers.IntegerField(allow_null=True)
 
 
 class ChangeItemSerializer(serializers.ModelSerializer[ChangeItem]):
