@@ -195,7 +195,10 @@ def consolidations(
     ]
     proposals.sort(key=lambda proposal: -len(proposal[2]))
     comparison = _Comparison(index, rules, names or Names())
-    proposals = [proposal for proposal in proposals if comparison.is_worth_it(*proposal)]
+    # What an ACL that is there says already is told as implied, and nothing need be added for it.
+    proposals = [
+        proposal for proposal in proposals if proposal[1] not in index and comparison.is_worth_it(*proposal)
+    ]
     rest = len(proposals) - PROPOSALS_COMPARED
     if limits is not None and rest > 0:
         limits.append(

@@ -349,6 +349,15 @@ def test_all_operations_from_one_range_are_exactly_all_also_beside_other_ranges(
         assert proposal.extra == ()
 
 
+def test_no_acl_is_proposed_that_is_there():
+    names = [allow("User:bob", "READ", f"orders.{country}") for country in ("cz", "de", "nl")]
+    prefix = allow("User:bob", "READ", "orders.", pattern="PREFIXED")
+    index = AclIndex([*names, prefix])
+
+    assert list(consolidations(index)) == []
+    assert {finding.acl for finding in redundant(index) if finding.rule == "implied"} == set(names)
+
+
 def test_a_prefix_in_place_of_names_tells_what_else_it_would_allow():
     bindings = [allow("User:bob", "READ", f"orders.{country}") for country in ("cz", "de", "nl")]
     names = Names(topics=("orders.cz", "orders.de", "orders.nl", "orders.us", "payments"))
