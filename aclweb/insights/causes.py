@@ -92,7 +92,7 @@ def _wrong_name(decision: Decision, others: Iterable[AclBinding]) -> Cause | Non
             "name",
             "Name looks wrong",
             f"The ACL is for {written!r}, the client is {asked!r}: they differ {how}. Kafka compares principals "
-            "letter by letter, so a new rule would only hide the real fault.",
+            "letter by letter, so a new ACL would only hide the real fault.",
             binding,
             asked,
             written,
@@ -140,7 +140,9 @@ def _anonymous(decision: Decision) -> Cause | None:
     return Cause(
         "anonymous",
         f"Plaintext listener, host {decision.request.host}",
-        f"The client at {decision.request.host} logged in with no name: it uses a listener without authentication.",
+        f"The client at {decision.request.host} has no name: it uses a listener without "
+        "authentication. Give the client a login, or close that listener. An ACL for User:ANONYMOUS would open the "
+        "resource to everybody who can reach that listener.",
     )
 
 

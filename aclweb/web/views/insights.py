@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from django.views.decorators.http import require_GET
 from aclweb.accounts.access import cluster_or_404
 from aclweb.acl.model import WILDCARD, AclBinding, PatternType, PermissionType
 from aclweb.insights import queries
+from aclweb.inventory.models import Cluster
+from aclweb.web import links
 from aclweb.web.htmx import render_page
 from aclweb.web.paging import page_asked
 
@@ -31,16 +34,24 @@ class Bar:
 
 
 @dataclass(frozen=True)
+class Offer:
+    """What a person can do about a denial: a button's word, and where it leads."""
+
+    word: str
+    address: str
+
+
+@dataclass(frozen=True)
 class Row:
     refusal: queries.Refusal
     bars: tuple[Bar, ...]
-    proposal: AclBinding
+    offer: Offer
 
 
 @login_required
 @require_GET
 def index(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the refusals of the log in groups, what the log can prove, and what it says about declarations."""
+    """Show the denials of the log in groups, what the log can prove, and what it says about declarations."""
     cluster = cluster_or_404(request.user, slug)
     covered = queries.coverage(cluster)
     found = queries.refusals(cluster, page=page_asked(request.GET), size=ROWS_A_PAGE)
@@ -49,7 +60,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "cluster_url": reverse("cluster", args=[cluster.slug]),
         "coverage": covered,
         "refusals": found,
-        "rows": tuple(Row(row, bars(row.days), _proposal(row)) for row in found.rows),
+        "rows": tuple(Row(row, bars(row.days), _offer(cluster, row)) for row in found.rows),
         "idle": queries.idle_count(cluster),
         "declarations": queries.declarations(cluster),
         "disagreements": queries.disagreements(cluster, limit=5),
@@ -68,6 +79,29 @@ def bars(days: Sequence[tuple[str, int]]) -> tuple[Bar, ...]:
             Bar(round(place * step, 2), round(SPARK_HEIGHT - height, 2), round(step * 0.7, 2), height)
         )
     return tuple(found)
+
+
+def _offer(cluster: Cluster, refusal: queries.Refusal) -> Offer:
+    """Return what mends the likely cause; an ACL only where a missing ACL is the cause."""
+    kind = refusal.cause.kind
+    if kind == "name" and "=" in refusal.principal:
+        name = refusal.principal.partition(":")[2]
+        query = links.encoded(kind="ssl", names=name)
+        return Offer("Test the name mapping", f"{reverse('mapping', args=[cluster.slug])}?{query}")
+    if kind == "name":
+        return Offer("Show the other name", links.principal(cluster, refusal.cause.written))
+    if kind in ("deny", "anonymous", "unknown"):
+        asked = links.explain_cell(
+            cluster,
+            refusal.principal,
+            refusal.operation,
+            refusal.resource.resource_type,
+            refusal.resource.name,
+            refusal.hosts[0],
+        )
+        return Offer("Explain", asked)
+    query = links.encoded(add=json.dumps(_proposal(refusal).as_dict()))
+    return Offer("Propose ACL", f"{reverse('what-if', args=[cluster.slug])}?{query}")
 
 
 def _proposal(refusal: queries.Refusal) -> AclBinding:
