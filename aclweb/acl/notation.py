@@ -221,17 +221,18 @@ def writes_scala_listing(rules: Rules) -> bool:
 def _check_writable(
     bindings: Sequence[AclBinding], format: str, rules: Rules, source: str, lines: Sequence[int]
 ) -> None:
-    if format == "jsonl":
-        return
     problems = Problems(source)
     for line, binding in zip(lines, bindings, strict=True):
-        reason = _why_not_written(binding, format, rules)
+        reason = why_not_written(binding, format, rules)
         if reason:
             problems.add(line, reason)
     problems.raise_if_any()
 
 
-def _why_not_written(binding: AclBinding, format: str, rules: Rules) -> str | None:
+def why_not_written(binding: AclBinding, format: str, rules: Rules) -> str | None:
+    """Return why one of OUTPUTS cannot hold this ACL, as a sentence; None where it can."""
+    if format == "jsonl":
+        return None
     if format == "kafka-acls":
         return kafka_acls_commands.why_no_command(binding, rules)
     if format == "zk":

@@ -144,12 +144,15 @@ def list_acls(
 ) -> Page[AclRow]:
     """Return one page of the ACLs that the filters let through: DENY first, then by name, `*` last."""
     here = in_force(cluster, as_of)
-    found, facets = here.holdings.remember(
-        ("list_acls", filters, here.rules), lambda: _filtered(here, filters)
-    )
+    found, facets = _listed(here, filters)
     some, number, pages = _cut(found, page, size)
     rows = tuple(AclRow(binding, binding_key(binding), here.covered_now(binding)) for binding in some)
     return Page(rows, len(found), number, pages, facets)
+
+
+def all_acls(here: InForce, filters: AclListFilters) -> Sequence[AclBinding]:
+    """Return every ACL that the filters let through, in the order of `list_acls`."""
+    return _listed(here, filters)[0]
 
 
 def list_names(
@@ -204,6 +207,11 @@ def _cut(rows: Sequence[Row], page: int, size: int) -> tuple[Sequence[Row], int,
     pages = max(1, -(-len(rows) // size))
     number = min(max(1, page), pages)
     return rows[(number - 1) * size : number * size], number, pages
+
+
+def _listed(here: InForce, filters: AclListFilters) -> tuple[Sequence[AclBinding], dict[str, dict[str, int]]]:
+    """Return every ACL that the filters let through, and the facets; kept for the next page of the list."""
+    return here.holdings.remember(("list_acls", filters, here.rules), lambda: _filtered(here, filters))
 
 
 def _filtered(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseBase
 
 from aclweb.accounts import access
 from aclweb.inventory.current import Moment
@@ -82,11 +82,11 @@ def of_page(context: Mapping[str, Any]) -> AsOf:
     return found if isinstance(found, AsOf) else NOW
 
 
-def tells_wrong_moments(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def tells_wrong_moments(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Have a view of a cluster answer a moment that is none with a sentence, and never with the answer of now."""
 
     @wraps(view)
-    def guarded(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
+    def guarded(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
             return view(request, slug, *args, **kwargs)
         except MomentError as error:

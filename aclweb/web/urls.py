@@ -43,6 +43,7 @@ urlpatterns: list[URLPattern] = [
     path("c/<slug:slug>/principals/", principals.index, name="principals"),
     path("c/<slug:slug>/principal/", principals.detail, name="principal"),
     path("c/<slug:slug>/acls/", acls.index, name="acls"),
+    path("c/<slug:slug>/acls/export/", acls.export, name="acls-export"),
     # What-ifs, changes, insights and audit events.
     path("c/<slug:slug>/what-if/", whatif.detail, name="what-if"),
     path("c/<slug:slug>/what-if/matches/", whatif.matches, name="what-if-matches"),

@@ -1,9 +1,17 @@
-/* [data-copy="text"] copies its text, [data-copy-from="#id"] the text of another element,
-   [data-copy-link] the address of the page. The button says so for a moment. */
+/* [data-copy="text"] copies its text, [data-copy-from="#id"] the text of another element, [data-copy-url="/address"] the
+   text of that address, [data-copy-link] the address of the page. The button says so for a moment. */
 (function () {
   "use strict";
 
-  function textOf(button) {
+  async function fetched(address) {
+    const answer = await fetch(address, { credentials: "same-origin" });
+    // A redirect leads to a page that says what is wrong, which is not the text that was asked for.
+    if (!answer.ok || answer.redirected) throw new Error(address);
+    return answer.text();
+  }
+
+  async function textOf(button) {
+    if (button.dataset.copyUrl !== undefined) return fetched(button.dataset.copyUrl);
     if (button.dataset.copyLink !== undefined) {
       return new URL(button.dataset.copyLink || location.href, location.href).href;
     }
@@ -15,16 +23,16 @@
   }
 
   document.addEventListener("click", async function (event) {
-    const button = event.target.closest("[data-copy], [data-copy-from], [data-copy-link]");
+    const button = event.target.closest("[data-copy], [data-copy-from], [data-copy-url], [data-copy-link]");
     if (!button) return;
     event.preventDefault();
     const word = button.querySelector("[data-copy-word]") || button;
     const before = word.textContent;
     try {
-      await navigator.clipboard.writeText(textOf(button));
+      await navigator.clipboard.writeText(await textOf(button));
       word.textContent = "Copied";
     } catch {
-      word.textContent = "Select and copy by hand";
+      word.textContent = button.dataset.copyUrl === undefined ? "Select and copy by hand" : "Not copied; export it";
     }
     setTimeout(function () {
       word.textContent = before;

@@ -82,6 +82,7 @@ TABLE: dict[str, Row] = {
     "principals": Row(f"{C}principals/", SEEN),
     "principal": Row(f"{C}principal/?name=User:bob", SEEN),
     "acls": Row(f"{C}acls/", SEEN),
+    "acls-export": Row(f"{C}acls/export/?format=csv", SEEN),
     "what-if": Row(f"{C}what-if/", SEEN),
     "what-if-matches": Row(f"{C}what-if/matches/?pattern=ALL", SEEN),
     "what-if-change": Row(

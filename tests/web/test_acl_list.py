@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from html import unescape
 
 import pytest
 from django.http import QueryDict
 
+from aclweb.acl.kafka_acls import plan
+from aclweb.acl.notation import read_acls
 from aclweb.inventory.sync import sync
-from aclweb.web import acl_filters
+from aclweb.web import acl_filters, exporting
 from aclweb.web.resource_page import removals
+from aclweb.web.views import acls
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
 
@@ -112,12 +116,105 @@ def test_a_page_number_that_is_none_is_the_first(browser):
         assert browser.get(LIST, {"page": page}).status_code == 200
 
 
-def test_rules_can_be_copied_as_commands_with_every_letter_quoted(browser):
-    page = browser.get(LIST, {"principal": "User:o'hara"})
+def exported(browser, **query) -> str:
+    answer = browser.get(f"{LIST}export/", query)
+    assert answer.status_code == 200
+    assert "attachment" in answer["Content-Disposition"]
+    return b"".join(answer.streaming_content).decode()
 
-    (command,) = page.context["commands"]
-    assert "kafka-acls" in command
-    assert command in text(page)
+
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_an_export_holds_every_row_that_the_filters_let_through(browser, format):
+    page = browser.get(LIST, {"principal": "User:bob"})
+    assert len(page.context["page"].rows) == 50
+
+    text_of_all = exported(browser, principal="User:bob", format=format)
+
+    found = read_acls(text_of_all, source="export", format=format)
+    assert len(found) == page.context["page"].total == 61
+    assert {binding.principal for binding in found} == {"User:bob"}
+    assert [row.binding for row in page.context["page"].rows] == list(found[:50])
+
+
+def test_an_export_of_many_pieces_has_one_header_and_every_row(cluster, ada, signed_in, monkeypatch):
+    rules = [allow("User:bob", "READ", f"orders.{number}") for number in range(25)]
+    sync(cluster, client=Answers(rules))
+    monkeypatch.setattr(exporting, "_AT_ONCE", 10)
+
+    found = read_acls(exported(signed_in(ada), format="csv"), source="export", format="csv")
+
+    assert set(found) == set(rules)
+    assert len(found) == 25
+
+
+def test_what_a_spreadsheet_takes_for_a_formula_is_guarded_in_an_export(cluster, ada, signed_in):
+    sync(cluster, client=Answers([allow("User:bob", "READ", "-cmd|' /C calc'!A0")]))
+
+    assert ",'-cmd|' /C calc'!A0," in exported(signed_in(ada), format="csv")
+
+
+def test_the_copied_commands_are_those_of_every_page(browser):
+    page = browser.get(LIST, {"principal": "User:bob"})
+    address = re.search(r'data-copy-url="([^"]*)"', page.content.decode())
+
+    assert "Copy 61 as kafka-acls" in text(page)
+    assert address is not None
+    lines = b"".join(browser.get(unescape(address[1])).streaming_content).decode().splitlines()
+    assert lines[0].startswith("# 61 ACLs.")
+    assert sum(line.startswith("kafka-acls ") for line in lines) == 61
+
+
+def test_more_commands_than_a_clipboard_should_hold_are_a_download_only(browser, monkeypatch):
+    monkeypatch.setattr(acls, "MOST_COPIED", 60)
+
+    page = text(browser.get(LIST, {"principal": "User:bob"}))
+
+    assert "as kafka-acls" not in page
+    assert "Export 61" in page
+    assert "format=kafka-acls" in page
+
+
+def test_an_export_of_the_past_holds_the_past(cluster, ada, signed_in):
+    sync(cluster, client=Answers([allow("User:bob", "READ", "old")]))
+    sync(cluster, client=Answers([allow("User:bob", "READ", "new")]))
+
+    found = read_acls(exported(signed_in(ada), format="jsonl", as_of="1"), source="export")
+
+    assert [binding.resource_name for binding in found] == ["old"]
+
+
+def test_every_letter_of_an_exported_command_is_quoted(browser):
+    lines = exported(browser, principal="User:o'hara", format="kafka-acls").splitlines()
+
+    assert len(lines) == 2
+    assert plan(lines[1]).acls == (allow("User:o'hara", "READ", "billing", resource_type="GROUP"),)
+
+
+def test_a_filter_that_is_none_exports_nothing(browser):
+    answer = browser.get(f"{LIST}export/", {"operation": "REED", "format": "csv"}, follow=True)
+
+    assert "'REED' is not one that Kafka knows" in text(answer)
+
+
+def test_a_format_that_is_none_is_not_found(browser):
+    assert browser.get(f"{LIST}export/", {"format": "xlsx"}).status_code == 404
+
+
+def test_a_cluster_that_was_never_read_exports_no_empty_file(cluster, ada, signed_in):
+    answer = signed_in(ada).get(f"{LIST}export/", {"format": "csv"}, follow=True)
+
+    assert "Not read yet" in text(answer)
+
+
+def test_what_csv_cannot_hold_is_told_and_no_shortened_file_is_made(cluster, ada, signed_in):
+    half = allow("User:bob", "READ", "half \ud83d")
+    sync(cluster, client=Answers([half, allow("User:bob", "READ", "whole")]))
+    browser = signed_in(ada)
+
+    answer = browser.get(f"{LIST}export/", {"format": "csv"}, follow=True)
+
+    assert "No CSV was made" in text(answer)
+    assert half in read_acls(exported(browser, format="jsonl"), source="export")
 
 
 def test_selected_rules_go_to_a_what_if_that_removes_them(browser):
@@ -142,17 +239,14 @@ def test_a_cluster_that_was_never_read_is_not_an_empty_list(cluster, ada, signed
     assert "which is not the same as no rules" in text(signed_in(ada).get(LIST))
 
 
-def test_a_rule_that_kafka_acls_cannot_be_told_stands_as_a_comment_beside_the_commands(
-    cluster, cho, signed_in
-):
+def test_an_acl_that_kafka_acls_cannot_be_told_stands_as_a_comment(cluster, cho, signed_in):
     odd = allow("User:bob", "READ", "t", resource_type="CLUSTER")
     sync(cluster, client=Answers([odd, allow("User:bob", "READ", "t")]))
 
-    page = signed_in(cho).get(f"/c/{cluster.slug}/acls/")
+    lines = exported(signed_in(cho), format="kafka-acls").splitlines()[1:]
 
-    lines = page.context["commands"]
-    assert page.status_code == 200
     assert [line.split()[0] for line in sorted(lines)] == ["#", "kafka-acls"]
+    assert any(line.startswith("# Not a command:") and '"CLUSTER"' in line for line in lines)
 
 
 def test_a_whole_page_of_selected_rules_reaches_the_what_if(browser):

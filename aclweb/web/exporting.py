@@ -1,0 +1,69 @@
+"""How does a list of ACLs become a file: whole, in order, a thousand at a time?
+
+What a notation cannot hold is never left out silently: CSV refuses the whole file with a
+sentence, and among commands a comment stands for an ACL that kafka-acls cannot be told.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from aclweb.acl.kafka_acls_commands import commands, why_no_command
+from aclweb.acl.model import AclBinding
+from aclweb.acl.notation import why_not_written, write_acls
+from aclweb.acl.profiles import Rules
+
+COMMANDS = "kafka-acls"
+# ACLs put into text at once.
+_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True)
+class Notation:
+    """One kind of file: its word on a button, the ending of its name, and its media type."""
+
+    word: str
+    ending: str
+    media_type: str
+
+
+# Media types that no browser shows as a page: a name in an ACL may look like markup.
+NOTATIONS = {
+    "csv": Notation("CSV", "csv", "text/csv; charset=utf-8"),
+    "jsonl": Notation("JSON lines", "jsonl", "application/jsonl"),
+    COMMANDS: Notation("kafka-acls commands", "sh", "text/plain; charset=utf-8"),
+}
+
+
+def why_not(bindings: Sequence[AclBinding], format: str, rules: Rules) -> str | None:
+    """Return why these ACLs cannot all be put into this notation; None where they can."""
+    if format == COMMANDS:
+        return None
+    reasons = (why_not_written(binding, format, rules) for binding in bindings)
+    return next(filter(None, reasons), None)
+
+
+def written(bindings: Sequence[AclBinding], format: str, rules: Rules) -> Iterator[str]:
+    """Yield the text of all these ACLs in one of NOTATIONS, a piece at a time."""
+    if format == COMMANDS:
+        count = "1 ACL" if len(bindings) == 1 else f"{len(bindings):,} ACLs"
+        yield f"# {count}. Set BOOTSTRAP to the address of a broker, such as kafka-1:9092.\n"
+        for binding in bindings:
+            yield f"{command(binding, rules)}\n"
+        return
+    if not bindings:
+        yield write_acls((), format=format, rules=rules)
+    for place in range(0, len(bindings), _AT_ONCE):
+        text = write_acls(bindings[place : place + _AT_ONCE], format=format, rules=rules)
+        # Only the first piece of a CSV has the header.
+        yield text.partition("\n")[2] if format == "csv" and place else text
+
+
+def command(binding: AclBinding, rules: Rules) -> str:
+    """Return the command that adds this ACL, or a comment with the ACL where the tool cannot be told."""
+    reason = why_no_command(binding, rules)
+    if reason is None:
+        return commands([binding], rules=rules)[0]
+    return f"# Not a command: {json.dumps(binding.as_dict())} {reason}"
