@@ -21,7 +21,7 @@ from aclweb.acl.profiles import SUPER_USERS_KEY, Rules
 from aclweb.insights.causes import Cause, likely_cause
 from aclweb.insights.models import AclUse, Load, SeenRequest
 from aclweb.inventory.current import InForce, in_force
-from aclweb.inventory.models import Cluster, StoredAcl
+from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
 
 NO_LOG = "no authorizer log has been read"
 NO_PERMITS = "permits are not in the log: the brokers write them at level DEBUG only"
@@ -92,9 +92,9 @@ def usage_of(cluster: Cluster, keys: Collection[str]) -> dict[str, Use]:
 
 def _denies_and_young(cluster: Cluster, load: Load, keys: Collection[str]) -> tuple[set[str], set[str]]:
     denies, young = set(), set()
-    rows = StoredAcl.objects.filter(cluster=cluster, key__in=keys, removed_in__isnull=True).values_list(
-        "key", "permission_type", "added_in__number", "added_in__read_at"
-    )
+    rows = StoredAcl.objects.filter(
+        stored_in_force(cluster.revision_id), cluster=cluster, key__in=keys
+    ).values_list("key", "permission_type", "added_in__number", "added_in__read_at")
     for key, permission, number, read_at in rows:
         if permission == PermissionType.DENY.name:
             denies.add(key)
@@ -110,7 +110,8 @@ def idle_count(cluster: Cluster) -> int | None:
     if load is None or not load.permits_seen:
         return None
     used = AclUse.objects.filter(load=load, requests__gt=0).values("key")
-    return StoredAcl.objects.filter(cluster=cluster, removed_in__isnull=True).exclude(key__in=used).count()
+    here = StoredAcl.objects.filter(stored_in_force(cluster.revision_id), cluster=cluster)
+    return here.exclude(key__in=used).count()
 
 
 # --- Refusals ---------------------------------------------------------------------------

@@ -35,7 +35,14 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
 from aclweb.clusters import ClusterError, ClusterState, Connection, SourceKind, TopicInfo
-from aclweb.inventory.models import Cluster, Declaration, Revision, StoredAcl, StoredName
+from aclweb.inventory.models import (
+    Cluster,
+    Declaration,
+    Revision,
+    StoredAcl,
+    StoredName,
+    stored_in_force,
+)
 
 _Answer = TypeVar("_Answer")
 _PAST_KEPT = 4  # revisions of the past in memory, over all clusters
@@ -331,9 +338,7 @@ def _holdings(cluster: Cluster, revision: Revision | None, *, past: bool) -> Hol
 
 
 def _build(cluster: Cluster, revision: Revision, before: Holdings | None) -> Holdings:
-    then = Q(cluster=cluster, added_in__lte=revision) & (
-        Q(removed_in__isnull=True) | Q(removed_in__gt=revision)
-    )
+    then = Q(cluster=cluster) & stored_in_force(revision)
     names = list(
         StoredName.objects.filter(then).values_list("resource_type", "name", "partitions", "internal")
     )

@@ -47,7 +47,9 @@ def edits_of(cluster: Cluster, resource: Resource, *, most: int = 200) -> tuple[
     """Return the edits to bindings that cover this resource since the first reading, newest first."""
     rules = rules_of(cluster)
     rows = (
-        StoredAcl.objects.filter(cluster=cluster, resource_type=resource.resource_type.name)
+        StoredAcl.objects.filter(
+            cluster=cluster, resource_type=resource.resource_type.name, added_in__published=True
+        )
         .filter(Q(added_in__number__gt=1) | Q(removed_in__isnull=False))
         .select_related("added_in", "removed_in")
         .order_by("-pk")
@@ -59,7 +61,7 @@ def edits_of(cluster: Cluster, resource: Resource, *, most: int = 200) -> tuple[
             continue
         if row.added_in.number > 1:
             edits.append(Edit(row.added_in, "add", binding))
-        if row.removed_in is not None:
+        if row.removed_in is not None and row.removed_in.published:
             edits.append(Edit(row.removed_in, "remove", binding))
     edits.sort(key=lambda edit: -edit.revision.number)
     return tuple(edits[:most])

@@ -80,6 +80,12 @@ class Cluster(models.Model):
     # Who works on this cluster now, so that two workers do not read it, or write to it, at once.
     lease_owner = models.CharField(max_length=200, blank=True)
     lease_until = models.DateTimeField(null=True)
+    # When the next scheduled sync is due; null is at once. A sync that begins moves it on.
+    next_sync_at = models.DateTimeField(null=True, db_index=True)
+    # Attempts in a row that did not reach the cluster: each doubles the time until the next.
+    failures = models.PositiveIntegerField(default=0)
+    # When somebody last asked for a sync at once, so that it is asked for once however many people press.
+    sync_asked_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = ClusterManager()
@@ -132,8 +138,19 @@ class Declaration(models.Model):
         }
 
 
+class PublishedRevisions(models.Manager["Revision"]):
+    """Revisions that are whole. One that is still being stored is seen by nobody but who stores it."""
+
+    def get_queryset(self) -> models.QuerySet[Revision]:
+        return super().get_queryset().filter(published=True)
+
+
 class Revision(models.Model):
-    """One complete reading that differed from the one before it."""
+    """One complete reading that differed from the one before it.
+
+    The rows of a large one are stored in several short transactions, under a revision that
+    is not published; the last transaction publishes it. Until then nothing of it is in force.
+    """
 
     class Cause(models.TextChoices):
         READING = "reading", "a regular reading"
@@ -150,6 +167,10 @@ class Revision(models.Model):
     names_removed = models.PositiveIntegerField(default=0)
     # SHA-256 over the sorted keys of the bindings: equal digests mean equal ACLs.
     digest = models.CharField(max_length=64)
+    published = models.BooleanField(default=True)
+
+    objects = PublishedRevisions()
+    including_unpublished: models.Manager[Revision] = models.Manager()
 
     class Meta:
         ordering = ["cluster", "-number"]
@@ -157,6 +178,16 @@ class Revision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.cluster} revision {self.number}"
+
+
+def stored_in_force(revision: Revision | int | None) -> Q:
+    """Return the condition on StoredAcl and StoredName for what this revision of their cluster holds.
+
+    Rows that a sync is still storing, or about to close, carry a later revision.
+    """
+    if revision is None:
+        return Q(pk__in=())
+    return Q(added_in__lte=revision) & (Q(removed_in__isnull=True) | Q(removed_in__gt=revision))
 
 
 class StoredAcl(models.Model):
@@ -213,3 +244,13 @@ class StoredName(models.Model):
 
     def __str__(self) -> str:
         return f"{self.resource_type}:{self.name}"
+
+
+class Pulse(models.Model):
+    """When a queue's workers last finished a heartbeat task, or the beat last looked at its schedule."""
+
+    name = models.CharField(max_length=30, primary_key=True)
+    at = models.DateTimeField()  # by the database's clock
+
+    def __str__(self) -> str:
+        return f"{self.name} at {self.at:%Y-%m-%d %H:%M:%S}"

@@ -6,8 +6,9 @@ not be understood keeps the rows it had. A reading that lost too much to be beli
 that comes from another cluster behind the same address, is held until a person accepts
 it (`held`).
 
-Readings are numbered when they begin and stored under a lock on the cluster's row; one
-that began before the newest stored reading is dropped, so that a slow reading never
+Readings are numbered when they begin. What differs is worked out and staged without any
+lock (`staging`); a last short transaction, under a lock on the cluster's row, publishes it.
+A reading that began before the newest stored one is dropped, so that a slow reading never
 overwrites a fresh one.
 
 What aclweb wrote itself is told as made with aclweb, also where a scheduled reading finds
@@ -42,17 +43,24 @@ from aclweb.clusters import (
     TopicInfo,
     connect,
 )
-from aclweb.inventory import declared, holding
+from aclweb.inventory import declared, holding, staging
 from aclweb.inventory.current import BINDING_COLUMNS, bindings_of, connection_of, known_version
 from aclweb.inventory.fields import storable
-from aclweb.inventory.models import Cluster, Declaration, Revision, StoredAcl, StoredName
-from aclweb.inventory.rows import insert
+from aclweb.inventory.models import (
+    Cluster,
+    Declaration,
+    Revision,
+    StoredAcl,
+    StoredName,
+    stored_in_force,
+)
 
 logger = logging.getLogger(__name__)
 
 READING, OURS = Revision.Cause.READING, Revision.Cause.OURS
 
 _ROWS_AT_ONCE = 2000
+_STORE_TRIES = 4
 _MIGRATING = (
     "This cluster is moving from ZooKeeper to KRaft. Until that has ended, what ZooKeeper holds may differ from what "
     "brokers enforce, and nothing should be written here."
@@ -205,61 +213,129 @@ def _store(
     expected: Delta | None,
     accepted_by: str | None,
 ) -> SyncResult:
+    """Store the reading, however often another sync of the same cluster comes first."""
+    for _ in range(_STORE_TRIES):
+        try:
+            return _store_once(
+                cluster, number, reading, cause=cause, expected=expected, accepted_by=accepted_by
+            )
+        except staging.OvertakenError as error:
+            logger.info("Cluster %s is compared anew, because %s", cluster.slug, error)
+    row = Cluster.objects.select_related("revision").get(pk=cluster.pk)
+    sentence = "Other workers are storing snapshots of this cluster, so this one was dropped."
+    return SyncResult(row.revision, False, _state(row), sentence)
+
+
+def _store_once(
+    cluster: Cluster,
+    number: int,
+    reading: _Reading,
+    *,
+    cause: Revision.Cause,
+    expected: Delta | None,
+    accepted_by: str | None,
+) -> SyncResult:
+    """Compare the reading with what is stored, stage what differs, and publish it in one short transaction.
+
+    Only the last step holds the lock on the cluster's row, so whatever was compared before
+    it is checked there: raises OvertakenError if another revision is in force by then.
+    """
     now = timezone.now()
+    row = Cluster.objects.select_related("revision").get(pk=cluster.pk)
+    if number <= row.reading_stored:
+        return _dropped(row)
+    staging.clear(row)
+    acls = _acls_that_differ(row, reading)
+    names = _names_that_differ(row, reading)
+    ours = _ours(row, expected) if acls.add or acls.remove else Written()
+    doubt = _doubt(row, reading, acls, names, ours)
+    if doubt is not None and holding.accepted_by(row, doubt, accepted_by) is None:
+        return _held_back(row, number, doubt, accepted_by)
+
+    delta, elsewhere = Delta(), 0
+    rows = staging.Rows(acls.add, names.add, tuple(acls.remove.values()), names.remove)
+    changed = row.revision is None or bool(acls.add or acls.remove or names.add or names.remove)
+    staged: Revision | None = None
+    if changed:
+        delta = Delta(add=tuple(acls.add.values()), remove=_removed(acls))
+        elsewhere = 0 if cause == OURS and expected is None else _made_elsewhere(delta, ours)
+        if (acls.add or acls.remove) and elsewhere == 0:
+            cause = OURS
+        if rows.are_many:
+            staged = staging.create(row, published=False, **_figures(now, cause, acls, names))
+            staging.stage(staged, rows)
+
     with transaction.atomic():
-        row = Cluster.objects.select_for_update().get(pk=cluster.pk)
-        if number <= row.reading_stored:
-            sentence = "A reading that began later was stored first, so this one was dropped."
-            return SyncResult(row.revision, False, _state(row), sentence)
-
-        acls = _acls_that_differ(row, reading)
-        names = _names_that_differ(row, reading)
-        ours = _ours(row, expected) if acls.add or acls.remove else Written()
-        doubt = _doubt(row, reading, acls, names, ours)
+        compared_with, row = row.revision_id, Cluster.objects.select_for_update().get(pk=cluster.pk)
         acceptor = holding.accepted_by(row, doubt, accepted_by) if doubt is not None else None
-        if doubt is not None and acceptor is None:
-            holding.hold(row, doubt)
-            return SyncResult(row.revision, False, _state(row), str(doubt["sentence"]), held=True)
+        overtaken = number <= row.reading_stored
+        if not overtaken:
+            if row.revision_id != compared_with or (doubt is not None and acceptor is None):
+                raise staging.OvertakenError("another snapshot was stored meanwhile.")
+            revision = row.revision
+            if staged is not None:
+                staging.publish(staged)
+                revision = staged
+            elif changed:
+                revision = staging.create(row, published=True, **_figures(now, cause, acls, names))
+                staging.write(revision, rows)
+            state, sentence = _bring_up_to_date(row, number, reading, revision, acls.count, now)
 
-        revision, delta, elsewhere = row.revision, Delta(), 0
-        changed = revision is None or bool(acls.add or acls.remove or names.add or names.remove)
-        if changed:
-            delta = Delta(add=tuple(acls.add.values()), remove=_removed(acls))
-            elsewhere = 0 if cause == OURS and expected is None else _made_elsewhere(delta, ours)
-            if (acls.add or acls.remove) and elsewhere == 0:
-                cause = OURS
-            revision = _new_revision(row, now, cause, acls, names)
-            _write_rows(row, revision, acls, names)
-        _update_partitions(names)
-
-        before = Declaration.told_by(row)
-        state, sentence = _told(row, reading, acls.count)
-        row.revision = revision
-        row.state, row.state_sentence = state, storable(sentence)
-        row.problems = [
-            {
-                "where": storable(problem.where),
-                "sentence": storable(problem.sentence),
-                "hazard": problem.hazard,
-            }
-            for problem in reading.problems
-        ]
-        row.tried_at = row.read_at = now
-        row.groups_known = reading.groups is not None
-        row.reading_stored = number
-        row.cluster_id = reading.facts.cluster_id or row.cluster_id
-        if reading.facts.kafka_version and known_version(row.authorizer, reading.facts.kafka_version):
-            row.kafka_version = reading.facts.kafka_version
-        row.held = None
-        row.save(update_fields=_READ_FIELDS)
-        declared.keep(row, before=before, actor=_ITSELF, since=now)
-
-        # Last, because the audit trail's lock is held until the commit.
-        if doubt is not None and accepted_by is not None:
-            holding.record_acceptance(row, actor=accepted_by, reason=str(doubt["sentence"]))
-        if revision is not None and (acls.add or acls.remove):
-            _record_change(row, revision, delta, elsewhere)
+            # Last, because the audit trail's lock is held until the commit.
+            if doubt is not None and accepted_by is not None:
+                holding.record_acceptance(row, actor=accepted_by, reason=str(doubt["sentence"]))
+            if revision is not None and (acls.add or acls.remove):
+                _record_change(row, revision, delta, elsewhere)
+    if overtaken:
+        if staged is not None:
+            staging.take_back(staged)
+        return _dropped(row)
+    staging.update_topics(names.moved)
     return SyncResult(revision, changed, state, sentence, delta, read=True)
+
+
+def _dropped(row: Cluster) -> SyncResult:
+    sentence = "A reading that began later was stored first, so this one was dropped."
+    return SyncResult(row.revision, False, _state(row), sentence)
+
+
+def _held_back(row: Cluster, number: int, doubt: Mapping[str, object], accepted_by: str | None) -> SyncResult:
+    with transaction.atomic():
+        compared_with, row = row.revision_id, Cluster.objects.select_for_update().get(pk=row.pk)
+        if number <= row.reading_stored:
+            return _dropped(row)
+        if row.revision_id != compared_with or holding.accepted_by(row, doubt, accepted_by) is not None:
+            raise staging.OvertakenError("another snapshot was stored or accepted meanwhile.")
+        holding.hold(row, doubt)
+    return SyncResult(row.revision, False, _state(row), str(doubt["sentence"]), held=True)
+
+
+def _bring_up_to_date(
+    row: Cluster, number: int, reading: _Reading, revision: Revision | None, count: int, now: datetime
+) -> tuple[ClusterState, str]:
+    """Store in the cluster's own row, which is locked, what a believed reading shows."""
+    before = Declaration.told_by(row)
+    state, sentence = _told(row, reading, count)
+    row.revision = revision
+    row.state, row.state_sentence = state, storable(sentence)
+    row.problems = [
+        {
+            "where": storable(problem.where),
+            "sentence": storable(problem.sentence),
+            "hazard": problem.hazard,
+        }
+        for problem in reading.problems
+    ]
+    row.tried_at = row.read_at = now
+    row.groups_known = reading.groups is not None
+    row.reading_stored = number
+    row.cluster_id = reading.facts.cluster_id or row.cluster_id
+    if reading.facts.kafka_version and known_version(row.authorizer, reading.facts.kafka_version):
+        row.kafka_version = reading.facts.kafka_version
+    row.held = None
+    row.save(update_fields=_READ_FIELDS)
+    declared.keep(row, before=before, actor=_ITSELF, since=now)
+    return state, sentence
 
 
 _READ_FIELDS = [
@@ -294,7 +370,7 @@ def _acls_that_differ(row: Cluster, reading: _Reading) -> _Acls:
     if not unreadable and row.revision is not None and row.revision.digest == digest_of(reading.by_key):
         return _Acls({}, {}, stored_count, stored_count, row.revision.digest)
 
-    in_force = StoredAcl.objects.filter(cluster=row, removed_in__isnull=True)
+    in_force = StoredAcl.objects.filter(stored_in_force(row.revision_id), cluster=row)
     stored = dict(in_force.values_list("key", "pk"))
     kept = _keys_of(row, unreadable) if unreadable else frozenset()
     add = {key: binding for key, binding in reading.by_key.items() if key not in stored}
@@ -310,7 +386,7 @@ def digest_of(keys: Iterable[str]) -> str:
 
 def _keys_of(row: Cluster, patterns: frozenset[ResourcePattern]) -> frozenset[str]:
     """Return the keys stored for these patterns: what is known of them from earlier."""
-    rows = StoredAcl.objects.filter(cluster=row, removed_in__isnull=True).filter(
+    rows = StoredAcl.objects.filter(stored_in_force(row.revision_id), cluster=row).filter(
         resource_type__in={pattern.resource_type.name for pattern in patterns},
         pattern_type__in={pattern.pattern_type.name for pattern in patterns},
     )
@@ -331,7 +407,7 @@ class _Names:
 
 def _names_that_differ(row: Cluster, reading: _Reading) -> _Names:
     topic, group = ResourceType.TOPIC.name, ResourceType.GROUP.name
-    in_force = StoredName.objects.filter(cluster=row, removed_in__isnull=True)
+    in_force = StoredName.objects.filter(stored_in_force(row.revision_id), cluster=row)
     stored = {
         (kind, key): (pk, partitions, internal)
         for kind, key, pk, partitions, internal in in_force.values_list(
@@ -379,20 +455,18 @@ def _doubt(
     )
 
 
-def _new_revision(row: Cluster, now: datetime, cause: Revision.Cause, acls: _Acls, names: _Names) -> Revision:
-    last = Revision.objects.filter(cluster=row).order_by("-number").values_list("number", flat=True).first()
-    return Revision.objects.create(
-        cluster=row,
-        number=(last or 0) + 1,
-        read_at=now,
-        cause=cause,
-        acls=acls.count,
-        acls_added=len(acls.add),
-        acls_removed=len(acls.remove),
-        names_added=len(names.add),
-        names_removed=len(names.remove),
-        digest=acls.digest,
-    )
+def _figures(now: datetime, cause: Revision.Cause, acls: _Acls, names: _Names) -> dict[str, object]:
+    """Return what a revision keeps of itself beside its rows."""
+    return {
+        "read_at": now,
+        "cause": cause,
+        "acls": acls.count,
+        "acls_added": len(acls.add),
+        "acls_removed": len(acls.remove),
+        "names_added": len(names.add),
+        "names_removed": len(names.remove),
+        "digest": acls.digest,
+    }
 
 
 def _removed(acls: _Acls) -> tuple[AclBinding, ...]:
@@ -400,45 +474,6 @@ def _removed(acls: _Acls) -> tuple[AclBinding, ...]:
     for pks in _chunks(tuple(acls.remove.values())):
         found += bindings_of(StoredAcl.objects.filter(pk__in=pks).values_list(*BINDING_COLUMNS))
     return tuple(found)
-
-
-def _write_rows(row: Cluster, revision: Revision, acls: _Acls, names: _Names) -> None:
-    insert(
-        StoredAcl,
-        ("cluster", "added_in", "key", *BINDING_COLUMNS),
-        (
-            (
-                row.pk,
-                revision.pk,
-                key,
-                binding.resource_type.name,
-                binding.resource_name,
-                binding.pattern_type.name,
-                binding.principal,
-                binding.host,
-                binding.operation.name,
-                binding.permission_type.name,
-            )
-            for key, binding in acls.add.items()
-        ),
-    )
-    insert(
-        StoredName,
-        ("cluster", "added_in", "resource_type", "key", "name", "partitions", "internal"),
-        (
-            (row.pk, revision.pk, kind, key, info.name, info.partitions, info.internal)
-            for kind, key, info in names.add
-        ),
-    )
-    for pks in _chunks(tuple(acls.remove.values())):
-        StoredAcl.objects.filter(pk__in=pks).update(removed_in=revision)
-    for pks in _chunks(names.remove):
-        StoredName.objects.filter(pk__in=pks).update(removed_in=revision)
-
-
-def _update_partitions(names: _Names) -> None:
-    for pk, info in names.moved:
-        StoredName.objects.filter(pk=pk).update(partitions=info.partitions, internal=info.internal)
 
 
 def _chunks(pks: tuple[int, ...]) -> Iterable[tuple[int, ...]]:

@@ -25,7 +25,7 @@ from aclweb.changes import review
 from aclweb.changes.models import ChangeError
 from aclweb.inventory import current, findings
 from aclweb.inventory.current import InForce
-from aclweb.inventory.models import Cluster, StoredAcl
+from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
 from aclweb.web import effects
 from aclweb.web.draft import Draft, Fault, Line, RuleForm, hints, read_draft
 from aclweb.web.htmx import render_page
@@ -186,7 +186,7 @@ def _with_removals(data: QueryDict, cluster: Cluster) -> QueryDict:
     if not keys:
         return data
     whole = data.copy()
-    rows = StoredAcl.objects.filter(cluster=cluster, removed_in__isnull=True, key__in=keys)
+    rows = StoredAcl.objects.filter(stored_in_force(cluster.revision_id), cluster=cluster, key__in=keys)
     for binding in current.bindings_of(rows.values_list(*current.BINDING_COLUMNS)):
         whole.appendlist("line", Line("remove", binding).as_text())
     return whole

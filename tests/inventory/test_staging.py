@@ -1,0 +1,219 @@
+"""A large snapshot is stored in short transactions, and nobody ever sees half of it."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from aclweb.acl.model import Resource, ResourceType
+from aclweb.inventory import current, staging
+from aclweb.inventory.history import edits_of, history, revision_delta
+from aclweb.inventory.models import Cluster, Revision, StoredAcl
+from aclweb.inventory.moments import moment_at
+from aclweb.inventory.sync import sync
+from tests.builders import allow
+from tests.inventory.readings import Answers
+
+ROOT = Path(__file__).resolve().parents[2]
+
+MANY = 100_000
+LONGEST_WAIT_SECONDS = 1.0
+WRITE_EVERY_SECONDS = 0.05
+
+BEFORE = [allow("User:ann", "READ", f"old{number}") for number in range(5)]
+AFTER = [allow("User:bob", "READ", f"new{number}") for number in range(30)] + BEFORE[:2]
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    monkeypatch.setattr(staging, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(staging, "_KEYS_AT_ONCE", 2)
+
+
+def told(cluster):
+    """What pages, the API and the audit trail can show of a cluster."""
+    cluster = Cluster.objects.get(pk=cluster.pk)
+    current.forget()
+    last = history(cluster).rows[0]
+    return {
+        "in force": frozenset(current.in_force(cluster).index),
+        "stored": StoredAcl.objects.filter(
+            current.stored_in_force(cluster.revision_id), cluster=cluster
+        ).count(),
+        "revisions": [revision.number for revision in history(cluster).rows],
+        "last": (last.number, last.acls, len(revision_delta(last).add), len(revision_delta(last).remove)),
+        "as of": moment_at(cluster, "2999-01-01"),
+        "edits": {
+            (edit.revision.number, edit.op)
+            for name in ("old3", "new3")
+            for edit in edits_of(cluster, Resource(ResourceType.TOPIC, name))
+        },
+    }
+
+
+def test_no_reader_sees_a_revision_before_its_last_row_is_there(cluster, small_batches, monkeypatch):
+    sync(cluster, client=Answers(BEFORE))
+    before, seen = told(cluster), []
+    in_turn = staging.in_turn
+
+    def watched():
+        seen.append(told(cluster))
+        return in_turn()
+
+    monkeypatch.setattr(staging, "in_turn", watched)
+    sync(cluster, client=Answers(AFTER))
+
+    assert len(seen) > 5
+    assert all(each == before for each in seen)
+    after = told(cluster)
+    assert after["in force"] == frozenset(AFTER)
+    assert after["stored"] == len(AFTER)
+    assert after["last"] == (2, len(AFTER), 30, 3)
+    assert after["edits"] == {(2, "add"), (2, "remove")}
+
+
+@pytest.mark.parametrize("lost_after", range(1, 7))
+def test_a_sync_that_is_lost_midway_leaves_the_old_revision_whole_and_the_next_one_goes_on(
+    cluster, small_batches, monkeypatch, lost_after
+):
+    sync(cluster, client=Answers(BEFORE))
+    before = told(cluster)
+    turns, in_turn = [], staging.in_turn
+
+    def dying():
+        turns.append(1)
+        if len(turns) > lost_after:
+            raise KeyboardInterrupt
+        return in_turn()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(staging, "in_turn", dying)
+        with pytest.raises(KeyboardInterrupt):
+            sync(cluster, client=Answers(AFTER))
+    assert told(cluster) == before
+    assert Revision.including_unpublished.filter(published=False).count() == 1
+
+    result = sync(cluster, client=Answers(AFTER))
+
+    assert (result.revision.number, result.read) == (2, True)
+    assert told(cluster)["in force"] == frozenset(AFTER)
+    assert StoredAcl.objects.count() == len(BEFORE) + 30
+    assert not Revision.including_unpublished.filter(published=False).exists()
+
+
+def test_a_sync_that_another_one_overtakes_while_it_stores_is_dropped(cluster, small_batches, monkeypatch):
+    sync(cluster, client=Answers(BEFORE))
+    in_turn, other = staging.in_turn, []
+
+    def overtaken():
+        if not other:
+            other.append(1)
+            other[0] = sync(Cluster.objects.get(pk=cluster.pk), client=Answers(BEFORE[:4]))
+        return in_turn()
+
+    monkeypatch.setattr(staging, "in_turn", overtaken)
+    result = sync(cluster, client=Answers(AFTER))
+
+    assert not result.read
+    assert result.sentence == "A reading that began later was stored first, so this one was dropped."
+    assert told(cluster)["in force"] == frozenset(BEFORE[:4])
+    assert StoredAcl.objects.count() == len(BEFORE)
+
+
+def test_a_transaction_stores_no_more_rows_than_one_batch(cluster, monkeypatch):
+    sizes = []
+    insert = staging.insert
+    monkeypatch.setattr(
+        staging,
+        "insert",
+        lambda model, fields, rows: (
+            held := list(rows),
+            sizes.append(len(held)),
+            insert(model, fields, held),
+        ),
+    )
+
+    sync(cluster, client=Answers([allow("User:bob", "READ", f"t{number}") for number in range(10_000)]))
+
+    assert sum(sizes) == 10_000
+    assert max(sizes) == staging.ROWS_AT_ONCE
+
+
+# --- Real processes on a real file ---
+
+
+@pytest.fixture
+def database(tmp_path):
+    """An SQLite file with the tables and one cluster, `large`."""
+    file = tmp_path / "aclweb.sqlite3"
+    setup = (
+        "import django; django.setup()\n"
+        "from django.core.management import call_command\n"
+        "call_command('migrate', verbosity=0)\n"
+        "from aclweb.inventory.models import Cluster\n"
+        "Cluster.objects.create(slug='large', name='large', kind='admin', address='127.0.0.1:1')\n"
+    )
+    subprocess.run([sys.executable, "-c", setup], cwd=ROOT, env=environment(file), check=True, timeout=120)
+    return file
+
+
+def environment(file):
+    return os.environ | {"DATABASE_URL": f"sqlite:///{file}", "DJANGO_SETTINGS_MODULE": "tests.settings"}
+
+
+def storing(file, *counts):
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.inventory.storing", *map(str, counts)],
+        cwd=ROOT,
+        env=environment(file),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_others_write_within_a_second_while_100_000_acls_are_stored(database):
+    process = storing(database, MANY)
+    assert process.stdout.readline() == "reading\n"
+    waits = []
+    with closing(sqlite3.connect(database, timeout=60, isolation_level=None)) as connection:
+        connection.execute("CREATE TABLE noted (number INTEGER)")
+        while process.poll() is None:
+            began = time.monotonic()
+            connection.execute("INSERT INTO noted VALUES (1)")
+            waits.append(time.monotonic() - began)
+            time.sleep(WRITE_EVERY_SECONDS)
+
+    assert process.stdout.read() == f"revision 1 of {MANY}\n"
+    assert max(waits) < LONGEST_WAIT_SECONDS, f"the longest of {len(waits)} writes waited {max(waits):.2f} s"
+    assert len(waits) > 20
+
+
+def test_a_worker_killed_while_it_stores_leaves_the_old_revision_in_force(database):
+    process = storing(database, 10, MANY)
+    with closing(sqlite3.connect(database, timeout=60)) as connection:
+        rows = "SELECT COUNT(*) FROM inventory_storedacl"
+        while connection.execute(rows).fetchone()[0] < 4_000:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        in_force = (
+            "SELECT number, acls, (SELECT COUNT(*) FROM inventory_storedacl WHERE added_in_id <= revision.id "
+            "AND (removed_in_id IS NULL OR removed_in_id > revision.id)) "
+            "FROM inventory_cluster JOIN inventory_revision AS revision ON revision.id = revision_id"
+        )
+        assert connection.execute(in_force).fetchall() == [(1, 10, 10)]
+        assert connection.execute(rows).fetchone()[0] < MANY
+
+        following = storing(database, 5_000)
+        out, _ = following.communicate(timeout=300)
+
+        assert out.splitlines()[-1] == "revision 2 of 5000"
+        assert connection.execute(in_force).fetchall() == [(2, 5_000, 5_000)]
+        assert connection.execute(rows).fetchone()[0] == 5_000
