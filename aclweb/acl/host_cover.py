@@ -8,17 +8,25 @@ as not covered, and as admitting somebody.
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address
 from typing import Any, Protocol
 
-from aclweb.acl.callers import host_shape, is_host_glob
-from aclweb.acl.glob import Places, covers, stranger_to
+from aclweb.acl.callers import comes_from, host_shape, is_host_glob
+from aclweb.acl.glob import Places, covers, shape_of_name, stranger_to
 from aclweb.acl.hosts import UNRANGED, in_range, read_address, read_range
 from aclweb.acl.model import WILDCARD
+from aclweb.acl.profiles import Rules
 
 STEPS = 4_000
 """After so many places in the texts a comparison is given up; hosts that people write need hundreds."""
+
+SIGNATURE_STEPS = 40_000
+"""The same where many hosts are compared at once."""
+
+_WITH_GLOBS = Rules("glob")
 
 
 def admits_all(wide: str, narrow: str) -> bool:
@@ -81,6 +89,76 @@ def _with_globs(wide: str, narrow: str) -> tuple[bool, int]:
         if beyond:
             return False, total
     return True, total
+
+
+def signatures(hosts: Sequence[str]) -> tuple[dict[frozenset[str], str], bool]:
+    """Return each set of these hosts that admit one address together, and no other of them, with the address.
+
+    Globs and ranges are read. The second value is whether these are all; False where the work
+    was given up. 0.0.0.0, which no client has, is found only where it is one of the hosts.
+    """
+    unranged = str(IPv4Address(UNRANGED[1]))
+    found: dict[frozenset[str], str] = {}
+    if unranged in hosts:
+        found[_admitting(hosts, unranged)] = unranged
+    readers = [*filter(None, map(_reader, hosts)), Places(shape_of_name(unranged))]
+    named = frozenset[str]().union(*(set(host) for host in hosts)) | {"0", "."}
+    complete = True
+    for bits in (32, 128):
+        complete &= _find_signatures(_Addresses(bits, 0, 0), readers, named, hosts, found)
+    return found, complete
+
+
+def _find_signatures(
+    addresses: _Addresses,
+    readers: Sequence[_Reader],
+    named: frozenset[str],
+    hosts: Sequence[str],
+    found: dict[frozenset[str], str],
+) -> bool:
+    """Add to `found` what these addresses give, and return whether every one of them was read."""
+    beyond = sorted({*addresses.letters, *named, stranger_to({*addresses.letters, *named})})
+    start = (addresses.start, *(reader.start for reader in readers))
+    texts: dict[tuple[Any, ...], str] = {start: ""}
+    waiting = deque([start])
+    ends: set[tuple[bool, ...]] = set()
+    while waiting and len(texts) < SIGNATURE_STEPS:
+        state = waiting.popleft()
+        address, *within = state
+        text = texts[state]
+        if addresses.is_end(address):
+            end = tuple(bool(one) and reader.is_end(one) for reader, one in zip(readers, within, strict=True))
+            if not end[-1] and end not in ends:
+                ends.add(end)
+                found.setdefault(_admitting(hosts, text), text)
+        for letter in beyond if address[1] == () else addresses.letters:
+            next_address = addresses.after(address, letter)
+            if next_address is None:
+                continue
+            step = (
+                next_address,
+                *(
+                    reader.after(one, letter) if one else one
+                    for reader, one in zip(readers, within, strict=True)
+                ),
+            )
+            if step not in texts:
+                texts[step] = text + letter
+                waiting.append(step)
+    return not waiting
+
+
+def _reader(host: str) -> _Reader | None:
+    if is_host_glob(host):
+        return Places(host_shape(host))
+    span = read_range(host)
+    if span is not None:
+        return _Addresses(*span)
+    return Places(shape_of_name(host))
+
+
+def _admitting(hosts: Iterable[str], address: str) -> frozenset[str]:
+    return frozenset(host for host in hosts if comes_from(host, address, _WITH_GLOBS))
 
 
 class _Reader(Protocol):
