@@ -6,6 +6,7 @@ way (white space that it cuts off) or refuse is told as a sentence, and no comma
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 
 from aclweb.acl.kafka_options import NAME_OPTIONS, grammar
@@ -20,9 +21,11 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.problems import shown
 from aclweb.acl.profiles import Rules, operations_of
-from aclweb.acl.shell_line import spelled
+from aclweb.acl.shell_line import bytes_of, hidden_in, spelled
 from aclweb.acl.validation import why_no_text
 
+# Of the characters that cannot be seen, as many are told one by one.
+_MOST_TOLD = 4
 _ACTIONS = {"add": ("--add",), "remove": ("--remove", "--force")}
 
 
@@ -47,6 +50,24 @@ def commands(
             raise AclError(reason)
         lines.append(_command(binding, op, bootstrap))
     return lines
+
+
+def why_escaped(binding: AclBinding) -> str | None:
+    """Return a sentence about the characters that its command writes as bytes; None where all can be seen."""
+    hidden = hidden_in(binding.principal + binding.host + binding.resource_name)
+    if not hidden:
+        return None
+    told = [
+        f"{_printf_word(letter)} for U+{ord(letter):04X}"
+        + (f" ({name})" if (name := unicodedata.name(letter, "")) else "")
+        for letter in hidden[:_MOST_TOLD]
+    ]
+    more = f" and {len(hidden) - _MOST_TOLD} more" if len(hidden) > _MOST_TOLD else ""
+    return f"The command holds characters that cannot be seen; it writes {', '.join(told)}{more}."
+
+
+def _printf_word(letter: str) -> str:
+    return "\\n" if letter == "\n" else bytes_of(letter)
 
 
 def _command(binding: AclBinding, op: str, bootstrap: str) -> str:

@@ -20,9 +20,9 @@ _BLANKS = frozenset(" \t")
 _PROMPT = re.compile(r"\A\s*[$>]\s+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _VARIABLE = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[^}'\"`$\n]*\}|[0-9@*#?$!-])")
-# The one substitution that is worked out: how `spelled` writes a text with a line break.
-_PRINTF = re.compile(r"\$\(printf '((?:[^'\\%]|%%|\\n|\\\\|\\[01][0-7]{2})*)'\)")
-_PRINTF_ESCAPE = re.compile(r"%%|\\(?:n|\\|[01][0-7]{2})")
+# The one substitution that is worked out: how `spelled` writes a text with characters that do not show.
+_PRINTF = re.compile(r"\$\(printf '((?:[^'\\%]|%%|\\n|\\\\|\\[0-3][0-7]{2})*)'\)")
+_PRINTF_ESCAPE = re.compile(rb"%%|\\(?:n|\\|[0-3][0-7]{2})")
 # What must not stand as it is between these quotes, or would mean something at the start or to history.
 _PRINTF_SPELLING = str.maketrans(
     {"\\": "\\\\", "%": "%%", "\n": "\\n", "'": "\\047", "!": "\\041", "-": "\\055"}
@@ -74,20 +74,37 @@ def read_shell_line(text: str, tools: Collection[str]) -> ShellLine:
     return ShellLine(tuple(plain[place + 1 :]), remarks)
 
 
-def spelled(text: str) -> str:
-    """Return `text` as a POSIX shell takes it, always on one line.
+def hidden_in(text: str) -> tuple[str, ...]:
+    """Return the characters of `text` that do not show, or change how others show, once each."""
+    return tuple(dict.fromkeys(letter for letter in text if not letter.isprintable()))
 
-    Raises AclError for a text that ends in a line break, which a shell cannot be given on one.
+
+def spelled(text: str) -> str:
+    r"""Return `text` as a POSIX shell takes it, always on one line and with nothing in it that does not show.
+
+    A line break becomes `\n`, another character that does not show its UTF-8 bytes: `$'\u202e'`
+    would be shorter, but dash does not know it, and bash in the C locale leaves it as it is.
+    Raises AclError for a text that ends in a line break, which a shell cannot be given on one
+    line, and for a lone surrogate, which has no bytes.
     """
-    if "\n" in text:
+    if hidden := hidden_in(text):
         if text.endswith("\n"):
             raise AclError(
                 f"{shown(text)} ends in a line break, which cannot be written in a line of a shell."
             )
-        return f"\"$(printf '{text.translate(_PRINTF_SPELLING)}')\""
+        escapes = {ord(letter): bytes_of(letter) for letter in hidden if letter != "\n"}
+        return f"\"$(printf '{text.translate(_PRINTF_SPELLING | escapes)}')\""
     if _PLAIN.fullmatch(text):
         return text
     return "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+def bytes_of(letter: str) -> str:
+    r"""Return the UTF-8 bytes of a character as printf reads them: `\342\200\256`."""
+    try:
+        return "".join(f"\\{byte:03o}" for byte in letter.encode())
+    except UnicodeEncodeError as error:
+        raise AclError(f"{shown(letter)} is half a character, which no command line can hold.") from error
 
 
 def _read_words(text: str) -> list[_Word]:
@@ -186,7 +203,11 @@ def _read_double_quotes(text: str, start: int, word: _Word) -> int:
 def _read_expansion(text: str, place: int, word: _Word) -> int:
     printed = _PRINTF.match(text, place)
     if printed:
-        word.pieces.append(_PRINTF_ESCAPE.sub(_printed, printed[1]).rstrip("\n"))
+        try:
+            text = _PRINTF_ESCAPE.sub(_printed, printed[1].encode("utf-8", "surrogatepass")).decode()
+        except UnicodeDecodeError as error:
+            raise AclError(f"The bytes that {shown(printed[0])} writes are not UTF-8.") from error
+        word.pieces.append(text.rstrip("\n"))
         return printed.end()
     variable = _VARIABLE.match(text, place)
     if variable:
@@ -202,10 +223,10 @@ def _read_expansion(text: str, place: int, word: _Word) -> int:
     return place + 1
 
 
-def _printed(escape: re.Match[str]) -> str:
+def _printed(escape: re.Match[bytes]) -> bytes:
     """Return what printf makes of one escape in its format."""
     code = escape[0][1:]
-    return chr(int(code, 8)) if code.isdecimal() else {"n": "\n"}.get(code, code)
+    return bytes([int(code, 8)]) if code.isdigit() else {b"n": b"\n"}.get(code, code)
 
 
 def _remarks(word: _Word) -> list[str]:

@@ -23,6 +23,7 @@ from typing import Any
 from aclweb.acl.delta import Delta, Step
 from aclweb.acl.index import AclIndex
 from aclweb.acl.kafka_acls_commands import commands as kafka_acls
+from aclweb.acl.kafka_acls_commands import why_escaped
 from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
@@ -429,7 +430,7 @@ def own_principal(cluster: Cluster) -> str | None:
 
 
 def _commands(plan: Iterable[Step], rules: Rules) -> tuple[list[str], tuple[str, ...]]:
-    """Return the plan as kafka-acls lines, and sentences for what that tool cannot be told."""
+    """Return the plan as kafka-acls lines, and sentences for what it cannot be told or is told as bytes."""
     lines: list[str] = []
     unsaid: list[str] = []
     for step in plan:
@@ -438,7 +439,9 @@ def _commands(plan: Iterable[Step], rules: Rules) -> tuple[list[str], tuple[str,
                 lines += kafka_acls((binding,), op=step.op, rules=rules)
             except AclError as error:
                 unsaid.append(f"kafka-acls cannot be told this rule: {error}")
-    return lines, tuple(unsaid)
+            else:
+                unsaid += filter(None, (why_escaped(binding),))
+    return lines, _distinct(unsaid)
 
 
 def _told(binding: AclBinding) -> str:

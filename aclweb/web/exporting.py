@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from aclweb.acl.kafka_acls_commands import commands, why_no_command
+from aclweb.acl.kafka_acls_commands import commands, why_escaped, why_no_command
 from aclweb.acl.model import AclBinding
 from aclweb.acl.notation import why_not_written, write_acls
 from aclweb.acl.profiles import Rules
@@ -62,8 +62,12 @@ def written(bindings: Sequence[AclBinding], format: str, rules: Rules) -> Iterat
 
 
 def command(binding: AclBinding, rules: Rules) -> str:
-    """Return the command that adds this ACL, or a comment with the ACL where the tool cannot be told."""
+    """Return the command that adds this ACL, or a comment with the ACL where the tool cannot be told.
+
+    A comment also stands before a command that writes characters which cannot be seen.
+    """
     reason = why_no_command(binding, rules)
     if reason is None:
-        return commands([binding], rules=rules)[0]
+        escaped = why_escaped(binding)
+        return (f"# {escaped}\n" if escaped else "") + commands([binding], rules=rules)[0]
     return f"# Not a command: {json.dumps(binding.as_dict())} {reason}"

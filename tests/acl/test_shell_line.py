@@ -71,6 +71,30 @@ def test_a_real_shell_reads_back_what_is_spelled(shell, text):
     assert by_shell(shell, [f"{spelled(text)} end"]) == [[text, "end"]]
 
 
+HIDDEN = "User:\u202egnp\x1b[31m\u200b\ufeff\t\r\x85\xa0\U000e0041 x"
+
+
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+@pytest.mark.parametrize("shell", SHELLS)
+def test_what_cannot_be_seen_is_spelled_as_bytes_that_every_shell_reads(shell, locale, monkeypatch):
+    monkeypatch.setenv("LC_ALL", locale)
+    line = spelled(HIDDEN)
+
+    assert line.isprintable()
+    assert words_of(line) == [HIDDEN]
+    assert by_shell(shell, [line]) == [[HIDDEN]]
+
+
+def test_half_a_character_is_refused():
+    with pytest.raises(AclError, match="half a character"):
+        spelled("a\ud800")
+
+
+def test_bytes_that_are_no_text_are_refused():
+    with pytest.raises(AclError, match="not UTF-8"):
+        words_of("\"$(printf '\\342x')\"")
+
+
 def test_a_text_that_ends_in_a_line_break_is_refused():
     with pytest.raises(AclError, match="ends in a line break"):
         spelled("a\n")
