@@ -87,6 +87,8 @@ def snapshot_text(cluster: str = PROD) -> str:
             for topic in topics(cluster)
         ],
         "groups": list(groups(cluster)),
+        "topics_known": "all",
+        "groups_known": "all",
     }
     lines = [header, *(binding.as_dict() for binding in bindings(cluster))]
     return "".join(json.dumps(line) + "\n" for line in lines)

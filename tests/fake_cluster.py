@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
-from aclweb.acl.model import AclBinding, ResourcePattern
+from aclweb.acl.model import AclBinding, ResourcePattern, ResourceType
+from aclweb.acl.profiles import Rules
 from aclweb.acl.validation import refused_everywhere, why_not_deletable
 from aclweb.clusters import (
     AclReading,
@@ -23,6 +24,8 @@ from aclweb.clusters import (
     ClusterFacts,
     ClusterState,
     Connection,
+    Known,
+    NamesKnown,
     Outcome,
     OutcomeKind,
     Problem,
@@ -68,6 +71,8 @@ class FakeCluster:
         self.facts = ClusterFacts(cluster_id, kafka_version, brokers=("fake:9092",))
         self.problems: tuple[Problem, ...] = ()
         self.unreadable: tuple[ResourcePattern, ...] = ()
+        self.topics_known = Known.ALL
+        self.sees_topic: Callable[[str], bool] = lambda name: True
         self.calls: list[tuple[object, ...]] = []
         self.connections: list[Connection] = []
         self.closed = 0
@@ -120,6 +125,15 @@ class FakeCluster:
     def read_groups(self) -> tuple[str, ...] | None:
         self._called("read_groups")
         return None if self.groups is None else tuple(sorted(self.groups))
+
+    def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
+        """Tell that every name is seen, unless a test says which topics are (`topics_known`, `sees_topic`)."""
+        groups = Known.UNKNOWN if self.groups is None else Known.ALL
+        return NamesKnown(
+            self.topics_known,
+            groups,
+            lambda kind, name: kind is not ResourceType.TOPIC or self.sees_topic(name),
+        )
 
     def write(self, verb: Verb, bindings: Sequence[AclBinding]) -> tuple[Outcome, ...]:
         self._called("write", verb, tuple(bindings))

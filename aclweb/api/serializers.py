@@ -22,6 +22,7 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.notation import binding_from_dict, request_from_dict
 from aclweb.changes.models import Change, ChangeItem
+from aclweb.clusters import Known
 from aclweb.inventory.models import Cluster
 
 Value = TypeVar("Value")
@@ -121,6 +122,14 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
     allow_everyone = serializers.BooleanField(
         allow_null=True, help_text="allow.everyone.if.no.acl.found as declared; null where nobody has."
     )
+    topics_known = serializers.ChoiceField(
+        choices=list(Known),
+        source="topics_listed",
+        help_text="Which of the existing topics are known: all, only the visible ones, or unknown.",
+    )
+    groups_known = serializers.ChoiceField(
+        choices=list(Known), source="groups_listed", help_text="The same for groups."
+    )
 
     class Meta:
         model = Cluster
@@ -132,6 +141,8 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
             "kafka_version",
             "super_users",
             "allow_everyone",
+            "topics_known",
+            "groups_known",
             "changes_enabled",
             "state",
             "state_sentence",

@@ -33,11 +33,13 @@ from kafka.protocol.admin import (
     CreateAclsRequest,
     DeleteAclsRequest,
     DescribeAclsRequest,
+    DescribeClusterRequest,
     ListGroupsRequest,
 )
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.profiles import Rules
 from aclweb.acl.validation import explained, refused_everywhere, why_no_text, why_not_deletable
 from aclweb.clusters.client import (
     AclReading,
@@ -45,6 +47,7 @@ from aclweb.clusters.client import (
     ClusterFacts,
     ClusterState,
     Connection,
+    NamesKnown,
     Outcome,
     OutcomeKind,
     Problem,
@@ -53,6 +56,7 @@ from aclweb.clusters.client import (
     Verb,
 )
 from aclweb.clusters.options import check_options, tls_context
+from aclweb.clusters.visibility import Login, names_known
 
 _library_log = logging.getLogger("kafka.net.manager")
 _nobody = logging.NullHandler()
@@ -110,6 +114,9 @@ class AdminClient:
         self._timeout = connection.timeout_seconds
         self._write_timeout = self._options.request_timeout_seconds or max(
             WRITE_TIMEOUT_SECONDS, self._timeout
+        )
+        self._groups_of_all: bool | None = (
+            None  # whether each broker has listed its groups; None before they did
         )
         self._kafka = self._open()
 
@@ -189,15 +196,55 @@ class AdminClient:
         return tuple(sorted(topics, key=lambda topic: topic.name))
 
     def read_groups(self) -> tuple[str, ...] | None:
-        """Return the groups of all brokers, None where this login may see none."""
+        """Return the groups of the brokers that answer, None where this login may see none.
+
+        Raises ClusterError where no broker answers; `names_known` tells whether all did.
+        """
         answer = self._ask(lambda: MetadataRequest(topics=[], allow_auto_topic_creation=False), "its brokers")
         groups: set[str] = set()
+        silent: list[ClusterError] = []
         for broker in answer.brokers:
-            found = self._groups_of(broker.node_id)
+            try:
+                found = self._groups_of(broker.node_id)
+            except ClusterError as error:
+                silent.append(error)
+                continue
             if found is None:
                 return None
             groups |= found
+        if silent and len(silent) == len(answer.brokers):
+            raise silent[0]
+        self._groups_of_all = not silent
         return tuple(sorted(groups))
+
+    def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
+        """Return what the ACLs, and the operations that brokers allow this login, prove about the names read."""
+        return names_known(
+            self._login(),
+            acls.bindings,
+            rules,
+            groups_listed=self._groups_of_all is not None,
+            all_brokers=bool(self._groups_of_all),
+        )
+
+    def _login(self) -> Login:
+        """Return who this client is to the brokers and what they allow it on the cluster, as far as it shows."""
+        try:
+            answer = self._ask(
+                lambda: DescribeClusterRequest(include_cluster_authorized_operations=True, endpoint_type=1),
+                "what this login may do",
+            )
+        except ClusterError:
+            return Login(self._principal())  # brokers before 2.8 do not know the question
+        codes = answer.authorized_operations if answer.error_code == NONE else None
+        operations = None if codes is None else frozenset(Operation.from_code(code) for code in codes)
+        return Login(self._principal(), operations)
+
+    def _principal(self) -> str | None:
+        """Return how ACLs name this login, None where it hangs on settings of the brokers."""
+        if self._options.uses_sasl:
+            return f"User:{self._options.username}"
+        return None if self._options.certificate_pem else "User:ANONYMOUS"
 
     def _groups_of(self, node_id: int) -> set[str] | None:
         deadline = time.monotonic() + self._timeout

@@ -11,12 +11,13 @@ ACLs because something failed, since a failed read must not look like an empty c
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
 
-from aclweb.acl.model import AclBinding, ResourcePattern
+from aclweb.acl.model import AclBinding, ResourcePattern, ResourceType
+from aclweb.acl.profiles import Rules
 
 
 class ClusterState(enum.StrEnum):
@@ -92,6 +93,27 @@ class TopicInfo:
     internal: bool = False
 
 
+class Known(enum.StrEnum):
+    """Which of the existing names of one kind a list holds."""
+
+    ALL = "all"
+    VISIBLE = "visible"  # those that this login may describe, or that a file lists; there may be others
+    UNKNOWN = "unknown"  # names of this kind cannot be listed here
+
+
+@dataclass(frozen=True, slots=True)
+class NamesKnown:
+    """How complete the topics and groups of one reading are.
+
+    sees: whether a topic or group of this name would certainly be among those read, so
+    that it is gone where it is not.
+    """
+
+    topics: Known
+    groups: Known
+    sees: Callable[[ResourceType, str], bool]
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterFacts:
     """What a cluster says of itself. Brokers hide the default mode and the super users."""
@@ -139,6 +161,13 @@ class ClusterClient(Protocol):
 
     def read_groups(self) -> tuple[str, ...] | None:
         """Return the group names, or None where this source cannot know them."""
+        ...
+
+    def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
+        """Return how complete the topics and groups are that this client has read.
+
+        acls: what it has read as well. rules: what is known of the cluster's authorizer.
+        """
         ...
 
     def write(self, verb: Verb, bindings: Sequence[AclBinding]) -> tuple[Outcome, ...]:

@@ -6,6 +6,10 @@ the cluster, which is also how aclweb and its pipeline write snapshots:
 
     {"cluster": "prod-eu", "topics": ["orders", {"name": "payments", "partitions": 6}], "groups": ["billing"]}
 
+`topics_known` and `groups_known` say how complete those lists are: `all`, `visible`, or
+`unknown`. Without them, names that are listed are `visible`, and a missing or empty list is
+`unknown`: a file of ACLs says nothing about which topics exist.
+
 The file is read anew each time. Nothing is ever written to it: a change to such a
 cluster ends as commands for somebody who can reach it.
 """
@@ -21,12 +25,15 @@ from typing import Any, Self
 from aclweb.acl.model import AclBinding, AclError, PatternType
 from aclweb.acl.notation import parse_object, read_acl_file
 from aclweb.acl.problems import NotationError
+from aclweb.acl.profiles import Rules
 from aclweb.clusters.client import (
     AclReading,
     ClusterError,
     ClusterFacts,
     ClusterState,
     Connection,
+    Known,
+    NamesKnown,
     Outcome,
     OutcomeKind,
     Problem,
@@ -36,7 +43,17 @@ from aclweb.clusters.client import (
 )
 from aclweb.clusters.options import check_options
 
-HEADER_KEYS = ("cluster", "revision", "config", "authorizer", "kafka_version", "topics", "groups")
+HEADER_KEYS = (
+    "cluster",
+    "revision",
+    "config",
+    "authorizer",
+    "kafka_version",
+    "topics",
+    "groups",
+    "topics_known",
+    "groups_known",
+)
 LARGEST_FILE = 256 * 1024 * 1024
 _SENTENCES_SHOWN = 5
 
@@ -49,6 +66,8 @@ class _Header:
     kafka_version: str | None = None
     topics: tuple[TopicInfo, ...] = ()
     groups: tuple[str, ...] | None = None
+    topics_known: Known = Known.UNKNOWN
+    groups_known: Known = Known.UNKNOWN
 
 
 class SnapshotClient:
@@ -82,6 +101,11 @@ class SnapshotClient:
 
     def read_groups(self) -> tuple[str, ...] | None:
         return self._parts()[0].groups
+
+    def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
+        """Return what the file says of its lists; what it no longer lists is gone, since it stands for the cluster."""
+        header = self._parts()[0]
+        return NamesKnown(header.topics_known, header.groups_known, lambda kind, name: True)
 
     def write(self, verb: Verb, bindings: Sequence[AclBinding]) -> tuple[Outcome, ...]:
         sentence = (
@@ -189,7 +213,19 @@ def _read_header(found: dict[str, Any], problems: list[str]) -> _Header:
         words["kafka_version"],
         tuple(topic for topic in topics if topic is not None),
         None if groups is None else tuple(sorted(set(groups))),
+        _known(found, "topics", problems),
+        _known(found, "groups", problems),
     )
+
+
+def _known(found: dict[str, Any], kind: str, problems: list[str]) -> Known:
+    said = found.get(f"{kind}_known")
+    if said is None:
+        return Known.VISIBLE if found.get(kind) else Known.UNKNOWN
+    if said not in list(Known):
+        problems.append(f"{kind}_known is {said!r}; write {', '.join(repr(one.value) for one in Known)}.")
+        return Known.UNKNOWN
+    return Known(said)
 
 
 def _list(found: dict[str, Any], key: str, problems: list[str]) -> list[Any] | None:

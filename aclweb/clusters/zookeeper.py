@@ -48,6 +48,7 @@ from kazoo.protocol.states import KeeperState, ZnodeStat
 
 from aclweb.acl import znodes
 from aclweb.acl.model import AclBinding, PatternType, ResourcePattern
+from aclweb.acl.profiles import Rules
 from aclweb.acl.validation import refused_everywhere, why_not_deletable
 from aclweb.clusters.client import (
     AclReading,
@@ -55,6 +56,8 @@ from aclweb.clusters.client import (
     ClusterFacts,
     ClusterState,
     Connection,
+    Known,
+    NamesKnown,
     Outcome,
     OutcomeKind,
     Problem,
@@ -235,6 +238,10 @@ class ZooKeeperClient:
     def read_groups(self) -> tuple[str, ...] | None:
         """Return None: groups live in a topic of the brokers and not in ZooKeeper."""
         return None
+
+    def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
+        """Return that all topics are known: whoever may list the nodes sees each of them."""
+        return NamesKnown(Known.ALL, Known.UNKNOWN, lambda kind, name: True)
 
     def _require_kafka(self) -> None:
         """Refuse a place that no broker has ever used: a mistyped chroot would look like a cluster without ACLs."""

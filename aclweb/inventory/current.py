@@ -34,7 +34,7 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
-from aclweb.clusters import ClusterError, ClusterState, Connection, SourceKind, TopicInfo
+from aclweb.clusters import ClusterError, ClusterState, Connection, Known, SourceKind, TopicInfo
 from aclweb.inventory.models import (
     Cluster,
     Declaration,
@@ -196,9 +196,18 @@ class InForce:
         """The groups that exist, sorted; None where this cluster's source cannot know them."""
         return self.holdings.groups if self.groups_known else None
 
+    def known(self, kind: ResourceType) -> Known:
+        """Which of the existing names of this type are in `holdings`; `completeness.names_known` says it in words."""
+        listed = {
+            ResourceType.TOPIC: self.declared.topics_listed,
+            ResourceType.GROUP: self.declared.groups_listed,
+            ResourceType.CLUSTER: Known.ALL,
+        }
+        return Known(listed.get(kind, Known.UNKNOWN))
+
     def covered_now(self, binding: AclBinding) -> int | None:
         """Return how many existing names the pattern covers; None where nobody knows which names exist."""
-        if binding.resource_type is ResourceType.GROUP and not self.groups_known:
+        if self.known(binding.resource_type) is Known.UNKNOWN:
             return None
         return self.holdings.covered_now(binding)
 

@@ -16,7 +16,7 @@ from typing import Any
 from django.db import models, transaction
 from django.db.models import Q
 
-from aclweb.clusters import ClusterState, SourceKind
+from aclweb.clusters import ClusterState, Known, SourceKind
 from aclweb.inventory.fields import EncryptedJSONField, KafkaTextField
 from aclweb.inventory.found import Found as Found
 from aclweb.inventory.found import Search as Search
@@ -27,6 +27,9 @@ class ClusterManager(models.Manager["Cluster"]):
 
     def get_queryset(self) -> models.QuerySet[Cluster]:
         return super().get_queryset().defer("options")
+
+
+KNOWN = [(known.value, known.value) for known in Known]
 
 
 class Cluster(models.Model):
@@ -68,7 +71,9 @@ class Cluster(models.Model):
     problems = models.JSONField(default=list, blank=True)  # [{"where", "sentence", "hazard"}]
     tried_at = models.DateTimeField(null=True)
     read_at = models.DateTimeField(null=True)
-    groups_known = models.BooleanField(default=False)
+    # Which of the existing topics and groups the stored names are.
+    topics_listed = models.CharField(max_length=10, choices=KNOWN, default=Known.UNKNOWN)
+    groups_listed = models.CharField(max_length=10, choices=KNOWN, default=Known.UNKNOWN)
     revision = models.ForeignKey("Revision", null=True, on_delete=models.SET_NULL, related_name="+")
     # A reading that lost too much to be believed, or came from another cluster: kept back until a person
     # accepts it. {"reason": "drop"|"other-cluster", "cluster_id", "sentence", "at", "accepted_by",
@@ -104,11 +109,15 @@ class Cluster(models.Model):
             if is_new:
                 Declaration.objects.create(cluster=self, since=self.created_at, **Declaration.told_by(self))
 
+    @property
+    def groups_known(self) -> bool:
+        return self.groups_listed != Known.UNKNOWN
+
 
 class Declaration(models.Model):
     """What answers hang on beside ACLs and names, from `since` until the cluster's next row. Never changed.
 
-    People declare it, but for the version and whether groups are known, which readings find.
+    People declare it, but for the version and how complete names are, which readings find.
     The first row stands in for all that was before it, of which nothing is known.
     """
 
@@ -118,7 +127,8 @@ class Declaration(models.Model):
     kafka_version = models.CharField(max_length=20, blank=True)
     super_users = models.TextField(null=True, blank=True)
     allow_everyone = models.BooleanField(null=True)
-    groups_known = models.BooleanField()
+    topics_listed = models.CharField(max_length=10, choices=KNOWN, default=Known.UNKNOWN)
+    groups_listed = models.CharField(max_length=10, choices=KNOWN, default=Known.UNKNOWN)
     # Who made it so, as the audit trail names them; empty for the first row.
     who = models.CharField(max_length=254, blank=True)
 
@@ -129,12 +139,23 @@ class Declaration(models.Model):
     def __str__(self) -> str:
         return f"{self.cluster} since {self.since:%Y-%m-%d %H:%M:%S}"
 
+    @property
+    def groups_known(self) -> bool:
+        return self.groups_listed != Known.UNKNOWN
+
     @staticmethod
     def told_by(cluster: Cluster) -> dict[str, Any]:
         """Return what the cluster's own row says today, by the names of the fields here."""
         return {
             name: getattr(cluster, name)
-            for name in ("authorizer", "kafka_version", "super_users", "allow_everyone", "groups_known")
+            for name in (
+                "authorizer",
+                "kafka_version",
+                "super_users",
+                "allow_everyone",
+                "topics_listed",
+                "groups_listed",
+            )
         }
 
 

@@ -111,7 +111,10 @@ def _super_users(rules: Rules) -> str:
 
 
 def _answers_alike(declared: Declaration, cluster: Cluster) -> bool:
-    return rules_of(declared) == rules_of(cluster) and declared.groups_known == cluster.groups_known
+    return rules_of(declared) == rules_of(cluster) and (declared.topics_listed, declared.groups_listed) == (
+        cluster.topics_listed,
+        cluster.groups_listed,
+    )
 
 
 def _revision_at(cluster: Cluster, time: datetime.datetime, asked: str) -> Revision:

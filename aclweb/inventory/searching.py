@@ -103,7 +103,8 @@ def key_of(cluster: Cluster) -> str:
         sorted(rules.super_users),
         rules.allow_everyone,
         sorted(rules.undeclared),
-        cluster.groups_known,
+        cluster.topics_listed,
+        cluster.groups_listed,
         _version(),
     ]
     return hashlib.sha256(json.dumps(told).encode("ascii")).hexdigest()

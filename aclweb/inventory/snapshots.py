@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 
+from aclweb.acl.model import ResourceType
 from aclweb.acl.notation import write_acls
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
 from aclweb.inventory.current import InForce
@@ -29,5 +30,7 @@ def snapshot_text(here: InForce) -> str:
         "kafka_version": here.rules.kafka_version,
         "topics": [topic.name for topic in here.topics],
         "groups": list(here.groups) if here.groups is not None else None,
+        "topics_known": here.known(ResourceType.TOPIC).value,
+        "groups_known": here.known(ResourceType.GROUP).value,
     }
     return f"{json.dumps(header)}\n{write_acls(here.index, format='jsonl')}"

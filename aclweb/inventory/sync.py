@@ -21,8 +21,9 @@ import hashlib
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TypeVar
 
 from django.db import transaction
 from django.db.models import F
@@ -38,13 +39,15 @@ from aclweb.clusters import (
     ClusterError,
     ClusterFacts,
     ClusterState,
+    Known,
+    NamesKnown,
     Problem,
     SourceKind,
     TopicInfo,
     connect,
 )
 from aclweb.inventory import declared, holding, staging
-from aclweb.inventory.current import BINDING_COLUMNS, bindings_of, connection_of, known_version
+from aclweb.inventory.current import BINDING_COLUMNS, bindings_of, connection_of, known_version, rules_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import (
     Cluster,
@@ -66,6 +69,7 @@ _MIGRATING = (
     "brokers enforce, and nothing should be written here."
 )
 _ITSELF = "aclweb"
+_Listed = TypeVar("_Listed")
 
 trail.register(
     "cluster.changed",
@@ -157,6 +161,7 @@ class _Reading:
     acls: AclReading
     topics: tuple[TopicInfo, ...] | None
     groups: tuple[str, ...] | None
+    known: NamesKnown
     problems: tuple[Problem, ...]
     by_key: Mapping[str, AclBinding]
 
@@ -176,22 +181,34 @@ def _read(cluster: Cluster, client: ClusterClient | None) -> _Reading:
     problems = list(acls.problems)
     if facts.migrating:
         problems.append(Problem("/migration", _MIGRATING, hazard=True))
-    topics: tuple[TopicInfo, ...] | None = None
-    groups: tuple[str, ...] | None = None
-    try:
-        topics = client.read_topics()
-    except ClusterError as error:
-        problems.append(
-            Problem("topics", f"The topics could not be read, so those known before stay: {error}")
-        )
-    try:
-        groups = client.read_groups()
-    except ClusterError as error:
-        problems.append(
-            Problem("groups", f"The groups could not be read, so those known before stay: {error}")
-        )
+    topics, topics_failed = _listed(client.read_topics, "topics", problems)
+    groups, groups_failed = _listed(client.read_groups, "groups", problems)
+    known = client.names_known(acls, rules_of(cluster))
+    if topics_failed:
+        known = replace(known, topics=Known(cluster.topics_listed))
+    if groups_failed:
+        known = replace(known, groups=Known(cluster.groups_listed))
     by_key = {binding_key(binding): binding for binding in acls.bindings}
-    return _Reading(facts, acls, topics, groups, tuple(problems), by_key)
+    return _Reading(
+        facts,
+        acls,
+        topics if known.topics is not Known.UNKNOWN else None,
+        groups if known.groups is not Known.UNKNOWN else None,
+        known,
+        tuple(problems),
+        by_key,
+    )
+
+
+def _listed(
+    read: Callable[[], _Listed | None], what: str, problems: list[Problem]
+) -> tuple[_Listed | None, bool]:
+    """Return the names, and whether reading them failed."""
+    try:
+        return read(), False
+    except ClusterError as error:
+        problems.append(Problem(what, f"The {what} could not be read, so those known before stay: {error}"))
+        return None, True
 
 
 def _fail(cluster: Cluster, number: int, error: ClusterError) -> SyncResult:
@@ -327,7 +344,7 @@ def _bring_up_to_date(
         for problem in reading.problems
     ]
     row.tried_at = row.read_at = now
-    row.groups_known = reading.groups is not None
+    row.topics_listed, row.groups_listed = reading.known.topics, reading.known.groups
     row.reading_stored = number
     row.cluster_id = reading.facts.cluster_id or row.cluster_id
     if reading.facts.kafka_version and known_version(row.authorizer, reading.facts.kafka_version):
@@ -345,7 +362,8 @@ _READ_FIELDS = [
     "problems",
     "tried_at",
     "read_at",
-    "groups_known",
+    "topics_listed",
+    "groups_listed",
     "reading_stored",
     "cluster_id",
     "kafka_version",
@@ -422,6 +440,8 @@ def _names_that_differ(row: Cluster, reading: _Reading) -> _Names:
     unread = {kind for kind, names in ((topic, reading.topics), (group, reading.groups)) if names is None}
 
     gone = [place for place in stored if place not in known and place[0] not in unread]
+    hidden = _hidden(reading, {stored[place][0]: place for place in gone})
+    gone = [place for place in gone if place not in hidden]
     return _Names(
         add=tuple((*place, info) for place, info in known.items() if place not in stored),
         remove=tuple(stored[place][0] for place in gone),
@@ -432,6 +452,16 @@ def _names_that_differ(row: Cluster, reading: _Reading) -> _Names:
         ),
         topics_stored=sum(1 for kind, _ in stored if kind == topic),
         topics_lost=sum(1 for kind, _ in gone if kind == topic),
+    )
+
+
+def _hidden(reading: _Reading, gone: Mapping[int, tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    """Return which of these names may exist and only not be shown to us any more."""
+    return frozenset(
+        gone[pk]
+        for pks in _chunks(tuple(gone))
+        for pk, kind, name in StoredName.objects.filter(pk__in=pks).values_list("pk", "resource_type", "name")
+        if not reading.known.sees(ResourceType[kind], name)
     )
 
 
@@ -499,7 +529,20 @@ def _told(row: Cluster, reading: _Reading, count: int) -> tuple[ClusterState, st
         return ClusterState.NO_ACLS, _nothing(row)
     topics = "topics unknown" if reading.topics is None else _counted(len(reading.topics), "topic")
     groups = "groups unknown" if reading.groups is None else _counted(len(reading.groups), "group")
-    return ClusterState.OK, f"Read {_counted(count, 'ACL')}, {topics}, {groups}."
+    partial = [
+        kind
+        for kind, names, listed in (
+            ("topics", reading.topics, reading.known.topics),
+            ("groups", reading.groups, reading.known.groups),
+        )
+        if names is not None and listed is Known.VISIBLE and row.kind == SourceKind.ADMIN
+    ]
+    only = (
+        f" There may be other {' and '.join(partial)}: only those that aclweb may describe are listed."
+        if partial
+        else ""
+    )
+    return ClusterState.OK, f"Read {_counted(count, 'ACL')}, {topics}, {groups}.{only}"
 
 
 def _nothing(row: Cluster) -> str:

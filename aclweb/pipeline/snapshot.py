@@ -17,7 +17,17 @@ from aclweb.acl.notation import binding_key, parse_object, read_acl_file
 from aclweb.acl.problems import NotationError
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
 
-HEADER_KEYS = ("cluster", "revision", "config", "authorizer", "kafka_version", "topics", "groups")
+HEADER_KEYS = (
+    "cluster",
+    "revision",
+    "config",
+    "authorizer",
+    "kafka_version",
+    "topics",
+    "groups",
+    "topics_known",
+    "groups_known",
+)
 
 
 @dataclass(frozen=True)

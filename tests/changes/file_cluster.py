@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.profiles import Rules
 from aclweb.changes import failpoints
 from aclweb.clusters import (
     AclReading,
@@ -25,6 +26,8 @@ from aclweb.clusters import (
     ClusterFacts,
     ClusterState,
     Connection,
+    Known,
+    NamesKnown,
     Outcome,
     OutcomeKind,
     SourceKind,
@@ -177,6 +180,9 @@ class FileClient:
 
     def read_groups(self) -> tuple[str, ...] | None:
         return ()
+
+    def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
+        return NamesKnown(Known.ALL, Known.ALL, lambda kind, name: True)
 
     def write(self, verb: Verb, bindings: Sequence[AclBinding]) -> tuple[Outcome, ...]:
         if self.cluster.take_fault("deaf"):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from aclweb.acl.model import AclBinding, ResourcePattern
+from aclweb.acl.model import AclBinding, ResourcePattern, ResourceType
+from aclweb.acl.profiles import Rules
 from aclweb.clusters import (
     AclReading,
     ClusterError,
     ClusterFacts,
     ClusterState,
+    Known,
+    NamesKnown,
     Problem,
     SourceKind,
     TopicInfo,
@@ -29,6 +33,9 @@ class Answers:
     unreadable: list[ResourcePattern] = field(default_factory=list)
     facts: ClusterFacts = field(default_factory=ClusterFacts)
     fails: dict[str, ClusterError] = field(default_factory=dict)
+    topics_known: Known = Known.ALL
+    groups_known: Known = Known.ALL
+    sees_topic: Callable[[str], bool] = lambda name: False
     kind: SourceKind = SourceKind.ADMIN
     writable: bool = False
     closed: bool = False
@@ -48,6 +55,16 @@ class Answers:
     def read_groups(self) -> tuple[str, ...] | None:
         self._may_fail("read_groups")
         return None if self.groups is None else tuple(self.groups)
+
+    def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
+        groups = Known.UNKNOWN if self.groups is None else self.groups_known
+
+        def sees(kind: ResourceType, name: str) -> bool:
+            if kind is ResourceType.TOPIC:
+                return self.topics_known is Known.ALL or self.sees_topic(name)
+            return groups is Known.ALL
+
+        return NamesKnown(self.topics_known, groups, sees)
 
     def close(self) -> None:
         self.closed = True

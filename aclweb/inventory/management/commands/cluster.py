@@ -224,6 +224,8 @@ def _told(cluster: Cluster) -> dict[str, Any]:
         "changes_enabled": cluster.changes_enabled,
         "state": cluster.state,
         "sentence": told.sentence,
+        "topics_known": cluster.topics_listed,
+        "groups_known": cluster.groups_listed,
         "revision": cluster.revision.number if cluster.revision else None,
         "acls": cluster.revision.acls if cluster.revision else None,
         "read_at": cluster.read_at.isoformat() if cluster.read_at else None,

@@ -48,7 +48,7 @@ class Command(BaseCommand):
         if result.read:
             registering.change(actor=actor, cluster=found, address=str(Path(file).resolve()))
         if options["json"]:
-            self.stdout.write(json.dumps(told(cluster, result)))
+            self.stdout.write(json.dumps(told(found, result)))
         else:
             (self.stdout if result.read else self.stderr).write(sentence(cluster, result))
         if not result.read:

@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from aclweb.inventory import sync as syncing
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
+from aclweb.inventory.models import Cluster
 
 
 class Command(BaseCommand):
@@ -27,23 +28,24 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object instead of a sentence")
 
     def handle(self, *args: Any, cluster: str, accept: bool, json: bool, **options: Any) -> None:
-        result = syncing.sync(cluster_named(cluster), accepted_by=at_the_shell() if accept else None)
-        self._print(cluster, result, json)
+        found = cluster_named(cluster)
+        result = syncing.sync(found, accepted_by=at_the_shell() if accept else None)
+        self._print(found, result, json)
         if not result.read:
             sys.exit(1)
 
-    def _print(self, slug: str, result: syncing.SyncResult, as_json: bool) -> None:
+    def _print(self, cluster: Cluster, result: syncing.SyncResult, as_json: bool) -> None:
         if as_json:
-            self.stdout.write(json.dumps(told(slug, result)))
+            self.stdout.write(json.dumps(told(cluster, result)))
             return
         stream = self.stdout if result.read else self.stderr
-        stream.write(sentence(slug, result))
+        stream.write(sentence(cluster.slug, result))
 
 
-def told(slug: str, result: syncing.SyncResult) -> dict[str, Any]:
+def told(cluster: Cluster, result: syncing.SyncResult) -> dict[str, Any]:
     """Return what a reading gave, ready for JSON."""
     return {
-        "cluster": slug,
+        "cluster": cluster.slug,
         "state": result.state.value,
         "sentence": result.sentence,
         "read": result.read,
@@ -52,6 +54,8 @@ def told(slug: str, result: syncing.SyncResult) -> dict[str, Any]:
         "revision": result.revision.number if result.revision else None,
         "added": len(result.delta.add),
         "removed": len(result.delta.remove),
+        "topics_known": cluster.topics_listed,
+        "groups_known": cluster.groups_listed,
     }
 
 
