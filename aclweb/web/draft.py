@@ -1,8 +1,8 @@
 """Which edit does a what-if form describe?
 
 A draft is a list of delta lines (an ACL with `"op": "add"|"remove"`), plus topics that do
-not exist yet. It travels inside the form and in links, so nothing is stored before somebody
-turns it into a change. Bad input becomes a sentence and loses nothing that was typed. What
+not exist yet. It travels inside the form and in links (see `keeping` for long ones), so no
+change is stored before somebody asks for it. Bad input becomes a sentence and loses nothing that was typed. What
 this cluster would refuse is told in Kafka's own words, too, before anybody asks for it.
 """
 
@@ -75,7 +75,8 @@ class Draft:
     """An edit as far as it is understood.
 
     faults: what was left out of it. warnings: what a pasted command does without saying so.
-    is_unread: whether something was pasted of which nothing could be read.
+    is_unread: whether something was pasted of which nothing could be read. paste: the pasted
+    text where there is something to say of it, so that it is said again wherever the draft goes.
     """
 
     lines: tuple[Line, ...] = ()
@@ -83,6 +84,7 @@ class Draft:
     faults: tuple[Fault, ...] = ()
     warnings: tuple[str, ...] = ()
     is_unread: bool = False
+    paste: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -228,7 +230,8 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
 
     Fields, each repeatable: `line` (a delta line as JSON), `add` and `remove` (an ACL as
     JSON), `new_topic`, `drop` (the place of a line to take out, from 0), `paste` (ACLs in
-    any notation, to be added, or kafka-acls commands).
+    any notation, to be added, or kafka-acls commands), `unread` (what was pasted before, whose
+    lines are there and whose messages are told again).
     """
     lines: list[Line] = []
     faults: list[Fault] = []
@@ -242,6 +245,7 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
     lines = [line for place, line in enumerate(lines) if str(place) not in dropped]
     text = str(data.get("paste", ""))
     is_unread = False
+    kept_text = ""
     # Not while a line is taken out: if it was pasted, it would come back at once.
     if text.strip() and not dropped:
         pasted = read_pasted(text, in_force)
@@ -249,6 +253,13 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
         faults += map(Fault, pasted.errors)
         warnings += pasted.warnings
         is_unread = bool(pasted.errors) and not pasted.lines
+        kept_text = text if pasted.errors or pasted.warnings else ""
+    elif "paste" not in data and data.get("unread"):
+        # What was read of it stands in the lines: read again, a removal could match more by now.
+        kept_text = str(data["unread"])
+        pasted = read_pasted(kept_text, in_force)
+        faults += map(Fault, pasted.errors)
+        warnings += pasted.warnings
     if len(lines) > MOST_LINES:
         faults.append(
             Fault(
@@ -267,6 +278,7 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
         faults=(*faults, *map(Fault, wrong)),
         warnings=tuple(warnings),
         is_unread=is_unread,
+        paste=kept_text,
     )
 
 

@@ -7,9 +7,10 @@ sentence, and among commands a comment stands for an ACL that kafka-acls cannot 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from aclweb.acl.delta import Step
 from aclweb.acl.kafka_acls_commands import commands, why_escaped, why_no_command
 from aclweb.acl.model import AclBinding
 from aclweb.acl.notation import why_not_written, write_acls
@@ -48,8 +49,7 @@ def why_not(bindings: Sequence[AclBinding], format: str, rules: Rules) -> str | 
 def written(bindings: Sequence[AclBinding], format: str, rules: Rules) -> Iterator[str]:
     """Yield the text of all these ACLs in one of NOTATIONS, a piece at a time."""
     if format == COMMANDS:
-        count = "1 ACL" if len(bindings) == 1 else f"{len(bindings):,} ACLs"
-        yield f"# {count}. Set BOOTSTRAP to the address of a broker, such as kafka-1:9092.\n"
+        yield _head(len(bindings))
         for binding in bindings:
             yield f"{command(binding, rules)}\n"
         return
@@ -61,13 +61,27 @@ def written(bindings: Sequence[AclBinding], format: str, rules: Rules) -> Iterat
         yield text.partition("\n")[2] if format == "csv" and place else text
 
 
-def command(binding: AclBinding, rules: Rules) -> str:
-    """Return the command that adds this ACL, or a comment with the ACL where the tool cannot be told.
+def written_plan(plan: Iterable[Step], rules: Rules) -> Iterator[str]:
+    """Yield the commands of an edit in the order in which aclweb would write them."""
+    steps = list(plan)
+    yield _head(sum(len(step.bindings) for step in steps))
+    for step in steps:
+        for binding in step.bindings:
+            yield f"{command(binding, rules, op=step.op)}\n"
+
+
+def _head(count: int) -> str:
+    acls = "1 ACL" if count == 1 else f"{count:,} ACLs"
+    return f"# {acls}. Set BOOTSTRAP to the address of a broker, such as kafka-1:9092.\n"
+
+
+def command(binding: AclBinding, rules: Rules, *, op: str = "add") -> str:
+    """Return the command for this ACL, or a comment with the ACL where the tool cannot be told.
 
     A comment also stands before a command that writes characters which cannot be seen.
     """
     reason = why_no_command(binding, rules)
     if reason is None:
         escaped = why_escaped(binding)
-        return (f"# {escaped}\n" if escaped else "") + commands([binding], rules=rules)[0]
-    return f"# Not a command: {json.dumps(binding.as_dict())} {reason}"
+        return (f"# {escaped}\n" if escaped else "") + commands([binding], op=op, rules=rules)[0]
+    return f"# Not a command: {json.dumps({'op': op, **binding.as_dict()})} {reason}"

@@ -47,6 +47,7 @@ urlpatterns: list[URLPattern] = [
     # What-ifs, changes, insights and audit events.
     path("c/<slug:slug>/what-if/", whatif.detail, name="what-if"),
     path("c/<slug:slug>/what-if/matches/", whatif.matches, name="what-if-matches"),
+    path("c/<slug:slug>/what-if/commands/", whatif.commands, name="what-if-commands"),
     path("c/<slug:slug>/what-if/change/", whatif.turn_into_change, name="what-if-change"),
     path("c/<slug:slug>/compare/", compare.detail, name="compare"),
     path("c/<slug:slug>/compare/drafts/", drafts.detail, name="compare-drafts"),

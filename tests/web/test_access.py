@@ -85,6 +85,7 @@ TABLE: dict[str, Row] = {
     "acls-export": Row(f"{C}acls/export/?format=csv", SEEN),
     "what-if": Row(f"{C}what-if/", SEEN),
     "what-if-matches": Row(f"{C}what-if/matches/?pattern=ALL", SEEN),
+    "what-if-commands": Row(f"{C}what-if/commands/", SEEN),
     "what-if-change": Row(
         f"{C}what-if/change/",
         (302, 404, 403, 302, 302, 302),

@@ -73,7 +73,7 @@ def test_what_can_go_becomes_a_draft_that_changes_nothing(address, browser, clus
     page = browser.get(address, {"show": "can-go"})
     keys = re.findall(r'name="remove_key" value="([0-9a-f]+)"', page.content.decode())
 
-    draft = browser.post(f"/c/{cluster.slug}/what-if/", {"remove_key": keys})
+    draft = browser.post(f"/c/{cluster.slug}/what-if/", {"remove_key": keys}, follow=True)
 
     assert page.context["counts"].can_go == len(keys) == len(draft.context["draft"].lines)
     assert {IMPLIED, SHADOWED} <= {line.binding for line in draft.context["draft"].lines}

@@ -26,7 +26,7 @@ def browser(cluster, ada, signed_in):
 
 
 def drafted(browser, text):
-    return browser.post(PAGE, {"paste": text}).context["draft"]
+    return browser.post(PAGE, {"paste": text}, follow=True).context["draft"]
 
 
 def lines(draft):
@@ -92,7 +92,7 @@ def test_a_removal_that_finds_nothing_is_told_so(browser):
     ],
 )
 def test_a_command_that_asks_for_nothing_says_why_and_stays_in_the_box(browser, command, told):
-    page = browser.post(PAGE, {"paste": command})
+    page = browser.post(PAGE, {"paste": command}, follow=True)
 
     assert lines(page.context["draft"]) == []
     assert told in text(page)
@@ -119,11 +119,12 @@ def test_what_this_cluster_would_refuse_is_told_in_kafkas_own_words_too(browser,
     }
     typed = rule | {"pattern": "LITERAL", "resource_name": "orders/eu"}
 
-    added = browser.post(PAGE, typed | {"add_rule": "1"})
+    added = browser.post(PAGE, typed | {"add_rule": "1"}, follow=True)
     while_typing = browser.get(f"{PAGE}matches/", typed)
     pasted = browser.post(
         PAGE,
         {"paste": f"{TOOL} --add --allow-principal User:eli --operation Read --topic orders/eu"},
+        follow=True,
     )
 
     for page in (added, while_typing, pasted):
@@ -144,7 +145,7 @@ def test_what_a_cluster_takes_and_a_person_should_know_stands_beside_the_rule(br
         "resource_type": "TOPIC",
     }
 
-    page = browser.post(PAGE, {"paste": write_acls([rule], format="jsonl")})
+    page = browser.post(PAGE, {"paste": write_acls([rule], format="jsonl")}, follow=True)
     part = browser.get(
         f"{PAGE}matches/", typed | {"pattern": "LITERAL", "resource_name": "t", "host": "10.0.0.0/8"}
     )
@@ -175,10 +176,10 @@ def test_a_rule_is_checked_as_far_as_it_is_typed(browser):
 
 def test_a_pasted_line_that_is_taken_out_does_not_come_back_with_what_was_pasted(browser):
     pasted = f"{TOOL} --add --allow-principal User:eli --operation Read --topic t\n{TOOL} --nonsense\n"
-    page = browser.post(PAGE, {"paste": pasted})
+    page = browser.post(PAGE, {"paste": pasted}, follow=True)
     (line,) = page.context["draft"].lines
 
-    without = browser.post(PAGE, {"paste": pasted, "line": line.as_text(), "drop": "0"})
+    without = browser.post(PAGE, {"paste": pasted, "line": line.as_text(), "drop": "0"}, follow=True)
 
     assert without.context["draft"].is_empty
     assert without.context["pasted"] == pasted

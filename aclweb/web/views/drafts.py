@@ -7,23 +7,23 @@ is lost, and nothing is saved. Topics that do not exist yet count as if both dra
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.urls import reverse
+from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from aclweb.accounts import access
+from aclweb.accounts.models import User
 from aclweb.acl.notation import write_delta
 from aclweb.changes.comparison import Side, compare
 from aclweb.inventory import current
 from aclweb.inventory.current import InForce
-from aclweb.inventory.models import Cluster
+from aclweb.web import keeping
 from aclweb.web.comparing import differences
 from aclweb.web.draft import Draft, read_draft
-from aclweb.web.htmx import render_page
-from aclweb.web.views.whatif import LONGEST_LINK
+from aclweb.web.htmx import render_page, wants_part
 
 # The two texts of the form, and what sentences call them.
 SIDES = (("first", "the first draft"), ("second", "the second draft"))
@@ -32,17 +32,32 @@ SIDES = (("first", "the first draft"), ("second", "the second draft"))
 @login_required
 @require_http_methods(["GET", "POST"])
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
-    """Compare two drafts against the same cluster; a POST saves nothing, drafts can be longer than a link may be."""
+    """Compare two drafts against the same cluster. Two that were given have an address, as in a what-if."""
     cluster = access.cluster_or_404(request.user, slug)
-    data = request.POST if request.method == "POST" else request.GET
+    assert isinstance(request.user, User)  # login_required
+    given = request.POST if request.method == "POST" else request.GET
+    data = keeping.opened(given, cluster)
+    if data is None:
+        messages.error(request, "The drafts behind this link are gone; paste them again.")
+        return redirect("compare-drafts", slug=slug)
     here = current.in_force(cluster)
     texts = {name: data.get(name, "") for name, _ in SIDES}
-    if "line" in data:  # from a what-if, which holds its draft in lines
+    if "line" in data and "first" not in data:  # from a what-if, which holds its draft in lines
         texts["first"] = write_delta(read_draft(data, here).delta)
     drafts = [_read(texts[name], here) for name, _ in SIDES]
     asked_topics = [name for name in data.getlist("new_topic") if name.strip()]
     fresh = read_draft(_form(new_topic=asked_topics), here)
     unread = [words for (_, words), draft in zip(SIDES, drafts, strict=True) if draft.is_unread]
+    kept = keeping.place(
+        path=request.path,
+        fields={**{name: [text] for name, text in texts.items() if text}, "new_topic": asked_topics},
+        cluster=cluster,
+        person=request.user,
+        opened=given.get(keeping.FIELD, ""),
+        **{name: data.get(name, "") for name in ("show", "principal", "name", "page")},
+    )
+    if request.method == "POST" and kept.address and not (wants_part(request) or fresh.faults):
+        return redirect(kept.address)
     context: dict[str, Any] = {
         "cluster": cluster,
         "in_force": here,
@@ -61,10 +76,10 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         )
         context |= differences(data, compare(first, second))
         context["is_cut"] = any(draft.faults for draft in drafts)
+    context |= {"permalink": kept.address, "query": kept.address.partition("?")[2]}
     page = render_page(request, "drafts/detail.html", "drafts/_drafts.html", context, section="compare")
-    link = _link(cluster, texts, asked_topics, data)
-    if request.method == "POST" and len(link) <= LONGEST_LINK:
-        page["HX-Push-Url"] = link
+    if request.method == "POST" and kept.address:
+        page["HX-Push-Url"] = kept.address
     return page
 
 
@@ -77,10 +92,3 @@ def _form(**fields: list[str]) -> QueryDict:
     for name, values in fields.items():
         form.setlist(name, values)
     return form
-
-
-def _link(cluster: Cluster, texts: dict[str, str], new_topics: list[str], data: QueryDict) -> str:
-    """Return the address that shows this comparison again."""
-    fields = {name: data[name] for name in ("show", "principal", "name", "page") if data.get(name)}
-    asked = {**texts, **({"new_topic": new_topics} if new_topics else {}), **fields}
-    return f"{reverse('compare-drafts', args=[cluster.slug])}?{urlencode(asked, doseq=True)}"

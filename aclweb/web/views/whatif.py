@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
@@ -26,9 +25,9 @@ from aclweb.changes.models import ChangeError
 from aclweb.inventory import current, findings
 from aclweb.inventory.current import InForce
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
-from aclweb.web import effects
+from aclweb.web import effects, exporting, keeping
 from aclweb.web.draft import Draft, Fault, Line, RuleForm, hints, read_draft
-from aclweb.web.htmx import render_page
+from aclweb.web.htmx import render_page, wants_part
 from aclweb.web.paging import page_asked, slice_page
 
 ROWS_A_PAGE = 50
@@ -36,8 +35,6 @@ ROWS_A_PAGE = 50
 NAMES_SHOWN = 12
 # What `binding_key` makes.
 _KEY = re.compile(r"[0-9a-f]{64}")
-# Servers and chat programs cut longer addresses.
-LONGEST_LINK = 2_000
 
 
 @login_required
@@ -45,12 +42,14 @@ LONGEST_LINK = 2_000
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the draft that the form or link describes, and the difference in access it would make.
 
-    A POST here saves nothing: drafts can be longer than a link may be.
+    Every draft has an address of its own, to which a form that was sent without htmx is led:
+    so it survives Back, a new sign-in, and being sent to somebody.
     """
     cluster = cluster_or_404(request.user, slug)
+    assert isinstance(request.user, User)  # login_required
     data = request.POST if request.method == "POST" else request.GET
     in_force = current.in_force(cluster)
-    draft = read_draft(_with_proposal(_with_removals(data, cluster), cluster), in_force)
+    draft = _read(data, cluster, in_force)
     if "proposal" in data and draft.is_empty:
         gone = Fault(
             "This proposal is gone: the cluster was read anew since. The findings list those of now."
@@ -66,12 +65,14 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             draft = replace(draft, lines=tuple(dict.fromkeys([*draft.lines, line])))
             form = RuleForm(rules=in_force.rules)
+    kept = _place(cluster, request.user, draft, data)
+    # What an address cannot say, a form that is wrong or a text that waits, is shown at once.
+    is_said = not (draft.faults or form.errors or ("drop" in data and data.get("paste", "").strip()))
+    if request.method == "POST" and kept.address and is_said and not wants_part(request):
+        return redirect(kept.address)
     context = {
-        "cluster": cluster,
-        "in_force": in_force,
-        "draft": draft,
-        "draft_lines": draft.cautious_lines(in_force.rules),
-        "pasted": data.get("paste", "") if draft.faults or "drop" in data else "",
+        **_workbench(cluster, in_force, draft, kept),
+        "pasted": data.get("paste", draft.paste) if draft.faults or "drop" in data else "",
         "form": form,
         "may_request": may(request.user, "request", cluster),
         "title": data.get("title", ""),
@@ -79,9 +80,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         **_answer(cluster, draft, data),
     }
     page = render_page(request, "whatif/detail.html", "whatif/_workbench.html", context, section="changes")
-    link = _link(cluster, draft)
-    if request.method == "POST" and len(link) <= LONGEST_LINK:
-        page["HX-Push-Url"] = link
+    if request.method == "POST" and kept.address:
+        page["HX-Push-Url"] = kept.address
     return page
 
 
@@ -93,10 +93,11 @@ def turn_into_change(request: HttpRequest, slug: str) -> HttpResponse:
     if not may(request.user, "request", cluster):
         raise PermissionDenied(f"You may look at {cluster.name} and not request changes there.")
     if request.method == "GET":
-        return redirect("what-if", slug=slug)
+        # After a new sign-in: the form's address names the draft, so it is there again.
+        return redirect(f"{reverse('what-if', args=[slug])}?{request.GET.urlencode()}")
     assert isinstance(request.user, User)  # login_required
     in_force = current.in_force(cluster)
-    draft = read_draft(request.POST, in_force)
+    draft = _read(request.POST, cluster, in_force)
     try:
         # Together or not at all: a refused request leaves no draft behind.
         with transaction.atomic():
@@ -109,11 +110,9 @@ def turn_into_change(request: HttpRequest, slug: str) -> HttpResponse:
             )
             review.submit(change=change, actor=request.user)
     except (ChangeError, AclError) as error:
+        kept = _place(cluster, request.user, draft, request.POST)
         context = {
-            "cluster": cluster,
-            "in_force": in_force,
-            "draft": draft,
-            "draft_lines": draft.cautious_lines(in_force.rules),
+            **_workbench(cluster, in_force, draft, kept),
             "form": RuleForm(rules=in_force.rules),
             "may_request": True,
             "request_error": str(error),
@@ -123,6 +122,19 @@ def turn_into_change(request: HttpRequest, slug: str) -> HttpResponse:
         }
         return render_page(request, "whatif/detail.html", None, context, section="changes", status=422)
     return redirect("change", number=change.pk)
+
+
+@login_required
+@require_GET
+def commands(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Give the whole draft behind an address as kafka-acls commands, however many the page shows."""
+    cluster = cluster_or_404(request.user, slug)
+    in_force = current.in_force(cluster)
+    draft = _read(request.GET, cluster, in_force)
+    text = exporting.written_plan(draft.delta.steps(), in_force.rules)
+    answer = StreamingHttpResponse(text, content_type=exporting.NOTATIONS[exporting.COMMANDS].media_type)
+    answer["Content-Disposition"] = f'attachment; filename="draft-{cluster.slug}.sh"'
+    return answer
 
 
 @login_required
@@ -180,6 +192,52 @@ def _covered(names: tuple[str, ...], resource_type: str, kind: str, name: str, r
     return [known for known in names if covers_name(pattern, known, rules)]
 
 
+def _read(data: QueryDict, cluster: Cluster, in_force: InForce) -> Draft:
+    """Return the draft of a form or a link; one that is no longer kept is told, and never an empty draft."""
+    whole = keeping.opened(data, cluster)
+    if whole is None:
+        gone = Fault(
+            f"The draft behind this link is gone: long drafts are kept for {keeping.KEPT_DAYS} days, "
+            f"and the newest {keeping.MOST_KEPT} of each person."
+        )
+        rest = data.copy()
+        rest.pop(keeping.FIELD)
+        draft = read_draft(rest, in_force)
+        return replace(draft, faults=(gone, *draft.faults))
+    return read_draft(_with_proposal(_with_removals(whole, cluster), cluster), in_force)
+
+
+def _place(cluster: Cluster, person: User, draft: Draft, data: QueryDict) -> keeping.Place:
+    """Return where this draft can be found again, with what is shown of its effect."""
+    return keeping.place(
+        path=reverse("what-if", args=[cluster.slug]),
+        fields={
+            "line": [line.as_text() for line in draft.lines],
+            "new_topic": draft.new_topics,
+            "unread": [draft.paste] if draft.paste else [],
+        },
+        cluster=cluster,
+        person=person,
+        opened=data.get(keeping.FIELD, ""),
+        show=data.get("show", ""),
+        page=data.get("page", ""),
+    )
+
+
+def _workbench(cluster: Cluster, in_force: InForce, draft: Draft, kept: keeping.Place) -> dict[str, Any]:
+    """Return what the page needs of a draft, whatever becomes of it."""
+    return {
+        "cluster": cluster,
+        "in_force": in_force,
+        "draft": draft,
+        "draft_lines": draft.cautious_lines(in_force.rules),
+        "kept": kept,
+        "permalink": kept.address,
+        # Behind the addresses of forms: whoever must sign in again comes back to the draft.
+        "query": kept.address.partition("?")[2],
+    }
+
+
 def _with_removals(data: QueryDict, cluster: Cluster) -> QueryDict:
     """Return the form with each `remove_key` (a row chosen in the ACL list) put in as its ACL."""
     keys = [key for key in data.getlist("remove_key") if _KEY.fullmatch(key)]
@@ -204,15 +262,6 @@ def _with_proposal(data: QueryDict, cluster: Cluster) -> QueryDict:
         for binding in bindings:
             whole.appendlist("line", Line(op, binding).as_text())
     return whole
-
-
-def _link(cluster: Cluster, draft: Draft) -> str:
-    """Return the address that shows this draft again."""
-    fields = [("line", line.as_text()) for line in draft.lines] + [
-        ("new_topic", name) for name in draft.new_topics
-    ]
-    address = reverse("what-if", args=[cluster.slug])
-    return f"{address}?{urlencode(fields)}" if fields else address
 
 
 def _prefill(data: QueryDict) -> dict[str, Any]:

@@ -1,0 +1,164 @@
+"""Where does a draft live that is too long for an address? Under a key, per person, for a time.
+
+A short draft stands in its address and is stored nowhere. A long one is kept, and its
+address names the key, so that Back, a new sign-in and a link find it again. The link works
+for everybody who may see the cluster, and for nobody else. What is kept under a key never
+changes: an edit makes another key, so that Back finds what stood there before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from urllib.parse import urlencode
+
+from django.db import DatabaseError, transaction
+from django.http import QueryDict
+from django.utils import timezone
+
+from aclweb.accounts.models import User
+from aclweb.inventory.models import Cluster
+from aclweb.web.models import KeptDraft
+
+logger = logging.getLogger(__name__)
+
+FIELD = "draft"
+# Servers and chat programs cut longer addresses.
+LONGEST_LINK = 2_000
+# Drafts of one person: each edit of a long draft is one, so that Back finds the step before.
+MOST_KEPT = 200
+KEPT_DAYS = 90
+# Bytes before they are compressed. The largest form that the site takes is smaller.
+LARGEST = 4 * 1024 * 1024
+# Old drafts removed at once, so that no page waits for a long deletion.
+_REMOVED_AT_ONCE = 500
+# A draft that is looked at every minute is not written every minute.
+_FRESH = timedelta(hours=12)
+
+Fields = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a draft can be found again.
+
+    address: its link, empty where it could be neither put into a link nor kept. hidden: what
+    a form must send so that the draft arrives with it, as (name, value).
+    """
+
+    address: str
+    hidden: tuple[tuple[str, str], ...]
+
+
+def place(
+    *, path: str, fields: Fields, cluster: Cluster, person: User, opened: str = "", **shown: str
+) -> Place:
+    """Return where these fields of a form can be found again; keeps them if no address can hold them.
+
+    path: the page's address. opened: the key that the page was asked for, which stays while
+    nothing was edited. shown: what to show of the draft, put into the address only.
+    """
+    pairs = [(name, value) for name, values in fields.items() for value in values]
+    some = [(name, value) for name, value in shown.items() if value]
+    if not pairs:
+        return Place(path, ())
+    if sum(len(value) for _, value in pairs) <= LONGEST_LINK:
+        link = _with_query(path, [*pairs, *some])
+        if len(link) <= LONGEST_LINK:
+            return Place(link, tuple(pairs))
+    key = _keep(cluster, person, fields, opened)
+    if key is None:
+        return Place("", tuple(pairs))
+    return Place(_with_query(path, [(FIELD, key), *some]), ((FIELD, key),))
+
+
+def opened(data: QueryDict, cluster: Cluster) -> QueryDict | None:
+    """Return the form with the draft that it names filled in; None if that draft is gone.
+
+    Lines of the form join those of the draft; any other field of the form replaces the
+    draft's. A form that names no draft is returned as it is.
+    """
+    key = data.get(FIELD, "")
+    if not key:
+        return data
+    fields = _kept(cluster, key)
+    if fields is None:
+        return None
+    whole = QueryDict(mutable=True)
+    for name, values in fields.items():
+        whole.setlist(name, list(values))
+    for name, values in data.lists():
+        if name != FIELD:
+            whole.setlist(name, [*whole.getlist(name), *values] if name == "line" else values)
+    return whole
+
+
+def _with_query(path: str, pairs: Iterable[tuple[str, str]]) -> str:
+    return f"{path}?{urlencode([(name, value.encode('utf-8', 'replace')) for name, value in pairs])}"
+
+
+def _keep(cluster: Cluster, person: User, fields: Fields, opened: str) -> str | None:
+    """Keep the fields and return their key; None if they are too large or the database refuses."""
+    text = json.dumps({name: list(values) for name, values in fields.items() if values}, sort_keys=True)
+    content = text.encode("ascii")
+    if len(content) > LARGEST:
+        return None
+    known = _kept(cluster, opened) if opened else None
+    if known is not None and _as_text(known) == text:
+        return opened
+    key = hashlib.sha256(f"{cluster.pk} {person.pk} ".encode() + content).hexdigest()[:32]
+    now = timezone.now()
+    try:
+        with transaction.atomic():
+            KeptDraft.objects.update_or_create(
+                key=key,
+                defaults={"used_at": now},
+                create_defaults={
+                    "cluster": cluster,
+                    "owner": person,
+                    "content": zlib.compress(content),
+                    "used_at": now,
+                },
+            )
+            _prune(person)
+    except DatabaseError as error:
+        # The page shows its answer all the same, and says that it has no link.
+        logger.warning("A draft of %s could not be kept: %s", cluster.slug, error)
+        return None
+    return key
+
+
+def _kept(cluster: Cluster, key: str) -> dict[str, list[str]] | None:
+    """Return the fields under a key of this cluster; None if there are none, or no longer."""
+    if len(key) != 32 or not key.isascii() or not key.isalnum():
+        return None
+    found = KeptDraft.objects.filter(key=key, cluster=cluster).first()
+    if found is None:
+        return None
+    now = timezone.now()
+    if now - found.used_at > _FRESH:
+        try:
+            KeptDraft.objects.filter(pk=found.pk).update(used_at=now)
+        except DatabaseError as error:
+            logger.warning("The draft %s could not be marked as used: %s", key, error)
+    fields: dict[str, list[str]] = json.loads(zlib.decompress(bytes(found.content)))
+    return fields
+
+
+def _as_text(fields: Fields) -> str:
+    return json.dumps({name: list(values) for name, values in fields.items()}, sort_keys=True)
+
+
+def _prune(person: User) -> None:
+    """Remove this person's drafts beyond the newest, and some of everybody's that are too old."""
+    own = KeptDraft.objects.filter(owner=person).order_by("-used_at", "-pk").values_list("pk", flat=True)
+    old = KeptDraft.objects.filter(used_at__lt=timezone.now() - timedelta(days=KEPT_DAYS))
+    beyond = [*own[MOST_KEPT : MOST_KEPT + _REMOVED_AT_ONCE]]
+    aged = [*old.values_list("pk", flat=True)[:_REMOVED_AT_ONCE]]
+    if beyond or aged:
+        KeptDraft.objects.filter(pk__in=[*beyond, *aged]).delete()
