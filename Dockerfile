@@ -18,7 +18,9 @@ COPY . .
 # Static files are collected with keys that exist for this one step.
 RUN ACLWEB_DATA_DIR=/tmp/build python -c "from pathlib import Path; from aclweb import keys; keys.make_missing(Path('/tmp/build'))" \
     && ACLWEB_DATA_DIR=/tmp/build python manage.py collectstatic --noinput --verbosity 0 \
-    && rm -rf /tmp/build
+    && rm -rf /tmp/build \
+    # What aclweb makes is its maker's alone, and here root makes what the site serves to everybody.
+    && chmod -R a+rX collected-static
 USER aclweb
 EXPOSE 8000
 # More than one process each: the numbers at /metrics are those of the process that answers.

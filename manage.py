@@ -4,6 +4,7 @@
 import os
 import sys
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
 from aclweb import datadir, keys
@@ -18,11 +19,20 @@ def prepare(options: list[str]) -> None:
     keys.make_missing(directory)
 
 
-if __name__ == "__main__":
+def main(arguments: list[str]) -> None:
+    """Run the command; what keeps it from running is told in a sentence, with exit status 1 or 2."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
-    if sys.argv[1:2] == ["up"] and not {"-h", "--help"} & set(sys.argv):
-        try:
-            prepare(sys.argv[2:])
-        except datadir.DataDirectoryError as error:
-            sys.exit(str(error))
-    execute_from_command_line(sys.argv)
+    try:
+        if arguments[1:2] == ["up"] and not {"-h", "--help"} & set(arguments):
+            prepare(arguments[2:])
+        datadir.make_private(datadir.data_directory())
+        execute_from_command_line(arguments)
+    except datadir.DataDirectoryError as error:
+        sys.exit(str(error))
+    except ImproperlyConfigured as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main(sys.argv)

@@ -12,10 +12,11 @@ import os
 from celery import Celery
 from django_structlog.celery.steps import DjangoStructLogInitStep
 
-from aclweb import filebroker
+from aclweb import datadir, filebroker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
 
+datadir.make_private(datadir.data_directory())
 filebroker.register()
 
 app = Celery("aclweb")

@@ -1,7 +1,9 @@
 """Where does one installation keep what must survive a restart, and who may use it now?
 
-Everything is under one directory: ACLWEB_DATA_DIR, else `var/` beside manage.py. One
-`up` at a time claims it; the kernel gives the claim back however that process ends.
+Everything is under one directory: ACLWEB_DATA_DIR, else `var/` beside manage.py. It holds
+password hashes, sessions, logs and logins of clusters, so it is its owner's alone: every
+entry point calls `make_private`. One `up` at a time claims it; the kernel gives the claim
+back however that process ends.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import stat
 from pathlib import Path
 from typing import IO
 
@@ -23,6 +26,49 @@ class DataDirectoryError(Exception):
 def data_directory() -> Path:
     """Return the data directory; it need not exist yet."""
     return Path(os.environ.get("ACLWEB_DATA_DIR") or PROJECT / "var").expanduser().absolute()
+
+
+def make_private(directory: Path) -> int:
+    """Let nobody but the owner read what is in the directory, or what this process makes from now on.
+
+    Returns how many files and directories were open to others until now. Links are not
+    followed. Where this process is not the owner, what only a group of its own shares is
+    taken as it is. Raises DataDirectoryError where everybody could read on.
+    """
+    os.umask(0o077)
+    if not directory.exists():
+        return 0
+    if directory in (Path("/"), Path.home()):
+        raise DataDirectoryError(
+            f"ACLWEB_DATA_DIR is {directory}; set it to a directory of its own, such as {directory / 'aclweb'}."
+        )
+    changed = int(_made_private(directory))
+    for folder, folders, files in os.walk(directory):
+        for name in (*folders, *files):
+            changed += _made_private(Path(folder, name))
+    return changed
+
+
+def _made_private(path: Path) -> bool:
+    try:
+        found = path.lstat()
+    except FileNotFoundError:  # a task that was taken, a log that was turned over
+        return False
+    mode = stat.S_IMODE(found.st_mode)
+    if stat.S_ISLNK(found.st_mode) or not mode & 0o077:
+        return False
+    try:
+        os.chmod(path, mode & 0o700)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        if not mode & 0o007:
+            return False
+        raise DataDirectoryError(
+            f"Other users of this machine can read {path} (mode {mode:o}), and it cannot be made private: "
+            f"{error.strerror}. As its owner, run: chmod -R go= {path}"
+        ) from error
+    return True
 
 
 class Claim:

@@ -16,7 +16,18 @@ from django.core.exceptions import ImproperlyConfigured
 
 from aclweb import datadir, keys
 
-env = environ.Env()
+
+class _Environment(environ.Env):  # type: ignore[misc]
+    """The environment; a number that is none is told with its name and what was given."""
+
+    def int(self, name: str, default: int) -> int:
+        given = str(self.get_value(name, default=str(default))).strip()
+        if not given.removeprefix("-").isdecimal():
+            raise ImproperlyConfigured(f"{name} is {given!r}; it takes a whole number, such as {default}.")
+        return int(given)
+
+
+env = _Environment()
 
 # The version that /version, the API's schema and `./run` tell; the changelog says what it brought.
 ACLWEB_VERSION = "0.1.0"

@@ -4,6 +4,9 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
+from aclweb import datadir
+
+datadir.make_private(datadir.data_directory())
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
 
 application = get_wsgi_application()

@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "api": CHANGES | {"changes"},
     "pipeline": {"acl"},
     "demo": {"acl", "clusters"},
-    "celery": {"filebroker"},
+    "celery": {"datadir", "filebroker"},
     "filebroker": set(),
     "datadir": set(),
     "leftover": set(),
@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "settings": {"keys", "datadir"},
     "urls": set(),
     # The door of the processes that answer pages, so it also starts what keeps their memory fresh.
-    "wsgi": {"inventory"},
+    "wsgi": {"datadir", "inventory"},
 }
 
 # library -> the rooms that may import it
