@@ -98,6 +98,8 @@ _RECORD_START = re.compile(rf"\[{_TIME}\] [A-Z]+ ")
 _LAYOUT = re.compile(rf"\[({_TIME})\] ([A-Z]+) +(.*) \(([^()\s]+)\)", re.DOTALL)
 _RECORD_END = re.compile(r" \([^()\s]+\)\r?$")
 _TAIL = f" ({LOGGER})"
+# Warnings of the JVM may end in brackets too; they take no part in a decision that ended before them.
+_DECISION_END = re.compile(rf"{re.escape(_TAIL)}\r?$")
 
 _COUNT = "[0-9]{1,18}"
 _RULE = (
@@ -152,8 +154,9 @@ def records(lines: Iterable[str]) -> Iterator[str]:
     """Return the records of a log, in order, joined where a name with line breaks parted them.
 
     lines: with or without their line ends. A record starts where a line begins with a time
-    and a level, and ends with the last line that ends as one; anything before the first one,
-    or after such an end, comes as one record of its own.
+    and a level, and ends with the last line that ends as a decision, or else as any record; what
+    stands before the first one, or after such an end, comes as one record of its own. Blank
+    lines behind an end are dropped.
     """
     parts: list[str] = []
     for line in lines:
@@ -169,15 +172,18 @@ def records(lines: Iterable[str]) -> Iterator[str]:
 
 def _whole(parts: list[str]) -> Iterator[str]:
     """Yield the record of these lines, and what stands behind its end as another."""
-    if len(parts) > 1:
-        ends = (at for at in range(len(parts), 0, -1) if _RECORD_END.search(parts[at - 1]))
-        end = next(ends, len(parts))
-        rest = parts[end:]
-        if any(part.strip() for part in rest) and _RECORD_START.match(parts[0]):
-            yield _joined(parts[:end])
-            yield _joined(rest)
-            return
-    yield _joined(parts)
+    if len(parts) == 1 or not _RECORD_START.match(parts[0]):
+        yield _joined(parts)
+        return
+    end = _end_of(parts, _DECISION_END) or _end_of(parts, _RECORD_END) or len(parts)
+    yield _joined(parts[:end])
+    if any(part.strip() for part in parts[end:]):
+        yield _joined(parts[end:])
+
+
+def _end_of(parts: list[str], ending: re.Pattern[str]) -> int | None:
+    """Return how many of these lines the last one that ends so closes; None if none does."""
+    return next((at for at in range(len(parts), 0, -1) if ending.search(parts[at - 1])), None)
 
 
 def _joined(parts: list[str]) -> str:

@@ -291,6 +291,17 @@ def test_what_stands_behind_a_record_does_not_spoil_it():
     assert list(records([*trace, whole])) == ["\n".join(trace), whole]
 
 
+@pytest.mark.parametrize(
+    "foreign", ["OpenJDK 64-Bit Server VM warning: an option is gone (deprecated)", "   ", " \t\n\n "]
+)
+def test_a_foreign_line_that_ends_as_a_record_or_is_blank_costs_no_decision(foreign):
+    whole = LAYOUT.format(ACL_FAMILY.format(principal="User:a", name="t"))
+
+    found = list(records([whole, *foreign.split("\n"), whole]))
+
+    assert found == [whole, *([foreign] if foreign.strip() else []), whole]
+
+
 SEPARATOR = re.compile(
     r" is (Allowed|Denied) [oO]peration = [A-Za-z_]+ from host = \S+ on resource = [A-Za-z]+:"
 )
