@@ -1,26 +1,35 @@
 """How does Spark start, quietly, with the core on board?
 
-The JVM's own messages go into a file, whose end is shown only when a start or a job
-fails. The core and this room travel to the executors as one zip.
+Where it runs is said by `--master`, else by spark-submit, spark-defaults.conf or MASTER, else it
+is this machine. What a person set anywhere wins over what is set here. The JVM's own messages
+go into a file, whose end is shown only when a start or a job fails.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
-import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from pyspark import SparkConf, SparkContext
+from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
-_PACKAGE = Path(__file__).resolve().parent.parent
-_SHIPPED = ("__init__.py", "acl/*.py", "pipeline/*.py")
-# Every file of the zip gets this time, so that the same code always makes the same zip.
-_SOME_DAY = (2000, 1, 1, 0, 0, 0)
+from aclweb.pipeline.failures import SPARK_ERRORS, JobError, cause_of, secrets_in
+from aclweb.pipeline.shipping import make_zip
+
+THIS_MACHINE = "local[*]"
+
+_MASTER = "spark.master"
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_PYTHON = "spark.pyspark.python"
+# A line of spark-defaults.conf: a key, then blanks, "=" or ":", then the value.
+_DEFAULT = re.compile(r"\s*(spark\.[^\s=:]+)\s*[=:\s]\s*(.*?)\s*")
 
 _LOGGING = """
 rootLogger.level = error
@@ -38,70 +47,123 @@ class SessionError(Exception):
 
 
 @contextmanager
-def spark_session(master: str, *, brief: bool = False) -> Iterator[SparkSession]:
-    """Start Spark on `master` and stop it at the end; raise SessionError where it cannot start.
+def spark_session(
+    master: str | None = None, *, conf: Mapping[str, str] | None = None, brief: bool = False
+) -> Iterator[SparkSession]:
+    """Start Spark and stop it at the end.
 
-    brief: the work is so small that a JVM which optimises less is done sooner.
+    master: where; None is what Spark's own settings say. conf: Spark's settings, handed on as
+    they are. brief: the work is so small that a JVM which optimises less is done sooner.
+
+    Raises SessionError where Spark cannot start, and JobError with the cause where a call into it
+    failed meanwhile.
     """
     java_home = os.environ.get("JAVA_HOME")
     if not shutil.which("java") and not (java_home and (Path(java_home) / "bin" / "java").is_file()):
         raise SessionError(
             "Spark needs Java 17 or newer and none was found; install one or set JAVA_HOME to it."
         )
-    with tempfile.TemporaryDirectory(prefix="aclweb-spark-") as directory:
+    given = _given(master, conf or {})
+    where = given.get(_MASTER, THIS_MACHINE)
+    secrets = secrets_in(given)
+    with tempfile.TemporaryDirectory(prefix="aclweb-spark-", ignore_cleanup_errors=True) as directory:
         words = Path(directory) / "spark.log"
         try:
             with _errors_into(words):
-                spark = _start(master, Path(directory), brief=brief)
+                spark = _start(given, Path(directory), brief=brief)
         except Exception as error:
-            raise SessionError(f"Spark did not start on {master}. {_last_words(words, error)}") from error
+            cause = cause_of(error, _text_of(words), secrets)
+            raise SessionError(f"Spark did not start on {where}. {cause}") from error
         try:
-            spark.sparkContext.addPyFile(str(make_zip(Path(directory))))
+            # Not the name that spark-submit's own --py-files has: Spark refuses a second file of one name.
+            spark.sparkContext.addPyFile(str(make_zip(Path(directory), "aclweb-code.zip")))
             yield spark
+        except SPARK_ERRORS as error:
+            raise JobError(cause_of(error, _text_of(words), secrets)) from error
         finally:
-            spark.stop()
+            _stop(spark)
 
 
-def make_zip(directory: Path) -> Path:
-    """Write what the executors need into a zip: the core and this room, and nothing of the site."""
-    path = directory / "aclweb.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
-        for pattern in _SHIPPED:
-            for file in sorted(_PACKAGE.glob(pattern)):
-                name = f"{_PACKAGE.name}/{file.relative_to(_PACKAGE).as_posix()}"
-                packed.writestr(zipfile.ZipInfo(name, _SOME_DAY), file.read_bytes())
-    return path
+def runs_here(spark: SparkSession) -> bool:
+    """Return whether the executors are this machine and this Python."""
+    return bool(re.fullmatch(r"local(\[.*\])?", spark.sparkContext.master))
 
 
-def _start(master: str, directory: Path, *, brief: bool) -> SparkSession:
+def _given(master: str | None, conf: Mapping[str, str]) -> dict[str, str]:
+    """Return what was set by a person: Spark's own settings, over them `conf`, over them `master`."""
+    given = dict(_of_submit() if "PYSPARK_GATEWAY_PORT" in os.environ else _of_spark())
+    given |= conf
+    if master:
+        given[_MASTER] = master
+    return given
+
+
+def _of_submit() -> Mapping[str, str]:
+    """What spark-submit was told, or read; it has started the JVM already."""
+    SparkContext._ensure_initialized()
+    return dict(SparkConf().getAll())
+
+
+def _of_spark() -> Mapping[str, str]:
+    """What spark-defaults.conf and MASTER say, for a JVM that is to start and reads them too."""
+    folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home()) / "conf"
+    try:
+        lines = (Path(folder) / "spark-defaults.conf").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    found = {match[1]: match[2] for match in map(_DEFAULT.fullmatch, lines) if match}
+    if _MASTER not in found and os.environ.get("MASTER"):
+        found[_MASTER] = os.environ["MASTER"]
+    return found
+
+
+def _start(given: Mapping[str, str], directory: Path, *, brief: bool) -> SparkSession:
     logging = directory / "log4j2.properties"
     logging.write_text(_LOGGING, encoding="utf-8")
-    # Executors run the Python of this program; the system's may lack pyarrow.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    # Executors run the Python of this program unless somebody named one; the system's may lack pyarrow.
+    os.environ.setdefault("PYSPARK_PYTHON", given.get(_PYTHON, sys.executable))
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    java = f"-Dlog4j2.configurationFile={logging.as_uri()}"
-    builder = (
-        SparkSession.builder.master(master)
-        .appName("aclweb")
-        .config("spark.driver.extraJavaOptions", f"{java} -XX:TieredStopAtLevel=1" if brief else java)
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.execution.arrow.pyspark.enabled", "true")
-        .config("spark.sql.warehouse.dir", str(directory / "warehouse"))
-        .config("spark.local.dir", str(directory))
-    )
-    if master.startswith("local"):
-        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-        builder = (
-            builder.config("spark.driver.host", "127.0.0.1")
-            .config("spark.driver.bindAddress", "127.0.0.1")
-            .config("spark.driver.memory", os.environ.get("ACLWEB_SPARK_MEMORY", "1g"))
-            .config("spark.sql.shuffle.partitions", str(2 if brief else max(4, os.cpu_count() or 1)))
+    settings = {
+        _MASTER: THIS_MACHINE,
+        "spark.app.name": "aclweb",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.warehouse.dir": str(directory / "warehouse"),
+    }
+    if given.get(_MASTER, THIS_MACHINE).startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        settings |= {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.memory": os.environ.get("ACLWEB_SPARK_MEMORY", "1g"),
+            "spark.local.dir": str(directory),
+            "spark.sql.shuffle.partitions": str(2 if brief else max(4, os.cpu_count() or 1)),
             # Planning again after every step pays only where the data is much larger than the plan.
-            .config("spark.sql.adaptive.enabled", str(not brief).lower())
-        )
+            "spark.sql.adaptive.enabled": str(not brief).lower(),
+        }
+    settings |= given
+    ours = f"-Dlog4j2.configurationFile={logging.as_uri()}"
+    settings[_JAVA_OPTIONS] = " ".join(
+        filter(None, (ours, "-XX:TieredStopAtLevel=1" if brief else "", given.get(_JAVA_OPTIONS, "")))
+    )
+    # The results depend on these, so nobody else sets them.
+    settings |= {"spark.sql.session.timeZone": "UTC", "spark.sql.execution.arrow.pyspark.enabled": "true"}
+    secrets = secrets_in(settings)
+    if SparkContext._gateway is None:
+        # The JVM's command line, which every user of this machine may read, names no secret.
+        public = SparkConf(loadDefaults=False)
+        public.setAll([(key, value) for key, value in settings.items() if value not in secrets])
+        SparkContext._ensure_initialized(conf=public)
+    builder = SparkSession.builder
+    for key, value in settings.items():
+        builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def _stop(spark: SparkSession) -> None:
+    # Where it ended by itself, the error that is on its way says so.
+    with suppress(*SPARK_ERRORS):
+        spark.stop()
 
 
 @contextmanager
@@ -118,6 +180,5 @@ def _errors_into(file: Path) -> Iterator[None]:
             os.close(before)
 
 
-def _last_words(file: Path, error: Exception) -> str:
-    lines = [line for line in file.read_text(errors="replace").splitlines() if line.strip()]
-    return f"Its last words: {lines[-1]}" if lines else f"The cause given is: {error}"
+def _text_of(file: Path) -> str:
+    return file.read_text(errors="replace") if file.is_file() else ""

@@ -4,71 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from aclweb.acl.notation import binding_key
-from aclweb.acl.profiles import Rules
 from aclweb.pipeline.results import ResultError, new_result
-from tests.builders import allow, deny
 from tests.pipeline import plain
-from tests.real_outputs import DATA
-
-RULES = Rules.read(config={"super.users": "User:admin", "allow.everyone.if.no.acl.found": False})
-BINDINGS = [
-    allow("User:alice", "READ", "orders", pattern="PREFIXED"),
-    allow("User:alice", "ALL", "*"),
-    allow("User:bob", "WRITE", "orders.eu"),
-    allow("User:*", "DESCRIBE", "*"),
-    deny("User:bob", "READ", "pay", pattern="PREFIXED"),
-    allow("User:carol", "READ", "*", resource_type="GROUP"),
-    allow("User:carol", "WRITE", "t-cidr", host="127.0.0.0/8"),
-    deny("User:carol", "WRITE", "t-cidr", host="127.0.0.0/30"),
-    allow("User:nobody", "READ", "orders"),
-]
-# Made up: what a full disk, a name with line breaks, another logger and a broken clock leave behind.
-ODD_LOG = """\
-[2026-11-20 10:00:00,000] INFO Principal = User:bob is Denied operation = READ from host = 10.0.0.7 on resource = \
-Topic:LITERAL:pay for request = Fetch with resourceRefCount = 1 based on rule DefaultDeny (kafka.authorizer.logger)
-[2026-11-20 10:00:01,000] DEBUG Principal = User:carol is Allowed operation = READ from host = 10.0.0.7 on resource = \
-Group:LITERAL:two
-lines for request = JoinGroup with resourceRefCount = 1 based on rule DefaultAllow (kafka.authorizer.logger)
-[2026-11-20 10:00:02,000] DEBUG Principal = User:carol is Allowed operation = READ from host = 10.0.0.7 on resource = \
-Group:LITERAL:a
-[b for request = JoinGroup with resourceRefCount = 1 based on rule SuperUser (kafka.authorizer.logger)
-[2026-11-20 10:00:03,000] INFO Principal = User:bob is Den
-[2026-11-20 10:00:04,000] WARN The disk is full (kafka.server.LogDirFailureChannel)
-[2026-11-20 10:00:05,000] DEBUG Principal = User:alice is Allowed operation = READ from host = 10.0.0.7 on resource = \
-Topic:LITERAL:orders for request = Fetch with resourceRefCount = 1 based on rule SuperUser (kafka.authorizer.logger)
-
-"""
-
-
-@pytest.fixture(scope="module")
-def logs(tmp_path_factory) -> list[Path]:
-    folder = tmp_path_factory.mktemp("logs")
-    files = [Path(shutil.copy(file, folder)) for file in sorted((DATA / "audit").glob("*.log.gz"))]
-    assert len(files) >= 6
-    (folder / "odd.log").write_text(ODD_LOG, encoding="utf-8")
-    (folder / "windows.log").write_bytes(ODD_LOG.replace("\n", "\r\n").encode("utf-8"))
-    (folder / "empty.log").write_text("")
-    return [*files, folder / "odd.log", folder / "windows.log", folder / "empty.log"]
-
-
-@pytest.fixture(scope="module")
-def snapshot_file(tmp_path_factory) -> Path:
-    header = {"cluster": "test-eu", "revision": 7, "authorizer": "standard", "kafka_version": "4.4"}
-    header |= {"config": {"super.users": "User:admin", "allow.everyone.if.no.acl.found": False}}
-    path = tmp_path_factory.mktemp("snapshot") / "snapshot.jsonl"
-    lines = [header | {"topics": [], "groups": []}, *(binding.as_dict() for binding in BINDINGS)]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return path
+from tests.pipeline.samples import BINDINGS, ODD_LOG, RULES
 
 
 @pytest.fixture(scope="module")
@@ -254,34 +200,6 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
         pass
 
     assert (tmp_path / "thesis.tex").exists()
-
-
-def test_what_travels_to_the_executors_works_without_django(tmp_path):
-    from aclweb.pipeline.session import make_zip
-
-    shipped = make_zip(tmp_path)
-
-    code = (
-        "import sys; sys.path[:] = [sys.argv[1], *[p for p in sys.path if 'site-packages' not in p and p]]\n"
-        "import aclweb.acl.authorizer, aclweb.acl.audit_log, aclweb.acl.notation\n"
-        "assert aclweb.acl.__file__.startswith(sys.argv[1])\n"
-        "assert not [name for name in sys.modules if name.startswith('django')]\n"
-    )
-    subprocess.run([sys.executable, "-c", code, str(shipped)], check=True, cwd=tmp_path)
-    names = zipfile.ZipFile(shipped).namelist()
-    assert "aclweb/acl/authorizer.py" in names
-    assert not [
-        name for name in names if not name.startswith(("aclweb/__init__", "aclweb/acl/", "aclweb/pipeline/"))
-    ]
-
-
-def test_the_same_code_makes_the_same_zip(tmp_path):
-    from aclweb.pipeline.session import make_zip
-
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-
-    assert make_zip(tmp_path / "a").read_bytes() == make_zip(tmp_path / "b").read_bytes()
 
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:

@@ -1,0 +1,67 @@
+"""A real standalone Spark cluster from PySpark's own jars: a master and workers on loopback."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyspark
+
+HOME = Path(pyspark.__file__).resolve().parent
+_READY_SECONDS = 120.0
+
+
+@contextlib.contextmanager
+def spark_cluster(directory: Path, java_home: Path, workers: int = 2) -> Iterator[str]:
+    """Yield the address of a master that has `workers` workers of one core and 600 MB each."""
+    env = {"JAVA_HOME": str(java_home), "PATH": os.environ["PATH"], "HOME": str(directory)}
+    env |= {"SPARK_HOME": str(HOME), "SPARK_NO_DAEMONIZE": "1", "SPARK_DAEMON_MEMORY": "128m"}
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(name: str, *arguments: str) -> Path:
+        folder = directory / name
+        folder.mkdir()
+        log = folder / "log"
+        with log.open("wb") as target:
+            command = [str(HOME / "bin" / "spark-class"), *arguments, "--host", "127.0.0.1"]
+            started.append(
+                subprocess.Popen(
+                    [*command, "--port", "0", "--webui-port", "0"],
+                    cwd=folder, env=env, stdout=target, stderr=target, process_group=0,
+                )
+            )  # fmt: skip
+        return log
+
+    try:
+        master = start("master", "org.apache.spark.deploy.master.Master")
+        address = _wait(master, r"Starting Spark master at (spark://\S+)")[0]
+        for number in range(workers):
+            work = directory / f"worker-{number}" / "work"
+            start(
+                f"worker-{number}",
+                "org.apache.spark.deploy.worker.Worker", address,
+                "--cores", "1", "--memory", "600m", "--work-dir", str(work),
+            )  # fmt: skip
+        _wait(master, r"Registering worker", workers)
+        yield address
+    finally:
+        for process in reversed(started):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _wait(log: Path, pattern: str, times: int = 1) -> list[str]:
+    until = time.monotonic() + _READY_SECONDS
+    while time.monotonic() < until:
+        found = re.findall(pattern, log.read_text(errors="replace"))
+        if len(found) >= times:
+            return found
+        time.sleep(0.2)
+    raise AssertionError(f"Spark's cluster did not come up: {log.read_text(errors='replace')[-2000:]}")

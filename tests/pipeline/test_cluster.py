@@ -1,0 +1,124 @@
+"""Does a real Spark cluster give the same rows, by both documented commands, from any folder?"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from aclweb.clusters.embedded import java_home
+from aclweb.pipeline.shipping import write_package
+from tests.pipeline.spark_cluster import HOME, spark_cluster
+from tests.pipeline.test_job import run
+from tests.servers import need_java
+
+pytestmark = pytest.mark.spark
+
+ROOT = Path(__file__).resolve().parents[2]
+# What such a machine needs: it has one address and little memory.
+SMALL = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.executor.memory": "512m",
+    "spark.sql.shuffle.partitions": "2",
+}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory) -> Iterator[str]:
+    need_java()
+    with spark_cluster(tmp_path_factory.mktemp("spark-cluster"), java_home()) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def here(spark, logs, snapshot_file, tmp_path_factory) -> Path:
+    return run(spark, snapshot_file, logs, tmp_path_factory.mktemp("here") / "usage")
+
+
+def started(command: list[object], cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "JAVA_HOME": str(java_home()), "PYSPARK_PYTHON": sys.executable, **env},
+        timeout=500,
+        check=False,
+    )
+
+
+def without_notes(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if " INFO " not in line)
+
+
+def rows_of(result: Path) -> dict[str, object]:
+    tables = sorted(result.glob("*.parquet"))
+    assert len(tables) >= 3
+    return {table.name: pq.read_table(table).to_pylist() for table in tables}
+
+
+def test_the_documented_command_gives_the_same_rows_on_a_cluster(
+    cluster, here, logs, snapshot_file, tmp_path
+):
+    conf = [part for key, value in SMALL.items() for part in ("--conf", f"{key}={value}")]
+    command = [sys.executable, "-m", "aclweb.pipeline", "usage", "--master", cluster, *conf]
+    command += ["--snapshot", snapshot_file, "--log", *logs, "--out", tmp_path / "out"]
+
+    answer = started(command, tmp_path, PYTHONPATH=str(ROOT))
+
+    assert answer.returncode == 0, answer.stderr
+    assert rows_of(tmp_path / "out") == rows_of(here)
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text()) == json.loads(
+        (here / "manifest.json").read_text()
+    )
+
+
+def test_spark_submit_decides_where_the_job_runs(cluster, here, logs, snapshot_file, tmp_path):
+    """The master, the settings and the code come from spark-submit alone; the project is on no path."""
+    packed, entry = write_package(tmp_path / "package")
+    conf = [part for key, value in SMALL.items() for part in ("--conf", f"{key}={value}")]
+    command = [
+        HOME / "bin" / "spark-submit",
+        "--master",
+        cluster,
+        *conf,
+        "--conf",
+        "spark.app.name=from-submit",
+    ]
+    command += ["--conf", f"spark.eventLog.dir={tmp_path.as_uri()}", "--conf", "spark.eventLog.enabled=true"]
+    command += ["--conf", "spark.eventLog.compress=false"]
+    command += ["--py-files", packed, entry, "usage"]
+    command += ["--snapshot", snapshot_file, "--log", *logs, "--out", tmp_path / "out"]
+
+    answer = started(command, tmp_path, PYTHONPATH="", PYTHONSAFEPATH="1")
+
+    assert answer.returncode == 0, without_notes(answer.stderr)
+    assert rows_of(tmp_path / "out") == rows_of(here)
+    told = "".join(file.read_text() for folder in tmp_path.glob("eventlog*") for file in folder.iterdir())
+    assert '"App Name":"from-submit"' in told
+    assert told.count("SparkListenerExecutorAdded") >= 1
+
+
+def test_an_executor_that_cannot_do_its_part_is_named_with_what_it_lacks(cluster, snapshot_file, tmp_path):
+    """A Python of the same version without pyarrow, as a host may have it."""
+    bare = tmp_path / "bare-python"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    bare.chmod(0o755)
+    (tmp_path / "a.log").write_text("[2026-11-20 10:00:04,000] WARN The disk is full (kafka.server.Log)\n")
+    conf = [part for key, value in SMALL.items() for part in ("--conf", f"{key}={value}")]
+    command = [sys.executable, "-m", "aclweb.pipeline", "usage", "--master", cluster, *conf]
+    command += ["--snapshot", snapshot_file, "--log", tmp_path / "a.log", "--out", tmp_path / "out"]
+
+    answer = started(command, tmp_path, PYTHONPATH=str(ROOT), PYSPARK_PYTHON=str(bare))
+
+    assert answer.returncode == 1
+    assert "The executor on " in answer.stderr
+    assert "has no Python package pyarrow" in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
