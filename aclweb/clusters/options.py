@@ -5,18 +5,24 @@ and among those are settings that run a program, load code, read a file of this
 machine or ask an address on the net; so everything that is not listed here is
 refused, by name and with the way to say the same thing.
 
-Certificates and keys are given as PEM text, never as the name of a file.
+Certificates and keys are given as PEM text, never as the name of a file: whoever may
+edit a connection must not learn what this machine's files hold. (The `cluster` command
+takes file names and reads them as the person who types it.)
+
+No message repeats a value that may be secret.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import ssl
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from aclweb.clusters import pem
 from aclweb.clusters.client import ClusterError, ClusterState, SourceKind
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -55,14 +61,14 @@ _INSTEAD = (
     ("sasl.mechanisms", "write sasl.mechanism"),
     ("sasl.jaas.config", "write sasl.username and sasl.password"),
     ("ssl.truststore.certificates", "write ssl.ca.pem"),
-    ("ssl.truststore", "write the trusted certificates themselves as ssl.ca.pem"),
+    ("ssl.truststore", "write ssl.ca.pem=@FILE, with the trusted certificates as PEM in the file"),
     ("ssl.keystore.certificate.chain", "write ssl.certificate.pem"),
     ("ssl.keystore.key", "write ssl.key.pem"),
-    ("ssl.keystore", "write the certificate as ssl.certificate.pem and its key as ssl.key.pem"),
-    ("ssl.ca.location", "write the trusted certificates themselves as ssl.ca.pem"),
-    ("ssl.ca", "write the trusted certificates themselves as ssl.ca.pem"),
-    ("ssl.certificate.location", "write the certificate itself as ssl.certificate.pem"),
-    ("ssl.key.location", "write the key itself as ssl.key.pem"),
+    ("ssl.keystore", "write ssl.certificate.pem=@FILE and ssl.key.pem=@FILE, each with PEM in the file"),
+    ("ssl.ca.location", "write ssl.ca.pem=@FILE, with the trusted certificates as PEM in the file"),
+    ("ssl.ca", "write ssl.ca.pem=@FILE, with the trusted certificates as PEM in the file"),
+    ("ssl.certificate.location", "write ssl.certificate.pem=@FILE"),
+    ("ssl.key.location", "write ssl.key.pem=@FILE"),
     ("enable.ssl.certificate.verification", "certificates are always verified"),
     ("sasl.kerberos", "Kerberos logins are not offered, since they run a program of this machine"),
     ("sasl.oauthbearer", "OAuth logins are not offered, since they ask an address of the setting's choice"),
@@ -105,18 +111,20 @@ def check_options(kind: SourceKind, options: Mapping[str, str]) -> ClientOptions
     """Return the settings as values; raises ClusterError with one sentence naming every fault."""
     allowed = ALLOWED[kind]
     faults = [_refusal(name, allowed) for name in options if name not in allowed]
-    given = {name: str(value) for name, value in options.items() if name in allowed and str(value) != ""}
+    given = {
+        name: pem.tidied(str(value), name) if name in pem.PEM_SETTINGS else str(value)
+        for name, value in options.items()
+        if name in allowed and str(value) != ""
+    }
     for name, value in given.items():
         if "\0" in value or (not name.endswith(".pem") and ("\n" in value or "\r" in value)):
             faults.append(f"Setting {name} holds a line break or a NUL, which none of its values can have.")
         elif len(value) > _LONGEST_VALUE:
             faults.append(f"Setting {name} is {len(value)} characters long; {_LONGEST_VALUE} are the most.")
 
-    protocol = given.get("security.protocol") or (
-        "SASL_PLAINTEXT" if "sasl.mechanism" in given else "PLAINTEXT"
-    )
+    protocol = given.get("security.protocol") or _protocol_of(given)
     if protocol not in PROTOCOLS:
-        faults.append(f"Setting security.protocol {protocol!r} is not known; use {_or(PROTOCOLS)}.")
+        faults.append(f"Setting security.protocol{_quoted(protocol)} is not known; use {_or(PROTOCOLS)}.")
     uses_sasl, uses_tls = protocol.startswith("SASL_"), protocol.endswith("SSL")
     faults += _login_faults(kind, given, protocol) if uses_sasl else []
     if not uses_sasl:
@@ -135,9 +143,7 @@ def check_options(kind: SourceKind, options: Mapping[str, str]) -> ClientOptions
     if timeout is not None and not (
         timeout.isascii() and timeout.isdigit() and 1000 <= int(timeout) <= 600_000
     ):
-        faults.append(
-            f"Setting request.timeout.ms {timeout!r} is not a number of milliseconds from 1000 to 600000."
-        )
+        faults.append("Setting request.timeout.ms is not a number of milliseconds from 1000 to 600000.")
     if faults:
         raise ClusterError(" ".join(faults), state=ClusterState.UNREACHABLE)
 
@@ -155,14 +161,33 @@ def check_options(kind: SourceKind, options: Mapping[str, str]) -> ClientOptions
     )
 
 
+def _protocol_of(given: Mapping[str, str]) -> str:
+    """Return the protocol that the other settings need."""
+    inner = "SSL" if any(name in given for name in pem.PEM_SETTINGS) else "PLAINTEXT"
+    if "sasl.mechanism" in given:
+        return f"SASL_{inner}"
+    return inner
+
+
+# A piece of a key or of most passwords has longer runs of letters than these words.
+_LONG_RUN = re.compile(r"[A-Za-z0-9+/=]{12,}")
+
+
+def _quoted(text: str) -> str:
+    """Return ` 'text'` if it cannot be a piece of a key, else nothing."""
+    return "" if _LONG_RUN.search(text) or len(text) > 80 or not text.isprintable() else f" {text!r}"
+
+
 def _refusal(name: str, allowed: Mapping[str, str]) -> str:
     said = name.strip()
-    instead = next((advice for start, advice in _INSTEAD if said.lower().startswith(start)), None)
-    if instead is None and allowed:
-        instead = f"aclweb knows only {', '.join(allowed)}"
-    elif not allowed:
+    known = next(((start, advice) for start, advice in _INSTEAD if said.lower().startswith(start)), None)
+    instead = known[1] if known is not None else f"aclweb knows only {', '.join(allowed)}"
+    if not allowed:
         instead = "a snapshot file has no settings"
-    return f"Setting {said!r} is refused: {instead}."
+    # What only begins like a setting may go on like a key.
+    rest = said[len(known[0]) :] if known is not None else said
+    quoted = f" {said!r}" if _quoted(rest) or not rest else ""
+    return f"Setting{quoted} is refused: {instead}." if quoted else f"A setting is refused: {instead}."
 
 
 def _login_faults(kind: SourceKind, given: Mapping[str, str], protocol: str) -> list[str]:
@@ -172,7 +197,8 @@ def _login_faults(kind: SourceKind, given: Mapping[str, str], protocol: str) -> 
     if mechanism is None:
         faults.append(f"With security.protocol {protocol}, sasl.mechanism is missing; use {_or(mechanisms)}.")
     elif mechanism not in mechanisms:
-        faults.append(f"Setting sasl.mechanism {mechanism!r} is not offered; use {_or(mechanisms)}.")
+        # Another mechanism needs other settings, so what is missing for ours is no fault yet.
+        return [f"Setting sasl.mechanism{_quoted(mechanism)} is not offered; use {_or(mechanisms)}."]
     faults += [
         f"With security.protocol {protocol}, {name} is missing."
         for name in ("sasl.username", "sasl.password")
@@ -188,11 +214,7 @@ def _tls_faults(given: Mapping[str, str], protocol: str, uses_tls: bool) -> list
             f"Setting {name} has no effect with security.protocol {protocol}; use SSL or SASL_SSL."
             for name in named
         ]
-    faults = [
-        f"Setting {name} is not PEM text; it starts with '-----BEGIN'."
-        for name in ("ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem")
-        if name in given and "-----BEGIN" not in given[name]
-    ]
+    faults = pem.faults(given)
     if ("ssl.certificate.pem" in given) != ("ssl.key.pem" in given):
         faults.append(
             "A client certificate and its key belong together; give ssl.certificate.pem and ssl.key.pem."

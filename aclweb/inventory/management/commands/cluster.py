@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from aclweb.acl.model import AclError
-from aclweb.clusters import ClusterError, SourceKind, connect
+from aclweb.clusters import ClusterError, SourceKind, connect, pem
+from aclweb.clusters.optionsfile import OptionsFileError, read_options, read_pem
 from aclweb.inventory import declaring, registering
 from aclweb.inventory.current import connection_of
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
@@ -45,8 +45,17 @@ class Command(BaseCommand):
             part.add_argument(
                 "--options",
                 metavar="FILE",
-                help="client settings, one name=value a line; - is standard input, so that no password is in sight",
+                help="all client settings, one name=value a line, PEM as ssl.ca.pem=@FILE; "
+                "- is standard input, so that no password is in sight",
             )
+            part.add_argument(
+                "--ca",
+                metavar="FILE",
+                help="PEM file of the authorities to trust; none means this machine's own",
+            )
+            part.add_argument("--certificate", metavar="FILE", help="PEM file of this client's certificate")
+            part.add_argument("--key", metavar="FILE", help="PEM file of the certificate's private key")
+            part.add_argument("--key-password-file", metavar="FILE", help="holds the password of the key")
             part.add_argument("--changes", choices=("on", "off"), help="whether aclweb may write to it")
             part.add_argument("--approvals", type=int, help="how many people must approve a change")
             part.add_argument(
@@ -79,23 +88,24 @@ class Command(BaseCommand):
             slug=options["cluster"],
             kind=options["kind"],
             address=_address(options["kind"], options["address"]),
-            **_settings(options),
+            **_settings(options, {}),
         )
         declaring.declare(cluster=cluster, actor=at_the_shell(), **_declared(options))
         slug = cluster.slug
-        self._print(
-            _told(cluster),
-            f"{slug} is known now. `cluster check {slug}` tries it, `sync {slug}` reads it at once.",
-            options["json"],
-        )
+        known = f"{slug} is known now. `cluster check {slug}` tries it, `sync {slug}` reads it at once."
+        self._print(_told(cluster), "\n".join([*pem.told(cluster.options), known]), options["json"])
 
     def _set(self, options: dict[str, Any]) -> None:
         cluster = cluster_named(options["cluster"])
-        settings = _settings(options)
+        settings = _settings(
+            options, {} if options["options"] or not _names_pem(options) else cluster.options
+        )
         if options["address"]:
             settings["address"] = _address(cluster.kind, options["address"])
         changed = registering.change(actor=at_the_shell(), cluster=cluster, **settings)
-        self._print(_told(cluster), "Changed." if changed else "Nothing was to be changed.", options["json"])
+        shown = pem.told(cluster.options) if "options" in settings else ()
+        sentence = "Changed." if changed else "Nothing was to be changed."
+        self._print(_told(cluster), "\n".join([*shown, sentence]), options["json"])
 
     def _declare(self, options: dict[str, Any]) -> None:
         cluster = cluster_named(options["cluster"])
@@ -178,32 +188,52 @@ def _declared(options: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _settings(options: dict[str, Any]) -> dict[str, Any]:
+def _settings(options: dict[str, Any], stored: dict[str, str]) -> dict[str, Any]:
+    """Return the settings that are given. stored: client settings that files named one by one are added to."""
     given = {name: options[name] for name in ("name", "authorizer", "kafka_version")}
     given["approvals_needed"] = options["approvals"]
     given["changes_enabled"] = _YES.get(options["changes"] or "")
     given["log_paths"] = "\n".join(options["logs"]) if options["logs"] else None
-    given["options"] = _options(options["options"]) if options["options"] else None
+    if options["options"] or _names_pem(options):
+        given["options"] = _client_settings(options, stored)
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _options(file: str) -> dict[str, str]:
+_PEM_FILES = {"ca": pem.CA, "certificate": pem.CERTIFICATE, "key": pem.KEY}
+
+
+def _names_pem(options: dict[str, Any]) -> bool:
+    return any(options[word] for word in (*_PEM_FILES, "key_password_file"))
+
+
+def _client_settings(options: dict[str, Any], stored: dict[str, str]) -> dict[str, str]:
+    file = options["options"]
     try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+        found = dict(stored)
+        if file:
+            text, folder = _text_of(file)
+            found = read_options(text, "standard input" if file == "-" else file, folder)
+        for word, setting in _PEM_FILES.items():
+            if options[word]:
+                found[setting] = read_pem(Path(options[word]), setting)
+        if options["key"] and not options["key_password_file"] and not file:
+            found.pop(pem.KEY_PASSWORD, None)  # it was the password of the key before
+        if options["key_password_file"]:
+            found[pem.KEY_PASSWORD] = _text_of(options["key_password_file"])[0].rstrip("\r\n")
+    except OptionsFileError as error:
+        raise CommandError(str(error), returncode=2) from error
+    return found
+
+
+def _text_of(file: str) -> tuple[str, Path]:
+    """Return what the file holds, and the folder in which files that it names are looked for."""
+    try:
+        if file == "-":
+            return sys.stdin.read(), Path()
+        return Path(file).read_text(encoding="utf-8"), Path(file).parent
     except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"The settings in {file} cannot be read: {error}.", returncode=2) from error
-    return dict(_lines(text, file))
-
-
-def _lines(text: str, file: str) -> Iterable[tuple[str, str]]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            name, sign, value = line.partition("=")
-            if not sign:
-                raise CommandError(
-                    f"{file}:{number}: {name.strip()!r} has no value; write name=value.", returncode=2
-                )
-            yield name.strip(), value.strip()
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise CommandError(f"The settings in {file} cannot be read: {why}.", returncode=2) from error
 
 
 def _address(kind: str, address: str) -> str:
