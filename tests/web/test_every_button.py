@@ -1,0 +1,253 @@
+"""Every link and every button of every page, in every state, pressed as each of four people.
+
+A page is asked for, all that it offers is pressed (forms filled in as somebody would), and the pages behind are
+pressed in turn. At most a few of a kind: two actions are of one kind if they stand on the same page of the site and
+lead to the same address with the same names of fields. What a button changes is undone before the next is pressed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import Resolver404, resolve
+
+from aclweb.changes.models import Change
+from aclweb.inventory import findings
+from tests.builders import allow
+from tests.web import pressing, world
+from tests.web.pressing import Action
+
+FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
+# Of one kind, so many are pressed; so many pages of one kind are opened.
+PRESSED, OPENED = (6, 12) if FULL else (1, 1)
+
+PEOPLE = ("cho", "ada", "ben", "dot")
+BOB = "principal=User:bob&operation=READ&type=TOPIC&name=orders.eu"
+C = "/c/test-eu"
+ADD = json.dumps(allow("User:zoe", "READ", "stock").as_dict())
+
+# Beside what is reached by links from the home page: each state that only an address or a moment brings.
+STATES = [
+    "/", "/?principal=User:bob&operation=READ&type=TOPIC&name=orders.eu&host=10.0.0.9",
+    "/?principal=User:bob&operation=WRITE&type=TOPIC&name=orders.eu&host=",
+    "/?principal=User:eve&operation=READ&type=TOPIC&name=orders.eu&host=10.0.0.9",
+    "/?principal=User:admin&operation=READ&type=TOPIC&name=orders.eu&host=",
+    "/?principal=User:nobody&operation=READ&type=TOPIC&name=no-such-topic&host=",
+    "/clusters/", "/events/", "/changes/", "/changes/?tab=mine", "/changes/?tab=all",
+    f"{C}/explain/", f"{C}/explain/?paste=1", f"{C}/explain/?{BOB}&host=10.0.0.9&as_of=1",
+    f"{C}/explain/?{BOB}&host=10.0.0.7&logged=DENIED&at=2026-11-20+20:00&rule=DefaultDeny",
+    f"{C}/explain/?principal=User:app-00&operation=READ&type=ANY_TOPIC&name=&host=",
+    f"{C}/explain/client/", f"{C}/explain/client/?principal=User:bob&action=consume&topic=orders.eu&group=bobs&host=",
+    f"{C}/explain/client/?principal=User:eve&action=produce&topic=orders.eu&host=10.0.0.9",
+    f"{C}/topics/orders.eu", f"{C}/topics/no-such-topic", f"{C}/topics/orders.eu?as_of=1", f"{C}/topics/?type=GROUP",
+    f"{C}/topics/?q=orders", f"{C}/topics/?q=nothing-has-this", f"{C}/resource/?type=GROUP&name=bobs",
+    f"{C}/resource/?type=TRANSACTIONAL_ID&name=tx-1", f"{C}/resource/?type=CLUSTER&name=kafka-cluster",
+    f"{C}/principal/?name=User:bob", f"{C}/principal/?name=User:bob&as_of=1", f"{C}/principal/?name=User:*",
+    f"{C}/principal/?name=User:admin", f"{C}/principal/?name=User:nobody", f"{C}/principals/?q=bob",
+    f"{C}/search/", f"{C}/search/?q=o", f"{C}/search/?q=nothing-has-this",
+    f"{C}/acls/?permission=DENY", f"{C}/acls/?orphan=1", f"{C}/acls/?text=nothing-has-this", f"{C}/acls/?as_of=1",
+    f"{C}/mapping/", f"{C}/mapping/?kind=ssl&names=CN=bob,O=x&rules=RULE:^CN=(.*?),.*$/$1/",
+    f"{C}/mapping/?kind=kerberos&names=bob@X.COM&realm=X.COM",
+    f"{C}/what-if/", f"{C}/what-if/?add={ADD}", f"{C}/what-if/?new_topic=orders.new",
+    f"{C}/what-if/?principal=User:bob&resource_type=TOPIC&resource_name=orders.&pattern=PREFIXED",
+    f"{C}/compare/", f"{C}/compare/?other=open", f"{C}/compare/?other=test-eu&other_at=1", f"{C}/compare/?other=never",
+    f"{C}/compare/?other=zookeeper&show=depends", f"{C}/compare/drafts/",
+    f"{C}/findings/", f"{C}/findings/?show=can-go", f"{C}/findings/?show=fewer", f"{C}/findings/?text=nothing-has-this",
+    f"{C}/insights/", f"{C}/topics/orders.eu?as_of=2020-01-01",
+]  # fmt: skip
+# Of each other cluster; ACLs, names and logs differ, the pages are the same.
+EVERYWHERE = (
+    "/", "/topics/", "/topics/orders.eu", "/topics/?type=GROUP", "/principals/", "/principal/?name=User:bob", "/acls/",
+    f"/explain/?{BOB}&host=", "/explain/client/", f"/what-if/?add={ADD}", "/compare/", "/findings/", "/insights/",
+    "/search/?q=bob",
+)  # fmt: skip
+REFUSED = {f"{C}/topics/orders.eu?as_of=2020-01-01": 422}
+
+LINE = (
+    "[2026-11-21 09:15:02,114] INFO Principal = User:bob is Denied operation = READ from host = 10.0.0.7 on resource = "
+    "Topic:LITERAL:orders.eu for request = Fetch with resourceRefCount = 1 based on rule DefaultDeny "
+    "(kafka.authorizer.logger)"
+)
+# What somebody types into an empty field.
+TYPED = {
+    "principal": "User:bob", "name": "orders.eu", "host": "10.0.0.9", "q": "o", "text": "bob", "add": "",
+    "new_topic": "",
+    "resource_name": "stock", "title": "Let bob in", "reason": "He asked.", "comment": "Not now.", "line": LINE,
+    "names": "CN=bob,O=x", "as_of": "1", "holding": "bob", "topic": "orders.eu", "group": "bobs", "paste": "",
+    "first": ADD, "second": ADD, "transactional_id": "tx-1",
+}  # fmt: skip
+# Known to be wrong until what mends it has landed: parts of what the crawl says.
+AWAITED = ("since the change was submitted",)
+
+
+@pytest.fixture
+def site(cluster, ada, ben, cho, dot, tmp_path, monkeypatch):
+    monkeypatch.setattr("aclweb.inventory.tasks.sync_cluster.delay", lambda *_: None)
+    monkeypatch.setattr("aclweb.inventory.tasks.search.delay", lambda *_: None)
+    monkeypatch.setattr("aclweb.changes.tasks.apply_change.delay", lambda *_: None)
+    built = world.build(cluster, (ada, ben, cho, dot), tmp_path)
+    monkeypatch.setattr(findings, "AT_ONCE", 0)  # what nobody has looked through yet is for a worker
+    return built
+
+
+@dataclass
+class Crawl:
+    """One person at work. `wrong` lists what was pressed and did not do what it promised."""
+
+    browser: Client
+    wrong: list[str] = field(default_factory=list)
+    pages: int = 0
+    pressed: Counter[str] = field(default_factory=Counter)
+    _opened: Counter[tuple[object, ...]] = field(default_factory=Counter)
+    _kinds: Counter[tuple[object, ...]] = field(default_factory=Counter)
+    _seen: set[str] = field(default_factory=set)
+    _waiting: deque[tuple[str, str]] = field(default_factory=deque)
+
+    def run(self, starts: Iterable[str]) -> None:
+        for address in starts:
+            self._seen.add(address)
+            answer = self.browser.get(address)
+            if answer.status_code != REFUSED.get(address, 200):
+                self.wrong.append(f"{address} answers {answer.status_code}")
+            self._press_all(address, answer.content.decode())
+            while self._waiting:
+                self._press_all(*self._waiting.popleft())
+
+    def _press_all(self, address: str, html: str) -> None:
+        self.pages += 1
+        root = pressing.read(html)
+        self.wrong.extend(f"{address}: {fault}" for fault in pressing.faults(root))
+        shown = pressing.body_of(html)
+        for action in pressing.actions(root, address, _typed):
+            kind = self._kind(address, action)
+            if kind is None:
+                self.wrong.append(f"{address}: {action.source} leads to {action.address}, where no page is")
+            elif self._kinds[kind] < PRESSED:
+                self._kinds[kind] += 1
+                self.pressed[action.method] += 1
+                self._press(address, shown, root, action)
+
+    def _press(self, address: str, shown: str, root: pressing.Element, action: Action) -> None:
+        headers = {"HX-Request": "true"} if action.swaps else {}
+        if action.method == "post":
+            status, html, end = self._post(action, headers)
+        else:
+            target, _, fragment = action.address.partition("#")
+            answer = self.browser.get(target, dict(action.fields), headers=headers, follow=True)
+            status, end = answer.status_code, target
+            if answer.get("Content-Disposition", "").startswith("attachment"):
+                if not b"".join(answer.streaming_content if answer.streaming else [answer.content]):
+                    self.wrong.append(f"{address}: {action.source} downloads nothing ({target})")
+                return
+            html = answer.content.decode()
+            is_news = action.is_link and not (action.is_current or action.in_frame or fragment)
+            if status < 400 and is_news and pressing.body_of(html) == shown:
+                self.wrong.append(f"{address}: {action.source} changes nothing ({target})")
+            if fragment and not action.swaps and f'id="{fragment}"' not in html:
+                self.wrong.append(f"{address}: {action.source} leads to #{fragment}, which is not there")
+            if status < 400 and not action.swaps:
+                self._later(target, html)
+        if status >= 400:
+            told = dict(action.fields) or action.address
+            self.wrong.append(f"{address}: {action.source} answers {status} ({told!r:.300}) {_reason(html)}")
+        elif action.swaps and action.swaps != "this":
+            self._check_swap(address, action, html)
+        elif action.method == "post" and end == action.path and action.path not in self._seen:
+            # A page that only a button brings: what stands on it is pressed too.
+            self._seen.add(action.path)
+            self._press_all(action.path, html)
+
+    def _check_swap(self, address: str, action: Action, html: str) -> None:
+        if action.selects and f'id="{action.selects}"' not in html:
+            self.wrong.append(
+                f"{address}: {action.source} takes #{action.selects}, which is not in the answer"
+            )
+        if action.is_outer and f'id="{action.swaps}"' not in html:
+            self.wrong.append(f"{address}: after {action.source} #{action.swaps} is gone")
+        if not html.strip():
+            self.wrong.append(f"{address}: {action.source} brings nothing")
+
+    def _post(self, action: Action, headers: dict[str, str]) -> tuple[int, str, str]:
+        """Send a form, look at where it leads, and undo what it did."""
+        fields: dict[str, list[str]] = {}
+        for name, value in action.fields:
+            fields.setdefault(name, []).append(value)
+        cookies = dict(self.browser.cookies)
+        with transaction.atomic():
+            answer = self.browser.post(action.address, fields, headers=headers, follow=True)
+            transaction.set_rollback(True)
+        self.browser.cookies.clear()
+        self.browser.cookies.update(cookies)
+        return answer.status_code, answer.content.decode(), answer.request["PATH_INFO"]
+
+    def _later(self, target: str, html: str) -> None:
+        kind = (_route(urlsplit(target).path), _where(target))
+        if target not in self._seen and self._opened[kind] < OPENED:
+            self._opened[kind] += 1
+            self._seen.add(target)
+            self._waiting.append((target, html))
+
+    def _kind(self, address: str, action: Action) -> tuple[object, ...] | None:
+        route = _route(action.path)
+        if route is None:
+            return None
+        names = {name for name, _ in (*action.query, *action.fields)}
+        steps = [value for name, value in (*action.query, *action.fields) if name in ("step", "show", "tab")]
+        here = "" if action.in_frame else _route(urlsplit(address).path)
+        state = _where(address) if here == "change" else ""
+        return (here, state, route, action.method, action.swaps, action.is_current, *steps, *sorted(names))
+
+
+def _route(path: str) -> str | None:
+    try:
+        return resolve(path).view_name
+    except Resolver404:
+        return None
+
+
+def _where(address: str) -> str:
+    """Return the part of an address that makes a state of its own: the cluster, or the change."""
+    found = re.match(r"/(?:c|changes)/([^/]+)/", address)
+    return found[1] if found else ""
+
+
+def _typed(path: str, name: str) -> str:
+    if name == "name" and path == "/":
+        return "orders.eu"
+    return TYPED.get(name, "")
+
+
+def _reason(html: str) -> str:
+    found = re.search(r'role="alert"[^>]*>(.{0,1500})', html, re.S)
+    return " ".join(re.sub(r"<[^>]+>", " ", found[1] if found else "").split())[:200]
+
+
+@pytest.mark.parametrize("person", PEOPLE)
+def test_every_link_and_every_button_of_every_page_leads_somewhere(person, site, request):
+    browser = Client()
+    browser.force_login(request.getfixturevalue(person), backend="django.contrib.auth.backends.ModelBackend")
+    browser.cookies["aclweb-cluster"] = "test-eu"
+    changes = [
+        f"/changes/{change.key}/"
+        for change in site.changes.values()
+        if change.state != Change.State.DRAFT or change.author.username == person
+    ]
+    elsewhere = [f"/c/{slug}{path}" for slug in site.clusters if slug != "test-eu" for path in EVERYWHERE]
+    crawl = Crawl(browser)
+
+    crawl.run([*STATES, *changes, *elsewhere])
+
+    wrong = [told for told in crawl.wrong if not any(words in told for words in AWAITED)]
+    assert not wrong, "\n".join(wrong)
+    # The net holds: a crawl that sees little finds nothing wrong.
+    assert crawl.pages > 200
+    assert crawl.pressed["post"] > 20
