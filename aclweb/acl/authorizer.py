@@ -59,7 +59,11 @@ class Result(enum.Enum):
 
 
 class Basis(enum.Enum):
-    """What settled a decision."""
+    """What settled a decision.
+
+    NOT_ASKED is in no Decision, only on a side of a what-if between authorizers: brokers of that
+    side never ask for the operation, so that nobody has any access by it.
+    """
 
     SUPER_USER = "SUPER_USER"
     DENY_ACL = "DENY_ACL"
@@ -68,6 +72,7 @@ class Basis(enum.Enum):
     DEFAULT_ALLOW = "DEFAULT_ALLOW"
     DEFAULT_DENY = "DEFAULT_DENY"
     UNKNOWN_VALUE = "UNKNOWN_VALUE"
+    NOT_ASKED = "NOT_ASKED"
 
 
 Answer = tuple[Result, Basis]

@@ -27,7 +27,7 @@ from aclweb.acl.model import (
     split_principal,
 )
 from aclweb.acl.problems import shown
-from aclweb.acl.profiles import Rules, operations_of
+from aclweb.acl.profiles import Rules, tool_operations_of
 from aclweb.acl.shell_line import read_shell_line
 
 ACTIONS = ("add", "remove", "list")
@@ -297,7 +297,7 @@ def _add_role(
 
 def _check_operations(work: _Work, rules: Rules) -> None:
     for pattern, entries in work.items():
-        legal = (Operation.ALL, *operations_of(pattern.resource_type, rules))
+        legal = (Operation.ALL, *tool_operations_of(pattern.resource_type, rules))
         if all(entry.operation in legal for entry in entries):
             continue
         # In either language the order is that of a set, which is to say any.

@@ -20,7 +20,7 @@ from aclweb.acl.model import (
     split_principal,
 )
 from aclweb.acl.problems import shown
-from aclweb.acl.profiles import Rules, operations_of
+from aclweb.acl.profiles import Rules, tool_operations_of
 from aclweb.acl.shell_line import bytes_of, hidden_in, spelled
 from aclweb.acl.validation import why_no_text
 
@@ -118,7 +118,7 @@ def why_no_command(binding: AclBinding, rules: Rules) -> str | None:
         )
     if not binding.resource_name:
         return "The resource name is empty, which kafka-acls refuses; name a resource."
-    operations = (Operation.ALL, *operations_of(binding.resource_type, rules))
+    operations = (Operation.ALL, *tool_operations_of(binding.resource_type, rules))
     if binding.operation not in operations:
         return (
             f"kafka-acls refuses {binding.operation.name} on {binding.resource_type.name}; "

@@ -38,7 +38,7 @@ _OPERATIONS: dict[ResourceType, str] = {
     ResourceType.TOPIC: "READ WRITE CREATE DESCRIBE DELETE ALTER DESCRIBE_CONFIGS ALTER_CONFIGS",
     ResourceType.GROUP: "READ DESCRIBE DELETE DESCRIBE_CONFIGS ALTER_CONFIGS",
     ResourceType.CLUSTER: (
-        "CREATE CLUSTER_ACTION DESCRIBE_CONFIGS ALTER_CONFIGS IDEMPOTENT_WRITE ALTER DESCRIBE"
+        "CREATE DELETE CLUSTER_ACTION DESCRIBE_CONFIGS ALTER_CONFIGS IDEMPOTENT_WRITE ALTER DESCRIBE"
     ),
     ResourceType.TRANSACTIONAL_ID: "DESCRIBE WRITE TWO_PHASE_COMMIT",
     ResourceType.DELEGATION_TOKEN: "DESCRIBE",
@@ -48,7 +48,19 @@ _OPERATIONS: dict[ResourceType, str] = {
 OPERATIONS: Mapping[ResourceType, tuple[Operation, ...]] = MappingProxyType(
     {kind: tuple(Operation[word] for word in words.split()) for kind, words in _OPERATIONS.items()}
 )
-"""The operations that mean something on each resource type, in the newest version."""
+"""The operations that brokers ask of each resource type, in the newest version of any authorizer."""
+
+TOOL_OPERATIONS: Mapping[ResourceType, tuple[Operation, ...]] = MappingProxyType(
+    {
+        kind: tuple(
+            operation
+            for operation in operations
+            if (kind, operation) != (ResourceType.CLUSTER, Operation.DELETE)
+        )
+        for kind, operations in OPERATIONS.items()
+    }
+)
+"""The operations that kafka-acls takes on each resource type beside ALL, in the newest version."""
 
 _YOUNGER: Mapping[tuple[ResourceType, Operation], tuple[int, int]] = MappingProxyType(
     {
@@ -217,12 +229,29 @@ class Rules:
 
 
 def operations_of(resource_type: ResourceType, rules: Rules) -> tuple[Operation, ...]:
-    """Return the operations that a broker of this version checks on a resource of the type."""
+    """Return the operations that a broker of this version asks of a resource of the type.
+
+    Delete on the cluster is one in KRaft, whose controller deletes any topic by it; kafka-acls
+    refuses to create such an ACL, but other clients can, and ALL brings it.
+    """
     return tuple(
         operation
         for operation in OPERATIONS.get(resource_type, ())
         if rules.version >= _YOUNGER.get((resource_type, operation), (0, 0))
+        and not is_never_asked(resource_type, operation, rules)
     )
+
+
+def tool_operations_of(resource_type: ResourceType, rules: Rules) -> tuple[Operation, ...]:
+    """Return the operations that kafka-acls of this version takes on a resource of the type, beside ALL."""
+    tool = TOOL_OPERATIONS.get(resource_type, ())
+    return tuple(operation for operation in operations_of(resource_type, rules) if operation in tool)
+
+
+def is_never_asked(resource_type: ResourceType, operation: Operation, rules: Rules) -> bool:
+    """Whether other authorizers' brokers ask for this operation and those of this one do not, in any version."""
+    deletes_topics = resource_type is ResourceType.CLUSTER and operation is Operation.DELETE
+    return deletes_topics and not rules.cluster_right_deletes_topics
 
 
 def _version(authorizer: str, text: str) -> str:

@@ -41,7 +41,7 @@ from aclweb.acl.model import (
     split_principal,
 )
 from aclweb.acl.patterns import empty_prefix_covers, wildcard_covers
-from aclweb.acl.profiles import OPERATIONS, Rules
+from aclweb.acl.profiles import OPERATIONS, Rules, is_never_asked
 from aclweb.acl.universe import ANY_OTHER, EXACT, PATTERN, PREFIX, Names, Spot, Universe
 
 __all__ = ["ANY_OTHER", "EXACT", "PATTERN", "PREFIX", "Effect", "Impact", "Names", "Side", "simulate"]
@@ -261,8 +261,17 @@ class _Group:
 class _Cover:
     """The bindings that cover one class of names in one of the two worlds, and those that perhaps do."""
 
-    def __init__(self, groups: list[_Group], unknown_patterns: list[AclBinding], rules: Rules) -> None:
+    def __init__(
+        self,
+        resource_type: ResourceType,
+        groups: list[_Group],
+        unknown_patterns: list[AclBinding],
+        rules: Rules,
+    ) -> None:
         self.groups, self.unknown_patterns, self.rules = groups, unknown_patterns, rules
+        self._never_asked = {
+            op for op in OPERATIONS[resource_type] if is_never_asked(resource_type, op, rules)
+        }
         self._all = [*groups, _Group(unknown_patterns)] if unknown_patterns else groups
 
     def __bool__(self) -> bool:
@@ -327,6 +336,8 @@ class _Cover:
     def answer(self, principal: str | None, reading: _Reading, operation: Operation) -> Answer:
         if principal in self.rules.super_users:
             return Result.ALLOWED, Basis.SUPER_USER
+        if operation in self._never_asked:
+            return Result.DENIED, Basis.NOT_ASKED
         mask, bit = reading.mask, 1 << operation._value_
         if not (mask >> MAYBE_SHIFT or self.unknown_patterns):
             if mask >> DENY_SHIFT & bit:
@@ -518,7 +529,11 @@ class _Simulation:
         if added is not None:
             after = after + self._groups(added, spot.sample, self.after_rules)
             unknown_after = unknown_after + added.unknown_patterns
-        return _Cover(before, unknown_before, self.rules), _Cover(after, unknown_after, self.after_rules)
+        kind = spot.resource_type
+        return (
+            _Cover(kind, before, unknown_before, self.rules),
+            _Cover(kind, after, unknown_after, self.after_rules),
+        )
 
     def _groups(self, shelf: ResourceShelf, name: str, rules: Rules) -> list[_Group]:
         """Return the bindings of a shelf that cover a name, pattern by pattern."""
@@ -571,6 +586,7 @@ class _Simulation:
             {caller: self._rows(spot, caller, before, after, operations) for caller in sorted(callers)}
             if not everyone
             or spot.is_new
+            or self._asks_otherwise(spot.resource_type)
             or self.universe.has_globs
             or before.unknown_patterns
             or after.unknown_patterns
@@ -609,7 +625,8 @@ class _Simulation:
             touched |= touched >> MAYBE_SHIFT
             touched |= touched >> DENY_SHIFT
             operations = tuple(op for op in operations if touched & 1 << op._value_)
-        if spot.is_new or default_moves or any(map(self._is_for_others, touching)):
+        asks_otherwise = self._asks_otherwise(spot.resource_type)
+        if spot.is_new or default_moves or asks_otherwise or any(map(self._is_for_others, touching)):
             supers = self.rules.super_users | self.after_rules.super_users
             named = before.principals | after.principals | supers
             if self.universe.has_globs and any(map(is_principal_glob, named)):
@@ -619,6 +636,14 @@ class _Simulation:
         if self.universe.has_globs:
             callers |= self._matched_by({own for own in callers if is_principal_glob(own)})
         return callers | (self.rules.super_users ^ self.after_rules.super_users), False, operations
+
+    def _asks_otherwise(self, resource_type: ResourceType) -> bool:
+        """Whether brokers of only one side ask for some operation, so that ACLs which stay matter otherwise."""
+        return any(
+            is_never_asked(resource_type, operation, self.rules)
+            != is_never_asked(resource_type, operation, self.after_rules)
+            for operation in OPERATIONS[resource_type]
+        )
 
     def _touching(self, spot: Spot, before: _Cover, after: _Cover) -> list[AclBinding]:
         """Return the bindings that cover these names on one side only, or are read otherwise there."""

@@ -47,6 +47,7 @@ _RESULTS: Mapping[Basis, Result] = {
     Basis.DEFAULT_ALLOW: Result.ALLOWED,
     Basis.DEFAULT_DENY: Result.DENIED,
     Basis.UNKNOWN_VALUE: Result.UNDECIDED,
+    Basis.NOT_ASKED: Result.DENIED,
 }
 _CODES: Mapping[Basis, int] = {basis: code for code, basis in enumerate(BASES)}
 _PATTERNS_A_ROW = 4  # with more patterns than this for each row, rows are decided one by one

@@ -235,6 +235,7 @@ _BASIS_WORDS = {
     "DEFAULT_ALLOW": "open: no ACL at all",
     "DEFAULT_DENY": "no ACL at all, refused",
     "UNKNOWN_VALUE": "cannot tell",
+    "NOT_ASKED": "brokers never ask for it",
 }
 
 
