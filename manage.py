@@ -4,10 +4,27 @@
 import os
 import sys
 
+import django
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
+from django.db import DatabaseError
 
-from aclweb import datadir, keys
+from aclweb import datadir, keys, storage
+
+# These ask nothing of the database, or tell themselves what is wrong with it.
+WITHOUT_DATABASE = {
+    "help",
+    "version",
+    "check",
+    "collectstatic",
+    "doctor",
+    "makemigrations",
+    "restore",
+    "spectacular",
+}
+WITHOUT_DATABASE |= {"--version", "--help", "-h", "diffsettings", "findstatic", "startapp", "test"}
+# These bring an older one up to date, or look at how old it is.
+MAKING_DATABASE = frozenset({"up", "migrate", "showmigrations", "sqlmigrate", "dbshell", "backup"})
 
 
 def prepare(options: list[str]) -> None:
@@ -19,6 +36,15 @@ def prepare(options: list[str]) -> None:
     keys.make_missing(directory)
 
 
+def require_database(command: str) -> None:
+    """End with a sentence unless the database is of this release; some commands are there to make it so."""
+    django.setup()
+    if (problem := storage.schema_problem()) and not (
+        command in MAKING_DATABASE and problem.startswith(storage.OLDER)
+    ):
+        sys.exit(problem)
+
+
 def main(arguments: list[str]) -> None:
     """Run the command; what keeps it from running is told in a sentence, with exit status 1 or 2."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
@@ -26,9 +52,15 @@ def main(arguments: list[str]) -> None:
         if arguments[1:2] == ["up"] and not {"-h", "--help"} & set(arguments):
             prepare(arguments[2:])
         datadir.make_private(datadir.data_directory())
+        if arguments[1:2] and arguments[1] not in WITHOUT_DATABASE and not {"-h", "--help"} & set(arguments):
+            require_database(arguments[1])
         execute_from_command_line(arguments)
     except datadir.DataDirectoryError as error:
         sys.exit(str(error))
+    except (DatabaseError, OSError) as error:
+        if sentence := storage.sentence_of(error):
+            sys.exit(sentence)
+        raise
     except ImproperlyConfigured as error:
         print(error, file=sys.stderr)
         sys.exit(2)

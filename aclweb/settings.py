@@ -205,6 +205,9 @@ TEMPLATES = [
 
 # --- Database ---------------------------------------------------------------------------------------
 
+# Seconds that SQLite waits for another process to end its transaction before it says "locked".
+ACLWEB_LOCK_SECONDS = env.int("ACLWEB_LOCK_SECONDS", default=20)
+
 # SQLite serves one machine. For more than one, set postgres://user:password@host:port/name.
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db_url("DATABASE_URL", default=f"sqlite:///{ACLWEB_DATA_DIR / 'aclweb.sqlite3'}")
@@ -214,7 +217,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         # Take the write lock when a transaction begins: one that starts by reading would
         # otherwise fail at once, without waiting, when it comes to write.
         "transaction_mode": "IMMEDIATE",
-        "timeout": 20,
+        "timeout": ACLWEB_LOCK_SECONDS,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
     }
 else:

@@ -10,3 +10,5 @@ urlpatterns = [
     path("api/", include("aclweb.api.urls")),
     path("", include("aclweb.web.urls")),
 ]
+
+handler500 = "aclweb.web.views.broken.server_error"

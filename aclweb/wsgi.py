@@ -4,12 +4,14 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
-from aclweb import datadir
+from aclweb import datadir, storage
 
 datadir.make_private(datadir.data_directory())
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
 
 application = get_wsgi_application()
+
+storage.refuse_a_newer_database()
 
 # Only after the site is set up can its models be imported.
 from aclweb.inventory import warming  # noqa: E402

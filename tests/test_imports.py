@@ -22,21 +22,22 @@ MAY_IMPORT = {
     "accounts": BESIDE,
     "insights": BESIDE,
     "changes": CHANGES,
-    "web": CHANGES | {"changes", "datadir", "filebroker"},
+    "web": CHANGES | {"changes", "datadir", "filebroker", "storage"},
     # Runs the whole product on one machine, so it knows every room, the demo and the data directory.
-    "machine": CHANGES | {"changes", "web", "demo", "datadir", "leftover", "filebroker"},
+    "machine": CHANGES | {"changes", "web", "demo", "datadir", "leftover", "filebroker", "storage"},
     "api": CHANGES | {"changes"},
     "pipeline": {"acl"},
     "demo": {"acl", "clusters"},
     "celery": {"datadir", "filebroker"},
     "filebroker": set(),
     "datadir": set(),
+    "storage": set(),
     "leftover": set(),
     "keys": set(),
     "settings": {"keys", "datadir"},
     "urls": set(),
     # The door of the processes that answer pages, so it also starts what keeps their memory fresh.
-    "wsgi": {"datadir", "inventory"},
+    "wsgi": {"datadir", "storage", "inventory"},
 }
 
 # library -> the rooms that may import it
