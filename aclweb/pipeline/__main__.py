@@ -12,13 +12,13 @@ from pathlib import Path
 
 from aclweb.acl.model import AclError
 from aclweb.pipeline.failures import JobError
-from aclweb.pipeline.job import run_usage, summary
+from aclweb.pipeline.files import SourceError, bytes_in, log_files
+from aclweb.pipeline.job import run_usage, summary, warnings
 from aclweb.pipeline.preflight import check_executors
 from aclweb.pipeline.results import ResultError
 from aclweb.pipeline.session import SessionError, runs_here, spark_session
 from aclweb.pipeline.shipping import write_package
 from aclweb.pipeline.snapshot import read_snapshot
-from aclweb.pipeline.sources import SourceError, bytes_in, log_files
 
 # Logs smaller than this are read before an optimising compiler has paid for itself.
 _SMALL_BYTES = 256 * 1024 * 1024
@@ -50,6 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"The job failed: {error.strerror or error}: {error.filename}", file=sys.stderr)
         return 1
+    for warning in warnings(manifest):
+        print(warning, file=sys.stderr)
     print("\n".join(summary(manifest)))
     print(f"Written to {options.out}.")
     return 0

@@ -43,11 +43,10 @@ from aclweb.acl.notation import binding_key
 from aclweb.acl.profiles import Rules
 from aclweb.pipeline import schemas
 from aclweb.pipeline.snapshot import Snapshot
+from aclweb.pipeline.sources import SOME_TIME
 
 UNKNOWN_WORD = "decision with a word that this program does not know"
 
-# Any time will do: the texts are counted without theirs, and the parser wants a whole record.
-_SOME_TIME = "[2000-01-01 00:00:00,000] "
 _SUPER_USER = re.compile(
     r"principal = (.*) is a super user, allowing operation without checking acls\.", re.S
 )
@@ -94,8 +93,8 @@ def _parsed_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Ite
 
 def parsed_row(raw: str, timed: bool) -> Row:
     """Return the row of schemas.PARSED for the text of a record behind its time."""
-    found = parse_record(_SOME_TIME + raw if timed else raw)
-    row: Row = {"raw": raw, "ambiguous": False}
+    found = parse_record(SOME_TIME + raw if timed else raw)
+    row: Row = {"raw": raw, "timed": timed, "ambiguous": False}
     if isinstance(found, NotDecision):
         kind = schemas.UNPARSED if found.reason in _NOT_UNDERSTOOD else schemas.OTHER
         return row | {"kind": kind, "reason": found.reason, "noted": _noted(raw, found.reason)}

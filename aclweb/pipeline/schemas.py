@@ -7,13 +7,18 @@ spreads over several lines counts once.
 
 from __future__ import annotations
 
-# One row for a file, a day and the text of a record behind its time: how often, first and last.
-# A record without a time has `day` null and its whole text in `raw`.
-COUNTS = "file string, day string, raw string, lines long, first_time string, last_time string"
+# One row for a file, a day and the text of a record behind its time: how often, first and last, and in which
+# hours of the day (bit h for hour h). `timed` is false for a record without a time, whose whole text is
+# `raw`; where it is true and `day` null, no clock shows that time. not_utf8: some byte of it was no UTF-8
+# and stands in `raw` as U+FFFD.
+COUNTS = """
+    file string, day string, raw string, timed boolean, lines long,
+    first_at timestamp_ntz, last_at timestamp_ntz, hours int, not_utf8 boolean
+"""
 
 # One row for a distinct text: what it says. `kind` is one of the words below.
 PARSED = """
-    raw string, kind string, reason string,
+    raw string, timed boolean, kind string, reason string,
     principal string, host string, operation string, resource_type string, resource_name string,
     allowed boolean, api_name string, rule string, named_key string, ambiguous boolean, noted string
 """

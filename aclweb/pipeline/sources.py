@@ -1,20 +1,30 @@
-"""Which records stand in the log files, and how often does each distinct one?
+"""How often does each record stand in the logs?
 
-Brokers write the same few thousand texts millions of times, so records are counted by
+Most lines of a log repeat a decision that was made before, so whole records are counted by
 their text behind the time before anything is parsed. Files may be compressed (.gz), and a
-record may span lines: it ends where a line begins with the next time and level, exactly as
-`aclweb.acl.audit_log.records` has it.
+record may span lines: it ends as `aclweb.acl.audit_log.records` has it, which is asked itself
+wherever a record is more than one line.
 """
 
 from __future__ import annotations
 
-import glob
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
-from pyspark import StorageLevel
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from aclweb.acl.audit_log import records
+from aclweb.pipeline.failures import SPARK_ERRORS, JobError
+from aclweb.pipeline.files import FileState, address, examine, look
+
+SOME_TIME = "[2000-01-01 00:00:00,000] "
+"""A time and what follows it: texts are counted without theirs, and the core wants whole records."""
+
+REPLACED = "\ufffd"
 
 # A new record starts with a bracket at the start of a line. Cutting there, and not at every
 # line, lets Spark keep most records that span lines in one piece.
@@ -24,88 +34,92 @@ _START = rf"^{_TIME}\] [A-Z]+ "
 _BRACKET_START = rf"^\[{_TIME}\] [A-Z]+ "
 # What a piece between two breaks is: a record without its bracket, with it, or something else.
 _WHOLE, _BRACKETED, _TORN = 0, 1, 2
-_BLANK_LINES = r"^(?:[ \t\r\f\x0B]*\n)+"
+# Nothing that a database or Python can hold is older.
+_FIRST_TIME = "0001-01-01 00:00:00"
+_ATTEMPTS = 3
+
+Keep = Callable[[DataFrame], DataFrame]
 
 
-class SourceError(Exception):
-    """Log files that cannot be read; the message names the path and what would be right."""
+@dataclass(frozen=True)
+class Reading:
+    """counts: schemas.COUNTS. states: of every file that was asked for, by its path."""
+
+    counts: DataFrame
+    states: Mapping[str, FileState]
 
 
-def log_files(paths: Sequence[str]) -> list[str]:
-    """Return the files that `paths` mean, sorted, each once: files, folders of files, and patterns with `*`.
+def read_counts(spark: SparkSession, files: Sequence[str], keep: Keep) -> Reading:
+    """Return how often each record stands in each file, and how far each file could be read.
 
-    A path with `://` is left to Spark. Raises SourceError for one that means no file.
+    The files are read once, and a second time only those with a line that starts with a bracket
+    and is no record. A row may come in parts: add up `lines`. keep: persists a frame for the
+    length of the job.
+
+    Raises JobError where no file can be read, and what Spark raises where it fails for another reason.
     """
-    found: set[str] = set()
-    for path in paths:
-        files = [path] if "://" in path else _local_files(path)
-        if not files:
-            raise SourceError(
-                f"No log file is at {path!r}; name a file, a folder with files in it, or a pattern."
-            )
-        found.update(files)
-    return sorted(found)
+    states = {file: look(file) for file in files}
+    for attempt in range(_ATTEMPTS):
+        readable = [file for file in files if states[file].is_readable]
+        if not readable:
+            raise JobError(_nothing_read(states))
+        try:
+            return Reading(_counts(spark, readable, keep, tolerant=attempt > 0), states)
+        except SPARK_ERRORS:
+            found = examine(spark, readable)
+            if attempt == _ATTEMPTS - 1 or all(states[file] == state for file, state in found.items()):
+                raise
+            states |= found
+    raise AssertionError
 
 
-def bytes_in(files: Sequence[str]) -> float:
-    """Return the size of the files; infinite if one of them is not on this machine."""
-    return sum(float("inf") if "://" in file else Path(file).stat().st_size for file in files)
+def _nothing_read(states: Mapping[str, FileState]) -> str:
+    first = "; ".join(f"{file}: {state.state}. {state.reason}" for file, state in list(states.items())[:3])
+    if len(states) == 1:
+        return f"The log file could not be read: {first}"
+    return f"None of the {len(states)} log files could be read: {first}"
 
 
-def _local_files(path: str) -> list[str]:
-    given = Path(path)
-    if given.is_dir():
-        candidates = [file for file in given.iterdir() if not file.name.startswith((".", "_"))]
-    elif given.exists():
-        candidates = [given]
-    else:
-        candidates = [Path(match) for match in glob.glob(path)]
-    return [str(file.resolve()) for file in candidates if file.is_file()]
-
-
-def read_counts(spark: SparkSession, files: Sequence[str]) -> DataFrame:
-    """Return how often each record stands in each file (schemas.COUNTS), kept in memory or on disk.
-
-    The files are read once, and a second time only those with a record that spans lines or
-    is cut off. A row may come in two parts: add up `lines`.
-    """
-    pieces = _pieces(spark, files)
-    counts = _counted(
-        pieces.select(
-            "file",
-            "shape",
-            F.when(F.col("shape") != _TORN, F.substring(F.col("value"), F.col("shape") + 1, F.lit(23))).alias(
-                "time"
+def _counts(spark: SparkSession, files: Sequence[str], keep: Keep, *, tolerant: bool) -> DataFrame:
+    pieces = _pieces(spark, files, tolerant=tolerant)
+    timed = F.col("shape") != _TORN
+    counts = keep(
+        _counted(
+            pieces.select(
+                "file",
+                "shape",
+                F.when(F.col("block") == 0, F.col("position")).alias("position"),
+                F.when(timed, F.substring(F.col("value"), F.col("shape") + 1, F.lit(23))).alias("time"),
+                F.when(timed, _trimmed(F.substring(F.col("value"), F.col("shape") + 26, F.length("value"))))
+                .otherwise(F.lit(""))
+                .alias("raw"),
             ),
-            F.when(F.col("shape") == _TORN, F.lit(""))
-            .otherwise(_trimmed(F.substring(F.col("value"), F.col("shape") + 26, F.length("value"))))
-            .alias("raw"),
-        ),
-        "file",
-        "shape",
-    ).persist(StorageLevel.MEMORY_AND_DISK)
+            "shape",
+        )
+    )
     # Where every piece starts a record, and only the first still has its bracket, the pieces are the records.
     shapes = counts.groupBy("file").agg(
         F.sum(F.when(F.col("shape") == _TORN, F.col("lines")).otherwise(0)).alias("torn"),
         F.sum(F.when(F.col("shape") == _BRACKETED, F.col("lines")).otherwise(0)).alias("bracketed"),
+        F.min_by("shape", "position").alias("first"),
+        F.max(F.col("raw").contains("\n")).alias("spans_lines"),
     )
-    torn = [row.file for row in shapes.filter((F.col("torn") > 0) | (F.col("bracketed") > 1)).collect()]
-    whole = counts.filter(~F.col("file").isin(torn)).drop("shape")
-    if not torn:
-        return whole
-    rejoined = _counted(rejoin(pieces.filter(F.col("file").isin(torn))), "file")
-    return whole.unionByName(rejoined.persist(StorageLevel.MEMORY_AND_DISK))
+    found = shapes.collect()
+    torn = [row.file for row in found if row.torn or row.bracketed != 1 or row["first"] != _BRACKETED]
+    whole = counts.filter(~F.col("file").isin(torn)) if torn else counts
+    whole = whole.select(*_COUNTED)
+    if any(row.spans_lines for row in found):
+        whole = _as_the_core_ends_them(whole)
+    if torn:
+        rejoined = rejoin(pieces.filter(F.col("file").isin(torn)))
+        whole = whole.unionByName(keep(_as_the_core_ends_them(_counted(rejoined).select(*_COUNTED))))
+    return whole
 
 
-def _counted(records: DataFrame, *key: str) -> DataFrame:
-    """records: the columns of `key`, time (as written, null for a record without one) and raw."""
-    return records.groupBy(*key, F.substring("time", 1, 10).alias("day"), "raw").agg(
-        F.count("*").alias("lines"), F.min("time").alias("first_time"), F.max("time").alias("last_time")
-    )
-
-
-def _pieces(spark: SparkSession, files: Sequence[str]) -> DataFrame:
-    return spark.read.text(list(files), lineSep=_BREAK).select(
+def _pieces(spark: SparkSession, files: Sequence[str], *, tolerant: bool) -> DataFrame:
+    """tolerant: a file that ends too early, or is gone meanwhile, gives what could be read of it."""
+    reader = spark.read.option("ignoreCorruptFiles", tolerant).option("ignoreMissingFiles", tolerant)
+    return reader.text([address(file) for file in files], lineSep=_BREAK).select(
         F.col("_metadata.file_path").alias("file"),
         F.col("_metadata.file_block_start").alias("block"),
         F.monotonically_increasing_id().alias("position"),
@@ -117,39 +131,101 @@ def _pieces(spark: SparkSession, files: Sequence[str]) -> DataFrame:
     )
 
 
-def rejoin(pieces: DataFrame) -> DataFrame:
-    """Return the records (file, time, raw) of files in which some piece is no record of its own.
+_COUNTED = ("file", "day", "raw", "timed", "lines", "first_at", "last_at", "hours", "not_utf8")
 
-    pieces: file, block and position (which put them in order) and value.
+
+def _counted(found: DataFrame, *key: str) -> DataFrame:
+    """Return the rows of schemas.COUNTS with the columns of `key` and `position`.
+
+    found: file, the columns of `key`, position (of pieces that may be the first of their file), time (as
+    written, null for a record without one) and raw. Times are numbers here, so that Spark counts in
+    hash tables; sorting whole texts takes five times as long.
+    """
+    at = F.translate(F.col("time"), ",", ".").try_cast("timestamp_ntz")
+    at = F.when(at >= F.lit(_FIRST_TIME).cast("timestamp_ntz"), at)
+    timed = found.select(
+        *key, "file", "position", "raw", F.col("time").isNotNull().alias("timed"), at.alias("at")
+    )
+    counted = timed.groupBy("file", *key, "timed", F.col("at").cast("date").alias("date"), "raw").agg(
+        F.count("*").alias("lines"),
+        F.min("at").alias("first_at"),
+        F.max("at").alias("last_at"),
+        F.expr("coalesce(bit_or(shiftleft(1, hour(at))), 0)").alias("hours"),
+        F.min("position").alias("position"),
+    )
+    return (
+        counted.withColumn("day", F.col("date").cast("string"))
+        .withColumn("not_utf8", ~F.is_valid_utf8("raw"))
+        .withColumn("raw", F.make_valid_utf8("raw"))
+        .drop("date")
+    )
+
+
+def rejoin(pieces: DataFrame) -> DataFrame:
+    """Return the records (file, position, time, raw) of files in which some piece is no record of its own.
+
+    pieces: file, block and position (which put them in order), value and shape. What stands behind
+    the end of a record is still part of its text.
     """
     in_file = Window.partitionBy("file").orderBy("block", "position")
     is_first = F.row_number().over(in_file) == 1
-    # Only the first piece of a file still has what stood before it; the others lost their bracket.
-    texts = pieces.select(
+    # Only the first piece of a file still has its bracket, if it starts a record.
+    begins = F.when(is_first, F.col("shape") == _BRACKETED).otherwise(F.col("shape") == _WHOLE)
+    marked = pieces.withColumn("begins", begins).withColumn("is_first", is_first)
+    numbered = marked.select(
         "file",
         "block",
         "position",
-        is_first.alias("first"),
-        F.when(is_first, F.regexp_replace("value", _BLANK_LINES, ""))
+        "begins",
+        F.when(F.col("is_first") & F.col("begins"), F.expr("substring(value, 2)"))
+        .when(F.col("is_first") | F.col("begins"), F.col("value"))
         .otherwise(F.concat(F.lit("["), "value"))
         .alias("text"),
+        F.sum(F.when(F.col("begins"), 1).otherwise(0)).over(in_file).alias("record"),
     )
-    begins = F.col("first") | F.col("text").rlike(_BRACKET_START)
-    numbered = texts.withColumn("record", F.sum(F.when(begins, 1).otherwise(0)).over(in_file))
     ordered = F.sort_array(F.collect_list(F.struct("block", "position", "text")))
-    joined = (
-        numbered.filter(F.trim("text") != "")
-        .groupBy("file", "record")
-        .agg(_trimmed(F.array_join(F.transform(ordered, lambda piece: piece["text"]), "\n")).alias("text"))
+    joined = numbered.groupBy("file", "record").agg(
+        F.array_join(F.transform(ordered, lambda piece: piece["text"]), "\n").alias("text")
     )
-    timed = F.col("text").rlike(_BRACKET_START)
+    timed = F.col("record") > 0
     return joined.select(
         "file",
-        F.when(timed, F.substring("text", 2, 23)).alias("time"),
-        F.when(timed, F.substring(F.col("text"), F.lit(27), F.length("text")))
-        .otherwise(F.col("text"))
-        .alias("raw"),
+        F.lit(None).cast("long").alias("position"),
+        F.when(timed, F.substring("text", 1, 23)).alias("time"),
+        F.when(timed, _trimmed(F.expr("substring(text, 26)"))).otherwise(F.col("text")).alias("raw"),
     )
+
+
+def _as_the_core_ends_them(counts: DataFrame) -> DataFrame:
+    """Return the counts with each text that spans lines parted as the core parts it.
+
+    counts: the columns of _COUNTED. What stands behind the end of a record has no time.
+    """
+    needed = F.col("raw").contains("\n") | ~F.col("timed")
+    schema = counts.schema
+    parted = counts.filter(needed).mapInArrow(partial(_parted_batches, to_arrow_schema(schema)), schema)
+    return counts.filter(~needed).unionByName(parted)
+
+
+def _parted_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    untimed = {"timed": False, "day": None, "first_at": None, "last_at": None, "hours": 0}
+    for batch in batches:
+        rows = []
+        for row in batch.to_pylist():
+            for text, timed in parts_of(row["raw"], timed=row["timed"]):
+                # A part without the sign of a replaced byte has none.
+                facts = {"raw": text, "not_utf8": row["not_utf8"] and REPLACED in text}
+                rows.append(row | facts | ({} if timed else untimed))
+        yield pa.RecordBatch.from_pylist(rows, schema=schema)
+
+
+def parts_of(raw: str, *, timed: bool) -> list[tuple[str, bool]]:
+    """Return the records in a text that begins one if `timed`, each behind its time and whether it has one."""
+    start = SOME_TIME if timed else ""
+    found = list(records((start + raw).split("\n")))
+    return [
+        (record[len(start) :], timed) if place == 0 else (record, False) for place, record in enumerate(found)
+    ]
 
 
 def _trimmed(text: Column) -> Column:

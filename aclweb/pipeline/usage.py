@@ -7,6 +7,8 @@ it answers otherwise, the ACLs have changed since, and the lines are disagreemen
 
 from __future__ import annotations
 
+from datetime import date
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -14,19 +16,16 @@ from aclweb.pipeline.schemas import DECISION, OTHER, PROBE, REQUEST, UNPARSED
 
 IMPOSSIBLE_TIME = "record with a time that no clock shows"
 SAMPLE_LENGTH = 1000
-
-_TIME_PATTERN = "yyyy-MM-dd HH:mm:ss.SSS"
+FIRST_DAY = "2011-01-01"  # Kafka's first release is of that month
 
 
 def read_lines(counts: DataFrame, parsed: DataFrame) -> DataFrame:
     """Return what each counted record says: the columns of schemas.COUNTS and PARSED.
 
-    first_at and last_at take the place of first_time and last_time: timestamps without a
-    zone, null for records without a time.
+    A record whose time no clock shows is UNPARSED.
     """
-    dated = counts.withColumn("first_at", _at("first_time")).withColumn("last_at", _at("last_time"))
-    impossible = F.col("day").isNotNull() & (F.col("first_at").isNull() | F.col("last_at").isNull())
-    rows = dated.drop("first_time", "last_time").join(parsed, on="raw", how="left")
+    impossible = F.col("timed") & F.col("day").isNull()
+    rows = counts.join(parsed, on=["raw", "timed"], how="left")
     return rows.withColumn(
         "reason", F.when(impossible, IMPOSSIBLE_TIME).otherwise(F.col("reason"))
     ).withColumn("kind", F.when(impossible, UNPARSED).otherwise(F.col("kind")))
@@ -129,15 +128,18 @@ def notes(lines: DataFrame) -> DataFrame:
     )
 
 
-def files(lines: DataFrame) -> DataFrame:
+def files(lines: DataFrame, until: date) -> DataFrame:
     """Return what each file holds.
 
-    Returns file, lines, decisions, probes, other, unparsed, ambiguous, permits (decisions
-    that allowed something), first_at and last_at (of all records with a time),
-    first_permit_at and last_permit_at.
+    until: the last day that a broker can have written about. Days after it, and those before the
+    first Kafka, are in no span: a clock that was never set wrote them.
+
+    Returns file, lines, decisions, probes, other, unparsed, ambiguous, permits (decisions that
+    allowed something), not_utf8, not_utf8_sample (the beginning of such a record), first_at and last_at
+    (of all records with a time), first_permit_at and last_permit_at.
     """
     is_permit = (F.col("kind") == DECISION) & F.col("allowed")
-    timed = F.col("reason").isNull() | (F.col("reason") != IMPOSSIBLE_TIME)
+    sane = _is_sane(until)
     return lines.groupBy("file").agg(
         F.sum("lines").alias("lines"),
         _lines_where(F.col("kind") == DECISION).alias("decisions"),
@@ -146,11 +148,38 @@ def files(lines: DataFrame) -> DataFrame:
         _lines_where(F.col("kind") == UNPARSED).alias("unparsed"),
         _lines_where((F.col("kind") == DECISION) & F.col("ambiguous")).alias("ambiguous"),
         _lines_where(is_permit).alias("permits"),
-        F.min(F.when(timed, F.col("first_at"))).alias("first_at"),
-        F.max(F.when(timed, F.col("last_at"))).alias("last_at"),
-        F.min(F.when(is_permit, F.col("first_at"))).alias("first_permit_at"),
-        F.max(F.when(is_permit, F.col("last_at"))).alias("last_permit_at"),
+        _lines_where(F.col("not_utf8")).alias("not_utf8"),
+        F.min(F.when(F.col("not_utf8"), F.substring("raw", 1, SAMPLE_LENGTH))).alias("not_utf8_sample"),
+        F.min(F.when(sane, F.col("first_at"))).alias("first_at"),
+        F.max(F.when(sane, F.col("last_at"))).alias("last_at"),
+        F.min(F.when(sane & is_permit, F.col("first_at"))).alias("first_permit_at"),
+        F.max(F.when(sane & is_permit, F.col("last_at"))).alias("last_permit_at"),
     )
+
+
+def hours(lines: DataFrame, until: date) -> DataFrame:
+    """Return in which hours of each day a file has records and permits.
+
+    until: as for `files`.
+
+    Returns file, day, lines, decisions, permits, hours and permit_hours; of the last two, bit h is hour h.
+    """
+    is_permit = (F.col("kind") == DECISION) & F.col("allowed")
+    return (
+        lines.filter(_is_sane(until))
+        .groupBy("file", "day")
+        .agg(
+            F.sum("lines").alias("lines"),
+            _lines_where(F.col("kind") == DECISION).alias("decisions"),
+            _lines_where(is_permit).alias("permits"),
+            F.bit_or("hours").alias("hours"),
+            F.bit_or(F.when(is_permit, F.col("hours")).otherwise(0)).alias("permit_hours"),
+        )
+    )
+
+
+def _is_sane(until: date) -> Column:
+    return F.col("day").between(FIRST_DAY, until.isoformat())
 
 
 def declarations(lines: DataFrame, decided: DataFrame) -> DataFrame:
@@ -192,9 +221,3 @@ def _agrees() -> Column:
 
 def _lines_where(condition: Column) -> Column:
     return F.sum(F.when(condition, F.col("lines")).otherwise(0))
-
-
-def _at(column: str) -> Column:
-    """The time of a record, whichever mark stands before the milliseconds; null if no clock shows it."""
-    text = F.translate(F.col(column), ",", ".")
-    return F.try_to_timestamp(text, F.lit(_TIME_PATTERN)).cast("timestamp_ntz")

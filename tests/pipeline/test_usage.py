@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 
 import pytest
 
@@ -18,7 +18,9 @@ REQUEST = {
     "resource_name": "orders",
 }
 MORNING, NOON, EVENING = (datetime(2026, 11, 20, hour) for hour in (8, 12, 20))
-LINES = """file string, day string, raw string, lines long, first_at timestamp_ntz, last_at timestamp_ntz,
+UNTIL = date(2026, 11, 22)
+LINES = """file string, day string, raw string, timed boolean, lines long, first_at timestamp_ntz,
+    last_at timestamp_ntz, hours int, not_utf8 boolean,
     kind string, reason string, principal string, host string, operation string, resource_type string,
     resource_name string, allowed boolean, api_name string, rule string, named_key string, ambiguous boolean,
     noted string"""
@@ -36,6 +38,9 @@ def line(**facts):
         "lines": 1,
         "first_at": MORNING,
         "last_at": NOON,
+        "timed": True,
+        "hours": 0,
+        "not_utf8": False,
     }
     row |= {"kind": "decision", "allowed": True, "ambiguous": False, **REQUEST}
     return row | facts
@@ -100,17 +105,41 @@ def test_a_file_tells_what_it_holds_and_from_when_to_when_permits_are_in_it(spar
         line(lines=2, allowed=False),
         line(lines=3, first_at=NOON, last_at=EVENING),
         line(
-            lines=1, kind="unparsed", reason=usage.IMPOSSIBLE_TIME, first_at=None, last_at=None, allowed=None
+            lines=1,
+            kind="unparsed",
+            reason=usage.IMPOSSIBLE_TIME,
+            day=None,
+            first_at=None,
+            last_at=None,
+            allowed=None,
         ),
+        line(lines=1, day="0001-01-01", first_at=datetime(1, 1, 1), last_at=datetime(1, 1, 1)),
+        line(lines=1, day="9999-12-31", first_at=datetime(9999, 12, 31), last_at=datetime(9999, 12, 31)),
         line(lines=9, file="b.log", allowed=False),
     ]
 
-    found = {row.file: row for row in usage.files(frame(spark, lines, LINES)).collect()}
+    found = {row.file: row for row in usage.files(frame(spark, lines, LINES), UNTIL).collect()}
 
-    assert (found["a.log"].lines, found["a.log"].decisions, found["a.log"].unparsed) == (6, 5, 1)
-    assert (found["a.log"].permits, found["a.log"].first_permit_at) == (3, NOON)
+    assert (found["a.log"].lines, found["a.log"].decisions, found["a.log"].unparsed) == (8, 7, 1)
+    assert (found["a.log"].permits, found["a.log"].first_permit_at) == (5, NOON)
     assert (found["a.log"].first_at, found["a.log"].last_at) == (MORNING, EVENING)
     assert (found["b.log"].permits, found["b.log"].first_permit_at) == (0, None)
+
+
+def test_a_day_of_a_file_tells_in_which_hours_it_has_records_and_permits(spark):
+    lines = [
+        line(lines=2, allowed=False, hours=1 << 3),
+        line(lines=3, hours=1 << 0 | 1 << 23),
+        line(lines=4, kind="other", allowed=None, hours=1 << 5),
+        line(lines=9, day="9999-12-31", hours=1),
+    ]
+
+    (found,) = usage.hours(frame(spark, lines, LINES), UNTIL).collect()
+
+    assert (found.file, found.day) == ("a.log", "2026-11-20")
+    assert (found.lines, found.decisions, found.permits) == (9, 5, 3)
+    assert found.hours == 1 << 0 | 1 << 3 | 1 << 5 | 1 << 23
+    assert found.permit_hours == 1 << 0 | 1 << 23
 
 
 def test_rules_and_notes_of_the_brokers_become_facts_about_declarations(spark):

@@ -1,0 +1,191 @@
+"""Which log files are there, and can each of them be read to its end?
+
+A file that cannot costs itself and is named with its state; the others are read all the same.
+"""
+
+from __future__ import annotations
+
+import bz2
+import glob
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from aclweb.pipeline.failures import SPARK_ERRORS, cause_of
+
+READ = "read"
+TRUNCATED = "truncated"
+GONE = "gone"
+NOT_GZIP = "not a gzip file"
+REFUSED = "refused"
+
+_GZIP = b"\x1f\x8b"
+_CHUNK_BYTES = 1 << 20
+# What a pattern of Hadoop gives a meaning to; a backslash takes it away.
+_PATTERN_SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "\\[]{}*?,"})
+
+
+class SourceError(Exception):
+    """Log files that cannot be read; the message names the path and what would be right."""
+
+
+@dataclass(frozen=True)
+class FileState:
+    """How far a file can be read.
+
+    state: READ, TRUNCATED (readable up to byte `at_byte` of it, None where that cannot be told),
+    GONE, NOT_GZIP or REFUSED. reason: a sentence, empty for READ.
+    """
+
+    state: str
+    reason: str = ""
+    at_byte: int | None = None
+
+    @property
+    def is_readable(self) -> bool:
+        return self.state in (READ, TRUNCATED)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the keys that a file has in the manifest."""
+        found: dict[str, Any] = {"state": self.state}
+        if self.reason:
+            found["reason"] = self.reason
+        if self.at_byte is not None:
+            found["at_byte"] = self.at_byte
+        return found
+
+
+def log_files(paths: Sequence[str]) -> list[str]:
+    """Return the files that `paths` mean, sorted, each once: files, folders of files, and patterns with `*`.
+
+    A path with `://` is left to Spark. Raises SourceError for one that means no file.
+    """
+    found: set[str] = set()
+    for path in paths:
+        files = [path] if "://" in path else _local_files(path)
+        if not files:
+            raise SourceError(
+                f"No log file is at {path!r}; name a file, a folder with files in it, or a pattern."
+            )
+        found.update(files)
+    return sorted(found)
+
+
+def bytes_in(files: Sequence[str]) -> float:
+    """Return the size of the files; infinite if one of them is not on this machine."""
+    return sum(float("inf") if "://" in file else _size(file) for file in files)
+
+
+def address(file: str) -> str:
+    """Return what Spark is told to read for a file: its very name, whatever signs it holds."""
+    return file if "://" in file else f"file://{file.translate(_PATTERN_SIGNS)}"
+
+
+def look(file: str) -> FileState:
+    """Return what the beginning of a file tells, without reading the rest."""
+    if "://" in file:
+        return FileState(READ)
+    try:
+        file.encode("utf-8")
+        with open(file, "rb") as opened:
+            first = opened.read(len(_GZIP))
+    except UnicodeEncodeError:
+        return FileState(REFUSED, "Its name is not UTF-8 text; rename it.")
+    except FileNotFoundError:
+        return _gone()
+    except OSError as error:
+        return FileState(REFUSED, f"The system says: {error.strerror or error}.")
+    if file.endswith(".gz") and first and first != _GZIP:
+        return FileState(NOT_GZIP, "Its name ends in .gz and its content is no gzip data; rename it.")
+    if not file.endswith(".gz") and first == _GZIP:
+        return FileState(REFUSED, "It is compressed and its name does not end in .gz; rename it.")
+    return FileState(READ)
+
+
+def examine(spark: SparkSession, files: Sequence[str]) -> Mapping[str, FileState]:
+    """Return the state of each file, read to its end: those of a file system by the executors, all at once."""
+    local = [file for file in files if "://" not in file]
+    states = {file: _read_by_spark(spark, file) for file in files if "://" in file}
+    if local:
+        found = spark.sparkContext.parallelize(local, min(len(local), 64)).map(read_through).collect()
+        states |= dict(zip(local, found, strict=True))
+    return states
+
+
+def read_through(file: str) -> FileState:
+    """Return the state of one local file after decompressing all of it."""
+    state = look(file)
+    if state.state != READ or not file.endswith((".gz", ".bz2")):
+        return state
+    at_byte = 0
+    unpacking: Any = None
+    try:
+        with open(file, "rb") as opened:
+            while chunk := opened.read(_CHUNK_BYTES):
+                while chunk:
+                    unpacking = unpacking or _decompressor(file)
+                    unpacking.decompress(chunk)
+                    rest = unpacking.unused_data
+                    at_byte += len(chunk) - len(rest)
+                    if unpacking.eof:
+                        unpacking = None
+                    chunk = rest
+    except FileNotFoundError:
+        return _gone()
+    except (OSError, zlib.error) as error:
+        return _truncated(at_byte, f"its data is damaged behind it ({error})")
+    if unpacking is not None:
+        return _truncated(at_byte, "it ends before its compressed data does")
+    return FileState(READ)
+
+
+def _decompressor(file: str) -> Any:
+    return bz2.BZ2Decompressor() if file.endswith(".bz2") else zlib.decompressobj(31)
+
+
+def _read_by_spark(spark: SparkSession, file: str) -> FileState:
+    try:
+        spark.read.text(address(file)).count()
+    except SPARK_ERRORS as error:
+        cause = cause_of(error)
+        if "FileNotFound" in cause or "PATH_NOT_FOUND" in cause or "does not exist" in cause:
+            return _gone()
+        if "EOFException" in cause or "Unexpected end" in cause:
+            return FileState(
+                TRUNCATED, "It ends before its compressed data does; what stood before was read."
+            )
+        return FileState(REFUSED, f"{cause}")
+    return FileState(READ)
+
+
+def _gone() -> FileState:
+    return FileState(GONE, "It was there when the files were listed and is gone.")
+
+
+def _truncated(at_byte: int, why: str) -> FileState:
+    return FileState(
+        TRUNCATED, f"It can be read up to byte {at_byte:,}: {why}. What stood before was read.", at_byte
+    )
+
+
+def _size(file: str) -> int:
+    try:
+        return os.stat(file).st_size
+    except OSError:
+        return 0
+
+
+def _local_files(path: str) -> list[str]:
+    given = Path(path)
+    if given.is_dir():
+        candidates = [file for file in given.iterdir() if not file.name.startswith((".", "_"))]
+    elif given.exists():
+        candidates = [given]
+    else:
+        candidates = [Path(match) for match in glob.glob(path)]
+    return [str(file.resolve()) for file in candidates if file.is_file()]
