@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django import forms
@@ -28,17 +28,19 @@ from aclweb.acl.model import (
     PatternType,
     PermissionType,
     ResourceType,
-    split_principal,
 )
 from aclweb.acl.notation import binding_from_dict
 from aclweb.acl.objects import parse_object
+from aclweb.acl.problems import shown
 from aclweb.acl.profiles import Rules, operations_of
+from aclweb.acl.reach import why_no_topic
 from aclweb.acl.validation import Refusal, Target, refusal, why_not_deletable
 from aclweb.acl.wording import says
 from aclweb.changes.models import ChangeError
 from aclweb.changes.preview import check
 from aclweb.inventory.current import InForce
 from aclweb.web.pasting import read_pasted
+from aclweb.web.typed_principal import holds_pem, pem_fault, read_principal
 
 # A draft longer than this belongs in a file for `python -m aclweb.acl whatif`.
 MOST_LINES = 5_000
@@ -61,10 +63,16 @@ class Line:
 
 @dataclass(frozen=True)
 class Fault:
-    """Why something was left out of a draft; `in_kafkas_words` is what the cluster itself would answer."""
+    """Why something was left out of a draft; `in_kafkas_words` is what the cluster itself would answer.
+
+    field: the field of the form beside which it is told; empty for the draft's own lines.
+    about: the ACL that it is about, in words.
+    """
 
     sentence: str
     in_kafkas_words: str = ""
+    field: str = ""
+    about: str = ""
 
     def __str__(self) -> str:
         return self.sentence
@@ -91,6 +99,14 @@ class Draft:
         return not self.lines and not self.new_topics
 
     @property
+    def faults_by_field(self) -> dict[str, list[Fault]]:
+        """The faults as they stand on the page: "paste", "new_topic", and "lines" for the others."""
+        found: dict[str, list[Fault]] = {}
+        for fault in self.faults:
+            found.setdefault(fault.field or "lines", []).append(fault)
+        return found
+
+    @property
     def delta(self) -> Delta:
         return Delta(
             add=tuple(line.binding for line in self.lines if line.op == "add"),
@@ -105,6 +121,14 @@ class Draft:
 def hints(binding: AclBinding, rules: Rules) -> tuple[LintFinding, ...]:
     """Return what to know of an ACL before it is added; why a cluster refuses it is told by validation."""
     return tuple(finding for finding in lint(binding, rules) if finding.rule != "refused-by-kafka")
+
+
+# The fields of a rule that take any text, and what belongs there.
+_TYPED = {
+    "principal": "a principal such as User:billing-svc",
+    "resource_name": "the name of a resource",
+    "host": "an address, or nothing for any host",
+}
 
 
 class RuleForm(forms.Form):
@@ -133,10 +157,19 @@ class RuleForm(forms.Form):
     resource_name = forms.CharField(label="Name", strip=False, max_length=32_767, required=False)
     host = forms.CharField(label="Host", required=False, help_text="Leave empty for any host.")
 
-    def __init__(self, *args: Any, rules: Rules, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: QueryDict | None = None, *, rules: Rules, **kwargs: Any) -> None:
+        # A key that was pasted into the wrong field is neither read nor put into the page again.
+        self.secrets = [name for name in _TYPED if data is not None and holds_pem(data.get(name, ""))]
+        if data is not None and self.secrets:
+            data = data.copy()
+            for name in self.secrets:
+                data[name] = ""
+        super().__init__(data, **kwargs)
         self.rules = rules
         self.refusal: Refusal | None = None
+        self.notes: list[str] = []
+        for name in self.secrets:
+            self.fields[name].required = False
         for name in ("operation", "resource_type"):
             self.fields[name].widget.attrs["class"] = "form-select"
         for name in ("principal", "resource_name", "host"):
@@ -151,19 +184,17 @@ class RuleForm(forms.Form):
     @property
     def is_touched(self) -> bool:
         """Whether somebody typed or chose anything of a rule."""
-        return any(
+        return bool(self.secrets) or any(
             self.data.get(name) for name in ("permission_type", "principal", "operation", "resource_name")
         )
 
     def clean_principal(self) -> str:
-        principal: str = self.cleaned_data["principal"]
-        if split_principal(principal) is None:
-            raise forms.ValidationError(f"{principal!r} has no type; write it as User:{principal.strip()}.")
-        if principal != principal.strip():
-            raise forms.ValidationError(
-                f"{principal!r} begins or ends with a space, and Kafka compares letter by letter; remove it."
-            )
-        return principal
+        typed = read_principal(self.cleaned_data["principal"])
+        if typed.fault:
+            raise forms.ValidationError(typed.fault)
+        if typed.note:
+            self.notes.append(typed.note)
+        return typed.principal
 
     def clean_host(self) -> str:
         host: str = self.cleaned_data["host"].strip()
@@ -178,12 +209,14 @@ class RuleForm(forms.Form):
 
     def clean(self) -> dict[str, object]:
         given = super().clean() or {}
+        for name in self.secrets:
+            self.add_error(name, pem_fault(_TYPED[name]))
         if given.get("resource_type") == ResourceType.CLUSTER.name:
             given["pattern"] = PatternType.LITERAL.name
             given["resource_name"] = CLUSTER_NAME
         elif given.get("pattern") == "ALL":
             given["resource_name"] = WILDCARD
-        elif given.get("pattern") and not given.get("resource_name"):
+        elif given.get("pattern") and not given.get("resource_name") and "resource_name" not in self.secrets:
             self.add_error("resource_name", "A name is needed, or choose All * for every name of this type.")
         elif given.get("pattern") == "LITERAL" and given.get("resource_name") == WILDCARD:
             self.add_error("resource_name", "An exact name of * means every name; choose All * to say so.")
@@ -250,15 +283,15 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
     if text.strip() and not dropped:
         pasted = read_pasted(text, in_force)
         lines += [Line(op, binding) for op, binding in pasted.lines]
-        faults += map(Fault, pasted.errors)
+        faults += [Fault(error, field="paste") for error in pasted.errors]
         warnings += pasted.warnings
         is_unread = bool(pasted.errors) and not pasted.lines
-        kept_text = text if pasted.errors or pasted.warnings else ""
+        kept_text = text if (pasted.errors or pasted.warnings) and not pasted.is_secret else ""
     elif "paste" not in data and data.get("unread"):
         # What was read of it stands in the lines: read again, a removal could match more by now.
         kept_text = str(data["unread"])
         pasted = read_pasted(kept_text, in_force)
-        faults += map(Fault, pasted.errors)
+        faults += [Fault(error, field="paste") for error in pasted.errors]
         warnings += pasted.warnings
     if len(lines) > MOST_LINES:
         faults.append(
@@ -267,15 +300,17 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
             )
         )
         lines = lines[:MOST_LINES]
-    lines = _takeable(lines, faults, Target(in_force.rules))
+    of_lines: list[Fault] = []
+    lines = _takeable(lines, of_lines, Target(in_force.rules))
     if in_force.revision is not None:
-        lines = _present(lines, faults, in_force)
+        lines = _present(lines, of_lines, in_force)
+    faults += _told_once(of_lines)
     topics = tuple(dict.fromkeys(name for name in data.getlist("new_topic") if name.strip()))
     topics, wrong = _topic_names(topics)
     return Draft(
         lines=tuple(dict.fromkeys(lines)),
         new_topics=topics,
-        faults=(*faults, *map(Fault, wrong)),
+        faults=(*faults, *(Fault(sentence, field="new_topic") for sentence in wrong)),
         warnings=tuple(warnings),
         is_unread=is_unread,
         paste=kept_text,
@@ -312,17 +347,29 @@ def _takeable(lines: Iterable[Line], faults: list[Fault], target: Target) -> lis
 
 def _why_not(line: Line, target: Target) -> Fault | None:
     """Return why the cluster would refuse this line, None where it would take it."""
-    told = f"{says(line.binding)}:"
+    about = says(line.binding)
     if line.op == "remove" and (reason := why_not_deletable(line.binding)):
-        return Fault(f"{told} {reason}")
+        return Fault(reason, about=about)
     refused = refusal(line.op, line.binding, target)
     if refused is not None:
-        return Fault(f"{told} {refused.sentence}", refused.in_kafkas_words)
+        return Fault(refused.sentence, refused.in_kafkas_words, about=about)
     try:
         check(line.delta)
     except ChangeError as error:
         return Fault(str(error))
     return None
+
+
+def _told_once(faults: Iterable[Fault]) -> list[Fault]:
+    """Return the faults with each reason told once, with the first ACL that it is about and their number."""
+    same: dict[str, list[Fault]] = {}
+    for fault in faults:
+        same.setdefault(fault.sentence, []).append(fault)
+    told = []
+    for first, *more in same.values():
+        about = f"{first.about}, and {len(more):,} more" if more else first.about
+        told.append(replace(first, sentence=f"{about}: {first.sentence}" if about else first.sentence))
+    return told
 
 
 def _present(lines: Iterable[Line], faults: list[Fault], in_force: InForce) -> list[Line]:
@@ -331,24 +378,23 @@ def _present(lines: Iterable[Line], faults: list[Fault], in_force: InForce) -> l
     for line in lines:
         if line.op == "remove" and line.binding not in in_force.index:
             faults.append(
-                Fault(f"The cluster has no such ACL, so removing it changes nothing: {line.as_text()}")
+                Fault(
+                    "The cluster has no such ACL, so removing it changes nothing.", about=says(line.binding)
+                )
             )
         else:
             kept.append(line)
     return kept
 
 
-_TOPIC_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
-
-
 def _topic_names(names: Iterable[str]) -> tuple[tuple[str, ...], list[str]]:
     good: list[str] = []
     wrong: list[str] = []
     for name in names:
-        if len(name) > 249 or name in (".", "..") or not set(name) <= _TOPIC_LETTERS:
-            wrong.append(
-                f"{name[:80]!r} cannot be a topic's name: 1 to 249 letters, digits, dots, underscores and hyphens."
-            )
+        if holds_pem(name):
+            wrong.append(pem_fault("the name of a topic"))
+        elif (reason := why_no_topic(name)) is not None:
+            wrong.append(f"{shown(name)} cannot be created: {reason}.")
         else:
             good.append(name)
     return tuple(good), wrong

@@ -197,14 +197,14 @@ def test_a_rule_is_checked_while_it_is_typed(visit):
     page = visit("/c/test-eu/what-if/")
 
     page.get_by_label("Principal", exact=True).press_sequentially("eli")
-    page.get_by_text("'eli' has no type; write it as User:eli.").wait_for()
+    page.get_by_text("'eli' has no type, so it is read as 'User:eli'.").wait_for()
     page.get_by_label("Principal", exact=True).fill("User:eli")
     page.get_by_text("Allow", exact=True).click()
     page.get_by_label("Operation", exact=True).select_option("READ")
     page.get_by_text("Starts with (prefix)").click()
     page.get_by_label("Name", exact=True).press_sequentially("orders.")
     page.get_by_text("Matches 1 topic now").wait_for()
-    page.get_by_text("test-eu would take this rule.").wait_for()
+    page.get_by_text("test-eu would take this ACL.").wait_for()
 
     assert page.watch.complaints == []
 

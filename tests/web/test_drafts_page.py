@@ -126,7 +126,7 @@ def test_a_topic_that_does_not_exist_yet_counts_as_if_both_drafts_had_it(address
 def test_a_new_topic_that_can_never_be_made_is_told_and_stays_in_the_form(address, browser):
     page = browser.post(address, {"first": EXACT, "second": PREFIX, "new_topic": "no topic"}, follow=True)
 
-    assert "'no topic' cannot be a topic's name" in text(page)
+    assert "'no topic' cannot be created: no topic can be called" in text(page)
     assert 'value="no topic"' in text(page)
     assert page.context["comparison"].impact["gains"]
 

@@ -287,3 +287,28 @@ def test_a_pasted_draft_survives_a_click_back_and_a_reload_in_a_browser(cluster,
         page.go_back()
         page.locator(".draft-lines li").nth(29).wait_for()
         context.close()
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("scripts", [True, False])
+def test_what_is_wrong_with_a_pasted_text_is_brought_into_view(cluster, ada, live_server, scripts):
+    sync(cluster, client=Answers(HELD))
+    with chromium() as started:
+        context = started.new_context(viewport={"width": 1280, "height": 720}, java_script_enabled=scripts)
+        sign_in(context, ada, live_server.url)
+        page = context.new_page()
+        page.goto(live_server.url + PAGE)
+        page.get_by_text("Paste ACLs or kafka-acls commands").click()
+        page.locator("#id_paste").fill("User:bob,READ,orders\n" * 30)
+        page.get_by_role("button", name="Show the effect").last.click()
+        message = page.get_by_text("A CSV needs its header as the first line")
+        message.wait_for()
+        box = message.bounding_box()
+
+        assert box is not None
+        assert 0 <= box["y"] < 720 - box["height"]
+        assert page.locator("#id_paste").input_value().count("User:bob,READ,orders") == 30
+        if scripts:
+            assert page.evaluate("document.activeElement.id") == "id_paste"
+        context.close()

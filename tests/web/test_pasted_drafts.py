@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from html import unescape
 
 import pytest
@@ -16,6 +17,7 @@ PAGE = "/c/test-eu/what-if/"
 TOOL = "kafka-acls --bootstrap-server b:1"
 BOB = allow("User:bob", "READ", "orders")
 PREFIX = deny("User:bob", "WRITE", "orders", pattern="PREFIXED")
+NOT_THERE = [allow("User:gone", "READ", f"t{number}") for number in range(30)]
 OTHERS = [allow("User:cat", "READ", "orders"), allow("User:cat", "READ", "stock")]
 
 
@@ -86,9 +88,8 @@ def test_a_removal_that_finds_nothing_is_told_so(browser):
             f"{TOOL} --add --allow-principal bob --topic t",
             "kafka-acls would refuse this",
         ),
-        (f"{TOOL} --add --topic 'open", "pasted text:1:"),
+        (f"{TOOL} --add --topic 'open", "Line 1:"),
         (f"{TOOL} --list", "This only lists ACLs"),
-        ("--add --allow-principal User:bob --operation Read --topic t", "kafka-acls would refuse this"),
     ],
 )
 def test_a_command_that_asks_for_nothing_says_why_and_stays_in_the_box(browser, command, told):
@@ -97,6 +98,90 @@ def test_a_command_that_asks_for_nothing_says_why_and_stays_in_the_box(browser, 
     assert lines(page.context["draft"]) == []
     assert told in text(page)
     assert page.context["draft"].warnings or command in text(page)
+
+
+@pytest.mark.parametrize(
+    ("authorizer", "version"), [("standard", "4.1"), ("standard", "3.9"), ("acl", "3.6")]
+)
+def test_a_command_without_an_address_is_one_for_this_cluster_and_said_to_be(
+    browser, cluster, authorizer, version
+):
+    type(cluster).objects.update(authorizer=authorizer, kafka_version=version)
+    command = "kafka-acls --add --allow-principal User:eli --operation Read --topic"
+
+    draft = drafted(browser, "".join(f"{command} t{number} # as asked\n" for number in range(30)))
+
+    assert len(draft.lines) == 30
+    assert draft.faults == ()
+    assert draft.warnings == ("Lines 1 to 30: No --bootstrap-server is given; this draft is for test-eu.",)
+
+
+def test_commands_of_another_cluster_are_said_to_be(browser):
+    command = "--add --allow-principal User:eli --operation Read --topic"
+
+    draft = drafted(
+        browser,
+        f"kafka-acls --bootstrap-server kafka-us:9092 {command} a\n"
+        f"kafka-acls --bootstrap-server=kafka-us:9092 {command} b\n"
+        f"kafka-acls --bootstrap-server 127.0.0.1:1,other:1 {command} c\n"
+        f'kafka-acls --bootstrap-server "$BOOTSTRAP" {command} d\n',
+    )
+
+    assert len(draft.lines) == 4
+    foreign = [sentence for sentence in draft.warnings if "kafka-us:9092" in sentence]
+    assert len(foreign) == 1
+    assert foreign[0].startswith(
+        "Lines 1 and 2: 'kafka-us:9092' is not the address that aclweb has for test-eu"
+    )
+    assert not any("other:1" in sentence for sentence in draft.warnings)
+
+
+def test_a_csv_without_its_header_is_told_the_header(browser):
+    draft = drafted(browser, "TOPIC,orders,LITERAL,User:bob,*,READ,ALLOW\n" * 5)
+
+    assert [fault.sentence for fault in draft.faults] == [
+        "Line 1: A CSV needs its header as the first line: "
+        "resource_type,resource_name,pattern_type,principal,host,operation,permission_type"
+    ]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        "Principal = User:bob is Denied operation = READ from host = 10.0.0.7 on resource = Topic:LITERAL:orders "
+        "for request = Fetch with resourceRefCount = 1 based on rule DefaultDeny",
+        "[2026-11-20 20:00:00,000] INFO Principal = User:bob is Denied Operation = Read from host = 1.2.3.4 on "
+        "resource = Topic:LITERAL:x (kafka.authorizer.logger)",
+    ],
+)
+def test_log_lines_are_told_where_they_belong(browser, record):
+    page = browser.post(PAGE, {"paste": f"{record}\n" * 3})
+
+    assert "This is a line of an authorizer log, not an ACL." in text(page)
+    assert record in text(page)
+
+
+def test_the_same_message_about_many_lines_is_told_once(browser):
+    wrong = drafted(browser, f"{TOOL} --add --allow-principal bob --topic t\n" * 30)
+    gone = drafted(
+        browser, "".join(f"{json.dumps({'op': 'remove', **found.as_dict()})}\n" for found in NOT_THERE)
+    )
+
+    assert len(wrong.faults) == 1
+    assert wrong.faults[0].sentence.startswith("Lines 1 to 30: kafka-acls would refuse this")
+    assert len(gone.faults) == 1
+    assert ", and 29 more: The cluster has no such ACL" in gone.faults[0].sentence
+
+
+def test_what_could_not_be_read_stands_beside_the_box_and_the_box_points_to_it(browser):
+    page = text(browser.post(PAGE, {"paste": "hello\nworld"}))
+
+    box = page.partition('id="id_paste"')
+    assert 'id="problems"' not in box[0]
+    assert 'aria-describedby="problems"' in box[2][:200]
+    assert 'id="problems"' in box[2][:600]
+    assert f'action="{PAGE}' in page
+    assert '#problems"' in page
 
 
 @pytest.mark.parametrize("notation", ["jsonl", "csv", "yaml", "listing"])
@@ -169,9 +254,9 @@ def test_a_rule_is_checked_as_far_as_it_is_typed(browser):
         },
     )
 
-    assert "'bob' has no type; write it as User:bob." in text(begun)
+    assert "'bob' has no type, so it is read as 'User:bob'." in text(begun)
     assert "This field is required" not in text(begun)
-    assert "test-eu would take this rule." in text(whole)
+    assert "test-eu would take this ACL." in text(whole)
 
 
 def test_a_pasted_line_that_is_taken_out_does_not_come_back_with_what_was_pasted(browser):
@@ -203,9 +288,9 @@ def test_what_is_too_much_for_one_paste_is_told_with_the_line_where_reading_ende
     large = drafted(browser, f"{command} a --topic b\n{command} c\n")
 
     assert [binding.resource_name for _, binding in lines(many)] == ["a", "b"]
-    assert "pasted text:4: At most 2 commands" in many.faults[0].sentence
+    assert "Line 4: At most 2 commands" in many.faults[0].sentence
     assert [binding.resource_name for _, binding in lines(large)] == ["a", "b"]
-    assert "pasted text:2: At most 2 ACLs" in large.faults[0].sentence
+    assert "Line 2: At most 2 ACLs" in large.faults[0].sentence
 
 
 def test_a_text_of_more_lines_than_a_draft_can_need_is_not_read(browser):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from html import unescape
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from aclweb.changes.models import Change
 from aclweb.inventory.sync import sync
 from aclweb.web import effects
+from aclweb.web.models import KeptDraft
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 
@@ -82,7 +84,7 @@ def test_a_new_topic_shows_who_could_use_it_on_its_first_day(address, ada_browse
 @pytest.mark.parametrize(
     ("field", "value", "sentence"),
     [
-        ("principal", "cat", "write it as User:cat"),
+        ("principal", "User:cat,User:dan", "names 2 principals"),
         ("principal", "User:cat ", "begins or ends with a space"),
         ("host", "cats-laptop", "is not an address"),
         ("operation", "IDEMPOTENT_WRITE", "means nothing on a topic"),
@@ -105,6 +107,37 @@ def test_a_wrong_field_says_what_would_be_right_and_keeps_the_rest(
     assert len(page.context["draft"].lines) == 1
 
 
+def test_a_bare_name_gets_its_type_and_the_page_says_so(address, ada_browser):
+    page = ada_browser.post(address, RULE | {"principal": "cat"}, follow=True)
+
+    assert [line.binding.principal for line in page.context["draft"].lines] == ["User:cat"]
+    assert "'cat' has no type, so it is read as 'User:cat'." in unescape(page.content.decode())
+
+
+@pytest.mark.parametrize("field", ["principal", "resource_name", "host", "new_topic", "paste"])
+def test_a_key_in_the_wrong_field_is_told_and_neither_shown_nor_kept(address, ada_browser, field):
+    key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----\n"
+    lines = [line(allow("User:eve", "READ", f"t{number}")) for number in range(40)]
+
+    page = ada_browser.post(address, RULE | {field: key, "line": lines}, follow=True)
+
+    told = unescape(page.content.decode())
+    assert "This is a certificate or a key in PEM" in told
+    assert "MIIEv" not in told
+    assert page.context["form"]["operation"].value() == "READ" or field in ("new_topic", "paste")
+    assert len(page.context["draft"].lines) >= 40
+    assert not any(b"MIIEv" in zlib.decompress(bytes(kept.content)) for kept in KeptDraft.objects.all())
+
+
+def test_a_name_that_no_topic_may_have_is_told_by_the_rule_of_the_core(address, ada_browser):
+    page = ada_browser.post(address, {"new_topic": ["x" * 300, "good.name"]}, follow=True)
+
+    told = unescape(page.content.decode())
+    assert "no topic has a name of more than 249 characters" in told
+    assert page.context["draft"].new_topics == ("good.name",)
+    assert f'name="new_topic" value="{"x" * 300}"' in told
+
+
 def test_a_short_ipv6_host_is_written_as_brokers_compare_it(address, ada_browser):
     page = ada_browser.post(address, {**RULE, "host": "::1"}, follow=True)
 
@@ -116,7 +149,7 @@ def test_pasted_rules_that_cannot_be_read_are_named_and_nothing_is_lost(address,
         address, {"paste": '{"nonsense": 1}', "line": line(IN_FORCE, "remove")}, follow=True
     )
 
-    assert any("pasted text:1" in fault.sentence for fault in page.context["draft"].faults)
+    assert any("Line 1:" in fault.sentence for fault in page.context["draft"].faults)
     assert b"{&quot;nonsense&quot;: 1}" in page.content
     assert len(page.context["draft"].lines) == 1
 

@@ -29,6 +29,7 @@ from aclweb.web import effects, exporting, keeping
 from aclweb.web.draft import Draft, Fault, Line, RuleForm, hints, read_draft
 from aclweb.web.htmx import render_page, wants_part
 from aclweb.web.paging import page_asked, slice_page
+from aclweb.web.typed_principal import holds_pem
 
 ROWS_A_PAGE = 50
 # The names shown while somebody types a pattern; the count is always of all.
@@ -56,6 +57,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         )
         draft = replace(draft, faults=(*draft.faults, gone))
     form = RuleForm(data, rules=in_force.rules)
+    notes: list[str] = []
     if "add_rule" not in data or not form.is_touched:
         form = RuleForm(initial=_prefill(data), rules=in_force.rules)
     elif form.is_valid():
@@ -64,16 +66,24 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
             form.add_error(None, "This ACL is in force already; adding it again changes nothing.")
         else:
             draft = replace(draft, lines=tuple(dict.fromkeys([*draft.lines, line])))
+            notes = form.notes
             form = RuleForm(rules=in_force.rules)
     kept = _place(cluster, request.user, draft, data)
     # What an address cannot say, a form that is wrong or a text that waits, is shown at once.
-    is_said = not (draft.faults or form.errors or ("drop" in data and data.get("paste", "").strip()))
+    waits = "drop" in data and bool(data.get("paste", "").strip())
+    is_said = not (draft.faults or form.errors or notes or waits)
     if request.method == "POST" and kept.address and is_said and not wants_part(request):
         return redirect(kept.address)
     context = {
         **_workbench(cluster, in_force, draft, kept),
-        "pasted": data.get("paste", draft.paste) if draft.faults or "drop" in data else "",
+        "pasted": _pasted(data, draft),
+        "wrong_topics": [
+            name
+            for name in data.getlist("new_topic")
+            if name.strip() and name not in draft.new_topics and not holds_pem(name)
+        ],
         "form": form,
+        "notes": notes,
         "may_request": may(request.user, "request", cluster),
         "title": data.get("title", ""),
         "reason": data.get("reason", ""),
@@ -114,6 +124,7 @@ def turn_into_change(request: HttpRequest, slug: str) -> HttpResponse:
         context = {
             **_workbench(cluster, in_force, draft, kept),
             "form": RuleForm(rules=in_force.rules),
+            "pasted": _pasted(request.POST, draft),
             "may_request": True,
             "request_error": str(error),
             "title": request.POST.get("title", ""),
@@ -205,6 +216,14 @@ def _read(data: QueryDict, cluster: Cluster, in_force: InForce) -> Draft:
         draft = read_draft(rest, in_force)
         return replace(draft, faults=(gone, *draft.faults))
     return read_draft(_with_proposal(_with_removals(whole, cluster), cluster), in_force)
+
+
+def _pasted(data: QueryDict, draft: Draft) -> str:
+    """Return the text that stays in the box: one that could not be read whole, or that was not read yet."""
+    if not draft.faults and "drop" not in data:
+        return ""
+    text = str(data.get("paste", draft.paste))
+    return "" if holds_pem(text) else text
 
 
 def _place(cluster: Cluster, person: User, draft: Draft, data: QueryDict) -> keeping.Place:
