@@ -19,8 +19,10 @@ from __future__ import annotations
 
 import functools
 import logging
+import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
@@ -41,6 +43,7 @@ from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from aclweb.acl.profiles import Rules
 from aclweb.acl.validation import explained, refused_everywhere, why_no_text, why_not_deletable
+from aclweb.clusters import pem
 from aclweb.clusters.client import (
     AclReading,
     ClusterError,
@@ -55,6 +58,7 @@ from aclweb.clusters.client import (
     TopicInfo,
     Verb,
 )
+from aclweb.clusters.doorstep import Door, Finding, Survey
 from aclweb.clusters.options import check_options, tls_context
 from aclweb.clusters.visibility import Login, names_known
 
@@ -85,6 +89,9 @@ UNSUPPORTED_SASL_MECHANISM = 33
 _HOPELESS = (SASL_AUTHENTICATION_FAILED, ILLEGAL_SASL_STATE, UNSUPPORTED_SASL_MECHANISM)
 # A broker that is just starting may hang up once or twice; one that goes on means it.
 _REBUFFS_BELIEVED = 3
+# Where there are other brokers, one that answers nothing for so long is asked whether it is there at all, and
+# has as long again to answer that.
+SILENT_SECONDS = 1.5
 
 _ANY = 1
 # The lowest level of the feature metadata.version that each line of Kafka supports, by
@@ -107,6 +114,8 @@ class AdminClient:
     kind = SourceKind.ADMIN
     writable = True
 
+    _nodes: tuple[_Node, ...] = ()
+
     def __init__(self, connection: Connection) -> None:
         self._options = check_options(SourceKind.ADMIN, connection.options)
         self._servers = _split_address(connection.address)
@@ -115,15 +124,53 @@ class AdminClient:
         self._write_timeout = self._options.request_timeout_seconds or max(
             WRITE_TIMEOUT_SECONDS, self._timeout
         )
-        self._groups_of_all: bool | None = (
-            None  # whether each broker has listed its groups; None before they did
-        )
-        self._kafka = self._open()
+        # Whether each broker has listed its groups; None before any did.
+        self._groups_of_all: bool | None = None
+        self._context = tls_context(self._options) if self._options.uses_tls else None
+        first = self._first_broker()
+        self._kafka = self._open(first)
+        try:
+            self._nodes = self._nodes_from(first)
+        except BaseException:
+            self.close()
+            raise
 
-    def _open(self) -> KafkaAdminClient:
+    def _first_broker(self) -> str:
+        """Return the address at which a broker answers first; raises ClusterError saying what is there instead."""
+        survey = Survey(self._servers, self._context, self._timeout)
+        try:
+            first = survey.first_broker()
+            if first is None:
+                raise self._nobody(survey.all())
+        finally:
+            survey.close()
+        return first
+
+    def _nodes_from(self, first: str) -> tuple[_Node, ...]:
+        """Return the brokers of the cluster, that which answered first before the others.
+
+        Where they go by other addresses than the connection's, whoever answers at those first comes first.
+        Raises ClusterError where none of those can be reached.
+        """
+        nodes = tuple(
+            _Node(broker.node_id, f"{broker.host}:{broker.port}")
+            for broker in self._kafka._manager.cluster.brokers()
+        )
+        if first not in {node.address for node in nodes}:
+            survey = Survey([node.address for node in nodes], self._context, self._timeout)
+            try:
+                reached = survey.first_broker()
+                if reached is None:
+                    raise self._misadvertised(survey.all())
+                first = reached
+            finally:
+                survey.close()
+        return tuple(sorted(nodes, key=lambda node: node.address != first))
+
+    def _open(self, first: str) -> KafkaAdminClient:
         options = self._options
         settings: dict[str, object] = {
-            "bootstrap_servers": list(self._servers),
+            "bootstrap_servers": [first],
             "client_id": options.client_id,
             "security_protocol": options.protocol,
             "bootstrap_timeout_ms": int(self._timeout * 1000),
@@ -135,8 +182,8 @@ class AdminClient:
             settings["sasl_mechanism"] = options.mechanism
             settings["sasl_plain_username"] = options.username
             settings["sasl_plain_password"] = options.password
-        if options.uses_tls:
-            settings["ssl_context"] = tls_context(options)
+        if self._context is not None:
+            settings["ssl_context"] = self._context
 
         # The constructor connects. Made in two steps, so that a client that got no
         # connection can still be ended, and told to stop when there is no hope.
@@ -203,16 +250,17 @@ class AdminClient:
         answer = self._ask(lambda: MetadataRequest(topics=[], allow_auto_topic_creation=False), "its brokers")
         groups: set[str] = set()
         silent: list[ClusterError] = []
-        for broker in answer.brokers:
+        brokers = [_Node(broker.node_id, f"{broker.host}:{broker.port}") for broker in answer.brokers]
+        for broker in brokers:
             try:
-                found = self._groups_of(broker.node_id)
+                found = self._groups_of(broker)
             except ClusterError as error:
                 silent.append(error)
                 continue
             if found is None:
                 return None
             groups |= found
-        if silent and len(silent) == len(answer.brokers):
+        if silent and len(silent) == len(brokers):
             raise silent[0]
         self._groups_of_all = not silent
         return tuple(sorted(groups))
@@ -246,11 +294,11 @@ class AdminClient:
             return f"User:{self._options.username}"
         return None if self._options.certificate_pem else "User:ANONYMOUS"
 
-    def _groups_of(self, node_id: int) -> set[str] | None:
+    def _groups_of(self, node: _Node) -> set[str] | None:
         deadline = time.monotonic() + self._timeout
         while True:
             answer = self._ask(
-                lambda: ListGroupsRequest(states_filter=[], types_filter=[]), "its groups", node_id=node_id
+                lambda: ListGroupsRequest(states_filter=[], types_filter=[]), "its groups", node=node
             )
             if answer.error_code == NONE:
                 return {group.group_id for group in answer.groups}
@@ -258,7 +306,7 @@ class AdminClient:
                 return None
             if answer.error_code not in COORDINATOR_LOADING or time.monotonic() > deadline:
                 raise ClusterError(
-                    f"Broker {node_id} of {self._where} does not list its groups (code {answer.error_code}).",
+                    f"The broker at {node.address} does not list its groups (code {answer.error_code}).",
                     state=ClusterState.UNREACHABLE,
                 )
             time.sleep(0.2)
@@ -278,31 +326,70 @@ class AdminClient:
         version = self._kafka._manager.broker_version
         return ".".join(str(part) for part in version[:2]) if version else None
 
-    def _ask(self, make: Callable[[], Any], what: str, *, node_id: int | None = None) -> Any:
-        """Return the answer to a question, asked again while the connection is merely not up yet."""
+    def _ask(self, make: Callable[[], Any], what: str, *, node: _Node | None = None) -> Any:
+        """Return the answer to a question, which any broker may give unless one is named.
+
+        Asked again, and of the next broker, where the connection is not up or the broker hangs.
+        """
         deadline = time.monotonic() + self._timeout
+        asked: tuple[_Node | None, ...] = (node,) if node else self._nodes or (None,)
         while True:
-            try:
-                return self._send(make(), self._timeout, node_id)
-            except (errors.SaslAuthenticationFailedError, errors.UnsupportedSaslMechanismError) as error:
-                raise self._login_refused() from error
-            except errors.KafkaProtocolError as error:
-                raise self._not_understood(what) from error
-            except errors.KafkaError as error:
-                if isinstance(error, errors.RetriableError) and time.monotonic() < deadline:
-                    time.sleep(0.1)
-                    continue
-                raise ClusterError(
-                    f"The Kafka brokers at {self._where} stopped answering when asked for {what} "
-                    f"({type(error).__name__}); check that the addresses they advertise can be reached from here.",
-                    state=ClusterState.UNREACHABLE,
-                ) from error
-            except Exception as error:
-                raise self._not_understood(what) from error
+            for one in asked:
+                try:
+                    answer = self._send(make(), self._timeout, one.number if one else None)
+                except (errors.SaslAuthenticationFailedError, errors.UnsupportedSaslMechanismError) as error:
+                    raise self._login_refused() from error
+                except errors.KafkaProtocolError as error:
+                    raise self._not_understood(what) from error
+                except errors.KafkaError as error:
+                    if not isinstance(error, errors.RetriableError):
+                        raise self._stopped(what, error, one) from error
+                    failure, silent = error, one
+                except Exception as error:
+                    raise self._not_understood(what) from error
+                else:
+                    if one is not None and node is None and one is not self._nodes[0]:
+                        self._nodes = (one, *(other for other in self._nodes if other is not one))
+                    return answer
+            if time.monotonic() >= deadline or (node is not None and isinstance(failure, _HungError)):
+                raise self._stopped(what, failure, silent) from failure
+            time.sleep(0.1)
 
     def _send(self, request: Any, timeout_seconds: float, node_id: int | None = None) -> Any:
+        """Return one broker's answer to one request.
+
+        Raises _HungError early where the broker answers nothing at all and there are others.
+        """
         manager = self._kafka._manager
-        return manager.run(manager.send, request, node_id, timeout_seconds * 1000)
+        node = next((one for one in self._nodes if one.number == node_id), None)
+        if node_id is None and self._nodes:
+            node_id = self._nodes[0].number  # a write waits for its answer, however long it takes
+
+        async def answered() -> Any:
+            sent = manager.send(request, node_id, timeout_seconds * 1000)
+            return await manager.wait_for(sent, timeout_seconds * 1000)
+
+        done = threading.Event()
+        answer = manager.call_soon(answered)
+        answer.add_callback(lambda value: done.set())
+        answer.add_errback(lambda error: done.set())
+        deadline = time.monotonic() + timeout_seconds + 1.0
+        while not done.wait(min(SILENT_SECONDS, max(0.0, deadline - time.monotonic()))):
+            if time.monotonic() >= deadline:
+                raise errors.KafkaTimeoutError("no answer")
+            if node is not None and len(self._nodes) > 1 and not self._is_there(node):
+                manager.call_soon(manager.close, node.number)
+                raise _HungError(node.address)
+        if answer.exception is not None:
+            raise answer.exception
+        return answer.value
+
+    def _is_there(self, node: _Node) -> bool:
+        survey = Survey([node.address], self._context, SILENT_SECONDS)
+        try:
+            return survey.first_broker() is not None
+        finally:
+            survey.close()
 
     def _poisoned(self) -> str:
         """Say where an ACL sits that makes the brokers refuse to list any."""
@@ -446,9 +533,13 @@ class AdminClient:
     # --- telling --------------------------------------------------------------------
 
     def _me(self) -> str:
-        return (
-            f"The user {self._options.username!r}" if self._options.username else "A client without a login"
-        )
+        if self._options.username:
+            return f"The user {self._options.username!r}"
+        own = self._options.certificate_pem
+        subject = pem.subject_of(own) if own else None
+        if subject:
+            return f"The client with the certificate of {subject} (User:{subject} unless the brokers map its name)"
+        return "A client without a login"
 
     def _require_success(self, code: int, doing: str, *, needed: str) -> None:
         if code == NONE:
@@ -466,6 +557,14 @@ class AdminClient:
             )
         raise ClusterError(
             f"The Kafka brokers at {self._where} did not {doing} (code {code}).",
+            state=ClusterState.UNREACHABLE,
+        )
+
+    def _stopped(self, what: str, error: BaseException, node: _Node | None) -> ClusterError:
+        where = f"The Kafka broker at {node.address}" if node else f"The Kafka brokers at {self._where}"
+        return ClusterError(
+            f"{where} stopped answering when asked for {what} ({type(error).__name__.strip('_')}); check that it runs, "
+            "and that the address it advertises can be reached from here.",
             state=ClusterState.UNREACHABLE,
         )
 
@@ -527,15 +626,100 @@ class AdminClient:
                 state=ClusterState.UNREACHABLE,
             )
         if heard.metadata_refused or "disconnected" in texts:
-            return ClusterError(
+            return _unreachable(
                 f"Something at {self._where} takes connections and closes them again without a word; it is probably "
-                f"a port that expects another security.protocol than {protocol}.",
-                state=ClusterState.UNREACHABLE,
+                f"a port that expects another security.protocol than {protocol}."
             )
-        return ClusterError(
+        return _unreachable(
             f"No Kafka broker answers at {self._where} within {self._timeout:g} s; check the address and whether the "
-            "brokers run.",
-            state=ClusterState.UNREACHABLE,
+            "brokers run."
+        )
+
+    def _nobody(self, found: dict[str, Finding]) -> ClusterError:
+        """Return what stands at the addresses of this connection, in the words of the most telling one."""
+        telling = min(found.values(), key=lambda each: each.door.value)
+        same = [each.address for each in found.values() if each.door is telling.door]
+        return _unreachable(self._at_the_door(telling, ", ".join(same)))
+
+    def _misadvertised(self, found: dict[str, Finding]) -> ClusterError:
+        telling = min(found.values(), key=lambda each: (each.door is not Door.UNKNOWN_NAME, each.door.value))
+        same = ", ".join(each.address for each in found.values() if each.door is telling.door)
+        why = {
+            Door.UNKNOWN_NAME: "a name that this machine's name service does not know",
+            Door.CLOSED: "where the port is closed",
+            Door.NO_ANSWER: "where nobody answers",
+            Door.SILENT: "where something takes connections and answers nothing",
+        }.get(telling.door, "which is no broker's port of this kind")
+        return _unreachable(
+            f"A Kafka broker answers at {self._where}, and advertises {same} to its clients, {why}. Set "
+            "advertised.listeners of the brokers to addresses that can be reached from here, or make the name known."
+        )
+
+    def _at_the_door(self, found: Finding, where: str) -> str:
+        protocol = self._options.protocol
+        detail = f" ({found.detail})" if found.detail else ""
+        plain = "SASL_PLAINTEXT" if self._options.uses_sasl else "PLAINTEXT"
+        secure = "SASL_SSL" if self._options.uses_sasl else "SSL"
+        match found.door:
+            case Door.UNTRUSTED:
+                return (
+                    f"The certificate of the Kafka brokers at {where} is not to be trusted{detail}; give the "
+                    "certificate of its authority as ssl.ca.pem, and check that the certificate names this host."
+                )
+            case Door.REFUSES_CERTIFICATE:
+                return self._certificate_refused(where, detail)
+            case Door.WANTS_TLS:
+                return (
+                    f"The port at {where} speaks TLS, and security.protocol is {protocol}; set it to {secure}, or give "
+                    "a port without TLS."
+                )
+            case Door.NO_TLS:
+                return (
+                    f"The port at {where} does not speak TLS as security.protocol {protocol} expects; set it to "
+                    f"{plain}, or give the brokers' TLS port."
+                )
+            case Door.NO_COMMON_TLS:
+                return f"The port at {where} and aclweb have no TLS version or cipher in common{detail}."
+            case Door.CONTROLLER:
+                return f"The port at {where} is that of a KRaft controller; give the address of a broker's listener."
+            case Door.HTTP:
+                return f"The port at {where} speaks HTTP and is no Kafka broker's; give the address of the brokers."
+            case Door.OTHER:
+                return f"What answers at {where} does not speak Kafka's protocol; give the address of the brokers."
+            case Door.HANGS_UP:
+                return (
+                    f"Something at {where} takes connections and closes them again without a word; it is no Kafka "
+                    "broker, or one that does not let this machine in."
+                )
+            case Door.SILENT:
+                return (
+                    f"Something at {where} takes connections and answers nothing for {self._timeout:g} s; the broker "
+                    "hangs, or it is no Kafka broker."
+                )
+            case Door.CLOSED:
+                return (
+                    f"No Kafka broker answers at {where}: the port is closed. Check the address and whether the "
+                    "brokers run."
+                )
+            case Door.UNKNOWN_NAME:
+                return (
+                    f"The name in the address {where} is not known to this machine's name service; check it."
+                )
+        return (
+            f"No Kafka broker answers at {where} within {self._timeout:g} s{detail}; check the address and whether the "
+            "brokers run."
+        )
+
+    def _certificate_refused(self, where: str, detail: str) -> str:
+        own = self._options.certificate_pem
+        if own is None:
+            return (
+                f"The Kafka brokers at {where} want a client certificate{detail}, and this connection has none; give "
+                "ssl.certificate.pem and ssl.key.pem."
+            )
+        return (
+            f"The Kafka brokers at {where} refuse the certificate of this client{detail}: {pem.shown(own)}. It must be "
+            "issued by an authority that the brokers trust."
         )
 
     def close(self) -> None:
@@ -548,6 +732,22 @@ class AdminClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A broker of the cluster, by its number and the address that it advertises."""
+
+    number: int
+    address: str
+
+
+class _HungError(errors.KafkaTimeoutError):  # type: ignore[misc]
+    """A broker that neither answers a question nor a knock."""
+
+
+def _unreachable(sentence: str) -> ClusterError:
+    return ClusterError(sentence, state=ClusterState.UNREACHABLE)
 
 
 class _Eavesdropper(logging.Handler):

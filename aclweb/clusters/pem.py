@@ -87,12 +87,10 @@ def subject_of(certificate_pem: str) -> str | None:
     return _name(first.subject) if first is not None else None
 
 
-def expired(certificate_pem: str, now: datetime | None = None) -> str | None:
-    """Return a sentence about the first certificate if it is not valid now."""
+def shown(certificate_pem: str) -> str:
+    """Return subject, issuer and expiry of the first certificate in words."""
     first = next(iter(_certificates(certificate_pem)), None)
-    if first is None or not _is_out(first, now or datetime.now(UTC)):
-        return None
-    return f"The certificate in {CERTIFICATE} is not valid now: {_told(first)}."
+    return _told(first) if first is not None else "one that cannot be read"
 
 
 def _certificates(text: str) -> list[x509.Certificate]:

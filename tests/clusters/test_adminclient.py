@@ -293,7 +293,7 @@ def test_pem_text_that_is_damaged_is_told_before_anything_is_sent(name):
         name: damaged,
     }
 
-    assert "certificates of this connection cannot be used" in str(failure("127.0.0.1:1", given, 1))
+    assert f"{name} holds a certificate that cannot be read" in str(failure("127.0.0.1:1", given, 1))
 
 
 @pytest.mark.kafka

@@ -1,0 +1,313 @@
+"""What answers at each address of a cluster, before anybody logs in?
+
+All addresses are tried at once, so that one that hangs holds up nobody, and each way in which
+an address is no broker's has a word of its own. A client library only says that it
+got no connection.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import errno
+import queue
+import socket
+import ssl
+import struct
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+_Socket = TypeVar("_Socket", bound=socket.socket)
+_API_VERSIONS, _METADATA = 18, 3
+_CORRELATION = 0x61636C77
+_CLIENT = b"aclweb"
+# A broker that hangs and a web server that waits for a line both stay silent; only one of them answers this.
+_SILENT_SECONDS = 1.0
+_HTTP = b"GET / HTTP/1.0\r\n\r\n"
+_TLS_RECORDS = (0x14, 0x15, 0x16)
+
+
+class Door(enum.Enum):
+    """What stands at an address, the most telling first."""
+
+    BROKER = enum.auto()
+    UNTRUSTED = enum.auto()  # its certificate is not to be trusted
+    REFUSES_CERTIFICATE = enum.auto()  # it wants another client certificate, or one at all
+    WANTS_TLS = enum.auto()
+    NO_TLS = enum.auto()
+    NO_COMMON_TLS = enum.auto()  # versions or ciphers
+    CONTROLLER = enum.auto()
+    HTTP = enum.auto()
+    OTHER = enum.auto()  # it answers, and not as Kafka does
+    HANGS_UP = enum.auto()
+    SILENT = enum.auto()  # takes connections and says nothing
+    NO_ANSWER = enum.auto()  # takes no connection, in time or at all
+    CLOSED = enum.auto()  # the port is closed
+    UNKNOWN_NAME = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found at `address`; `detail` is the TLS library's or system's own word for it."""
+
+    address: str
+    door: Door
+    detail: str = ""
+
+
+@dataclass
+class Survey:
+    """Knocks at all addresses at once; `close` ends the knocks that still wait."""
+
+    addresses: Sequence[str]
+    context: ssl.SSLContext | None
+    patience_seconds: float
+    found: dict[str, Finding] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._answers: queue.Queue[Finding] = queue.Queue()
+        self._sockets = _Sockets()
+        self._deadline = time.monotonic() + self.patience_seconds
+        for address in dict.fromkeys(self.addresses):
+            threading.Thread(target=self._knock, args=(address,), daemon=True, name="knock").start()
+
+    def _knock(self, address: str) -> None:
+        try:
+            found = _Knock(address, self.context, self._deadline, self._sockets).find()
+        except Exception as error:  # whatever it is, somebody waits for the answer
+            found = Finding(address, Door.NO_ANSWER, type(error).__name__)
+        self._answers.put(found)
+
+    def first_broker(self) -> str | None:
+        """Return the address of the broker that answered first, None where none does in time."""
+        while len(self.found) < len(set(self.addresses)):
+            finding = self._next()
+            if finding is None:
+                break
+            if finding.door is Door.BROKER:
+                return finding.address
+        return next((each.address for each in self.found.values() if each.door is Door.BROKER), None)
+
+    def all(self) -> dict[str, Finding]:
+        """Return what was found at each address, silent ones when the patience is over."""
+        while len(self.found) < len(set(self.addresses)) and self._next() is not None:
+            pass
+        for address in self.addresses:
+            self.found.setdefault(address, Finding(address, Door.SILENT))
+        return self.found
+
+    def _next(self) -> Finding | None:
+        # A little longer than the knocks themselves, which tell what they waited for.
+        left = self._deadline + 0.5 - time.monotonic()
+        try:
+            finding = self._answers.get(timeout=max(0.0, left))
+        except queue.Empty:
+            return None
+        self.found[finding.address] = finding
+        return finding
+
+    def close(self) -> None:
+        self._sockets.close()
+
+
+class _Sockets:
+    """The open sockets of a survey, so that whoever ends it can wake those who wait on them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: set[socket.socket] = set()
+        self.closed = False
+
+    def add(self, one: socket.socket) -> None:
+        with self._lock:
+            self._open.add(one)
+
+    def discard(self, one: socket.socket) -> None:
+        with self._lock:
+            self._open.discard(one)
+
+    def close(self) -> None:
+        with self._lock:
+            self.closed = True
+            for one in self._open:
+                with contextlib.suppress(OSError):
+                    # Of the plain socket: ending TLS would wait for the other side.
+                    socket.socket.shutdown(one, socket.SHUT_RDWR)
+
+
+class _Knock:
+    """One try at one address."""
+
+    def __init__(
+        self, address: str, context: ssl.SSLContext | None, deadline: float, sockets: _Sockets
+    ) -> None:
+        self.address, self.context, self.deadline, self.sockets = address, context, deadline, sockets
+        host, _, port = address.rpartition(":")
+        self.host, self.port = host.strip("[]"), int(port)
+
+    def find(self) -> Finding:
+        try:
+            socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            return self._found(Door.UNKNOWN_NAME)
+        try:
+            with self._connected() as plain:
+                return self._spoken_to(plain)
+        except TimeoutError:
+            return self._found(Door.NO_ANSWER)
+        except ConnectionRefusedError:
+            return self._found(Door.CLOSED)
+        except OSError as error:
+            return self._found(Door.NO_ANSWER, errno.errorcode.get(error.errno or 0, ""))
+
+    def _spoken_to(self, plain: socket.socket) -> Finding:
+        try:
+            if self.context is None:
+                return self._greeted(plain)
+            with self._tracked(
+                self.context.wrap_socket(plain, server_hostname=self.host, do_handshake_on_connect=False)
+            ) as secure:
+                return self._shake_hands(secure) or self._greeted(secure)
+        except ssl.SSLCertVerificationError as error:
+            return self._found(Door.UNTRUSTED, error.verify_message or "")
+        except ssl.SSLError as error:
+            return self._tls_failed(error)
+        except TimeoutError:
+            return self._found(Door.SILENT)
+        except OSError:
+            return self._hung_up()
+
+    def _shake_hands(self, secure: ssl.SSLSocket) -> Finding | None:
+        """Set up TLS; return what it is that stays silent instead of doing so."""
+        secure.settimeout(min(_SILENT_SECONDS, self._left()))
+        try:
+            secure.do_handshake()
+        except TimeoutError:
+            if (other := self._speaks_http()) is not None:
+                return other
+            secure.settimeout(self._left())
+            secure.do_handshake()
+        return None
+
+    def _greeted(self, opened: socket.socket) -> Finding:
+        body = struct.pack(">hhih", _API_VERSIONS, 0, _CORRELATION, len(_CLIENT)) + _CLIENT
+        opened.settimeout(min(_SILENT_SECONDS, self._left()))
+        opened.sendall(struct.pack(">i", len(body)) + body)
+        try:
+            first = opened.recv(4096)
+        except TimeoutError:
+            if (other := self._speaks_http()) is not None:
+                return other
+            opened.settimeout(self._left())
+            first = opened.recv(4096)
+        while first and _is_kafka(first) and len(first) < 4 + int.from_bytes(first[:4]):
+            more = opened.recv(65536)
+            if not more:
+                break
+            first += more
+        return self._judged(first)
+
+    def _judged(self, answer: bytes) -> Finding:
+        if not answer:
+            return self._hung_up()
+        if answer.startswith(b"HTTP/"):
+            return self._found(Door.HTTP)
+        if self.context is None and answer[0] in _TLS_RECORDS and answer[1:2] == b"\x03":
+            return self._found(Door.WANTS_TLS)
+        if not _is_kafka(answer):
+            return self._found(Door.OTHER)
+        return self._found(Door.BROKER if _METADATA in _keys(answer) else Door.CONTROLLER)
+
+    def _tls_failed(self, error: ssl.SSLError) -> Finding:
+        reason = error.reason or ""
+        if "ALERT" in reason:
+            if any(word in reason for word in ("HANDSHAKE_FAILURE", "PROTOCOL_VERSION", "INSUFFICIENT")):
+                return self._found(Door.NO_COMMON_TLS, _alert(reason))
+            return self._found(Door.REFUSES_CERTIFICATE, _alert(reason))
+        if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):
+            return self._hung_up()
+        if "UNSUPPORTED_PROTOCOL" in reason or "NO_SHARED_CIPHER" in reason:
+            return self._found(Door.NO_COMMON_TLS, _alert(reason))
+        other = self._speaks_http()
+        return other or self._found(Door.NO_TLS, _alert(reason))
+
+    def _hung_up(self) -> Finding:
+        """Say what it is that takes a connection and ends it after our first words."""
+        if self.sockets.closed:
+            return self._found(Door.NO_ANSWER)
+        if self.context is not None:
+            return self._speaks_http() or self._found(Door.NO_TLS)
+        return self._speaks_tls() or self._speaks_http() or self._found(Door.HANGS_UP)
+
+    def _speaks_tls(self) -> Finding | None:
+        anybody = ssl.create_default_context()
+        anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE
+        try:
+            with (
+                self._connected() as plain,
+                self._tracked(anybody.wrap_socket(plain, do_handshake_on_connect=False)) as secure,
+            ):
+                secure.settimeout(min(2.0, self._left()))
+                secure.do_handshake()
+        except ssl.SSLError as error:
+            return self._found(Door.WANTS_TLS) if "ALERT" in (error.reason or "") else None
+        except OSError:
+            return None
+        return self._found(Door.WANTS_TLS)
+
+    def _speaks_http(self) -> Finding | None:
+        try:
+            with self._connected() as plain:
+                plain.settimeout(min(_SILENT_SECONDS, self._left()))
+                plain.sendall(_HTTP)
+                return self._found(Door.HTTP) if plain.recv(5) == b"HTTP/" else None
+        except OSError:
+            return None
+
+    @contextlib.contextmanager
+    def _tracked(self, one: _Socket) -> Iterator[_Socket]:
+        self.sockets.add(one)
+        try:
+            with one:
+                yield one
+        finally:
+            self.sockets.discard(one)
+
+    def _connected(self) -> AbstractContextManager[socket.socket]:
+        opened = socket.create_connection((self.host, self.port), timeout=self._left())
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return self._tracked(opened)
+
+    def _left(self) -> float:
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+    def _found(self, door: Door, detail: str = "") -> Finding:
+        return Finding(self.address, door, detail)
+
+
+def _is_kafka(answer: bytes) -> bool:
+    """Whether these are the first bytes of an answer to our question."""
+    return len(answer) < 8 or struct.unpack_from(">i", answer, 4)[0] == _CORRELATION
+
+
+def _keys(answer: bytes) -> set[int]:
+    """Return the requests that the answer offers; empty where it is none."""
+    try:
+        code, count = struct.unpack_from(">hi", answer, 8)
+        if code or not 0 <= count < 1000:
+            return set()
+        return {struct.unpack_from(">h", answer, 14 + 6 * place)[0] for place in range(count)}
+    except struct.error:
+        return set()
+
+
+def _alert(reason: str) -> str:
+    """Return a TLS library's `SSLV3_ALERT_BAD_CERTIFICATE` as words."""
+    return reason.rpartition("ALERT_")[2].replace("_", " ").lower()

@@ -1,0 +1,136 @@
+"""Each way in which an address is no broker's is told in its own words, at once, and one that hangs holds up nobody."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import threading
+import time
+
+import pytest
+
+from aclweb.clusters import ClusterError, ClusterState, Connection, SourceKind
+from aclweb.clusters.adminclient import AdminClient
+from aclweb.clusters.doorstep import Door, Survey
+from tests.clusters.certificates import Authority
+from tests.clusters.doors import hangs_up, listening, mail_server, picky_web_server, silent, web_server
+
+CA = Authority()
+SERVER_CERTIFICATE, SERVER_KEY = CA.issue("CN=broker", server=True)
+QUICK_SECONDS = 5.0  # the promise is 3 s; tests share their machine
+
+
+@pytest.fixture(scope="module")
+def server_context(tmp_path_factory):
+    file = tmp_path_factory.mktemp("tls") / "server.pem"
+    file.write_text(SERVER_KEY + SERVER_CERTIFICATE)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    return context
+
+
+def failure(address: str, seconds: float = 15, **given: str) -> str:
+    """Return the sentence for an address that is no broker's, and hold it to its time."""
+    options = {name.replace("_", "."): text for name, text in given.items()}
+    began = time.monotonic()
+    with pytest.raises(ClusterError) as caught:
+        AdminClient(Connection(SourceKind.ADMIN, address, options, seconds))
+    assert caught.value.state is ClusterState.UNREACHABLE
+    assert time.monotonic() - began < min(seconds, QUICK_SECONDS) + 1
+    return str(caught.value)
+
+
+def test_a_closed_port_is_told_at_once():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+
+    assert "the port is closed" in failure(address)
+
+
+@pytest.mark.parametrize("server", [web_server, picky_web_server])
+@pytest.mark.parametrize("protocol", ["PLAINTEXT", "SSL"])
+def test_a_web_server_is_told_as_one(server, protocol):
+    with listening(server) as address:
+        assert "speaks HTTP and is no Kafka broker's" in failure(address, security_protocol=protocol)
+
+
+def test_another_service_is_told_as_no_kafka():
+    with listening(mail_server) as address:
+        assert "does not speak Kafka's protocol" in failure(address)
+
+
+def test_a_port_that_hangs_up_is_told_as_such():
+    with listening(hangs_up) as address:
+        assert "closes them again without a word" in failure(address)
+
+
+def test_tls_at_a_port_that_hangs_up_on_it_is_told_with_what_to_set():
+    with listening(hangs_up) as address:
+        told = failure(address, security_protocol="SSL")
+
+    assert "does not speak TLS" in told
+    assert "set it to PLAINTEXT" in told
+
+
+def test_plain_talk_at_a_tls_port_is_told_as_such(server_context):
+    def talk(one: socket.socket) -> None:
+        with contextlib.suppress(ssl.SSLError), server_context.wrap_socket(one, server_side=True) as secure:
+            silent(secure)
+
+    with listening(talk) as address:
+        told = failure(address)
+
+    assert "speaks TLS, and security.protocol is PLAINTEXT; set it to SSL" in told
+
+
+def test_a_name_that_nobody_knows_is_told_at_once():
+    assert "no-such-host.invalid:9092" in failure("no-such-host.invalid:9092")
+
+
+def test_what_hangs_is_told_as_hanging_when_the_patience_is_over():
+    with listening(silent) as address:
+        assert "takes connections and answers nothing for 2 s" in failure(address, 2)
+
+
+def test_a_survey_ends_its_threads():
+    before = threading.active_count()
+    with listening(silent) as address:
+        survey = Survey([address, "127.0.0.1:1"], None, 60)
+        time.sleep(0.2)
+        survey.close()
+        for _ in range(100):
+            if not [one for one in threading.enumerate() if one.name == "knock"]:
+                break
+            time.sleep(0.05)
+        assert not [one for one in threading.enumerate() if one.name == "knock"]
+        del survey
+    assert threading.active_count() <= before + 2
+
+
+@pytest.mark.kafka
+def test_a_broker_is_found_beside_doors_that_are_none_however_those_behave(kafka44):
+    with listening(silent) as hung, listening(hangs_up) as rude, listening(web_server) as web:
+        address = ",".join([hung, rude, "127.0.0.1:1", "no-such-host.invalid:9092", web, kafka44.bootstrap])
+        options = dict(kafka44.connection().options)
+        for _ in range(20):
+            began = time.monotonic()
+            with AdminClient(Connection(SourceKind.ADMIN, address, options, 15)) as client:
+                client.read_acls()
+            assert time.monotonic() - began < QUICK_SECONDS
+
+        found = Survey(address.split(","), None, 3).all()
+    assert [found[one].door for one in (hung, rude, "127.0.0.1:1", web, kafka44.bootstrap)] == [
+        Door.SILENT,
+        Door.HANGS_UP,
+        Door.CLOSED,
+        Door.HTTP,
+        Door.BROKER,
+    ]
+
+
+@pytest.mark.kafka
+def test_the_port_of_a_controller_is_told_as_one(kafka44):
+    controller = int((kafka44.directory / "ports").read_text().split()[0])
+
+    assert "is that of a KRaft controller" in failure(f"127.0.0.1:{controller}")
