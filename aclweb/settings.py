@@ -21,7 +21,7 @@ class _Environment(environ.Env):  # type: ignore[misc]
     """The environment; a number that is none is told with its name and what was given."""
 
     def int(self, name: str, default: int) -> int:
-        given = str(self.get_value(name, default=str(default))).strip()
+        given = str(self.get_value(name, default="")).strip() or str(default)
         if not given.removeprefix("-").isdecimal():
             raise ImproperlyConfigured(f"{name} is {given!r}; it takes a whole number, such as {default}.")
         return int(given)
@@ -74,12 +74,24 @@ ACLWEB_HTTPS = env.bool("ACLWEB_HTTPS", default=False)
 # True if a proxy in front of the site ends TLS and always sets X-Forwarded-Proto itself.
 ACLWEB_BEHIND_PROXY = env.bool("ACLWEB_BEHIND_PROXY", default=False)
 
+# Proxies between people and the site, each of which appends to X-Forwarded-For the address that called
+# it. Only then is that header read, so that limits on signing in count people and not the proxy.
+ACLWEB_TRUSTED_PROXIES = env.int("ACLWEB_TRUSTED_PROXIES", default=1 if ACLWEB_BEHIND_PROXY else 0)
+
 # Hours until a person must sign in again, whatever they do meanwhile.
 ACLWEB_SESSION_HOURS = env.int("ACLWEB_SESSION_HOURS", default=12)
 
 # Failed sign-ins, per account and address, before both wait ACLWEB_LOCKOUT_MINUTES.
 ACLWEB_LOCKOUT_FAILURES = env.int("ACLWEB_LOCKOUT_FAILURES", default=5)
 ACLWEB_LOCKOUT_MINUTES = env.int("ACLWEB_LOCKOUT_MINUTES", default=15)
+
+# Failed sign-ins of one address, for all accounts together, before it waits as long. Raise it where
+# many people share one address.
+ACLWEB_LOCKOUT_ADDRESS_FAILURES = env.int("ACLWEB_LOCKOUT_ADDRESS_FAILURES", default=12)
+
+# Where the counters of limits are that all processes share, such as redis://host:6379/1. Empty keeps them
+# in files of the data directory; set Redis where the site runs on more than one machine.
+ACLWEB_CACHE_URL = env.str("ACLWEB_CACHE_URL", default="")
 
 # Serve numbers for Prometheus at /metrics, to anybody who can reach the site.
 ACLWEB_METRICS = env.bool("ACLWEB_METRICS", default=False)
@@ -224,6 +236,18 @@ else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
+# --- Counters of limits ------------------------------------------------------------------------------
+
+CACHES: dict[str, dict[str, Any]] = {
+    "default": environ.Env.cache_url_config(ACLWEB_CACHE_URL)
+    if ACLWEB_CACHE_URL
+    else {
+        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": str(ACLWEB_DATA_DIR / "cache"),
+        "OPTIONS": {"MAX_ENTRIES": 2_000},
+    }
+}
+
 # --- Static files -----------------------------------------------------------------------------------
 
 STATIC_URL = "/static/"
@@ -256,6 +280,10 @@ AUTH_PASSWORD_VALIDATORS = [
 AXES_FAILURE_LIMIT = ACLWEB_LOCKOUT_FAILURES
 AXES_COOLOFF_TIME = timedelta(minutes=ACLWEB_LOCKOUT_MINUTES)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_HANDLER = "aclweb.accounts.sign_in_limits.SignInLimits"
+AXES_CLIENT_IP_CALLABLE = "aclweb.accounts.addresses.of"
+# An attempt that is refused unseen is no failure: it must not make the wait longer.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_LOCKOUT_CALLABLE = "aclweb.web.views.session.locked_out"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
@@ -320,6 +348,7 @@ REST_FRAMEWORK = {
         "rest_framework.throttling.AnonRateThrottle",
         "rest_framework.throttling.UserRateThrottle",
     ],
+    "NUM_PROXIES": ACLWEB_TRUSTED_PROXIES,
     "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": "1200/min"},
 }
 SPECTACULAR_SETTINGS = {

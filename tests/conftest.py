@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.test import Client, TransactionTestCase
 
@@ -49,6 +50,12 @@ def clean_up_past_the_audit_triggers() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", without_triggers)
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_counters_of_other_tests() -> None:
+    """Forget who sent how much: a limit that one test reached is not the next one's."""
+    cache.clear()
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 
 from aclweb.accounts import tokens
 from aclweb.accounts.models import ApiToken, User
+from aclweb.api import bad_tokens
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -21,9 +22,11 @@ class TokenAuthentication(BaseAuthentication):
         if not words or words[0].lower() != self.keyword.lower().encode():
             return None
         if len(words) != 2:
+            bad_tokens.count(request)
             raise AuthenticationFailed("The Authorization header must be 'Bearer' and one token.")
         token = tokens.check(words[1].decode("latin-1"))
         if token is None:
+            bad_tokens.count(request)
             raise AuthenticationFailed(
                 "This API token is unknown, has expired, or its owner is no longer active."
             )

@@ -11,6 +11,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django_htmx.http import HttpResponseClientRefresh
 
+from aclweb.accounts import sign_in_limits
 from aclweb.web.htmx import wants_part
 
 
@@ -53,5 +54,8 @@ class SignOut(LogoutView):
 
 
 def locked_out(request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:
-    """Say that this account waits after too many wrong passwords; django-axes calls it."""
-    return render(request, "session/locked_out.html", status=429)
+    """Say why this attempt was refused unseen, and for how long; django-axes calls it."""
+    sentence, seconds = sign_in_limits.reason(request)
+    page = render(request, "session/locked_out.html", {"sentence": sentence}, status=429)
+    page["Retry-After"] = str(seconds)
+    return page
