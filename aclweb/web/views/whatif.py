@@ -240,6 +240,8 @@ def _place(cluster: Cluster, person: User, draft: Draft, data: QueryDict) -> kee
         opened=data.get(keeping.FIELD, ""),
         show=data.get("show", ""),
         page=data.get("page", ""),
+        title=data.get("title", "")[:200],
+        reason=data.get("reason", "")[:500],
     )
 
 

@@ -1,0 +1,155 @@
+"""Long work shows that it goes on, dims what it will replace, and takes no second press; in Chromium."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from aclweb.changes import preview as previews
+from aclweb.clusters import TopicInfo
+from aclweb.inventory.sync import sync
+from aclweb.web.views import compare as comparing
+from tests.browsing import Watch, browser, sign_in
+from tests.builders import allow
+from tests.inventory.readings import Answers
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+HELD = [allow("User:bob", "READ", f"orders.{number}") for number in range(5)]
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture
+def visit(chromium, live_server, cluster, ada):
+    sync(cluster, client=Answers(HELD, topics=[TopicInfo(f"orders.{number}", 1) for number in range(5)]))
+    contexts = []
+
+    def opened(path, **options):
+        context = chromium.new_context(viewport={"width": 1440, "height": 900}, **options)
+        contexts.append(context)
+        sign_in(context, ada, live_server.url)
+        page = context.new_page()
+        page.watch = Watch(page, live_server.url)
+        page.posts = []
+        page.on("request", lambda asked: page.posts.append(asked.url) if asked.method == "POST" else None)
+        page.goto(live_server.url + path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+# Has the page tell the console whenever it says that it works.
+TELLS = """() => {
+  const bar = document.querySelector("#working");
+  const tell = () => { if (!bar.hidden) console.log("working: " + bar.textContent.trim()); };
+  new MutationObserver(tell).observe(bar, { attributes: true, childList: true, subtree: true });
+}"""
+
+
+class Held:
+    """A function that waits, the first time, until the test lets it go on."""
+
+    def __init__(self, function):
+        self.function = function
+        self.go = threading.Event()
+
+    def __call__(self, *args, **fields):
+        assert self.go.wait(timeout=60)
+        return self.function(*args, **fields)
+
+
+@pytest.fixture
+def held_preview(monkeypatch):
+    held = Held(previews.preview)
+    monkeypatch.setattr(previews, "preview", held)
+    yield held
+    held.go.set()
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_a_what_if_says_what_is_being_done_and_takes_one_press(visit, held_preview, motion):
+    page = visit("/c/test-eu/what-if/", reduced_motion=motion)
+    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    page.locator("#id_paste").fill("kafka-acls --add --allow-principal User:eli --operation Read --topic t")
+    button = page.get_by_role("button", name="Show the effect").last
+    button.click()
+
+    working = page.locator("#working")
+    working.wait_for(state="visible")
+    assert working.inner_text() == "Working out who would gain and lose access…"
+    assert page.locator(".working-bar").bounding_box()["width"] == 1440
+    assert page.locator("#workbench").get_attribute("aria-busy") == "true"
+    assert float(page.locator("#workbench").evaluate("e => getComputedStyle(e).opacity")) < 0.9
+    assert button.is_disabled()
+    page.keyboard.press("Enter")
+
+    held_preview.go.set()
+    page.get_by_role("heading", name="Access diff").wait_for()
+    working.wait_for(state="hidden")
+    assert len(page.posts) == 1
+    assert page.locator("[aria-busy]").count() == 0
+    assert page.watch.complaints == []
+
+
+def test_comparing_dims_the_old_text_and_says_what_is_being_done(visit, monkeypatch):
+    held = Held(comparing.compare)
+    monkeypatch.setattr(comparing, "compare", held)
+    page = visit("/c/test-eu/compare/")
+    page.get_by_role("button", name="Compare", exact=True).click()
+
+    page.locator("#working").wait_for(state="visible")
+    assert "Comparing both sides" in page.locator("#working").inner_text()
+    assert page.locator("#comparison").get_attribute("aria-busy") == "true"
+
+    held.go.set()
+    page.get_by_text("Choose two sides").wait_for(state="detached")
+    page.locator("#working").wait_for(state="hidden")
+
+
+def test_a_whole_page_that_takes_long_says_so_and_is_asked_for_once(visit, held_preview):
+    page = visit("/c/test-eu/acls/")
+    page.get_by_label("Select every rule on this page").check()
+    page.evaluate(TELLS)
+    with page.expect_console_message(lambda heard: heard.text.startswith("working:")) as heard:
+        # Twice, as an impatient person does.
+        page.evaluate("document.querySelector('[data-selection] button').click()")
+        page.evaluate("document.querySelector('[data-selection] button').click()")
+
+    assert heard.value.text == "working: Working out who would lose access…"
+    held_preview.go.set()
+    page.wait_for_url("**/what-if/**")
+    page.get_by_role("heading", name="Access diff").wait_for()
+    assert len(page.posts) == 1
+
+
+def test_quick_work_and_typing_show_nothing(visit):
+    page = visit("/c/test-eu/what-if/")
+    page.evaluate(TELLS)
+    told = []
+    page.on("console", lambda heard: told.append(heard.text))
+    page.get_by_label("Principal", exact=True).press_sequentially("User:eli")
+    page.get_by_text("Starts with (prefix)").click()
+    page.get_by_label("Name", exact=True).press_sequentially("orders.")
+    page.get_by_text("Matches 5 topics now").wait_for()
+
+    assert told == []
+
+
+def test_an_answer_that_never_comes_leaves_the_page_usable(visit):
+    page = visit("/c/test-eu/what-if/")
+    page.route("**/what-if/**", lambda route: route.abort())
+    button = page.get_by_role("button", name="Show the effect").last
+    button.click()
+    page.get_by_text("The site did not answer").wait_for()
+
+    assert button.is_enabled()
+    assert page.locator("#working").is_hidden()
+    assert page.locator("[aria-busy]").count() == 0
