@@ -29,7 +29,9 @@ from aclweb.acl.model import (
     ANY_USER,
     CLUSTER_NAME,
     WILDCARD,
+    AclBinding,
     Operation,
+    PatternType,
     ResourceType,
     split_principal,
 )
@@ -99,10 +101,11 @@ class Universe:
         rules: Rules,
         after_rules: Rules,
         hosts: frozenset[str],
+        without: frozenset[str] = frozenset(),
     ) -> None:
-        """hosts: those in ACLs of `index` that are to have a class of their own."""
+        """hosts: those in ACLs of `index` that are to have a class of their own. without: those that get none."""
         self.index, self.added, self.names = index, added, names
-        self._hosts = hosts
+        self._hosts, self._without = hosts, without
         self.rules, self.after_rules = rules, after_rules
         self._new = {
             ResourceType.TOPIC: dict.fromkeys(names.new_topics),
@@ -205,7 +208,7 @@ class Universe:
     @cached_property
     def hosts(self) -> frozenset[str]:
         """The hosts with a class of their own; one more class holds every other address."""
-        return (self._hosts | self.added.hosts | frozenset(self.names.hosts)) - {WILDCARD}
+        return (self._hosts | self.added.hosts | frozenset(self.names.hosts)) - {WILDCARD} - self._without
 
     def operations(self, resource_type: ResourceType) -> tuple[Operation, ...]:
         """Return the operations of a type in either world."""
@@ -252,6 +255,25 @@ class Universe:
         for spot in self._spots_to_come(resource_type):
             if shelf.is_covered(spot.sample, self.after_rules):
                 yield spot
+
+    def covered(self, binding: AclBinding, most: int) -> tuple[int, Sequence[str]]:
+        """Return how many classes of names a binding covers, and at most so many of their names, spread out."""
+        names = self._types[binding.resource_type]
+        if binding.pattern_type is PatternType.LITERAL and binding.resource_name != WILDCARD:
+            return 1, (binding.resource_name,) if most else ()
+        if binding.pattern_type is PatternType.PREFIXED:
+            spans = [
+                _span(ordered, binding.resource_name)
+                for ordered in (names.sorted_exact, names.sorted_prefixes)
+            ]
+            count = sum(end - start for start, end in spans)
+            start, end = spans[0]
+        else:
+            count, start, end = names.count, 0, len(names.sorted_exact)
+        if not most:
+            return max(1, count), ()
+        step = max(1, (end - start) // most)
+        return max(1, count), names.sorted_exact[start:end:step][:most] or (binding.resource_name,)
 
     def exact_under(self, shelf: ResourceShelf, resource_type: ResourceType) -> dict[str, None]:
         """Return the names that stand for themselves and that the names, prefixes and globs of a shelf cover."""
@@ -393,6 +415,12 @@ def _strange(taken: str) -> str:
     while chr(code) in characters:
         code += 1
     return chr(code)
+
+
+def _span(ordered: Sequence[str], prefix: str) -> tuple[int, int]:
+    """Return where the texts of a sorted sequence that start with `prefix` begin and end."""
+    start, length = bisect_left(ordered, prefix), len(prefix)
+    return start, bisect_left(ordered, True, lo=start, key=lambda text: text[:length] > prefix)
 
 
 def starting_with(ordered: Sequence[str], prefix: str) -> Iterator[str]:

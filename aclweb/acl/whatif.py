@@ -13,15 +13,28 @@ is not counted but computed: all cells of the universe less those reported.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from aclweb.acl.authorizer import Answer, Basis, Result, effect_on, settle
+from aclweb.acl.budget import Budget, Meter, TooCostly
 from aclweb.acl.callers import comes_from, glob_is_for, is_for, is_host_glob, is_principal_glob
 from aclweb.acl.delta import Delta
 from aclweb.acl.explain import name_text, resource_text, says
 from aclweb.acl.hosts import in_range, read_range
+from aclweb.acl.impact import (
+    DEPENDS,
+    GAINS,
+    LOSES,
+    RECOVERED,
+    Effect,
+    Impact,
+    Outcome,
+    Part,
+    Parts,
+    Side,
+)
 from aclweb.acl.index import (
     DENY_SHIFT,
     MAYBE_SHIFT,
@@ -36,127 +49,40 @@ from aclweb.acl.model import (
     AclBinding,
     Operation,
     PatternType,
+    PermissionType,
     Resource,
     ResourceType,
     split_principal,
 )
 from aclweb.acl.patterns import empty_prefix_covers, wildcard_covers
 from aclweb.acl.profiles import OPERATIONS, Rules, is_never_asked
+from aclweb.acl.reach import why_dead, why_no_resource
 from aclweb.acl.universe import ANY_OTHER, EXACT, PATTERN, PREFIX, Names, Spot, Universe
 
-__all__ = ["ANY_OTHER", "EXACT", "PATTERN", "PREFIX", "Effect", "Impact", "Names", "Side", "simulate"]
-
-GAINS, LOSES, RECOVERED, DEPENDS = "gains", "loses", "recovered", "depends"
+__all__ = [
+    "ANY_OTHER",
+    "EXACT",
+    "PATTERN",
+    "PREFIX",
+    "Budget",
+    "Effect",
+    "Impact",
+    "Names",
+    "Side",
+    "TooCostly",
+    "simulate",
+]
 
 NAMES_SHOWN = 3
 """How many names a warning spells out before it counts the rest."""
 
+# What work costs, in comparisons of one answer before and after.
+_COVERAGE_STEPS = 4
+_CALLER_STEPS = 3
+_PARTS_A_STEP = 8
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """The answer in one of the two worlds, and the bindings that settle it."""
-
-    result: Result
-    basis: Basis
-    determining: tuple[AclBinding, ...]
-
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "result": self.result.value,
-            "basis": self.basis.value,
-            "determining": [binding.as_dict() for binding in self.determining],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """One difference; it holds for every cell that it covers.
-
-    principal, host: a text, or `*` for everyone and anywhere, less `except_principals` and
-    `except_hosts`; a range is for those of its addresses that nobody names. names_kind,
-    names_text: as `kind` and `text` of a `Spot`; only EXACT has a `resource_name`. before: None
-    for a new name. cells: how many it covers.
-    """
-
-    principal: str
-    host: str
-    except_principals: tuple[str, ...]
-    except_hosts: tuple[str, ...]
-    operation: Operation
-    resource_type: ResourceType
-    resource_name: str | None
-    names_kind: str
-    names_text: str
-    before: Side | None
-    after: Side
-    reason: str | None = None
-    cells: int = 1
-
-    def as_dict(self, side_as_dict: Callable[[Side], dict[str, object]] = Side.as_dict) -> dict[str, object]:
-        answer: dict[str, object] = {"principal": self.principal, "host": self.host}
-        if self.except_principals or self.except_hosts:
-            answer["except"] = {
-                "principals": list(self.except_principals),
-                "hosts": list(self.except_hosts),
-            }
-        answer |= {
-            "operation": self.operation.name,
-            "resource_type": self.resource_type.name,
-            "resource_name": self.resource_name,
-            "names": {"kind": self.names_kind, "text": self.names_text},
-            "before": None if self.before is None else side_as_dict(self.before),
-            "after": side_as_dict(self.after),
-        }
-        if self.reason is not None:
-            answer["reason"] = self.reason
-        return answer
-
-
-@dataclass(frozen=True)
-class Impact:
-    """Everything that differs between the two worlds.
-
-    gains, loses: refused before and allowed after, and the reverse. recovered: allowed on
-    both sides, but by ACLs of which none is the same, or on another basis. depends: cells
-    that cannot be told on one side, each with the reason. unchanged: the number of all
-    other cells. resources: the given names that an added or removed pattern covers.
-    """
-
-    gains: tuple[Effect, ...]
-    loses: tuple[Effect, ...]
-    recovered: tuple[Effect, ...]
-    depends: tuple[Effect, ...]
-    unchanged: int
-    resources: tuple[Resource, ...]
-    warnings: tuple[str, ...]
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no answer to any question would differ."""
-        return not (self.gains or self.loses or self.recovered or self.depends)
-
-    def as_dict(self) -> dict[str, object]:
-        """Return the promised keys, ready for JSON; effects with the same side share its dictionary."""
-        made: dict[int, dict[str, object]] = {}
-
-        def side_as_dict(side: Side) -> dict[str, object]:
-            found = made.get(id(side))
-            if found is None:
-                found = made[id(side)] = side.as_dict()
-            return found
-
-        return {
-            "gains": [effect.as_dict(side_as_dict) for effect in self.gains],
-            "loses": [effect.as_dict(side_as_dict) for effect in self.loses],
-            "recovered": [effect.as_dict(side_as_dict) for effect in self.recovered],
-            "depends": [effect.as_dict(side_as_dict) for effect in self.depends],
-            "unchanged": self.unchanged,
-            "resources": [
-                {"resource_type": resource.resource_type.name, "resource_name": resource.name}
-                for resource in self.resources
-            ],
-            "warnings": list(self.warnings),
-        }
+_SAMPLES, _ACLS_SAMPLED = 4, 10_000
+"""On how many of an ACL's names its cost is estimated, in an edit of at most so many ACLs."""
 
 
 def simulate(
@@ -167,38 +93,30 @@ def simulate(
     after_rules: Rules | None = None,
     *,
     briefly: bool = False,
+    met_only: bool = False,
+    budget: Budget | None = None,
 ) -> Impact:
     """Return what differs once `delta` is written, and once `after_rules` hold if they are given.
 
     briefly: hosts that only ACLs for other principals name are told apart no more where they fare
     as every address does that nobody names. An address range may hold hundreds of them, and each
-    is otherwise a line for each name and operation.
+    is otherwise a line for each name and operation. Where no ACL allows something, none of those
+    that cover the name is shown for it, so that all such names are told as one.
+    met_only: what no client can ever meet counts as unchanged: a host that is no client's address,
+    a name that no resource can have. Without it the texts of ACLs are told of whatever they are.
+    budget: raise TooCostly rather than work out more than this.
     """
     rules = rules or Rules()
-    return _Simulation(delta, index, names or Names(), rules, after_rules or rules, briefly=briefly).run()
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """What one cell becomes; `change` is the list of `Impact` that it belongs to."""
-
-    change: str
-    before: Side | None
-    after: Side
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """An effect without its names, so that all names of one coverage can share it."""
-
-    outcome: _Outcome
-    operation: Operation
-    principal: str
-    host: str
-    except_principals: tuple[str, ...]
-    except_hosts: tuple[str, ...]
-    cells: int
+    return _Simulation(
+        delta,
+        index,
+        names or Names(),
+        rules,
+        after_rules or rules,
+        briefly=briefly,
+        met_only=met_only,
+        budget=budget,
+    ).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +126,7 @@ class _Verdict:
     reread: whether these differ although the ACL stays, because the rules read its pattern otherwise.
     """
 
-    parts: tuple[_Part, ...]
+    parts: Parts
     covered_before: bool
     covered_after: bool
     reread: bool
@@ -218,8 +136,8 @@ class _Verdict:
 class _Row:
     """One caller's outcomes: on every host that is not named here, and on those that differ."""
 
-    elsewhere: _Outcome | None
-    by_host: dict[str, _Outcome | None]
+    elsewhere: Outcome | None
+    by_host: dict[str, Outcome | None]
 
 
 _SAME_ROW = _Row(None, {})
@@ -267,15 +185,22 @@ class _Cover:
         groups: list[_Group],
         unknown_patterns: list[AclBinding],
         rules: Rules,
+        sides: dict[tuple[object, ...], Side],
+        *,
+        briefly: bool = False,
+        covered: bool | None = None,
     ) -> None:
+        """sides: those made so far, so that equal ones are one. covered: whether any ACL covers the
+        names, where the groups hold those of some callers alone.
+        """
         self.groups, self.unknown_patterns, self.rules = groups, unknown_patterns, rules
-        self._never_asked = {
-            op for op in OPERATIONS[resource_type] if is_never_asked(resource_type, op, rules)
-        }
+        self._sides, self._briefly = sides, briefly
+        self._covered = bool(groups) if covered is None else covered
+        self._never_asked = _never_asked(resource_type, rules)
         self._all = [*groups, _Group(unknown_patterns)] if unknown_patterns else groups
 
     def __bool__(self) -> bool:
-        return bool(self.groups)
+        return self._covered
 
     @property
     def bindings(self) -> Iterator[AclBinding]:
@@ -367,9 +292,9 @@ class _Cover:
         """Return an answer with the bindings that settle it; one covering ACL settles NO_ALLOW_ACL."""
         result, basis = answer
         if basis is Basis.NO_ALLOW_ACL:
-            return Side(result, basis, (self._first,))
+            return self._side(result, basis, [] if self._briefly else [self._first])
         if basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
-            return Side(result, basis, ())
+            return self._side(result, basis, [])
         bit = 1 << operation._value_ + (0 if basis is Basis.ALLOW_ACL else DENY_SHIFT)
         settling = [
             binding
@@ -377,7 +302,15 @@ class _Cover:
             if binding.pattern_type is not PatternType.UNKNOWN
             and mask_of(binding.operation, binding.permission_type) & bit
         ]
-        return Side(result, basis, tuple(in_scan_order(settling) if len(settling) > 1 else settling))
+        return self._side(result, basis, settling)
+
+    def _side(self, result: Result, basis: Basis, settling: list[AclBinding]) -> Side:
+        key = (result, basis, *map(id, settling))
+        found = self._sides.get(key)
+        if found is None:
+            ordered = in_scan_order(settling) if len(settling) > 1 else settling
+            found = self._sides[key] = Side(result, basis, tuple(ordered))
+        return found
 
     @cached_property
     def _first(self) -> AclBinding:
@@ -407,8 +340,12 @@ class _Simulation:
         after_rules: Rules,
         *,
         briefly: bool = False,
+        met_only: bool = False,
+        budget: Budget | None = None,
     ) -> None:
-        self.asked = delta
+        self.asked, self.briefly, self.met_only = delta, briefly, met_only
+        self.meter = Meter(budget) if budget is not None else None
+        self._sides: dict[tuple[object, ...], Side] = {}
         self.index, self.rules, self.after_rules = index, rules, after_rules
         self.add = tuple(binding for binding in delta.add if binding not in index)
         self.remove = tuple(binding for binding in delta.remove if binding in index)
@@ -416,7 +353,12 @@ class _Simulation:
         self.touching = AclIndex((*self.add, *self.remove))
         self.same_rules = rules.decides_like(after_rules)
         hosts = self._hosts_that_count() if briefly else index.hosts
-        self.universe = Universe(index, self.added, names, rules, after_rules, hosts)
+        self.unmet = (
+            frozenset(filter(self._is_nobodys, hosts | self.added.hosts | frozenset(names.hosts)))
+            if met_only
+            else frozenset[str]()
+        )
+        self.universe = Universe(index, self.added, names, rules, after_rules, hosts, without=self.unmet)
         self.shelves = {kind: (index.shelf(kind), self.added.shelf(kind)) for kind in OPERATIONS}
         index.require_known(rules)
         if rules.has_globs or self.added.first_glob is not None:
@@ -446,27 +388,88 @@ class _Simulation:
         )
 
     def run(self) -> Impact:
-        effects: dict[str, list[Effect]] = {GAINS: [], LOSES: [], RECOVERED: [], DEPENDS: []}
-        known: dict[object, _Verdict] = {}
+        if self.meter is not None:
+            self.meter.foresee(self._weights())
+        places: list[tuple[Spot, Parts]] = []
+        known: dict[object, tuple[_Verdict, int]] = {}
         changed = 0
         for spot in self._touched():
-            key = self._coverage(spot)
-            verdict = known.get(key)
-            if verdict is None:
-                verdict = known[key] = self._compare(spot)
+            if self.met_only and self._is_no_resource(spot):
+                continue
+            covered = self._covered_near(spot)
+            key = self._coverage(spot, covered)
+            found = known.get(key)
+            if found is None:
+                verdict = self._compare(spot, *self._covers(spot, covered))
+                found = known[key] = (verdict, sum(part.cells for part in verdict.parts))
+            verdict, cells = found
+            self._spend(1 + len(verdict.parts) // _PARTS_A_STEP, 1)
             self._remember_cover(spot, verdict)
-            for part in verdict.parts:
-                changed += part.cells
-                effects[part.outcome.change].append(_effect(spot, part))
-        return Impact(
-            gains=tuple(effects[GAINS]),
-            loses=tuple(effects[LOSES]),
-            recovered=tuple(effects[RECOVERED]),
-            depends=tuple(effects[DEPENDS]),
+            if verdict.parts:
+                changed += cells
+                places.append((spot, verdict.parts))
+        return Impact.found(
+            places,
             unchanged=self.universe.cells() - changed,
             resources=tuple(self._resources()),
             warnings=tuple(self._warnings()),
         )
+
+    # What it costs, and what nobody can meet.
+
+    def _spend(self, steps: int, differences: int = 0) -> None:
+        if self.meter is not None:
+            self.meter.spend(steps, differences)
+
+    def _weights(self) -> Iterator[tuple[int, AclBinding]]:
+        """Yield for each ACL of the edit about how many answers it makes to look at."""
+        is_short = len(self.touching) <= _ACLS_SAMPLED
+        for binding in self.touching:
+            kind = binding.resource_type
+            if kind not in OPERATIONS or split_principal(binding.principal) is None:
+                continue
+            mask = mask_of(binding.operation, binding.permission_type)
+            mask |= mask >> MAYBE_SHIFT
+            mask |= mask >> DENY_SHIFT
+            operations = sum(bool(mask & 1 << op._value_) for op in self.universe.operations(kind))
+            names, samples = self.universe.covered(binding, _SAMPLES if is_short else 0)
+            callers = 1.0
+            for name in samples:
+                own = self._covers(Spot(kind, EXACT, name, name))[0]
+                for_all = binding.principal == ANY_USER
+                callers += sum(1 for _ in (own.bindings if for_all else own.own(binding.principal))) / len(
+                    samples
+                )
+            hosts = len(self._inside(binding.host)) if self._is_range(binding.host) else 0
+            yield int(names * operations * (callers + hosts)), binding
+
+    def _is_nobodys(self, host: str) -> bool:
+        """Whether no client's address can be this host in either world."""
+        if host == WILDCARD:
+            return False
+        like = AclBinding(
+            ResourceType.TOPIC, "t", PatternType.LITERAL, ANY_USER, host, Operation.READ, PermissionType.ALLOW
+        )
+        return all(why_dead(like, rules) is not None for rules in {self.rules, self.after_rules})
+
+    def _is_no_resource(self, spot: Spot) -> bool:
+        """Whether nothing can have a name of this class; what was given exists."""
+        if spot.is_new or spot.kind not in (EXACT, PREFIX) or not spot.text or self._is_given(spot):
+            return False
+        pattern = PatternType.LITERAL if spot.kind == EXACT else PatternType.PREFIXED
+        like = AclBinding(
+            spot.resource_type, spot.text, pattern, ANY_USER, WILDCARD, Operation.READ, PermissionType.ALLOW
+        )
+        return why_no_resource(like) is not None
+
+    def _is_given(self, spot: Spot) -> bool:
+        if spot.resource_type not in self._given:
+            self._given[spot.resource_type] = frozenset(self.universe.given(spot.resource_type))
+        return spot.text in self._given[spot.resource_type]
+
+    @cached_property
+    def _given(self) -> dict[ResourceType, frozenset[str]]:
+        return {}
 
     # Which classes of names can differ.
 
@@ -493,12 +496,48 @@ class _Simulation:
         literals = [*shelf.literals, ""] if shelf.empty_prefix else list(shelf.literals)
         return self.universe.spots_under(resource_type, literals, shelf.chain.prefixes)
 
-    def _coverage(self, spot: Spot) -> object:
+    @cached_property
+    def _near(self) -> Mapping[ResourceType, ResourceShelf | None]:
+        """The bindings of the callers that the edit names, for types where nobody else can be touched.
+
+        Names that differ in ACLs for others alone are then one class. Empty unless told briefly.
+        """
+        principals = {binding.principal for binding in self.touching}
+        if not (self.briefly and self.same_rules) or self.universe.has_globs or ANY_USER in principals:
+            return {}
+        shelves = {kind: both for kind, both in self.shelves.items() if self.touching.shelf(kind) is not None}
+        if any(shelf is not None and shelf.unknown_patterns for both in shelves.values() for shelf in both):
+            return {}
+        near = AclIndex(
+            binding
+            for shelf, _ in shelves.values()
+            if shelf is not None
+            for principal in (*sorted(principals), ANY_USER)
+            for binding in shelf.by_principal.get(principal, ())
+        )
+        return {kind: near.shelf(kind) for kind in shelves}
+
+    def _covered_near(self, spot: Spot) -> tuple[bool, bool] | None:
+        """Return whether any ACL covers the names before and after, where `_near` has all else that counts."""
+        kind, name = spot.resource_type, spot.sample
+        if spot.is_new or kind not in self._near:
+            return None
+        shelf, added = self.shelves[kind]
+        before = shelf is not None and shelf.is_covered(name, self.rules)
+        after = before or (added is not None and added.is_covered(name, self.rules))
+        if before and self.remove:
+            after = bool(self._covers(spot)[1])
+        # Where the last ACL of a name goes, or its first comes, a default that allows touches everybody.
+        return None if before != after and self.rules.allow_everyone else (before, after)
+
+    def _coverage(self, spot: Spot, covered: tuple[bool, bool] | None) -> object:
         """Return a key that is equal only for classes of names with the same bindings on both sides."""
         name = spot.sample
+        shelf, added = self.shelves[spot.resource_type]
         return (
             spot.resource_type,
             spot.is_new,
+            covered,
             name == "",
             wildcard_covers(name, self.rules),
             wildcard_covers(name, self.after_rules),
@@ -508,14 +547,19 @@ class _Simulation:
                     shelf.chain.longest(name),
                     tuple(shelf.glob_set.matching(name)) if shelf.globs else (),
                 )
-                for shelf in self.shelves[spot.resource_type]
+                for shelf in (shelf if covered is None else self._near[spot.resource_type], added)
                 if shelf is not None
             ),
         )
 
-    def _covers(self, spot: Spot) -> tuple[_Cover, _Cover]:
-        """Return the bindings that cover the class of names before and after."""
+    def _covers(self, spot: Spot, covered: tuple[bool, bool] | None = None) -> tuple[_Cover, _Cover]:
+        """Return the bindings that cover the class of names before and after.
+
+        covered: whether any does, where those of the callers that the edit names are enough.
+        """
         shelf, added = self.shelves[spot.resource_type]
+        if covered is not None:
+            shelf = self._near[spot.resource_type]
         before: list[_Group] = []
         after: list[_Group] = []
         unknown_before: list[AclBinding] = []
@@ -530,9 +574,11 @@ class _Simulation:
             after = after + self._groups(added, spot.sample, self.after_rules)
             unknown_after = unknown_after + added.unknown_patterns
         kind = spot.resource_type
+        was, comes = covered or (None, None)
+        brief = self.briefly
         return (
-            _Cover(kind, before, unknown_before, self.rules),
-            _Cover(kind, after, unknown_after, self.after_rules),
+            _Cover(kind, before, unknown_before, self.rules, self._sides, briefly=brief, covered=was),
+            _Cover(kind, after, unknown_after, self.after_rules, self._sides, briefly=brief, covered=comes),
         )
 
     def _groups(self, shelf: ResourceShelf, name: str, rules: Rules) -> list[_Group]:
@@ -578,9 +624,9 @@ class _Simulation:
 
     # What becomes of one class of names.
 
-    def _compare(self, spot: Spot) -> _Verdict:
-        before, after = self._covers(spot)
+    def _compare(self, spot: Spot, before: _Cover, after: _Cover) -> _Verdict:
         callers, everyone, operations = self._differing(spot, before, after)
+        self._spend(_COVERAGE_STEPS + len(callers) * len(operations))
         others = self._rows(spot, None, before, after, operations) if everyone else {}
         rows = (
             {caller: self._rows(spot, caller, before, after, operations) for caller in sorted(callers)}
@@ -592,7 +638,7 @@ class _Simulation:
             or after.unknown_patterns
             else self._rows_unlike(others, spot, callers, before, after, operations)
         )
-        parts = [
+        parts = tuple(
             part
             for operation in operations
             for part in self._fold(
@@ -600,13 +646,14 @@ class _Simulation:
                 {caller: row.get(operation, _SAME_ROW) for caller, row in rows.items()},
                 others.get(operation, _SAME_ROW),
             )
-        ]
+        )
+        self._spend(0, len(parts))
         covered, stays_covered = bool(before), bool(after)
         reread = covered != stays_covered and any(
             binding in self.index and binding not in self.removed
             for binding in (*before.bindings, *after.bindings)
         )
-        return _Verdict(tuple(parts), covered, stays_covered, reread)
+        return _Verdict(parts, covered, stays_covered, reread)
 
     def _differing(
         self, spot: Spot, before: _Cover, after: _Cover
@@ -739,13 +786,15 @@ class _Simulation:
         universe = self.universe
         session = universe.session(caller)
         old, new = before.own(session), after.own(session)
-        hosts = {binding.host for binding in (*old, *new)} - {WILDCARD}
+        hosts = {binding.host for binding in (*old, *new)} - {WILDCARD} - self.unmet
         if universe.has_globs and any(map(is_host_glob, hosts)):
             hosts = set(universe.hosts)
         ranges = sorted(host for host in hosts if self._is_range(host))
         for text in ranges:
             hosts |= self._inside(text)
         other = universe.other_address
+        operations = tuple(operations)
+        self._spend(_CALLER_STEPS + (len(hosts) + len(ranges) + 1) * (len(operations) + 1))
         columns = {
             host: (
                 before.reading_inside(old, host, other),
@@ -778,6 +827,7 @@ class _Simulation:
             if elsewhere is None and all(map(_is_told_by_own_cell, in_ranges, own_cells)):
                 in_ranges = []
             if any(outcome != elsewhere for outcome in in_ranges):
+                self._spend(len(self.universe.hosts))
                 by_host = {host: by_host.get(host, elsewhere) for host in self.universe.hosts}
                 within = dict(zip(ranges, inside, strict=True))
                 elsewhere = self._depends_on_address(spot, caller, before, after, outside, operation, within)
@@ -794,7 +844,7 @@ class _Simulation:
         after: _Cover,
         readings: _Readings,
         operation: Operation,
-    ) -> _Outcome | None:
+    ) -> Outcome | None:
         """Return what becomes of one cell, None if nothing does."""
         old_reading, new_reading = readings
         new = after.answer(caller, new_reading, operation)
@@ -803,7 +853,7 @@ class _Simulation:
             if new[0] is Result.DENIED or new[1] is Basis.SUPER_USER:
                 return None
             change, reason = (GAINS, None) if new[0] is Result.ALLOWED else (DEPENDS, _UNKNOWN_VALUE)
-            return _Outcome(change, None, after.side(new, new_reading, operation), reason)
+            return Outcome(change, None, after.side(new, new_reading, operation), reason)
         old = before.answer(caller, old_reading, operation)
         change, reason = "", None
         if Result.UNDECIDED in (old[0], new[0]):
@@ -822,7 +872,7 @@ class _Simulation:
             if old == new and old[1] is not Basis.ALLOW_ACL:
                 return None
             change = RECOVERED
-        return _Outcome(change, before_side, after_side, reason)
+        return Outcome(change, before_side, after_side, reason)
 
     def _depends_on_address(
         self,
@@ -833,7 +883,7 @@ class _Simulation:
         outside: _Readings,
         operation: Operation,
         inside: dict[str, _Readings],
-    ) -> _Outcome:
+    ) -> Outcome:
         """Return the outcome on an address that nobody names; its sides are those outside every range.
 
         inside: the readings on an address of each range.
@@ -845,7 +895,7 @@ class _Simulation:
             was = before.answer(caller, readings[0], operation)[0].value
             comes = after.answer(caller, readings[1], operation)[0].value
             ranges.append(f"{text} ({comes if spot.is_new else f'{was} before, {comes} after'})")
-        return _Outcome(
+        return Outcome(
             DEPENDS,
             None if spot.is_new else before.side(old, outside[0], operation),
             after.side(new, outside[1], operation),
@@ -884,7 +934,7 @@ class _Simulation:
     def _hosts_inside(self) -> dict[str, set[str]]:
         return {}
 
-    def _fold(self, operation: Operation, rows: dict[str, _Row], others: _Row) -> Iterator[_Part]:
+    def _fold(self, operation: Operation, rows: dict[str, _Row], others: _Row) -> Iterator[Part]:
         """Yield as few parts as hold all outcomes: equal callers and hosts become `*` with exceptions."""
         if others != _SAME_ROW:
             rows = {caller: row for caller, row in rows.items() if row != others}
@@ -895,15 +945,15 @@ class _Simulation:
 
     def _fold_hosts(
         self, operation: Operation, principal: str, less: tuple[str, ...], row: _Row, callers: int
-    ) -> Iterator[_Part]:
+    ) -> Iterator[Part]:
         if row.elsewhere is not None:
             less_hosts = tuple(sorted(row.by_host))
             cells = callers * (len(self.universe.hosts) + 1 - len(less_hosts))
-            yield _Part(row.elsewhere, operation, principal, WILDCARD, less, less_hosts, cells)
+            yield Part(row.elsewhere, operation, principal, WILDCARD, less, less_hosts, cells)
         for host in sorted(row.by_host):
             outcome = row.by_host[host]
             if outcome is not None:
-                yield _Part(outcome, operation, principal, host, less, (), callers)
+                yield Part(outcome, operation, principal, host, less, (), callers)
 
     # What a person should hear beside the differences.
 
@@ -1067,22 +1117,9 @@ class _Simulation:
 _UNKNOWN_VALUE = "It hangs on an ACL with a value that this version of aclweb does not know."
 
 
-def _effect(spot: Spot, part: _Part) -> Effect:
-    return Effect(
-        principal=part.principal,
-        host=part.host,
-        except_principals=part.except_principals,
-        except_hosts=part.except_hosts,
-        operation=part.operation,
-        resource_type=spot.resource_type,
-        resource_name=spot.text if spot.kind == EXACT else None,
-        names_kind=spot.kind,
-        names_text=spot.text,
-        before=part.outcome.before,
-        after=part.outcome.after,
-        reason=part.outcome.reason,
-        cells=part.cells,
-    )
+@lru_cache(maxsize=64)
+def _never_asked(resource_type: ResourceType, rules: Rules) -> frozenset[Operation]:
+    return frozenset(op for op in OPERATIONS[resource_type] if is_never_asked(resource_type, op, rules))
 
 
 def _joined_masks(bindings: Iterable[AclBinding]) -> int:
@@ -1104,14 +1141,14 @@ def _undecided_alike(before: _Cover, after: _Cover, readings: _Readings, operati
     )
 
 
-def _is_told_by_own_cell(inside: _Outcome | None, own_cell: _Outcome | None) -> bool:
+def _is_told_by_own_cell(inside: Outcome | None, own_cell: Outcome | None) -> bool:
     """Whether nothing but other ACLs changes in a range, and the cell of the range itself tells the same."""
     if inside is None or own_cell is None:
         return inside is own_cell
     return _is_the_same_by_others(inside) and _is_the_same_by_others(own_cell)
 
 
-def _is_the_same_by_others(outcome: _Outcome) -> bool:
+def _is_the_same_by_others(outcome: Outcome) -> bool:
     """Whether other ACLs than before give the same answer for the same reason."""
     return (
         outcome.change == RECOVERED

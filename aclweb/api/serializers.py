@@ -5,12 +5,15 @@ Texts are taken letter by letter (no trimming): a trailing space makes another n
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from aclweb.acl.authorizer import Basis, Result
+from aclweb.acl.differences import Differences
 from aclweb.acl.model import (
     AccessRequest,
     AclBinding,
@@ -257,9 +260,41 @@ class DifferencesSerializer(serializers.Serializer[Any]):
 
 
 class ImpactSerializer(DifferencesSerializer):
-    """What would change."""
+    """What would change, but for what no client can meet.
 
-    revision = serializers.IntegerField(allow_null=True)
+    A large effect is cut: `counts` has the whole length of each list, and `is_complete` says
+    whether the lists hold all of it.
+    """
+
+    counts = serializers.DictField(child=serializers.IntegerField())
+    is_complete = serializers.BooleanField()
+    revision = serializers.IntegerField(allow_null=True, required=False)
+
+
+# An answer of the API is at most about five megabytes, of which the effect may take this.
+MOST_BYTES = 4 * 2**20
+
+# What is kept longest of an effect that is too large to answer with.
+_IN_ORDER = ("loses", "gains", "depends", "recovered", "resources")
+
+
+def cut_to_size(impact: Differences, most: int = MOST_BYTES) -> dict[str, Any]:
+    """Return the effect as JSON of at most about `most` bytes, with the lengths of all its lists."""
+    left, answer = most, {"unchanged": impact.unchanged, "warnings": list(impact.warnings)}
+    counts: dict[str, int] = {}
+    is_complete = True
+    for name in _IN_ORDER:
+        kept: list[Any] = []
+        found = impact[name]
+        counts[name] = len(found)
+        for entry in found:
+            left -= len(json.dumps(entry)) + 1
+            if left < 0:
+                is_complete = False
+                break
+            kept.append(entry)
+        answer[name] = kept
+    return answer | {"counts": counts, "is_complete": is_complete}
 
 
 class ChangeItemSerializer(serializers.ModelSerializer[ChangeItem]):
@@ -299,6 +334,11 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
             "state_words",
             "sentence",
             "approvals_needed",
+            "gains",
+            "loses",
+            "recovered",
+            "depends",
+            "unchanged",
             "created_at",
             "submitted_at",
             "decided_at",
@@ -308,11 +348,19 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
 
 class ChangeDetailSerializer(ChangeSerializer):
     items = ChangeItemSerializer(many=True)
-    impact = ImpactSerializer(allow_null=True)
+    impact = serializers.SerializerMethodField()
     approvals = serializers.SerializerMethodField()
 
     class Meta(ChangeSerializer.Meta):
         fields = [*ChangeSerializer.Meta.fields, "items", "impact", "approvals"]
+
+    @extend_schema_field(ImpactSerializer(allow_null=True))
+    def get_impact(self, change: Change) -> dict[str, Any] | None:
+        impact = change.impact
+        if impact is None:
+            return None
+        revision = change.revision
+        return {**cut_to_size(impact), "revision": None if revision is None else revision.number}
 
     def get_approvals(self, change: Change) -> list[dict[str, str]]:
         return [

@@ -45,6 +45,7 @@ from aclweb.api.serializers import (
     ImpactSerializer,
     RequestSerializer,
     WhatIfRequestSerializer,
+    cut_to_size,
 )
 from aclweb.changes.models import Change, ChangeError
 from aclweb.changes.preview import preview
@@ -194,7 +195,9 @@ class WhatIf(APIView):
             )
         except (AclError, ChangeError) as error:
             raise ValidationError(str(error)) from error
-        return Response(ImpactSerializer({**found.impact, "revision": asked.head["revision"]}).data)
+        return Response(
+            ImpactSerializer({**cut_to_size(found.impact), "revision": asked.head["revision"]}).data
+        )
 
 
 class ChangeList(generics.ListAPIView[Change]):

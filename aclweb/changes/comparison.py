@@ -2,33 +2,29 @@
 
 Two sets of ACLs can differ in every line and mean the same, so what is compared is the
 answers: the same what-if that shows the effect of a draft, from the one side to the other.
-It runs while somebody waits, so a comparison that would take long is not begun; the
+It runs while somebody waits, so it has the budget of any other effect; beyond it the
 settings and the number of ACLs that differ are told all the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
+from aclweb.acl.budget import TooCostly
 from aclweb.acl.delta import Delta
+from aclweb.acl.differences import Differences
 from aclweb.acl.index import AclIndex
-from aclweb.acl.model import ANY_USER, WILDCARD, PatternType, ResourceType
+from aclweb.acl.model import WILDCARD, ResourceType
 from aclweb.acl.profiles import Rules
 from aclweb.acl.whatif import Names, simulate
+from aclweb.changes.kept import Kept
 from aclweb.changes.models import Change
+from aclweb.changes.preview import BUDGET
 from aclweb.inventory.current import InForce, Moment
 from aclweb.inventory.moments import not_known, standing
-
-# About how many differences can be worked out while a page waits; some ten thousand take a second.
-MOST_WORK = 25_000
-
-# An ACL for everybody is looked at for each principal that a name's ACLs speak of.
-_EVERYBODY = 20
-# Each answer to a super user of one side alone differs: all operations on each name.
-_SUPER_USER = 3
 
 LISTS = ("gains", "loses", "recovered", "depends")
 
@@ -114,7 +110,7 @@ class Comparison:
     right: Side
     delta: Delta
     settings: tuple[Setting, ...]
-    impact: Mapping[str, Any] | None
+    impact: Differences | None
     too_much: str
     only_left: int
     only_right: int
@@ -124,7 +120,7 @@ class Comparison:
     def sentences(self) -> tuple[str, ...]:
         """The answer first, then what else a reader must know."""
         told = [self.too_much or (_but_for_super_users(self._answer) if self.left_out else self._answer)]
-        if self.impact is not None and self.delta and not any(self.impact[name] for name in LISTS):
+        if self.impact is not None and self.delta and not any(self.impact.counts.values()):
             told.append(f"The ACLs differ in {_count(len(self.delta.add) + len(self.delta.remove), 'line')}.")
         if self.impact is not None:
             told += _by_declaration(
@@ -135,9 +131,10 @@ class Comparison:
 
     @property
     def _answer(self) -> str:
-        impact = self.impact or {}
-        unchanged = _count(impact.get("unchanged", 0), "kind of question", "kinds of question")
-        gains, loses, depends = (len(impact.get(name, ())) for name in ("gains", "loses", "depends"))
+        if self.impact is None:
+            return ""
+        unchanged = _count(self.impact.unchanged, "kind of question", "kinds of question")
+        gains, loses, depends = (self.impact.counts[name] for name in ("gains", "loses", "depends"))
         if not (gains or loses or depends):
             return (
                 f"Nobody's access differs between {self.left.words} and {self.right.words}: "
@@ -147,14 +144,12 @@ class Comparison:
         if depends:
             parts.append(f"{depends:,} that cannot be told")
         return (
-            f"From {self.left.words} to {self.right.words}: {', '.join(parts)}, for {self._who(impact)}; "
+            f"From {self.left.words} to {self.right.words}: {', '.join(parts)}, for {self._who(self.impact)}; "
             f"{unchanged} have the same answer."
         )
 
-    def _who(self, impact: Mapping[str, Any]) -> str:
-        named = {
-            entry["principal"] for name in ("gains", "loses", "depends") for entry in impact.get(name, ())
-        }
+    def _who(self, impact: Differences) -> str:
+        named = {row.principal for name in ("gains", "loses", "depends") for row in impact.rows[name]}
         count = _count(len(named - {WILDCARD}), "principal")
         if WILDCARD not in named:
             return count
@@ -192,19 +187,23 @@ def _undeclared(setting: str, sides: list[Side]) -> str:
 
 
 def _by_declaration(
-    left: Rules, right: Rules, impact: Mapping[str, Any], delta: Delta, left_out: frozenset[str]
+    left: Rules, right: Rules, impact: Differences, delta: Delta, left_out: frozenset[str]
 ) -> Iterable[str]:
     """Name what of the difference comes from declarations, whatever the ACLs."""
     differing = {setting.name: setting for setting in _settings(left, right) if setting.differs}
-    entries = [entry for name in ("gains", "loses", "depends") for entry in impact[name]]
-    bases = [(entry["before"]["basis"], entry["after"]["basis"]) for entry in entries]
+    bases: Counter[tuple[str, str]] = Counter()
+    for name in ("gains", "loses", "depends"):
+        for row in impact.rows[name]:
+            before = impact.sides[row.before][1] if row.before >= 0 else ""
+            bases[before, impact.sides[row.after][1]] += row.cells
+    entries = bases.total()
     if differing and entries and not delta:
         yield "No ACL differs: all of it comes from what is declared, or was found, of the brokers."
     if setting := differing.get("Super users"):
-        count = sum((before == _SUPER) != (after == _SUPER) for before, after in bases)
+        count = sum(n for (before, after), n in bases.items() if (before == _SUPER) != (after == _SUPER))
         yield f"{setting.words} {_LEFT_OUT if left_out else _from_that(count, entries)}."
     if setting := differing.get("Where no ACL exists"):
-        count = sum({before, after} == _DEFAULTS for before, after in bases)
+        count = sum(n for (before, after), n in bases.items() if {before, after} == _DEFAULTS)
         yield f"{setting.words} {_from_that(count, entries)}."
     as_right = replace(left, super_users=right.super_users, allow_everyone=right.allow_everyone)
     read = (
@@ -222,18 +221,18 @@ _LEFT_OUT = "Whoever is one on one side alone gains or loses all that ACLs do no
 _DEFAULTS = {"DEFAULT_ALLOW", "DEFAULT_DENY"}
 
 
-def _from_that(count: int, entries: list[Any]) -> str:
+def _from_that(count: int, entries: int) -> str:
     if count == 0:
         return "No answer differs by that"
-    if count == len(entries):
+    if count == entries:
         return "Every gain and loss comes from that" if count > 1 else "The one difference comes from that"
     return f"{count:,} of these differences {'comes' if count == 1 else 'come'} from that"
 
 
 def compare(left: Side, right: Side) -> Comparison:
     """Return what differs in access from the one side to the other."""
-    delta, impact, left_out = left.here.holdings.remember(
-        ("compare", left.key, right.key), lambda: _worked_out(left, right)
+    delta, impact, left_out = _kept.remember(
+        (left.here.cluster.pk, left.key, right.here.cluster.pk, right.key), lambda: _worked_out(left, right)
     )
     topics = [set(side.here.holdings.names[ResourceType.TOPIC]) for side in (left, right)]
     too_much = ""
@@ -258,7 +257,21 @@ def compare(left: Side, right: Side) -> Comparison:
     )
 
 
-def _worked_out(left: Side, right: Side) -> tuple[Delta, Mapping[str, Any] | None, frozenset[str]]:
+_Worked = tuple[Delta, Differences | None, frozenset[str]]
+
+
+def _weight(worked: _Worked) -> int:
+    """Return about how many bytes a comparison takes."""
+    delta, impact, _ = worked
+    rows = [row for found in impact.rows.values() for row in found] if impact is not None else []
+    names = {id(row.names): len(row.names) for row in rows}
+    return 10_000 + 300 * (len(delta.add) + len(delta.remove) + len(rows)) + 120 * sum(names.values())
+
+
+_kept: Kept[_Worked] = Kept(_weight, TooCostly)
+
+
+def _worked_out(left: Side, right: Side) -> _Worked:
     """Return the ACLs that differ and the answers that do, None where those would take long, and who is left out."""
     delta, rules = _delta(left, right), (left.here.rules, right.here.rules)
     either = rules[0].super_users | rules[1].super_users
@@ -266,9 +279,13 @@ def _worked_out(left: Side, right: Side) -> tuple[Delta, Mapping[str, Any] | Non
     for left_out in dict.fromkeys((frozenset[str](), one_sided)):
         if left_out:
             rules = (replace(rules[0], super_users=either), replace(rules[1], super_users=either))
-        if _work(left, right, delta, rules) <= MOST_WORK:
-            impact = simulate(delta, left.index, _names(left, right), *rules)
-            return delta, impact.as_dict(), left_out
+        try:
+            impact = simulate(
+                delta, left.index, _names(left, right), *rules, met_only=True, briefly=True, budget=BUDGET
+            )
+        except TooCostly:
+            continue
+        return delta, Differences.of(impact), left_out
     return delta, None, frozenset()
 
 
@@ -287,23 +304,6 @@ def _names(left: Side, right: Side) -> Names:
 
     fresh = (*left.new_topics, *right.new_topics)
     return Names(topics=both(ResourceType.TOPIC, fresh), groups=both(ResourceType.GROUP))
-
-
-def _work(left: Side, right: Side, delta: Delta, rules: tuple[Rules, Rules]) -> int:
-    """Return about how many differences there can be under these rules, without working them out."""
-    held = (left.here.holdings, right.here.holdings)
-    work = 0
-    names = sum(len(holdings.topics) + len(holdings.groups) + len(holdings.index) for holdings in held)
-    if not rules[0].decides_like(rules[1]):
-        work += names
-    work += _SUPER_USER * len(rules[0].super_users ^ rules[1].super_users) * names // 2
-    for binding in (*delta.add, *delta.remove):
-        wide = binding.pattern_type is not PatternType.LITERAL or binding.pattern.is_wildcard
-        names = max(holdings.covered_now(binding) or 0 for holdings in held) if wide else 0
-        work += (1 + names) * (_EVERYBODY if binding.principal == ANY_USER else 1)
-        if work > MOST_WORK:
-            break
-    return work
 
 
 def _settings(left: Rules, right: Rules) -> tuple[Setting, ...]:

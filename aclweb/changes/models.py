@@ -16,6 +16,7 @@ from django.db import models
 from django.db.models import Q
 
 from aclweb.acl.delta import Delta
+from aclweb.acl.differences import Differences
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from aclweb.inventory.fields import KafkaTextField
 from aclweb.inventory.models import Cluster, Revision
@@ -23,6 +24,13 @@ from aclweb.inventory.models import Cluster, Revision
 
 class ChangeError(Exception):
     """A step that this change, or this person, may not take now; the message is for that person."""
+
+
+class Changes(models.Manager["Change"]):
+    """Leaves the stored effect in the database until somebody asks a change for it: it may be a megabyte."""
+
+    def get_queryset(self) -> models.QuerySet[Change]:
+        return super().get_queryset().defer("packed_impact")
 
 
 class Change(models.Model):
@@ -51,9 +59,15 @@ class Change(models.Model):
     undo_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
     approvals_needed = models.PositiveSmallIntegerField(default=1)
 
-    # What the author saw when submitting: the same dict that changes.preview gives pages.
+    # What the author saw when submitting: what changes.preview gives pages, packed, and how many
+    # answers each of its lists holds. Lists and badges read the numbers and never the effect.
     revision = models.ForeignKey(Revision, null=True, on_delete=models.SET_NULL, related_name="+")
-    impact = models.JSONField(null=True)
+    packed_impact = models.BinaryField(null=True)
+    gains = models.PositiveBigIntegerField(null=True)
+    loses = models.PositiveBigIntegerField(null=True)
+    recovered = models.PositiveBigIntegerField(null=True)
+    depends = models.PositiveBigIntegerField(null=True)
+    unchanged = models.PositiveBigIntegerField(null=True)
     plan_hash = models.CharField(max_length=64, blank=True)
     impact_hash = models.CharField(max_length=64, blank=True)
 
@@ -73,6 +87,8 @@ class Change(models.Model):
     submitted_at = models.DateTimeField(null=True)
     decided_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+
+    objects = Changes()
 
     class Meta:
         ordering = ["-id"]
@@ -101,6 +117,17 @@ class Change(models.Model):
         )
 
     @property
+    def impact(self) -> Differences | None:
+        """What the author saw when submitting; None for a draft. Read from the database when first asked for."""
+        data = self.packed_impact
+        if data is None:
+            return None
+        known: tuple[object, Differences] | None = self.__dict__.get("_unpacked")
+        if known is None or known[0] is not data:
+            known = self.__dict__["_unpacked"] = (data, Differences.unpacked(bytes(data)))
+        return known[1]
+
+    @property
     def has_effects(self) -> bool:
         """Whether something was written to the cluster, or may have been."""
         return any(item.has_effect for item in self.items.all())
@@ -116,6 +143,13 @@ class Change(models.Model):
         if moved:
             self.refresh_from_db()
         return bool(moved)
+
+
+def stored(impact: Differences | None) -> dict[str, Any]:
+    """Return the columns of a change that hold this effect; None for a draft's, which nobody has fixed."""
+    if impact is None:
+        return dict.fromkeys(("packed_impact", "gains", "loses", "recovered", "depends", "unchanged"))
+    return {"packed_impact": impact.packed(), **impact.counts, "unchanged": impact.unchanged}
 
 
 class ChangeItem(models.Model):

@@ -9,18 +9,23 @@ of the same function, so nobody agrees to something else than what is written.
 Cluster content that moves between review and writing matters only if it changes the
 effect. `drift` decides that by computing the effect twice over the same names, once
 with the ACLs of then and once with those of now.
+
+An effect has a budget (`BUDGET`), so that no edit, whoever asks, keeps the site from others;
+beyond it the answer is a sentence. Answers are kept by revision, edit and settings.
 """
 
 from __future__ import annotations
 
 import hashlib
+import heapq
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from aclweb.acl.budget import Budget, TooCostly
 from aclweb.acl.delta import Delta, Step
+from aclweb.acl.differences import Decision, Differences, Name
 from aclweb.acl.index import AclIndex
 from aclweb.acl.kafka_acls_commands import commands as kafka_acls
 from aclweb.acl.kafka_acls_commands import why_escaped
@@ -34,9 +39,11 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.profiles import Rules
+from aclweb.acl.reach import why_dead, why_no_resource
 from aclweb.acl.validation import Target, refusal, refused_everywhere, why_not_deletable
 from aclweb.acl.whatif import Names, simulate
 from aclweb.acl.wording import says
+from aclweb.changes.kept import Kept
 from aclweb.changes.models import Change, ChangeError
 from aclweb.clusters import SourceKind
 from aclweb.inventory.current import InForce, Moment, in_force
@@ -50,6 +57,10 @@ MOST_ITEMS = 5_000
 
 MOST_REFUSALS_TOLD = 5
 
+# What one effect may cost while a page or a worker waits for it: under three seconds of one
+# core, and some fifty megabytes. The command line has no such limit.
+BUDGET = Budget(steps=1_000_000, differences=150_000)
+
 # The lists of an impact that hold answers which would differ.
 DIFFERENCES = ("gains", "loses", "depends")
 
@@ -60,21 +71,29 @@ _NAMED = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 _ANY_MORE = "\u2063and-anything-more"
 
 
+class TooMuch(ChangeError):
+    """An effect beyond the budget; the message names the ACL that costs most."""
+
+
 @dataclass(frozen=True)
 class Preview:
     """What an edit would do to a cluster as it was last read.
 
-    impact: the JSON of `python -m aclweb.acl whatif`. plan: the steps in the safe order.
-    commands: the same steps for kafka-acls. notes: sentences that a reader must not miss.
+    impact: what differs, which reads like the JSON of `python -m aclweb.acl whatif`, but for what no
+    client can meet. plan: the steps in the safe order. commands: the same steps for kafka-acls.
+    notes: sentences that a reader must not miss. is_idle: whether all of it is so already.
+    rules: those that the effect was worked out by.
     """
 
-    impact: dict[str, Any]
+    impact: Differences
     revision: Revision | None
     plan: tuple[Step, ...]
     plan_hash: str
     impact_hash: str
     commands: list[str]
     notes: tuple[str, ...]
+    is_idle: bool
+    rules: Rules
 
 
 @dataclass(frozen=True)
@@ -103,38 +122,95 @@ def preview(
     delta: Delta,
     *,
     new_topics: Sequence[str] = (),
-    names: Names | None = None,
     requester: int | None = None,
     force: InForce | None = None,
 ) -> Preview:
     """Return what `delta` and the new topics would do to the cluster as it was last read.
 
     requester: the primary key of whoever asks, part of the plan's hash. force: what is in
-    force, where the caller has it. Raises ChangeError if the edit cannot be asked for (`check`).
+    force, where the caller has it. Raises ChangeError if the edit cannot be asked for (`check`),
+    and TooMuch if its effect is beyond the budget.
     """
     check(delta)
     force = force or in_force(cluster)
-    if names is None:
-        names = names_of(_content_of(force), delta, new_topics=new_topics)
-    impact = _impact(delta, force.index, names, force.rules)
-    plan = delta.steps()
-    calls, unsaid = _commands(plan, force.rules)
+    worked = _worked_out(cluster, delta, tuple(new_topics), force)
     return Preview(
-        impact=impact,
+        impact=worked.impact,
         revision=force.revision,
-        plan=plan,
-        plan_hash=plan_hash(cluster, requester, steps_of(plan)),
-        impact_hash=impact_hash(impact),
-        commands=calls,
-        notes=(*_notes(cluster, delta, force), *unsaid),
+        plan=worked.plan,
+        plan_hash=plan_hash(cluster, requester, steps_of(worked.plan)),
+        impact_hash=worked.impact_hash,
+        commands=worked.commands,
+        notes=worked.notes,
+        is_idle=worked.is_idle,
+        rules=force.rules,
     )
+
+
+@dataclass(frozen=True)
+class _Worked:
+    """All of a preview that is the same whoever asks."""
+
+    impact: Differences
+    impact_hash: str
+    plan: tuple[Step, ...]
+    commands: list[str]
+    notes: tuple[str, ...]
+    is_idle: bool
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes this takes."""
+        rows = [row for found in self.impact.rows.values() for row in found]
+        names = {id(row.names): len(row.names) for row in rows}
+        lines = sum(map(len, self.commands))
+        return 10_000 + 300 * len(rows) + 120 * (sum(names.values()) + len(self.impact.resources)) + lines
+
+
+_worked: Kept[_Worked] = Kept(lambda worked: worked.weight, TooMuch)
+_drifts: Kept[Drift] = Kept(lambda _: 2_000, TooMuch, most_answers=256)
+
+
+def forget() -> None:
+    """Empty this process's memory of effects."""
+    _worked.forget()
+    _drifts.forget()
+
+
+def _worked_out(cluster: Cluster, delta: Delta, new_topics: tuple[str, ...], force: InForce) -> _Worked:
+    own = own_principal(cluster)
+
+    def work_out() -> _Worked:
+        impact = _impact(
+            delta, force.index, names_of(_content_of(force), delta, new_topics=new_topics), force.rules
+        )
+        plan = delta.steps()
+        calls, unsaid = _commands(plan, force.rules)
+        already = _already(delta, force)
+        return _Worked(
+            impact=impact,
+            impact_hash=impact_hash(impact),
+            plan=plan,
+            commands=calls,
+            notes=(*_notes(own, delta, force, already), *unsaid),
+            is_idle=already == len(delta.add) + len(delta.remove) > 0,
+        )
+
+    return _worked.remember((*_standing(force), delta.add, delta.remove, new_topics, own), work_out)
+
+
+def _standing(force: InForce) -> tuple[object, ...]:
+    """Return what an effect depends on at the cluster: what was read, and the settings."""
+    revision = force.revision
+    read = (revision.pk, revision.read_at, revision.digest) if revision is not None else ()
+    return (force.cluster.pk, read, force.groups_known, force.rules)
 
 
 def check(delta: Delta) -> None:
     """Raise ChangeError if this edit cannot be asked for: a sentence that names the binding."""
     if len(delta.add) + len(delta.remove) > MOST_ITEMS:
         raise ChangeError(
-            f"A change holds at most {MOST_ITEMS} rules, and this one has {len(delta.add) + len(delta.remove)}; "
+            f"A change holds at most {MOST_ITEMS:,} ACLs, and this one has {len(delta.add) + len(delta.remove):,}; "
             "split it."
         )
     for binding in delta.remove:
@@ -164,9 +240,9 @@ def plan_hash(cluster: Cluster, requester: int | None, steps: Iterable[tuple[int
     )
 
 
-def impact_hash(impact: Mapping[str, Any]) -> str:
+def impact_hash(impact: Differences) -> str:
     """Return the SHA-256 of the answers that would differ, whatever order they stand in."""
-    return _digest(sorted(_decisions(impact)))
+    return impact.digest(DIFFERENCES)
 
 
 def names_of(content: Content, delta: Delta, *, new_topics: Sequence[str] = ()) -> Names:
@@ -192,11 +268,16 @@ def drift(change: Change, now: Content, rules: Rules) -> Drift:
     change, or somebody else, has already written of it is no drift.
     """
     if change.revision is None:
-        told = "The reading that the effect was computed on is gone; submit the change again."
+        told = "The snapshot that the effect was computed on is gone; submit the change again."
         return Drift(False, (told,))
-    delta = change.delta
-    force = in_force(change.cluster, as_of=Moment(change.revision))
-    then = _content_of(force)
+    try:
+        return _drift(change, in_force(change.cluster, as_of=Moment(change.revision)), now, rules)
+    except TooMuch as error:
+        return Drift(False, ("Whether the effect is still the same cannot be worked out.", str(error)))
+
+
+def _drift(change: Change, force: InForce, now: Content, rules: Rules) -> Drift:
+    delta, then = change.delta, _content_of(force)
     declared = _drift_of_declarations(change, delta, force, rules)
     if not declared.same_effect:
         return declared
@@ -209,26 +290,36 @@ def drift(change: Change, now: Content, rules: Rules) -> Drift:
     effect_then = _impact(delta, force.index, names, rules)
     effect_now = _impact(delta, AclIndex(now.bindings), names, rules)
     differences = _differences(effect_then, effect_now, regions=_regions_that_moved(then, now))
+    told = f"The cluster has changed since this was submitted: {moved}."
     if differences:
-        return Drift(False, (f"The cluster moved since the change was submitted: {moved}.", *differences))
-    return Drift(True, (f"The cluster moved since the change was submitted, with the same effect: {moved}.",))
+        return Drift(False, (told, *differences))
+    return Drift(True, (f"{told} The effect is the same.",))
 
 
 def drift_of_reading(change: Change, force: InForce | None = None) -> Drift:
     """Return the drift of the cluster as it was last read (`force`): what pages and approvals go by."""
     force = force or in_force(change.cluster)
-    if force.revision is not None and force.revision == change.revision:
-        return _drift_of_declarations(change, change.delta, force, force.rules)
-    return drift(change, _content_of(force), force.rules)
+    submitted = (change.pk, change.revision_id, change.plan_hash, change.impact_hash)
+
+    def work_out() -> Drift:
+        if force.revision is None or force.revision != change.revision:
+            return drift(change, _content_of(force), force.rules)
+        try:
+            return _drift_of_declarations(change, change.delta, force, force.rules)
+        except TooMuch as error:
+            return Drift(False, (str(error),))
+
+    return _drifts.remember((*_standing(force), submitted), work_out)
 
 
 def _drift_of_declarations(change: Change, delta: Delta, then: InForce, rules: Rules) -> Drift:
     """Return whether the same ACLs under the rules of now give the effect that was submitted."""
-    again = _impact(delta, then.index, names_of(_content_of(then), delta), rules)
-    if impact_hash(again) == change.impact_hash:
+    again = _worked_out(then.cluster, delta, (), replace(then, rules=rules))
+    if again.impact_hash == change.impact_hash:
         return Drift(True)
-    told = f"What is declared of {change.cluster.name} changed since, and with it the effect."
-    return Drift(False, (told, *_differences(change.impact or {}, again)))
+    told = f"What is declared of {change.cluster.name} has changed, and with it the effect."
+    submitted = change.impact
+    return Drift(False, (told, *(_differences(submitted, again.impact) if submitted is not None else ())))
 
 
 def _with_items_of(then: Content, now: Content, delta: Delta) -> tuple[AclBinding, ...]:
@@ -243,18 +334,17 @@ def _with_items_of(then: Content, now: Content, delta: Delta) -> tuple[AclBindin
 def _moved(then: Content, now: Content) -> str:
     """Return what came and went, as the middle of a sentence; empty if nothing did.
 
-    Groups are left out: they come and go by the minute, and no answer hangs on them.
+    Groups are left out: they come and go by the minute, and no answer depends on them.
     """
     parts = []
     for word, before, after in (
-        ("rule", set(then.bindings), set(now.bindings)),
+        ("ACL", set(then.bindings), set(now.bindings)),
         ("topic", set(then.topics), set(now.topics)),
     ):
         came, went = len(after - before), len(before - after)
-        if came:
-            parts.append(f"{_count(came, word)} came")
-        if went:
-            parts.append(f"{_count(went, word)} went")
+        for number, verb in ((came, "added"), (went, "removed")):
+            if number:
+                parts.append(f"{_count(number, word)} {'was' if number == 1 else 'were'} {verb}")
     return ", ".join(parts)
 
 
@@ -305,92 +395,100 @@ def _content_of(force: InForce) -> Content:
     )
 
 
-def _impact(delta: Delta, index: AclIndex, names: Names, rules: Rules) -> dict[str, Any]:
-    found = simulate(delta, index, names, rules, briefly=True).as_dict()
-    text = json.dumps(found, ensure_ascii=False)
-    if "\\u0000" not in text and (text.isascii() or _is_storable(text)):
-        return found  # as nearly always, and looking through the text is faster than through each value
-    answer = storable(found)
-    assert isinstance(answer, dict)
-    return answer
-
-
-def _decisions(impact: Mapping[str, Any]) -> set[str]:
-    """Return each answer that would differ as canonical text, without which rules gave it."""
-    return {
-        json.dumps(
-            {
-                "list": kind,
-                **{
-                    key: effect.get(key)
-                    for key in ("principal", "host", "except", "operation", "resource_type")
-                },
-                "names": effect["names"],
-                "before": effect["before"] and effect["before"]["result"],
-                "after": effect["after"] and effect["after"]["result"],
-            },
-            sort_keys=True,
-        )
-        for kind in DIFFERENCES
-        for effect in impact.get(kind, ())
-    }
+def _impact(delta: Delta, index: AclIndex, names: Names, rules: Rules) -> Differences:
+    try:
+        found = simulate(delta, index, names, rules, briefly=True, met_only=True, budget=BUDGET)
+    except TooCostly as error:
+        raise TooMuch(str(error)) from error
+    return Differences.of(found)
 
 
 def _differences(
-    then: Mapping[str, Any],
-    now: Mapping[str, Any],
+    then: Differences,
+    now: Differences,
     *,
     regions: frozenset[tuple[str, str]] = frozenset(),
     most: int = 5,
 ) -> tuple[str, ...]:
     """Return sentences for the answers that only one of the two effects has; `regions` are not compared."""
-    before, after = (
-        {text for text in _decisions(impact) if not _is_about(text, regions)} for impact in (then, now)
-    )
-    told = [f"It would now also mean: {_effect_told(text)}." for text in sorted(after - before)]
-    told += [f"It would no longer mean: {_effect_told(text)}." for text in sorted(before - after)]
-    if len(told) > most:
-        told = [*told[:most], f"And {_count(len(told) - most, 'more difference')}."]
-    return tuple(told)
+    before, after = (impact.decisions(DIFFERENCES) for impact in (then, now))
+    count, first = 0, []
+    for ours, others, also in ((after, before, True), (before, after, False)):
+        only = [
+            (decision, name)
+            for decision, names in ours.items()
+            for name in names - others.get(decision, frozenset())
+            if not (name[0] == "PREFIX" and (decision.resource_type, name[1]) in regions)
+        ]
+        count += len(only)
+        first += [_difference_told(*found, also=also) for found in _smallest(only, most)]
+    if count > most:
+        return (*first[:most], f"And {_count(count - most, 'more difference')}.")
+    return tuple(first)
 
 
-def _is_about(text: str, regions: frozenset[tuple[str, str]]) -> bool:
-    if not regions:
-        return False
-    effect = json.loads(text)
-    region = (effect["resource_type"], effect["names"]["text"])
-    return effect["names"]["kind"] == "PREFIX" and region in regions
+def _smallest(found: Collection[tuple[Decision, Name]], most: int) -> list[tuple[Decision, Name]]:
+    return heapq.nsmallest(most, found, key=lambda each: (*map(str, each[0]), each[1]))
 
 
-def _effect_told(text: str) -> str:
-    effect = json.loads(text)
-    verb = {"gains": "gains", "loses": "loses", "depends": "may or may not have"}[effect["list"]]
-    who = "everybody else" if effect["principal"] == WILDCARD else effect["principal"]
-    where = "" if effect["host"] == WILDCARD else f" from {effect['host']}"
-    kind, name = effect["names"]["kind"], effect["names"]["text"]
-    if kind == "EXACT" and name.endswith(_ANY_MORE):
-        kind, name = "PREFIX", name.removesuffix(_ANY_MORE)
-    resource = effect["resource_type"].lower().replace("_", " ")
+_WOULD = {
+    # list of the impact: with the change of now, and with that of then alone
+    "gains": ("would now also gain", "would no longer gain"),
+    "loses": ("would now also lose", "would no longer lose"),
+    "depends": ("would now perhaps have", "would no longer perhaps have"),
+}
+
+
+def _difference_told(decision: Decision, name: Name, *, also: bool) -> str:
+    """Say what one answer does in the effect of now (`also`), or did only in the one that was submitted."""
+    verb = _WOULD[decision.change][0 if also else 1]
+    who = "everybody else" if decision.principal == WILDCARD else decision.principal
+    where = "" if decision.host == WILDCARD else f" from {decision.host}"
+    kind, text = name
+    if kind == "EXACT" and text.endswith(_ANY_MORE):
+        kind, text = "PREFIX", text.removesuffix(_ANY_MORE)
+    resource = decision.resource_type.lower().replace("_", " ")
+    prefix = "" if resource == "topic" else f"{resource} "
     which = {
-        "EXACT": f"{resource} {name}",
-        "PREFIX": f"every other {resource} that starts with {name}",
-        "PATTERN": f"every other {resource} like {name}",
+        "EXACT": "the cluster" if resource == "cluster" else f"{prefix}{text}",
+        "PREFIX": f"every other {resource} that starts with {text}",
+        "PATTERN": f"every other {resource} like {text}",
     }.get(kind, f"every other {resource}")
-    operation = Operation[effect["operation"]].pascal
-    return f"{who} {verb} {operation} on {which}{where}"
+    operation = Operation[decision.operation].pascal
+    told = f"Because of that, {who} {verb} {operation} on {which}{where}."
+    return told if _is_storable(told) else escape(told)
 
 
-def _notes(cluster: Cluster, delta: Delta, force: InForce) -> tuple[str, ...]:
-    """Return what a reader must not miss beside the effect itself."""
-    notes = []
-    held = frozenset(force.index.bindings)
-    already = sum(binding in held for binding in delta.add) + sum(
-        binding not in held for binding in delta.remove
+def _already(delta: Delta, force: InForce) -> int:
+    """Return how many ACLs of the edit are as it asks already."""
+    return sum(binding in force.index for binding in delta.add) + sum(
+        binding not in force.index for binding in delta.remove
     )
+
+
+def _notes(own: str | None, delta: Delta, force: InForce, already: int) -> tuple[str, ...]:
+    """Return what a reader must not miss beside the effect itself; own: the principal of aclweb."""
+    notes = []
     if already:
-        notes.append(f"{_count(already, 'rule')} of this edit {'is' if already == 1 else 'are'} so already.")
+        there = sum(binding in force.index for binding in delta.add)
+        for number, word in ((there, "already exist"), (already - there, "are already gone")):
+            if number:
+                one = word.replace("exist", "exists").replace("are", "is")
+                notes.append(f"{number:,} of these ACLs {one if number == 1 else word}.")
+    unmet = [
+        reason
+        for binding in (*delta.add, *delta.remove)
+        if (reason := why_dead(binding, force.rules) or why_no_resource(binding))
+    ]
+    if unmet:
+        who = "1 of these ACLs matches" if len(unmet) == 1 else f"{len(unmet):,} of these ACLs match"
+        such = "" if len(unmet) == 1 else "For example, "
+        notes.append(
+            f"{who} no request, so it changes nothing for anybody: {such}{unmet[0]}."
+            if len(unmet) == 1
+            else f"{who} no request, so they change nothing for anybody. {such}{unmet[0]}."
+        )
     notes += _refusals(delta, force.rules)
-    own = own_principal(cluster)
     touching = [
         binding
         for binding in (*delta.add, *delta.remove)
@@ -417,7 +515,7 @@ def _refusals(delta: Delta, rules: Rules) -> list[str]:
     rest = len(told) - MOST_REFUSALS_TOLD
     return [
         *told[:MOST_REFUSALS_TOLD],
-        *([f"The cluster would refuse {_count(rest, 'more rule')}."] if rest > 0 else []),
+        *([f"The cluster would refuse {_count(rest, 'more ACL')}."] if rest > 0 else []),
     ]
 
 
@@ -429,6 +527,11 @@ def own_principal(cluster: Cluster) -> str | None:
     return f"User:{name}" if name else None
 
 
+def commands_of(change: Change, force: InForce) -> tuple[str, ...]:
+    """Return the change as kafka-acls commands, in the order of writing."""
+    return tuple(_commands(change.delta.steps(), force.rules)[0])
+
+
 def _commands(plan: Iterable[Step], rules: Rules) -> tuple[list[str], tuple[str, ...]]:
     """Return the plan as kafka-acls lines, and sentences for what it cannot be told or is told as bytes."""
     lines: list[str] = []
@@ -438,7 +541,7 @@ def _commands(plan: Iterable[Step], rules: Rules) -> tuple[list[str], tuple[str,
             try:
                 lines += kafka_acls((binding,), op=step.op, rules=rules)
             except AclError as error:
-                unsaid.append(f"kafka-acls cannot be told this rule: {error}")
+                unsaid.append(f"kafka-acls cannot take this ACL: {error}")
             else:
                 unsaid += filter(None, (why_escaped(binding),))
     return lines, _distinct(unsaid)
@@ -480,4 +583,4 @@ def _distinct(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
+    return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -9,21 +9,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet, prefetch_related_objects
+from django.db.models import Q, QuerySet, prefetch_related_objects
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
+from aclweb.acl.differences import Differences
 from aclweb.acl.explain import says
 from aclweb.acl.model import AclBinding
 from aclweb.audit import trail
 from aclweb.changes import policy
 from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeItem
-from aclweb.changes.preview import Drift, drift_of_reading, preview
+from aclweb.changes.preview import Drift, Preview, commands_of, drift_of_reading, preview
 from aclweb.clusters import ClusterState
-from aclweb.inventory.current import in_force
+from aclweb.inventory.current import InForce, in_force
 from aclweb.inventory.models import Cluster
 
 TABS = ("waiting", "mine", "all")
@@ -124,6 +124,14 @@ class TimelineEntry:
 
 
 @dataclass(frozen=True)
+class Undo:
+    """The newest change that is to undo another, and whether it is in force."""
+
+    change: Change
+    sentence: str
+
+
+@dataclass(frozen=True)
 class ChangePage:
     """Everything that the page of one change shows to one person."""
 
@@ -132,8 +140,10 @@ class ChangePage:
     tone: str
     headline: str  # where the change stands, for everybody
     effect: Effect | None
-    impact: Mapping[str, Any] | None  # as of submission; for a draft as of the last reading
+    impact: Differences | None  # as of submission; for a draft as of the last sync
     as_of_now: Drift | None  # only while it waits: whether the effect is still the one submitted
+    effect_now: Effect | None  # only where it is another than the one submitted
+    impact_now: Differences | None
     steps: tuple[StepView, ...]
     commands: tuple[str, ...]
     notes: tuple[str, ...]
@@ -144,8 +154,8 @@ class ChangePage:
     acts: Mapping[str, Act]
     timeline: tuple[TimelineEntry, ...]  # newest first
     undo_of: Change | None
-    undone_by: Change | None
-    progress: tuple[int, int]  # rules in place, rules in all
+    undo: Undo | None
+    progress: tuple[int, int]  # ACLs in place, ACLs in all
     under_way: bool  # a page may ask again soon
 
 
@@ -160,7 +170,8 @@ def changes_of(user: User, cluster: Cluster | None = None) -> QuerySet[Change]:
 
 def change_of(user: User, pk: int) -> Change | None:
     """Return one change if this person may see it."""
-    return changes_of(user).select_related("cluster", "author", "undo_of", "revision").filter(pk=pk).first()
+    found = changes_of(user).select_related("cluster", "author", "undo_of", "revision")
+    return found.defer(None).defer("undo_of__packed_impact").filter(pk=pk).first()
 
 
 def inbox(
@@ -203,17 +214,14 @@ def change_page(change: Change, user: User) -> ChangePage:
     prefetch_related_objects([change], "items", "approvals__reviewer")
     items = list(change.items.all())
     steps = _steps(items)
-    seen, notes = change.impact, []
     force, held = in_force(change.cluster), access.holders(change.cluster)
-    commands: tuple[str, ...] = ()
-    try:
-        now = preview(change.cluster, change.delta, requester=change.author_id, force=force)
-        commands = tuple(now.commands)
-        notes = list(now.notes)
-        if seen is None:
-            seen = now.impact
-    except ChangeError as error:
-        notes.append(str(error))
+    now, notes = _as_of_now(change, force) if change.state not in _FINISHED else (None, ())
+    waits = change.state in (_S.IN_REVIEW, _S.APPROVED, _S.BLOCKED_STALE)
+    drift = drift_of_reading(change, force) if waits else None
+    moved = drift is not None and not drift.same_effect and now is not None
+    seen = change.impact
+    if seen is None and now is not None:
+        seen = now.impact
     standing = policy.standing(change, held)
     counted = {approval.pk for approval in standing.counted}
     given = tuple(
@@ -222,7 +230,6 @@ def change_page(change: Change, user: User) -> ChangePage:
     )
     needed = max(change.approvals_needed, policy.approvals_needed(change.cluster))
     in_place = sum(item.state in (ChangeItem.State.APPLIED, ChangeItem.State.NOOP_ALREADY) for item in items)
-    waits = change.state in (Change.State.IN_REVIEW, Change.State.APPROVED, Change.State.BLOCKED_STALE)
     return ChangePage(
         change=change,
         state=change.get_state_display(),
@@ -230,21 +237,23 @@ def change_page(change: Change, user: User) -> ChangePage:
         headline=headline(change, given=len(counted), needed=needed),
         effect=_effect(seen),
         impact=seen,
-        as_of_now=drift_of_reading(change, force) if waits else None,
+        as_of_now=drift,
+        effect_now=_effect(now.impact) if moved and now is not None else None,
+        impact_now=now.impact if moved and now is not None else None,
         steps=steps,
-        commands=commands,
+        commands=commands_of(change, force),
         notes=(*notes, *standing.sentences),
         approvals=given,
         approvals_given=len(counted),
         approvals_needed=needed,
         reviewers=policy.reviewers(change, held),
-        acts={step: Act(*answer) for step, answer in policy.acts(change, user, held).items()},
+        acts=_acts(change, user, held, drift),
         timeline=tuple(
             TimelineEntry(event.at, event.actor, event.verb, trail.sentence(event))
             for event in trail.trail(change.key).order_by("-sequence")
         ),
         undo_of=change.undo_of,
-        undone_by=change.undone_by.order_by("-pk").first(),
+        undo=_undo_of(change, user),
         progress=(in_place, len(items)),
         under_way=change.state in _UNDER_WAY,
     )
@@ -252,6 +261,38 @@ def change_page(change: Change, user: User) -> ChangePage:
 
 _S = Change.State
 _UNDER_WAY = (_S.QUEUED, _S.PREFLIGHT, _S.APPLYING, _S.UNKNOWN, _S.VERIFYING)
+# What a cluster holds now says nothing of these any more: it has their ACLs, or never will.
+_FINISHED = (*_UNDER_WAY, _S.APPLIED, _S.REJECTED, _S.CANCELLED)
+
+
+def _as_of_now(change: Change, force: InForce) -> tuple[Preview | None, tuple[str, ...]]:
+    """Return what the change would do to the cluster as it is, and what to note of it; None where that is too much."""
+    try:
+        now = preview(change.cluster, change.delta, requester=change.author_id, force=force)
+    except ChangeError as error:
+        return None, (str(error),)
+    return now, now.notes
+
+
+def _acts(change: Change, user: User, held: policy.Held, drift: Drift | None) -> dict[str, Act]:
+    """Return which steps this person may take; a stale change is not approved, its author is asked to submit again."""
+    acts: dict[str, Act] = {step: Act(*answer) for step, answer in policy.acts(change, user, held).items()}
+    if drift is not None and not drift.same_effect and acts["approve"].allowed:
+        acts["approve"] = Act(False, f"Ask {change.author.get_username()} to submit it again.")
+    return acts
+
+
+def _undo_of(change: Change, user: User) -> Undo | None:
+    """Return the change that undid this one, else the newest that would; others' drafts are left out."""
+    undos = list(change.undone_by.exclude(~Q(author=user), state=_S.DRAFT).order_by("-pk"))
+    if not undos:
+        return None
+    done = next((undo for undo in undos if undo.state == _S.APPLIED), None)
+    if done is not None:
+        again = done.undone_by.filter(state=_S.APPLIED).order_by("-pk").first()
+        return Undo(done, "undid it." if again is None else f"undid it, and {again.key} undid that.")
+    undo = undos[0]
+    return Undo(undo, f"would undo it: {undo.get_state_display()}.")
 
 
 def headline(change: Change, *, given: int, needed: int) -> str:
@@ -281,23 +322,28 @@ def _row(change: Change, waits_for_me: bool) -> InboxRow:
         change=change,
         state=change.get_state_display(),
         tone=TONES[change.state],
-        effect=_effect(change.impact),
+        effect=effect_of(change),
         approvals_given=given,
         approvals_needed=max(change.approvals_needed, policy.approvals_needed(change.cluster)),
         waits_for_me=waits_for_me,
     )
 
 
-def _effect(impact: Mapping[str, Any] | None) -> Effect | None:
-    if impact is None:
+def effect_of(change: Change) -> Effect | None:
+    """Return the numbers of the stored effect, without reading the effect."""
+    if change.gains is None:
         return None
     return Effect(
-        gains=len(impact["gains"]),
-        loses=len(impact["loses"]),
-        recovered=len(impact["recovered"]),
-        depends=len(impact["depends"]),
-        unchanged=impact["unchanged"],
+        gains=change.gains,
+        loses=change.loses or 0,
+        recovered=change.recovered or 0,
+        depends=change.depends or 0,
+        unchanged=change.unchanged or 0,
     )
+
+
+def _effect(impact: Differences | None) -> Effect | None:
+    return None if impact is None else Effect(**impact.counts, unchanged=impact.unchanged)
 
 
 def _steps(items: list[ChangeItem]) -> tuple[StepView, ...]:

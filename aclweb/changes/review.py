@@ -4,6 +4,10 @@ Each is one function that pages, the API and the shell all call: one transaction
 its audit event inside, and the worker rung after the commit. Each raises ChangeError
 with a sentence if this change, or this person, may not take that step now.
 
+No effect is worked out inside a transaction, which would keep every writer of the database
+waiting. It is worked out before; inside, the revision, the settings and the rows that it was
+worked out from are compared, and where they moved it is begun anew.
+
 What a reviewer approves is fixed by two hashes. An edit makes others, so it voids every
 approval; a cluster that moved so that the effect differs stops an approval, and the
 worker asks the same again before it writes.
@@ -11,8 +15,9 @@ worker asks the same again before it writes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -20,23 +25,49 @@ from django.db.models.functions import Now
 from aclweb.accounts.models import User
 from aclweb.acl.delta import Delta
 from aclweb.acl.model import AclBinding
+from aclweb.acl.profiles import Rules
 from aclweb.audit import trail
 from aclweb.changes import policy, tasks
-from aclweb.changes.models import Change, ChangeError, ChangeItem
-from aclweb.changes.preview import check, drift_of_reading, preview, steps_of
-from aclweb.inventory.current import in_force
-from aclweb.inventory.models import Cluster
+from aclweb.changes.models import Change, ChangeError, ChangeItem, stored
+from aclweb.changes.preview import Preview, check, drift_of_reading, plan_hash, preview, steps_of
+from aclweb.inventory.current import in_force, rules_of
+from aclweb.inventory.models import Cluster, Revision
 
 trail.register("change.drafted", "{actor} drafted this change: {rules}.")
 trail.register("change.edited", "{actor} edited this change: {rules}. Approvals so far are void.")
 trail.register("change.submitted", "{actor} submitted it: {effect}. It needs {needed}.")
 trail.register("change.approved", "{actor} approved it ({given} of {needed}).{said}")
+trail.register("change.approval_refused", "{actor} wanted to approve it, and it is out of date: {why}")
 trail.register("change.rejected", "{actor} rejected it.{said}")
 trail.register("change.withdrawn", "{actor} withdrew it.")
 trail.register("change.queued", "It waits for a worker.")
 trail.register("change.rerun", "{actor} asked a worker to go on with it.")
 trail.register("change.exported", "It is approved; its commands can be copied. {why}")
 trail.register("change.undo_drafted", "{actor} drafted {undo} to undo it.")
+
+
+# How often an effect is worked out anew because the cluster moved meanwhile.
+MOST_TRIES = 4
+
+_T = TypeVar("_T")
+
+
+class _Moved(Exception):
+    """What the effect was worked out from moved before it could be stored; the transaction is undone."""
+
+
+def request(*, cluster: Cluster, author: User, title: str, reason: str = "", delta: Delta) -> Change:
+    """Store a change and hand it in for review, together or not at all: a refused one leaves no draft."""
+    plan = _plan(delta)
+    _may_request(cluster, author, plan)
+
+    def once() -> Change:
+        seen = _seen(cluster, delta, author.pk)
+        with transaction.atomic():
+            change = draft(cluster=cluster, author=author, title=title, reason=reason, delta=delta)
+            return _fix(_locked(change), author, seen)
+
+    return _until_still(once)
 
 
 def draft(
@@ -51,11 +82,7 @@ def draft(
     """Store a new draft and return it."""
     title = _title(title)
     plan = _plan(delta)
-    allowed, why_not = policy.may_request(
-        cluster, author, policy.names_reached(binding for *_, binding in plan)
-    )
-    if not allowed:
-        raise ChangeError(why_not)
+    _may_request(cluster, author, plan)
     with transaction.atomic():
         change = Change.objects.create(
             cluster=cluster, title=title, reason=_words("reason", reason), author=author, undo_of=undo_of
@@ -85,10 +112,7 @@ def edit(
         change = _locked(change)
         _require("edit", change, actor)
         plan = _plan(delta if delta is not None else change.delta)
-        names = policy.names_reached(binding for *_, binding in plan)
-        allowed, why_not = policy.may_request(change.cluster, actor, names)
-        if not allowed:
-            raise ChangeError(why_not)
+        _may_request(change.cluster, actor, plan)
         change.approvals.all().delete()
         change.items.all().delete()
         _store_items(change, plan)
@@ -99,10 +123,10 @@ def edit(
             title=_title(title if title is not None else change.title),
             reason=_words("reason", reason if reason is not None else change.reason),
             revision=None,
-            impact=None,
             plan_hash="",
             impact_hash="",
             sentence="",
+            **stored(None),
         )
         trail.record(actor=actor, verb="change.edited", target=change.key, rules=_rules_told(plan))
     return change
@@ -110,43 +134,65 @@ def edit(
 
 def submit(*, change: Change, actor: User) -> Change:
     """Fix what is asked for and what it means now, and wait for review; earlier approvals are void."""
-    with transaction.atomic():
-        change = _locked(change)
-        _require("submit", change, actor)
-        seen = preview(change.cluster, change.delta, requester=change.author_id)
-        if seen.revision is None:
-            raise ChangeError(
-                f"{change.cluster.name} has not been read yet, so nobody can tell what this change would do. "
-                "Wait for the first reading."
-            )
-        _refuse_idle(change)
-        change.approvals.all().delete()
-        needed = policy.approvals_needed(change.cluster)
-        _move(
-            change,
-            to=Change.State.IN_REVIEW,
-            epoch=change.epoch + 1,
-            revision=seen.revision,
-            impact=seen.impact,
-            plan_hash=seen.plan_hash,
-            impact_hash=seen.impact_hash,
-            approvals_needed=needed,
-            attempts=0,
-            waits=0,
-            submitted_at=Now(),
-            decided_at=None,
-            sentence="",
+
+    def once() -> Change:
+        asked = _read(change)
+        _require("submit", asked, actor)
+        seen = _seen(asked.cluster, asked.delta, asked.author_id)
+        with transaction.atomic():
+            return _fix(_locked(change), actor, seen)
+
+    return _until_still(once)
+
+
+def _seen(cluster: Cluster, delta: Delta, requester: int) -> Preview:
+    """Return the effect that a submission fixes, or raise ChangeError where there is none to fix."""
+    seen = preview(cluster, delta, requester=requester)
+    if seen.revision is None:
+        raise ChangeError(
+            f"{cluster.name} has not been read yet, so nobody can tell what this change would do. "
+            "Wait for the first sync."
         )
-        trail.record(
-            actor=actor,
-            verb="change.submitted",
-            target=change.key,
-            effect=effect_told(seen.impact),
-            needed="1 approval" if needed == 1 else f"{needed} approvals",
-            revision=seen.revision.number,
-            plan_hash=seen.plan_hash,
-            impact_hash=seen.impact_hash,
-        )
+    if seen.is_idle:
+        raise ChangeError(f"There is nothing to do: {cluster.name} is already as this change asks.")
+    return seen
+
+
+def _fix(change: Change, actor: User, seen: Preview) -> Change:
+    """Store the effect with the locked change and hand it in; raises _Moved where it is another's by now."""
+    _require("submit", change, actor)
+    items = [(item.phase, item.op, item.binding) for item in change.items.all()]
+    if plan_hash(change.cluster, change.author_id, items) != seen.plan_hash:
+        raise _Moved
+    _require_still(change.cluster, seen.revision, seen.rules)
+    change.approvals.all().delete()
+    needed = policy.approvals_needed(change.cluster)
+    _move(
+        change,
+        to=Change.State.IN_REVIEW,
+        epoch=change.epoch + 1,
+        revision=seen.revision,
+        plan_hash=seen.plan_hash,
+        impact_hash=seen.impact_hash,
+        approvals_needed=needed,
+        attempts=0,
+        waits=0,
+        submitted_at=Now(),
+        decided_at=None,
+        sentence="",
+        **stored(seen.impact),
+    )
+    counts = seen.impact.counts
+    trail.record(
+        actor=actor,
+        verb="change.submitted",
+        target=change.key,
+        effect=effect_told(gains=counts["gains"], loses=counts["loses"], depends=counts["depends"]),
+        needed="1 approval" if needed == 1 else f"{needed} approvals",
+        revision=seen.revision.number if seen.revision is not None else None,
+        plan_hash=seen.plan_hash,
+        impact_hash=seen.impact_hash,
+    )
     return change
 
 
@@ -157,37 +203,64 @@ def approve(*, change: Change, reviewer: User, comment: str = "", plan_hash: str
     approved unseen. On a cluster that aclweb does not write to, the change stays
     approved and its commands are to be copied.
     """
-    with transaction.atomic():
-        change = _locked(change)
-        _require("approve", change, reviewer)
-        if plan_hash is not None and plan_hash != change.plan_hash:
-            raise ChangeError("This change was edited after your page was made; look at it again.")
-        moved = drift_of_reading(change)
-        if not moved.same_effect:
-            raise ChangeError(
-                " ".join((*moved.sentences, f"Ask {change.author.get_username()} to submit it again."))
-            )
-        change.approvals.create(
-            reviewer=reviewer,
-            plan_hash=change.plan_hash,
-            impact_hash=change.impact_hash,
-            comment=_words("comment", comment),
+
+    def once() -> Change:
+        asked = _read(change)
+        _require_shown(asked, reviewer, plan_hash)
+        force = in_force(asked.cluster)
+        moved = drift_of_reading(asked, force)
+        with transaction.atomic():
+            locked = _locked(change)
+            _require_shown(locked, reviewer, plan_hash)
+            if (locked.epoch, locked.impact_hash) != (asked.epoch, asked.impact_hash):
+                raise _Moved
+            _require_still(locked.cluster, force.revision, force.rules)
+            if moved.same_effect:
+                return _approved(locked, reviewer, comment)
+            why = " ".join(moved.sentences)
+            trail.record(actor=reviewer, verb="change.approval_refused", target=locked.key, why=why)
+        raise StaleError(
+            f"{locked.key} is out of date: its effect is no longer the one that was submitted. "
+            f"Ask {locked.author.get_username()} to submit it again."
         )
-        needed = max(change.approvals_needed, policy.approvals_needed(change.cluster))
-        given = len(policy.standing(change).counted)
-        trail.record(
-            actor=reviewer,
-            verb="change.approved",
-            target=change.key,
-            given=given,
-            needed=needed,
-            said=_said(comment),
-            plan_hash=change.plan_hash,
-            impact_hash=change.impact_hash,
-        )
-        if given >= needed:
-            _move(change, to=Change.State.APPROVED, decided_at=Now(), sentence="")
-            _hand_over(change)
+
+    return _until_still(once)
+
+
+class StaleError(ChangeError):
+    """An approval of a change whose effect is no longer the one that was submitted."""
+
+
+def _require_shown(change: Change, reviewer: User, plan_hash: str | None) -> None:
+    _require("approve", change, reviewer)
+    if plan_hash is not None and plan_hash != change.plan_hash:
+        raise ChangeError("This change was edited after your page was made; look at it again.")
+
+
+def _approved(change: Change, reviewer: User, comment: str) -> Change:
+    """Record the approval of the locked change, whose effect was found to be the same."""
+    change.approvals.create(
+        reviewer=reviewer,
+        plan_hash=change.plan_hash,
+        impact_hash=change.impact_hash,
+        comment=_words("comment", comment),
+    )
+    needed = max(change.approvals_needed, policy.approvals_needed(change.cluster))
+    given = len(policy.standing(change).counted)
+    trail.record(
+        actor=reviewer,
+        verb="change.approved",
+        target=change.key,
+        given=given,
+        needed=needed,
+        said=_said(comment),
+        plan_hash=change.plan_hash,
+        impact_hash=change.impact_hash,
+    )
+    if given >= needed:
+        _move(change, to=Change.State.APPROVED, decided_at=Now(), sentence="")
+        _hand_over(change)
+
     return change
 
 
@@ -268,11 +341,10 @@ def draft_undo(*, change: Change, actor: User) -> Change:
     return undo
 
 
-def effect_told(impact: dict[str, object]) -> str:
-    """Return the numbers of an impact in words: `5 gain, 0 lose`."""
-    gains, loses, depends = (len(_list(impact, key)) for key in ("gains", "loses", "depends"))
-    told = f"{gains} gained, {loses} lost"
-    return f"{told}, {depends} depending" if depends else told
+def effect_told(*, gains: int, loses: int, depends: int) -> str:
+    """Return the numbers of an impact in words: `5 gained, 0 lost`."""
+    told = f"{gains:,} gained, {loses:,} lost"
+    return f"{told}, {depends:,} depending" if depends else told
 
 
 def _hand_over(change: Change) -> None:
@@ -301,6 +373,35 @@ def _to_worker(change: Change) -> None:
     transaction.on_commit(partial(tasks.apply_change.delay, change.pk), robust=True)
 
 
+def _read(change: Change) -> Change:
+    """Return the row as it is now, with what an effect is worked out from."""
+    return Change.objects.select_related("cluster", "author", "revision").get(pk=change.pk)
+
+
+def _until_still(once: Callable[[], _T]) -> _T:
+    """Return the answer of the first try during which nothing moved."""
+    for _ in range(MOST_TRIES):
+        try:
+            return once()
+        except _Moved:
+            continue
+    raise ChangeError("The cluster or the change moved each time its effect was worked out; try again.")
+
+
+def _require_still(cluster: Cluster, revision: Revision | None, rules: Rules) -> None:
+    """Raise _Moved unless this is still what is in force there, by one small query."""
+    fresh = Cluster.objects.get(pk=cluster.pk)
+    if fresh.revision_id != (revision.pk if revision is not None else None) or rules_of(fresh) != rules:
+        raise _Moved
+
+
+def _may_request(cluster: Cluster, person: User, plan: tuple[tuple[int, str, AclBinding], ...]) -> None:
+    names = policy.names_reached(binding for *_, binding in plan)
+    allowed, why_not = policy.may_request(cluster, person, names)
+    if not allowed:
+        raise ChangeError(why_not)
+
+
 def _locked(change: Change) -> Change:
     """Return the row as it is now, held until the transaction ends."""
     return (
@@ -322,7 +423,7 @@ def _move(change: Change, *, to: Change.State, **values: Any) -> None:
 def _plan(delta: Delta) -> tuple[tuple[int, str, AclBinding], ...]:
     """Return the rows of this delta in the order of writing, or raise ChangeError if it cannot be asked for."""
     if not (delta.add or delta.remove):
-        raise ChangeError("This change holds no rule; add at least one to add or to remove.")
+        raise ChangeError("This change holds no ACL; name at least one to add or to remove.")
     check(delta)
     return steps_of(delta.steps())
 
@@ -351,12 +452,6 @@ def _rules_told(plan: tuple[tuple[int, str, AclBinding], ...]) -> str:
     return ", ".join(parts)
 
 
-def _refuse_idle(change: Change) -> None:
-    held = frozenset(in_force(change.cluster).index.bindings)
-    if all(item.in_place(held) for item in change.items.all()):
-        raise ChangeError(f"There is nothing to do: {change.cluster.name} is already as this change asks.")
-
-
 def _said(comment: str) -> str:
     said = _words("comment", comment)
     return f" “{said}”" if said else ""
@@ -367,8 +462,3 @@ def _words(what: str, text: str) -> str:
     if "\x00" in text:
         raise ChangeError(f"The {what} holds a NUL character (\\u0000), which cannot be stored; take it out.")
     return text.strip()
-
-
-def _list(impact: dict[str, object], key: str) -> list[object]:
-    found = impact.get(key, [])
-    return found if isinstance(found, list) else []

@@ -127,10 +127,8 @@ def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:
     impact = found.impact
     kind = asked.get("show", "")
     if kind not in effects.KINDS:
-        kind = next((name for name in effects.KINDS if impact[name]), "gains")
-    rows = found.left.here.holdings.remember(
-        ("compared rows", found.left.key, found.right.key, kind), lambda: effects.rows(impact, kind)
-    )
+        kind = next((name for name in effects.KINDS if impact.counts[name]), "gains")
+    rows = effects.rows(impact, kind)
     return context | {
         "tiles": effects.tiles(impact),
         "show": kind,

@@ -1,21 +1,22 @@
 """How is a difference in access told to a person?
 
-Turns the promised what-if JSON (also what a stored change holds) into rows of a table:
-who, what, where, before and after in words. The order is the order of fear: losses first.
-A draft can have a hundred thousand differences and a page shows fifty, so only the rows
-that are asked for are put into words.
+Turns an impact, of a what-if or stored with a change, into rows of a table: who, what, where,
+before and after in words. The order is the order of fear: losses first. A draft can have a
+hundred thousand differences and a page shows fifty, so only the rows that are asked for are
+put into words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, overload
+from typing import overload
 
+from aclweb.acl import differences
+from aclweb.acl.differences import Differences, Name
 from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding, Operation, ResourceType
-from aclweb.acl.notation import binding_from_dict
-from aclweb.acl.reach import is_address
+from aclweb.acl.universe import EXACT
 
 KINDS = ("loses", "gains", "recovered", "depends")
 
@@ -66,11 +67,11 @@ class Tile:
 class Rows(Sequence[Row]):
     """Differences in their order, each put into words when it is asked for."""
 
-    def __init__(self, groups: Sequence[_Group]) -> None:
-        self._groups = groups
+    def __init__(self, places: Sequence[tuple[_Group, Name]]) -> None:
+        self._places = places
 
     def __len__(self) -> int:
-        return len(self._groups)
+        return len(self._places)
 
     @overload
     def __getitem__(self, place: int) -> Row: ...
@@ -80,8 +81,8 @@ class Rows(Sequence[Row]):
 
     def __getitem__(self, place: int | slice) -> Row | list[Row]:
         if isinstance(place, slice):
-            return [_row(group) for group in self._groups[place]]
-        return _row(self._groups[place])
+            return [_row(*found) for found in self._places[place]]
+        return _row(*self._places[place])
 
     def holding(self, principal: str, name: str) -> Rows:
         """Return the rows whose principal and resource hold these texts, given in small letters."""
@@ -89,66 +90,72 @@ class Rows(Sequence[Row]):
             return self
         return Rows(
             [
-                group
-                for group in self._groups
-                if principal in group.entry["principal"].casefold()
-                and name in (group.entry["names"]["text"] or "").casefold()
+                (group, found)
+                for group, found in self._places
+                if principal in group.first.principal.casefold() and name in found[1].casefold()
             ]
         )
 
 
 @dataclass(frozen=True)
 class _Group:
-    """Operations that differ in the same way for the same caller and resource: `entry` is the first of them."""
+    """Operations that differ in the same way for the same caller and names: `first` has the first of them."""
 
+    impact: Differences
     kind: str
-    entry: Mapping[str, Any]
+    first: differences.Row
     operations: str
 
 
-def rows(impact: Mapping[str, Any], *kinds: str) -> Rows:
+def rows(impact: Differences, *kinds: str) -> Rows:
     """Return the differences of these kinds, one after the other, in each those of named principals first.
 
     Operations that differ in the same way for the same caller and resource share a row.
     """
-    return Rows([group for kind in kinds for group in _groups(kind, impact[kind])])
+    made: dict[tuple[str, ...], Rows] = impact.memo
+    if kinds in made:
+        return made[kinds]
+    found = made[kinds] = Rows(
+        [
+            place
+            for kind in kinds
+            for place in sorted(
+                ((group, name) for group in _groups(kind, impact) for name in group.first.names), key=_place
+            )
+        ]
+    )
+    return found
 
 
-def _groups(kind: str, entries: Iterable[Mapping[str, Any]]) -> list[_Group]:
-    grouped: dict[tuple[object, ...], tuple[Mapping[str, Any], list[str]]] = {}
-    for entry in entries:
-        found = grouped.get(key := _key(kind, entry))
-        if found is None:
-            found = grouped[key] = (entry, [])
-        found[1].append(entry["operation"])
-    groups = [_Group(kind, entry, _words(tuple(names))) for entry, names in grouped.values()]
-    return sorted(groups, key=_place)
+def _groups(kind: str, impact: Differences) -> list[_Group]:
+    grouped: dict[tuple[object, ...], tuple[differences.Row, list[str]]] = {}
+    for row in impact.rows[kind]:
+        found = grouped.setdefault(_key(kind, row, impact), (row, []))
+        found[1].extend(row.operations)
+    return [_Group(impact, kind, row, _words(tuple(names))) for row, names in grouped.values()]
 
 
-def _key(kind: str, entry: Mapping[str, Any]) -> tuple[object, ...]:
+def _key(kind: str, row: differences.Row, impact: Differences) -> tuple[object, ...]:
     """Return all that two differences must have in common to share a row."""
-    before, after, names = entry["before"], entry["after"], entry["names"]
-    excepted = entry.get("except")
+    # Which ACLs gave the answer is all that differs for some, so a row tells them.
+    tells_acls = kind == "recovered"
     return (
-        entry["principal"],
-        entry["host"],
-        excepted and (bool(excepted.get("principals")), *excepted.get("hosts", ())),
-        entry["resource_type"],
-        names["kind"],
-        names["text"],
-        before and (before["result"], before["basis"]),
-        (after["result"], after["basis"]),
-        entry.get("reason"),
-        # Which ACLs gave the answer is all that differs here, so a row tells them.
-        repr((before and before["determining"], after["determining"])) if kind == "recovered" else None,
+        row.principal,
+        row.host,
+        bool(row.except_principals),
+        row.except_hosts,
+        row.resource_type,
+        id(row.names),  # names that share their answers are one tuple
+        row.before if tells_acls else row.before >= 0 and impact.sides[row.before][:2],
+        row.after if tells_acls else impact.sides[row.after][:2],
+        row.reason,
     )
 
 
-def _place(group: _Group) -> tuple[object, ...]:
-    entry = group.entry
-    principal = entry["principal"]
-    is_any_name = entry["resource_name"] is None
-    return (principal == WILDCARD, principal, is_any_name, entry["names"]["text"] or "", group.operations)
+def _place(found: tuple[_Group, Name]) -> tuple[object, ...]:
+    group, (kind, text) = found
+    principal = group.first.principal
+    return (principal == WILDCARD, principal, kind != EXACT, text, group.operations)
 
 
 @lru_cache(maxsize=1_000)
@@ -158,23 +165,24 @@ def _words(operations: tuple[str, ...]) -> str:
     return ", ".join(member.pascal for member in members)
 
 
-def tiles(impact: Mapping[str, Any]) -> list[Tile]:
+def tiles(impact: Differences) -> list[Tile]:
     """Return the five numbers, losses first."""
 
     def people(kind: str) -> str:
-        named = {entry["principal"] for entry in impact[kind]}
+        named = {row.principal for row in impact.rows[kind]}
         if not named:
             return "nobody"
         if WILDCARD in named:
             return "anybody" if len(named) == 1 else f"{len(named) - 1} named, and anybody"
         return "1 principal" if len(named) == 1 else f"{len(named)} principals"
 
+    counts = impact.counts
     return [
-        Tile("loses", "Loses access", len(impact["loses"]), people("loses")),
-        Tile("gains", "Gains access", len(impact["gains"]), people("gains")),
-        Tile("recovered", "Re-covered", len(impact["recovered"]), "same answer, other ACL"),
-        Tile("depends", "Depends", len(impact["depends"]), "cannot tell from here"),
-        Tile("unchanged", "Unchanged", impact["unchanged"], "answers looked at"),
+        Tile("loses", "Loses access", counts["loses"], people("loses")),
+        Tile("gains", "Gains access", counts["gains"], people("gains")),
+        Tile("recovered", "Re-covered", counts["recovered"], "same answer, other ACL"),
+        Tile("depends", "Depends", counts["depends"], "cannot tell from here"),
+        Tile("unchanged", "Unchanged", impact.unchanged, "answers looked at"),
     ]
 
 
@@ -184,47 +192,38 @@ def principal_words(principal: str, excepted: Sequence[str]) -> str:
     return "Any user" if principal == ANY_USER else principal
 
 
-def _row(group: _Group) -> Row:
-    entry = group.entry
-    excepted = entry.get("except", {})
-    hosts = excepted.get("hosts", [])
-    host = entry["host"]
+def _row(group: _Group, name: Name) -> Row:
+    impact, first, (kind, text) = group.impact, group.first, name
+    hosts, host = first.except_hosts, first.host
     if hosts:
         host = (
             f"any host but {', '.join(hosts)}" if len(hosts) < 3 else f"any host but {len(hosts)} named ones"
         )
     return Row(
         kind=group.kind,
-        principal=entry["principal"],
-        principal_words=principal_words(entry["principal"], excepted.get("principals", [])),
+        principal=first.principal,
+        principal_words=principal_words(first.principal, first.except_principals),
         host=host,
         operations=group.operations,
-        resource_type=entry["resource_type"],
-        resource_name=entry["resource_name"],
-        resource_words=_resource_words(entry),
-        resource_text=entry["names"]["text"] or "",
-        before=None if entry["before"] is None else _side(entry["before"]),
-        after=_side(entry["after"]),
-        reason=entry.get("reason", "") or _why_nobody(entry["host"]),
+        resource_type=first.resource_type,
+        resource_name=text if kind == EXACT else None,
+        resource_words=_resource_words(first.resource_type, kind),
+        resource_text=text,
+        before=None if first.before < 0 else _side(impact, first.before),
+        after=_side(impact, first.after),
+        reason=first.reason or "",
     )
 
 
-def _why_nobody(host: str) -> str:
-    """Say that a difference meets nobody, where an ACL names a host that no client can have."""
-    if host == WILDCARD or is_address(host):
-        return ""
-    return f"No client's address is {host!r}, so nobody meets this difference."
-
-
-def _resource_words(entry: Mapping[str, Any]) -> str:
-    thing = ResourceType[entry["resource_type"]].name.lower().replace("_", " ")
+def _resource_words(resource_type: str, kind: str) -> str:
+    thing = ResourceType[resource_type].name.lower().replace("_", " ")
     words: dict[str, str] = {
         "EXACT": "",
         "PREFIX": f"any other {thing} that starts with",
         "PATTERN": f"any {thing} that matches",
         "ANY_OTHER": f"any other {thing}",
     }
-    return words[entry["names"]["kind"]]
+    return words[kind]
 
 
 _BASIS_WORDS = {
@@ -239,10 +238,12 @@ _BASIS_WORDS = {
 }
 
 
-def _side(side: Mapping[str, Any]) -> Side:
+def _side(impact: Differences, place: int) -> Side:
+    result, basis, _ = impact.sides[place]
+    bindings, count = impact.bindings(place, MOST_TOLD)
     return Side(
-        allowed={"ALLOWED": True, "DENIED": False}.get(side["result"]),
-        words=_BASIS_WORDS[side["basis"]],
-        bindings=tuple(map(binding_from_dict, side["determining"][:MOST_TOLD])),
-        more=max(0, len(side["determining"]) - MOST_TOLD),
+        allowed={"ALLOWED": True, "DENIED": False}.get(result),
+        words=_BASIS_WORDS[basis],
+        bindings=bindings,
+        more=max(0, count - MOST_TOLD),
     )

@@ -45,15 +45,14 @@ def recent(user: User, clusters: Collection[Cluster], count: int = 6) -> list[Re
 
 
 def _of_change(change: Change) -> Recent:
-    impact = change.impact
     return Recent(
         at=change.finished_at or change.submitted_at or change.created_at,
         title=change.title,
         key=change.key,
         url=reverse("change", args=[change.pk]),
         cluster=change.cluster,
-        gains=len(impact["gains"]) if impact else None,
-        loses=len(impact["loses"]) if impact else None,
+        gains=change.gains,
+        loses=change.loses,
         by=change.author.get_full_name() or change.author.get_username(),
         state=change.get_state_display(),
         tone=TONES[change.state],

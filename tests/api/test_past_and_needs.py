@@ -11,6 +11,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from aclweb.accounts.models import Grant, Role
+from aclweb.acl.budget import Budget
 from aclweb.acl.notation import write_acls
 from aclweb.changes import comparison
 from aclweb.clusters import TopicInfo
@@ -293,7 +294,7 @@ def test_a_cluster_that_is_none_is_not_found(program, read_cluster, other):
 
 
 def test_what_would_take_long_to_compare_is_refused_with_a_sentence(program, read_cluster, monkeypatch):
-    monkeypatch.setattr(comparison, "MOST_WORK", 1)
+    monkeypatch.setattr(comparison, "BUDGET", Budget(steps=1, differences=1))
 
     answer = program.get(door(read_cluster, "compare"), {"as_of": "1"})
 

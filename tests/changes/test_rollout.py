@@ -45,7 +45,7 @@ def test_a_foreign_edit_with_the_same_effect_goes_on_with_a_note(kafka, approved
 
     assert change.state == "APPLIED"
     checked = trail.trail(change.key).get(verb="change.checked")
-    assert "1 rule came" in checked.facts["note"]
+    assert "1 ACL was added" in checked.facts["note"]
     assert allow("User:other", "READ", "orders") in kafka.bindings
 
 
@@ -65,7 +65,7 @@ def test_a_foreign_edit_with_another_effect_blocks_and_writes_nothing(kafka, app
     change = ended(change)
 
     assert change.state == "BLOCKED_STALE"
-    assert "no longer mean: User:ledger gains Read on topic payments.eu" in change.sentence
+    assert "User:ledger would no longer gain Read on payments.eu." in change.sentence
     assert kafka.calls() == []
 
 
@@ -90,7 +90,7 @@ def test_a_new_topic_under_an_approved_prefix_is_the_same_effect(kafka, approved
     change = ended(change)
 
     assert change.state == "APPLIED"
-    assert "1 topic came" in trail.trail(change.key).get(verb="change.checked").facts["note"]
+    assert "1 topic was added" in trail.trail(change.key).get(verb="change.checked").facts["note"]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from aclweb.accounts.models import Grant, Role
+from aclweb.acl.budget import Budget
 from aclweb.acl.delta import Delta
 from aclweb.changes import comparison, review
 from aclweb.changes.comparison import LISTS
@@ -118,7 +119,7 @@ def test_super_users_with_too_many_answers_are_left_out_and_the_rest_is_told(
     sync(cluster, client=Answers(BEFORE, topics=TOPICS))
     sync(cluster, client=Answers(NOW, topics=TOPICS))
     declare(cluster=cluster, actor=dot, super_users="User:cat;User:eli")
-    monkeypatch.setattr(comparison, "MOST_WORK", 12)
+    monkeypatch.setattr(comparison, "BUDGET", Budget(steps=260, differences=1_000))
 
     found = ada_browser.get(address_of(cluster), {"at": "1", "other": "test-eu"}).context["comparison"]
 
@@ -202,7 +203,7 @@ def test_a_change_that_one_may_not_see_cannot_be_named(address, cluster, ben, ad
 
 
 def test_what_would_take_long_is_not_begun_and_said(address, ada_browser, monkeypatch):
-    monkeypatch.setattr(comparison, "MOST_WORK", 1)
+    monkeypatch.setattr(comparison, "BUDGET", Budget(steps=1, differences=1))
 
     page = ada_browser.get(address, {"at": "1", "other": "test-eu"})
 

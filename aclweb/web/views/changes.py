@@ -61,6 +61,9 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
         return _page(request, change, error="Choose what to do with this change.", status=422)
     try:
         done = step(change, _person(request), request.POST)
+    except review.StaleError as error:
+        # The page says by itself that the change is out of date, and shows both effects.
+        return _page(request, _change(request, number), refused=str(error), status=422)
     except ChangeError as error:
         change.refresh_from_db()
         return _page(request, change, error=str(error), status=422)
@@ -105,15 +108,23 @@ _STEPS: dict[str, Callable[[Change, User, Any], Change]] = {
 }
 
 
-def _page(request: HttpRequest, change: Change, *, error: str = "", status: int = 200) -> HttpResponse:
+def _page(
+    request: HttpRequest, change: Change, *, error: str = "", refused: str = "", status: int = 200
+) -> HttpResponse:
     shown = queries.change_page(change, _person(request))
-    rows = effects.rows(shown.impact, *effects.KINDS) if shown.impact is not None else ()
+    is_now = shown.impact_now is not None and request.GET.get("effect") == "now"
+    impact = shown.impact_now if is_now else shown.impact
+    rows = effects.rows(impact, *effects.KINDS) if impact is not None else ()
     context = {
         "cluster": change.cluster,
         "change": change,
         "page": shown,
+        "is_now": is_now,
+        "effect": shown.effect_now if is_now else shown.effect,
+        "impact": impact,
         "diff": slice_page(rows, page_asked(request.GET), ROWS_A_PAGE),
-        "error": error,
+        # Where the effect is another by now, the page says so where the effects are.
+        "error": error or (refused if shown.impact_now is None else ""),
         "comment": request.POST.get("comment", ""),
         "can_act": any(deed.allowed for deed in shown.acts.values()),
     }

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -109,16 +108,13 @@ def turn_into_change(request: HttpRequest, slug: str) -> HttpResponse:
     in_force = current.in_force(cluster)
     draft = _read(request.POST, cluster, in_force)
     try:
-        # Together or not at all: a refused request leaves no draft behind.
-        with transaction.atomic():
-            change = review.draft(
-                cluster=cluster,
-                author=request.user,
-                title=request.POST.get("title", "").strip(),
-                reason=request.POST.get("reason", "").strip(),
-                delta=draft.delta,
-            )
-            review.submit(change=change, actor=request.user)
+        change = review.request(
+            cluster=cluster,
+            author=request.user,
+            title=request.POST.get("title", "").strip(),
+            reason=request.POST.get("reason", "").strip(),
+            delta=draft.delta,
+        )
     except (ChangeError, AclError) as error:
         kept = _place(cluster, request.user, draft, request.POST)
         context = {
@@ -294,14 +290,17 @@ def _answer(cluster: Cluster, draft: Draft, data: QueryDict) -> dict[str, Any]:
     """Return the effect of the draft for the page; nothing where the draft is empty."""
     if draft.is_empty:
         return {}
-    preview = previews.preview(cluster, draft.delta, new_topics=draft.new_topics)
+    try:
+        preview = previews.preview(cluster, draft.delta, new_topics=draft.new_topics)
+    except previews.TooMuch as error:
+        return {"too_much": str(error)}
     kind = data.get("show", "")
     if kind not in effects.KINDS:
-        kind = next((name for name in effects.KINDS if preview.impact[name]), "gains")
+        kind = next((name for name in effects.KINDS if preview.impact.counts[name]), "gains")
     return {
         "preview": preview,
         "tiles": effects.tiles(preview.impact),
         "show": kind,
-        "nothing_differs": not any(preview.impact[name] for name in ("loses", "gains", "depends")),
+        "nothing_differs": not any(preview.impact.counts[name] for name in ("loses", "gains", "depends")),
         "diff": slice_page(effects.rows(preview.impact, kind), page_asked(data), ROWS_A_PAGE),
     }
