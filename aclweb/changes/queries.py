@@ -141,6 +141,7 @@ class ChangePage:
     headline: str  # where the change stands, for everybody
     effect: Effect | None
     impact: Differences | None  # as of submission; for a draft as of the last sync
+    warnings: tuple[str, ...]  # those of the effect, while there is something to decide
     as_of_now: Drift | None  # only while it waits: whether the effect is still the one submitted
     effect_now: Effect | None  # only where it is another than the one submitted
     impact_now: Differences | None
@@ -237,6 +238,7 @@ def change_page(change: Change, user: User) -> ChangePage:
         headline=headline(change, given=len(counted), needed=needed),
         effect=_effect(seen),
         impact=seen,
+        warnings=seen.warnings if seen is not None and change.state not in _FINISHED else (),
         as_of_now=drift,
         effect_now=_effect(now.impact) if moved and now is not None else None,
         impact_now=now.impact if moved and now is not None else None,
