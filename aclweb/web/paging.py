@@ -17,9 +17,9 @@ class Slice:
     pages: int
 
 
-def page_asked(query: Mapping[str, str]) -> int:
-    """Return the number in `?page=`, from 1; anything else is page 1."""
-    text = query.get("page", "")
+def page_asked(query: Mapping[str, str], field: str = "page") -> int:
+    """Return the number in `?page=`, or in another field, from 1; anything else is page 1."""
+    text = query.get(field, "")
     return max(1, int(text)) if text.isascii() and text.isdecimal() and len(text) < 10 else 1
 
 

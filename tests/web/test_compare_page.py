@@ -68,6 +68,31 @@ def test_acls_that_differ_and_mean_the_same_differ_in_no_answer(cluster, ada_bro
     )
 
 
+def test_the_lines_in_which_two_dates_differ_are_shown(address, ada_browser):
+    page = ada_browser.get(address, {"at": "1", "other": "test-eu"})
+
+    shown = page.content.decode().partition('id="lines"')[2].partition("</section>")[0]
+    assert [(line.op, line.binding) for line in page.context["lines"].rows] == [
+        ("remove", BEFORE[1]),
+        ("add", NOW[1]),
+    ]
+    assert "User:cat" in shown
+    assert "User:dan" in shown
+    assert shown.count("test-eu as of revision 1") == shown.count("test-eu now") == 1
+
+
+def test_many_lines_that_differ_are_paged_to_the_last(cluster, ada_browser):
+    sync(cluster, client=Answers([]))
+    sync(cluster, client=Answers([allow("User:bob", "READ", f"t{number:03}") for number in range(120)]))
+    asked = {"at": "1", "other": "test-eu"}
+
+    pages = [ada_browser.get(address_of(cluster), asked | {"lines": page}) for page in ("1", "2", "3")]
+
+    names = [line.binding.resource_name for page in pages for line in page.context["lines"].rows]
+    assert names == [f"t{number:03}" for number in range(120)]
+    assert "lines=2#lines" in pages[0].content.decode()
+
+
 def test_two_clusters_are_compared_with_their_settings(address, other_cluster, ada, ada_browser):
     Grant.objects.create(user=ada, cluster=other_cluster, role=Role.VIEWER)
     Cluster.objects.filter(pk=other_cluster.pk).update(allow_everyone=True, super_users="User:root")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -10,9 +11,15 @@ from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.changes.comparison import compare
+from aclweb.acl.model import AclBinding
+from aclweb.changes.comparison import Comparison, compare
 from aclweb.web.comparing import CompareForm, differences
+from aclweb.web.draft import Line
 from aclweb.web.htmx import render_page, wants_part
+from aclweb.web.paging import Slice, page_asked, slice_page
+
+# ACLs of one side only, a page of them.
+LINES_A_PAGE = 50
 
 
 @login_required
@@ -30,7 +37,9 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     )
     context: dict[str, Any] = {"cluster": cluster, "form": form}
     if form.is_bound and form.is_valid():
-        context |= differences(request.GET, compare(*form.sides()))
+        found = compare(*form.sides())
+        context |= differences(request.GET, found)
+        context["lines"] = _lines(found, request.GET)
     is_wrong = form.is_bound and not form.is_valid() and not wants_part(request)
     return render_page(
         request,
@@ -40,3 +49,16 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         section="compare",
         status=422 if is_wrong else 200,
     )
+
+
+def _lines(found: Comparison, asked: Mapping[str, str]) -> Slice:
+    """Return a page of the ACLs that one side has and the other has not, as an edit that leads from left to right."""
+    lines = [
+        *(Line("remove", binding) for binding in sorted(found.delta.remove, key=_order)),
+        *(Line("add", binding) for binding in sorted(found.delta.add, key=_order)),
+    ]
+    return slice_page(lines, page_asked(asked, "lines"), LINES_A_PAGE)
+
+
+def _order(binding: AclBinding) -> tuple[str, str, str]:
+    return (binding.principal, binding.resource_type.name, binding.resource_name)
