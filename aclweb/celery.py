@@ -7,9 +7,12 @@ harmless. Importing this module makes the embedded transport (acfs://) known to 
 
 from __future__ import annotations
 
+import logging
 import os
+from typing import Any
 
-from celery import Celery
+import celery
+from django.db import OperationalError
 from django_structlog.celery.steps import DjangoStructLogInitStep
 
 from aclweb import datadir, filebroker
@@ -19,7 +22,23 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
 datadir.make_private(datadir.data_directory())
 filebroker.register()
 
-app = Celery("aclweb")
+logger = logging.getLogger(__name__)
+
+
+class Task(celery.Task):  # type: ignore[type-arg]
+    """A task that is tried again where the database was locked or gone for a moment."""
+
+    autoretry_for = (OperationalError,)
+    max_retries = 6
+    retry_backoff = 1  # seconds, doubled each time
+    retry_backoff_max = 30
+    retry_jitter = True
+
+    def on_retry(self, exc: Exception, *args: Any, **kwargs: Any) -> None:
+        logger.warning("The database could not be used (%s), so %s is tried again soon.", exc, self.name)
+
+
+app = celery.Celery("aclweb", task_cls=Task)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 # Carries the id of the request that enqueued a task into the task's own log lines.

@@ -74,6 +74,17 @@ def descendants(pid: int) -> tuple[int, ...]:
     return tuple(found)
 
 
+def is_stopped(pid: int) -> bool:
+    """Return whether the system has stopped this process until somebody lets it go on (SIGSTOP).
+
+    Known where there is /proc; elsewhere always False.
+    """
+    try:
+        return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] == "T"
+    except (OSError, IndexError):
+        return False
+
+
 def _parents() -> Iterator[tuple[int, int]]:
     """Yield each process of this machine with its parent."""
     if Path("/proc/self/stat").exists():

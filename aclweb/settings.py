@@ -13,6 +13,7 @@ import environ
 import structlog
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from kombu import Queue
 
 from aclweb import datadir, keys
 
@@ -104,6 +105,10 @@ ACLWEB_LOG_LEVEL = env.str("ACLWEB_LOG_LEVEL", default="info").upper()
 # Seconds between two readings of a cluster. Raise it on clusters with many ACLs: one
 # reading from ZooKeeper visits every ACL node.
 ACLWEB_SYNC_INTERVAL_SECONDS = env.int("ACLWEB_SYNC_INTERVAL_SECONDS", default=60)
+
+# Clusters that one worker syncs at the same time. Raise it where many clusters are slow to answer;
+# the worker needs one thread more than this.
+ACLWEB_SYNCS_AT_ONCE = env.int("ACLWEB_SYNCS_AT_ONCE", default=3)
 
 # Seconds that one request to a cluster may take. Raise it where brokers are far away.
 ACLWEB_CLUSTER_TIMEOUT_SECONDS = env.int("ACLWEB_CLUSTER_TIMEOUT_SECONDS", default=15)
@@ -389,13 +394,24 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
-CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+# A queue each, so that a change never waits for a sync, nor a sync for a search through ACLs or logs.
+# A worker that is started without -Q takes tasks from all three.
+CELERY_TASK_QUEUES = [Queue(name) for name in ("changes", "syncs", "searches")]
+CELERY_TASK_DEFAULT_QUEUE = "changes"
+CELERY_TASK_ROUTES = {
+    "changes.*": {"queue": "changes"},
+    "inventory.sync*": {"queue": "syncs"},
+    "inventory.search": {"queue": "searches"},
+    "insights.*": {"queue": "searches"},
+}
+CELERY_BEAT_SCHEDULER = "aclweb.inventory.beat:Scheduler"
+_PULSE_SECONDS = 5
 # Each entry expires with its interval: after a pause one reading is due, not a hundred.
-CELERY_BEAT_SCHEDULE = {
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "read every cluster": {
         "task": "inventory.sync_all",
-        "schedule": timedelta(seconds=ACLWEB_SYNC_INTERVAL_SECONDS),
-        "options": {"expires": ACLWEB_SYNC_INTERVAL_SECONDS},
+        "schedule": timedelta(seconds=_PULSE_SECONDS),
+        "options": {"expires": _PULSE_SECONDS},
     },
     "pick up changes that wait for a worker": {
         "task": "changes.sweep",
@@ -407,6 +423,14 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": timedelta(seconds=ACLWEB_INSIGHTS_INTERVAL_SECONDS),
         "options": {"expires": ACLWEB_INSIGHTS_INTERVAL_SECONDS},
     },
+} | {
+    f"heartbeat of {queue.name}": {
+        "task": "inventory.pulse",
+        "args": [queue.name],
+        "schedule": timedelta(seconds=_PULSE_SECONDS),
+        "options": {"expires": 4 * _PULSE_SECONDS, "queue": queue.name},
+    }
+    for queue in CELERY_TASK_QUEUES
 }
 
 # --- Logs -------------------------------------------------------------------------------------------

@@ -15,5 +15,7 @@ storage.refuse_a_newer_database()
 
 # Only after the site is set up can its models be imported.
 from aclweb.inventory import warming  # noqa: E402
+from aclweb.web import liveness  # noqa: E402
 
 warming.start()
+liveness.watch()

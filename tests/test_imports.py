@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "settings": {"keys", "datadir"},
     "urls": set(),
     # The door of the processes that answer pages, so it also starts what keeps their memory fresh.
-    "wsgi": {"datadir", "storage", "inventory"},
+    "wsgi": {"datadir", "storage", "inventory", "web"},
 }
 
 # library -> the rooms that may import it

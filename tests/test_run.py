@@ -29,6 +29,7 @@ class FakePart:
         self.notes = notes
         self.ready = ready
         self.end = None
+        self.silent = None
 
     def start(self):
         self.notes.append(f"start {self.name}")
@@ -38,6 +39,12 @@ class FakePart:
 
     def ended(self):
         return self.end
+
+    def listen(self):
+        return self.silent
+
+    def ask_to_end(self):
+        pass
 
     def stop(self, timeout_seconds):
         self.notes.append(f"stop {self.name}")
@@ -181,6 +188,120 @@ def test_work_in_the_background_that_fails_is_told_and_stops_nothing(supervisor,
     assert notes == ["start site"]
 
 
+# --- Replacing ---
+
+
+@pytest.fixture
+def watched(supervisor):
+    """Return a function that watches the supervisor's parts in a thread, and what it said and raised."""
+    said, raised, threads = [], [], []
+    supervisor._say = said.append
+    supervisor._backoff_seconds = (0.05, 0.05, 0.05, 0.05, 0.05)
+
+    def watch():
+        def run():
+            try:
+                supervisor.watch()
+            except PartError as error:
+                raised.append(str(error))
+
+        threads.append(threading.Thread(target=run))
+        threads[0].start()
+        return said, raised
+
+    yield watch
+    supervisor.ask_to_stop()
+    for thread in threads:
+        thread.join(60)
+
+
+def test_a_killed_part_is_started_again_and_the_others_go_on(supervisor, watched, tmp_path):
+    worker, site = python(tmp_path, "worker", SLEEPER), python(tmp_path, "site", SLEEPER)
+    supervisor.start(worker, replaced=True)
+    supervisor.start(site, replaced=True)
+    said, raised = watched()
+    killed, other = worker.pid, site.pid
+
+    os.kill(killed, signal.SIGKILL)
+    wait_until(lambda: worker.pid not in (None, killed) and worker.ended() is None)
+
+    assert site.pid == other
+    assert exists(other)
+    assert said == [
+        f"The worker ended by signal SIGKILL; see {worker.log}. It is started again in 0.05 s.",
+    ]
+    assert raised == []
+
+
+def test_a_part_stopped_by_a_signal_is_killed_and_started_again(supervisor, watched, tmp_path, monkeypatch):
+    monkeypatch.setattr("aclweb.machine.supervisor.FROZEN_SECONDS", 0.2)
+    monkeypatch.setattr("aclweb.machine.supervisor.LISTEN_EVERY_SECONDS", 0.1)
+    worker = python(tmp_path, "worker", SLEEPER)
+    supervisor.start(worker, replaced=True)
+    said, _ = watched()
+    frozen = worker.pid
+
+    os.kill(frozen, signal.SIGSTOP)
+    wait_until(lambda: worker.pid not in (None, frozen))
+
+    assert not exists(frozen)
+    assert said[0].startswith("The worker was stopped by a signal")
+
+
+def test_a_part_that_gives_no_sign_of_life_is_killed_and_started_again(
+    supervisor, watched, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("aclweb.machine.supervisor.LISTEN_EVERY_SECONDS", 0.1)
+    worker = python(tmp_path, "worker", SLEEPER)
+    worker._alive, worker._silent_seconds = (lambda: False), 0.3
+    supervisor.start(worker, replaced=True)
+    silent = worker.pid
+    said, _ = watched()
+
+    wait_until(lambda: worker.pid not in (None, silent))
+
+    assert said[0].startswith("The worker gave no sign of life for ")
+
+
+def test_a_child_that_is_stopped_by_a_signal_is_left_to_its_parent_to_replace(tmp_path, monkeypatch):
+    monkeypatch.setattr("aclweb.machine.supervisor.FROZEN_SECONDS", 0.0)
+    code = (
+        "import subprocess, sys, time\n"
+        f"child = subprocess.Popen([sys.executable, '-c', {SLEEPER!r}])\n"
+        "print(child.pid, flush=True); child.wait(); print('gone', flush=True); time.sleep(600)"
+    )
+    parent = python(tmp_path, "parent", code)
+    parent.start()
+    try:
+        wait_until(parent.last_words)
+        os.kill(int(parent.last_words()), signal.SIGSTOP)
+
+        wait_until(lambda: parent.listen() is None and parent.last_words() == "gone")
+
+        assert parent.ended() is None
+    finally:
+        parent.stop(5)
+
+
+@pytest.mark.parametrize("needed", [True, False])
+def test_a_part_that_does_not_stay_is_given_up_after_five_more_tries_and_told(
+    supervisor, watched, notes, tmp_path, needed
+):
+    given_up = []
+    dying = python(tmp_path, "dying", "import sys; print('out of luck'); sys.exit(3)")
+    supervisor.start(FakePart("site", Layer.SITE, notes), replaced=True)
+    supervisor.start(dying, replaced=True, needed=needed, given_up=given_up.append)
+    said, raised = watched()
+
+    wait_until(lambda: given_up)
+
+    assert "It was started 6 times and did not stay; it is given up." in given_up[0]
+    assert "Its last words: out of luck" in given_up[0]
+    wait_until(lambda: raised if needed else given_up[0] in said)
+    assert bool(raised) == needed
+    assert notes == ["start site"]
+
+
 # --- Programs ---
 
 
@@ -287,6 +408,16 @@ def test_the_site_takes_the_next_port_that_is_free():
 
     assert choose_port(None) >= 8765
     assert choose_port(0) > 0
+
+
+def test_the_site_comes_back_at_the_port_of_the_last_start():
+    free = choose_port(0)
+
+    assert choose_port(None, last=free) == free
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", free))
+        taken.listen()
+        assert choose_port(None, last=free) != free
 
 
 @pytest.mark.parametrize("port", [-1, 65536, 10**9])

@@ -13,7 +13,7 @@ import socket
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import overload
 
@@ -35,9 +35,6 @@ __all__ = ["AT_ONCE", "SEVERITIES", "Findings", "Row", "again", "findings", "pro
 
 # So many ACLs are looked through within a tenth of a second or two.
 AT_ONCE = 1_000
-
-# Whoever has waited so long tells a worker again: the message may be lost.
-RUNG_AGAIN_AFTER = timedelta(seconds=60)
 
 _TITLES = {
     "implied": "Another ACL says it already",
@@ -206,10 +203,8 @@ def findings(here: InForce) -> Findings | None:
         _start(cluster, here)
         # Whatever newer was looked through meanwhile has forgotten this search; whoever asks again finds that one.
         found = Search.objects.select_related("revision").filter(pk=found.pk).first() or found
-    elif _is_waited_for(found):
-        rung = Search.objects.filter(pk=found.pk, rung_at=found.rung_at).update(rung_at=timezone.now())
-        if rung:
-            _ring(cluster)
+    elif searching.is_waited_for(found) and searching.rung_again(found):
+        _ring(cluster)
     return Findings(found)
 
 
@@ -240,14 +235,6 @@ def _start(cluster: Cluster, here: InForce) -> None:
 def _ring(cluster: Cluster) -> None:
     # Where no queue can be reached, whoever waits asks again.
     transaction.on_commit(partial(tasks.search.delay, cluster.pk), robust=True)
-
-
-def _is_waited_for(found: Search) -> bool:
-    if found.done_at is not None or found.problem:
-        return False
-    now = timezone.now()
-    is_held = found.lease_until is not None and found.lease_until > now
-    return not is_held and found.rung_at < now - RUNG_AGAIN_AFTER
 
 
 def _row(found: Found) -> Row:

@@ -1,21 +1,31 @@
 """Let one process at a time work on a cluster.
 
 A lease ends by itself after its seconds, by the database's clock, so a worker that dies
-blocks nobody for long. It keeps work from being done twice; it is not what keeps data
-right: a reading that comes late is refused when it is stored (`sync`).
+blocks nobody for long. Whoever works renews it all the while (`renewed`), however long the
+work takes. It keeps work from being done twice; it is not what keeps data right: a sync
+that comes late is refused when it is stored (`sync`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
+from django.db import DatabaseError, connection
 from django.db.models import ExpressionWrapper, F, Q
 from django.db.models.fields import DateTimeField
 from django.db.models.functions import Now
 
 from aclweb.inventory.models import Cluster
+
+logger = logging.getLogger(__name__)
+
+# Work that takes longer than this hangs, and gives way to another worker.
+LONGEST_WORK_SECONDS = 3600
 
 
 def take(cluster_id: int, *, owner: str, seconds: int) -> bool:
@@ -33,13 +43,47 @@ def release(cluster_id: int, *, owner: str) -> None:
 
 @contextmanager
 def held(cluster_id: int, *, owner: str, seconds: int) -> Iterator[bool]:
-    """Hold the cluster for the length of a block; the block is told whether it got it."""
+    """Hold the cluster for the length of a block, however long that is; the block is told whether it got it."""
     got = take(cluster_id, owner=owner, seconds=seconds)
+    if not got:
+        yield False
+        return
     try:
-        yield got
+        with renewed(lambda: take(cluster_id, owner=owner, seconds=seconds), every_seconds=seconds / 3):
+            yield True
     finally:
-        if got:
-            release(cluster_id, owner=owner)
+        release(cluster_id, owner=owner)
+
+
+@contextmanager
+def renewed(renew: Callable[[], bool], *, every_seconds: float) -> Iterator[None]:
+    """Call `renew` again and again from a thread of its own while the block works.
+
+    It ends when `renew` returns False, because the lease has passed to somebody else.
+    """
+    done = threading.Event()
+    thread = threading.Thread(
+        target=_renew, args=(renew, every_seconds, done), name="aclweb-lease", daemon=True
+    )
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        # A renewal under way must not outlive the block, or it would take back what is given up next.
+        thread.join()
+
+
+def _renew(renew: Callable[[], bool], every_seconds: float, done: threading.Event) -> None:
+    deadline = time.monotonic() + LONGEST_WORK_SECONDS
+    while not done.wait(every_seconds) and time.monotonic() < deadline:
+        try:
+            if not renew():
+                return
+        except DatabaseError:  # tried again in time: a lease lasts for three of these
+            logger.warning("A lease could not be renewed.", exc_info=True)
+        finally:
+            connection.close()  # of this thread
 
 
 def holder(cluster_id: int) -> str | None:

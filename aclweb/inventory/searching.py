@@ -53,6 +53,9 @@ logger = logging.getLogger(__name__)
 
 SEVERITIES = (ERROR, WARNING, INFO)
 
+# Whoever has waited so long tells a worker again: the message may be lost.
+RUNG_AGAIN_AFTER = timedelta(seconds=60)
+
 # A search is far from this long between two findings; it takes the lease anew as it goes on.
 LEASE_SECONDS = 180
 _RENEWED_AFTER_SECONDS = 30.0
@@ -125,6 +128,20 @@ def begin(cluster: Cluster, revision: Revision) -> Search:
         key=key_of(cluster),
         defaults={"asked_at": now, "rung_at": now},
     )[0]
+
+
+def is_waited_for(row: Search) -> bool:
+    """Return whether no worker is at it although one was told a while ago: the message may be lost."""
+    if row.done_at is not None or row.problem:
+        return False
+    now = timezone.now()
+    is_held = row.lease_until is not None and row.lease_until > now
+    return not is_held and row.rung_at < now - RUNG_AGAIN_AFTER
+
+
+def rung_again(row: Search) -> bool:
+    """Note that a worker is told again now; return False if somebody else has done so."""
+    return bool(Search.objects.filter(pk=row.pk, rung_at=row.rung_at).update(rung_at=timezone.now()))
 
 
 def search(cluster: Cluster, *, owner: str) -> bool:

@@ -103,6 +103,9 @@ def _told(cluster: Cluster, now: datetime) -> tuple[str, str, str]:
             sentences.append("Nothing has been read from it so far.")
         else:
             sentences.append(f"What is shown was read {ago(now - cluster.read_at)}.")
+    if cluster.failures and cluster.next_sync_at is not None and cluster.next_sync_at > now:
+        minutes = -(-(cluster.next_sync_at - now) // timedelta(minutes=1))
+        sentences.append(f"The next try is in {minutes} min.")
     return label, tone, " ".join(sentences)
 
 

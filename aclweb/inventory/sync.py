@@ -46,7 +46,7 @@ from aclweb.clusters import (
     TopicInfo,
     connect,
 )
-from aclweb.inventory import declared, holding, staging
+from aclweb.inventory import declared, holding, scheduling, staging
 from aclweb.inventory.current import BINDING_COLUMNS, bindings_of, connection_of, known_version, rules_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import (
@@ -213,8 +213,13 @@ def _listed(
 
 def _fail(cluster: Cluster, number: int, error: ClusterError) -> SyncResult:
     sentence = storable(str(error))
+    failures = Cluster.objects.values_list("failures", flat=True).get(pk=cluster.pk) + 1
     Cluster.objects.filter(pk=cluster.pk, reading_stored__lt=number).update(
-        state=error.state, state_sentence=sentence, tried_at=timezone.now()
+        state=error.state,
+        state_sentence=sentence,
+        tried_at=timezone.now(),
+        failures=failures,
+        next_sync_at=scheduling.after_failure(failures),
     )
     cluster.refresh_from_db(from_queryset=Cluster.objects.select_related("revision"))
     logger.warning("Cluster %s was not read (%s): %s", cluster.slug, error.state, sentence)
@@ -324,6 +329,7 @@ def _held_back(row: Cluster, number: int, doubt: Mapping[str, object], accepted_
         if row.revision_id != compared_with or holding.accepted_by(row, doubt, accepted_by) is not None:
             raise staging.OvertakenError("another snapshot was stored or accepted meanwhile.")
         holding.hold(row, doubt)
+        _reached(row)
     return SyncResult(row.revision, False, _state(row), str(doubt["sentence"]), held=True)
 
 
@@ -351,8 +357,15 @@ def _bring_up_to_date(
         row.kafka_version = reading.facts.kafka_version
     row.held = None
     row.save(update_fields=_READ_FIELDS)
+    _reached(row)
     declared.keep(row, before=before, actor=_ITSELF, since=now)
     return state, sentence
+
+
+def _reached(row: Cluster) -> None:
+    """Have a cluster that answers again synced at the usual interval."""
+    recovered = Cluster.objects.filter(pk=row.pk, failures__gt=0)
+    recovered.update(failures=0, next_sync_at=scheduling.after_recovery())
 
 
 _READ_FIELDS = [

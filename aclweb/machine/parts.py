@@ -1,22 +1,22 @@
 """Which parts make the whole product on one machine, in what order do they start, and what is made first?
 
 ZooKeeper comes first, because the demo's ACLs are in it; while its JVM starts, the
-database and the static files are brought up to date. Then the site and the worker start
-side by side. The demo's Kafka broker needs jars that may have to be fetched, so it joins
+database and the static files are brought up to date. Then the site, the workers and the beat
+start side by side. The demo's Kafka broker needs jars that may have to be fetched, so it joins
 in the background, and notices on the pages tell how far it is.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
 import socket
 import sys
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
@@ -30,8 +30,8 @@ from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer, find_java, ja
 from aclweb.clusters.jars import kafka_jars
 from aclweb.insights import tasks as insights_tasks
 from aclweb.inventory.models import Cluster
-from aclweb.machine import demo_clusters, firststart
-from aclweb.machine.supervisor import Layer, PartError, Program, Server, Stopping, Supervisor
+from aclweb.machine import demo_clusters, firststart, workers
+from aclweb.machine.supervisor import Layer, Part, PartError, Program, Server, Stopping, Supervisor
 from aclweb.web import notices
 from demo import edge_broker, edge_traffic
 
@@ -105,7 +105,13 @@ class OneMachine:
     # --- Starting ---
 
     def _start(self, claim: datadir.Claim) -> None:
-        port = choose_port(self.options.port)
+        # Before the port is chosen: what a killed `up` left running may still have it.
+        for left in (self._site(0), *self._workers()):
+            left.end_leftover()
+        remembered = self.data / "run" / "port"
+        port = choose_port(self.options.port, last=_number_in(remembered))
+        remembered.parent.mkdir(exist_ok=True, mode=0o700)
+        remembered.write_text(f"{port}\n", encoding="utf-8")
         self.supervisor.say(f"Starting aclweb {settings.ACLWEB_VERSION}; what it keeps is in {self.data}.")
         keeper = None if self.options.lite else self._start_zookeeper()
         self.supervisor.say("Bringing the database and the static files up to date.")
@@ -113,7 +119,7 @@ class OneMachine:
         collect_static(Path(settings.STATIC_ROOT))
         logins = firststart.make_accounts(renew=self.options.new_passwords)
         self._plant(keeper)
-        self._start_site_and_worker(port)
+        self._start_site_and_workers(port)
         address = f"http://127.0.0.1:{port}/"
         claim.say(f"process {os.getpid()} at {address}")
         self._tell(address, logins)
@@ -124,9 +130,8 @@ class OneMachine:
     def _start_zookeeper(self) -> ZooKeeperServer:
         self.supervisor.say(f"Starting ZooKeeper with {find_java()}.")
         server = ZooKeeperServer(self.demo / "zookeeper")
-        self.supervisor.start(
-            Server("ZooKeeper of the demo", Layer.STORE, server, ready=lambda: _is_up(server))
-        )
+        part = Server("ZooKeeper of the demo", Layer.STORE, server, ready=lambda: _is_up(server))
+        self._start_one_that_may_fail(part)
         return server
 
     def _plant(self, keeper: ZooKeeperServer | None) -> None:
@@ -139,50 +144,53 @@ class OneMachine:
             self.supervisor.wait_ready()
             demo_clusters.plant_prod(keeper, self.demo)
 
-    def _start_site_and_worker(self, port: int) -> None:
-        self.supervisor.say("Starting the site and a worker.")
-        run_directory = self.data / "run"
-        run_directory.mkdir(exist_ok=True)
-        gunicorn_pid, celery_pid = run_directory / "gunicorn.pid", run_directory / "celery.pid"
-        # Both refuse to start where such a file names a process that lives, be it quite another one by now.
-        for left_by_a_crash in (gunicorn_pid, celery_pid):
-            left_by_a_crash.unlink(missing_ok=True)
+    def _start_site_and_workers(self, port: int) -> None:
+        self.supervisor.say("Starting the site and the workers.")
+        # A worker that is given up costs changes and syncs, but no answers; without the site nothing is left.
+        for worker in self._workers():
+            self._start_one_that_may_fail(worker)
+        self.supervisor.start(self._site(port), replaced=True)
+        self.supervisor.wait_ready(timeout_seconds=120)
 
+    def _start_one_that_may_fail(self, part: Part) -> None:
+        """Start a part without which the rest goes on; every page tells when it is given up."""
+        name = "part-" + part.name.replace(" ", "-")
+        notices.clear(name)
+        self.supervisor.start(part, replaced=True, needed=False, given_up=partial(notices.tell, name))
+
+    @property
+    def _environment(self) -> dict[str, str]:
         environment = {"ACLWEB_DATA_DIR": str(self.data)}
         if self.options.lite:
-            environment["ACLWEB_SPARK_MASTER"] = ""
-        else:
-            environment |= {"JAVA_HOME": str(java_home()), "PYSPARK_PYTHON": sys.executable}
-        readiness = _Readiness(port)
-        site = Program(
+            return environment | {"ACLWEB_SPARK_MASTER": ""}
+        return environment | {"JAVA_HOME": str(java_home()), "PYSPARK_PYTHON": sys.executable}
+
+    def _workers(self) -> list[Program]:
+        hearing = workers.Hearing()
+        return [
+            workers.program(name, directory=self.logs, hearing=hearing, environment=self._environment)
+            for name in workers.NAMES
+        ]
+
+    def _site(self, port: int) -> Program:
+        marker = f"site-{workers.identity(self.logs)}"
+        site = _Answers(port)
+        return Program(
             "site",
             Layer.SITE,
             [
                 *(sys.executable, "-m", "gunicorn", "aclweb.wsgi", "--bind", f"127.0.0.1:{port}"),
                 *("--worker-class", "gthread", "--workers", "1", "--threads", "8"),
-                *("--graceful-timeout", "5", "--log-level", "warning", "--pid", str(gunicorn_pid)),
+                # A process whose main thread gets no turn for a minute hangs: it is killed and replaced.
+                # Half a minute, gunicorn's own, is not enough for a laptop that is busy with Spark.
+                *("--timeout", "60", "--graceful-timeout", "5", "--log-level", "warning", "--name", marker),
             ],
             directory=self.logs,
-            marker=str(gunicorn_pid),
-            ready=readiness.of_the_site,
-            environment=environment,
+            marker=marker,
+            ready=lambda: site.say("/readyz"),  # what it knows of the workers is some seconds old
+            alive=lambda: site.say("/healthz"),
+            environment=self._environment,
         )
-        worker = Program(
-            "worker",
-            Layer.WORKER,
-            [
-                *(sys.executable, "-m", "celery", "-A", "aclweb.celery", "worker", "--beat"),
-                *("--concurrency", "2", "--without-gossip", "--without-mingle", "--loglevel", "INFO"),
-                *("--hostname", "one-machine@%h", "--pidfile", str(celery_pid)),
-            ],
-            directory=self.logs,
-            marker=str(celery_pid),
-            ready=readiness.of_the_worker,
-            environment=environment,
-        )
-        self.supervisor.start(worker)
-        self.supervisor.start(site)
-        self.supervisor.wait_ready(timeout_seconds=90)
 
     def _tell(self, address: str, logins: tuple[firststart.Login, ...]) -> None:
         self.supervisor.say(f"aclweb is ready at {address}")
@@ -225,8 +233,8 @@ class OneMachine:
                 users=demo_clusters.broker_users(self.demo / f"{demo_clusters.EDGE}-users.json"),
             )
             part = Server("Kafka broker of the demo", Layer.CLUSTER, broker, ready=lambda: _is_up(broker))
-            self.supervisor.start(part)
-            self.supervisor.wait_ready(timeout_seconds=180)
+            self._start_one_that_may_fail(part)
+            self.supervisor.wait_ready(part, timeout_seconds=180)
             demo_clusters.plant_edge(broker)
             notices.clear(EDGE_NOTICE)
             self.supervisor.say(
@@ -277,40 +285,42 @@ class OneMachine:
         self.supervisor.say(told)
 
 
-class _Readiness:
-    """What the site's own /readyz says, for the site and for the worker that only it can ask."""
+class _Answers:
+    """Whether the site answers at one of its own addresses."""
 
     def __init__(self, port: int) -> None:
-        self.address = f"http://127.0.0.1:{port}/readyz"
+        self._site = f"http://127.0.0.1:{port}"
 
-    def of_the_site(self) -> bool:
-        return bool(self._ask().get("ready"))
-
-    def of_the_worker(self) -> bool:
-        return self._ask().get("worker") == "ok"
-
-    def _ask(self) -> Mapping[str, object]:
+    def say(self, path: str) -> bool:
+        """Return whether the answer is yes, which is status 200."""
         try:
-            with urllib.request.urlopen(self.address, timeout=10) as answer:  # noqa: S310
-                told: Mapping[str, object] = json.load(answer)
+            with urllib.request.urlopen(self._site + path, timeout=10) as answer:  # noqa: S310
+                return bool(answer.status == 200)
         except (OSError, ValueError):
-            return {}
-        return told
+            return False
 
 
-def choose_port(wanted: int | None) -> int:
-    """Return the port for the site: the one wanted, any free one for 0, else the first free one from 8765 on."""
+def choose_port(wanted: int | None, last: int | None = None) -> int:
+    """Return the port for the site: the one wanted or any free one for 0.
+
+    For None it is the one of the last start, else the first free one from 8765 on.
+    """
     if wanted is None:
         tried = range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)
-        if (found := next((port for port in tried if _free(port)), None)) is None:
-            raise StartError(f"No port from {tried.start} to {tried.stop - 1} is free; name one with --port.")
-        return found
-    found = _free(wanted)
-    if not found:
-        raise StartError(
-            f"Port {wanted} is taken or not allowed; name another with --port, or none to find one."
-        )
-    return found
+        for port in (*(() if last is None else (last,)), *tried):
+            if free := _free(port):
+                return free
+        raise StartError(f"No port from {tried.start} to {tried.stop - 1} is free; name one with --port.")
+    if free := _free(wanted):
+        return free
+    raise StartError(f"Port {wanted} is taken or not allowed; name another with --port, or none to find one.")
+
+
+def _number_in(file: Path) -> int | None:
+    try:
+        return int(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
 
 
 def _free(port: int) -> int | None:

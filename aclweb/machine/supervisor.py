@@ -1,9 +1,10 @@
-"""How are the parts of one machine started, watched and stopped together?
+"""How are the parts of one machine started, watched, replaced and stopped together?
 
-A part is a program or an embedded server. All run or none does: when one ends by itself,
-the others are stopped and a sentence says which and why. Parts stop from the top layer
-down, so nothing loses what it stands on: the site before the worker, the worker before
-the clusters that it writes to.
+A part is a program or an embedded server. While everything starts, all run or none does. A
+part that ends later, or that runs and does nothing, is replaced, each time after a longer
+pause; one that does not stay up is given up with a sentence, and the others go on unless they
+cannot without it. Parts stop from the top layer down, so nothing loses what it stands on: the
+site before the workers, the workers before the clusters that they write to.
 
 Every program runs in a process group of its own, so a Ctrl-C in the terminal reaches
 only the supervisor, and a program that does not go by itself is killed with all that it started.
@@ -13,20 +14,33 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import logging
 import os
 import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
 from aclweb import leftover
+from aclweb.clusters import ClusterError
+
+logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.1
 LOG_BYTES = 10 * 1024 * 1024
+
+# Pauses before a part is started again. One more failure, and it is given up.
+BACKOFF_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0)
+# A part that has run for so long has not failed to start: its next end is counted from one again.
+SETTLED_SECONDS = 120.0
+# A process that the system has stopped (SIGSTOP) for so long is killed and replaced.
+FROZEN_SECONDS = 5.0
+LISTEN_EVERY_SECONDS = 2.0
 
 
 class PartError(Exception):
@@ -60,6 +74,14 @@ class Part(Protocol):
         """Return a sentence if it ended by itself, None while it runs."""
         ...
 
+    def listen(self) -> str | None:
+        """Return a sentence if it runs and does nothing, so that it must be replaced; may take some seconds."""
+        ...
+
+    def ask_to_end(self) -> None:
+        """Ask it to end without waiting until it has."""
+        ...
+
     def stop(self, timeout_seconds: float) -> None: ...
 
 
@@ -68,6 +90,8 @@ class Program:
 
     directory holds its log and process id. marker is a text in its command line by which
     one that outlived a killed supervisor is known again, and ended before the next starts.
+    alive is asked about once a second; where it says no for `silent_seconds` on end, the
+    program is taken to do nothing. Without own_log it writes where the supervisor writes.
     """
 
     def __init__(
@@ -79,7 +103,10 @@ class Program:
         directory: Path,
         marker: str,
         ready: Callable[[], bool] = lambda: True,
+        alive: Callable[[], bool] = lambda: True,
+        silent_seconds: float = 45.0,
         environment: Mapping[str, str] | None = None,
+        own_log: bool = True,
     ) -> None:
         self.name = name
         self.layer = layer
@@ -89,6 +116,12 @@ class Program:
         self.environment = dict(os.environ) | dict(environment or {})
         self._pid_file = directory / f"{name.replace(' ', '-')}.pid"
         self._ready = ready
+        self._alive = alive
+        self._silent_seconds = silent_seconds
+        self._own_log = own_log
+        self._heard_at = time.monotonic()
+        self._frozen_since: dict[int, float] = {}
+        self._children: dict[int, str] = {}
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -101,19 +134,25 @@ class Program:
 
     def start(self) -> None:
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        leftover.end(self._pid_file, marker=self.marker)
+        self.end_leftover()
         if self.log.exists() and self.log.stat().st_size > LOG_BYTES:
             self.log.replace(self.log.with_suffix(".log.1"))
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self.command,
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                stdout=log if self._own_log else None,
+                stderr=log if self._own_log else None,
                 env=self.environment,
                 process_group=0,
             )
+        self._heard_at = time.monotonic()
+        self._frozen_since = {}
         self._pid_file.write_text(f"{self._process.pid}\n")
+
+    def end_leftover(self) -> None:
+        """End the program that a killed supervisor left running, if there is one."""
+        leftover.end(self._pid_file, marker=self.marker)
 
     def is_ready(self) -> bool:
         return self._ready()
@@ -126,25 +165,60 @@ class Program:
         last = self.last_words()
         return f"The {self.name} ended {how}; see {self.log}." + (f" Its last words: {last}" if last else "")
 
+    def listen(self) -> str | None:
+        process = self._process
+        if process is None or process.poll() is not None:
+            return None
+        now = time.monotonic()
+        stopped = {
+            pid for pid in (process.pid, *leftover.descendants(process.pid)) if leftover.is_stopped(pid)
+        }
+        self._frozen_since = {pid: self._frozen_since.get(pid, now) for pid in stopped}
+        for pid in [pid for pid, since in self._frozen_since.items() if now - since >= FROZEN_SECONDS]:
+            if pid == process.pid:
+                return f"The {self.name} was stopped by a signal for {FROZEN_SECONDS:.0f} s."
+            # Its parent replaces it.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if self._alive():
+            self._heard_at = time.monotonic()
+        elif time.monotonic() - self._heard_at > self._silent_seconds:
+            return f"The {self.name} gave no sign of life for {self._silent_seconds:.0f} s."
+        return None
+
+    def ask_to_end(self) -> None:
+        self._note_children()
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+
+    def _note_children(self) -> None:
+        """Keep what it has started: children lose their parent when it ends.
+
+        A worker's Spark job, for one, has a process group of its own.
+        """
+        if self._process is not None:
+            for child in leftover.descendants(self._process.pid):
+                self._children.setdefault(child, leftover.command_line(child))
+
     def stop(self, timeout_seconds: float) -> None:
         process = self._process
         if process is None:
             return
-        # Taken down now, because children lose their parent when it ends; a worker's Spark
-        # job, for one, has a process group of its own.
-        children = {child: leftover.command_line(child) for child in leftover.descendants(process.pid)}
+        self._note_children()
         if process.poll() is None:
-            process.terminate()
+            if timeout_seconds > 0:
+                process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout_seconds)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        for child, command_line in children.items():
+        for child, command_line in self._children.items():
             if command_line and leftover.command_line(child) == command_line:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(child, signal.SIGKILL)
         process.wait()
         self._process = None
+        self._children = {}
         self._pid_file.unlink(missing_ok=True)
 
 
@@ -187,18 +261,47 @@ class Server:
             f" Its last words: {last}" if last else ""
         )
 
+    def listen(self) -> str | None:
+        return None  # what a demo's server does is up to whoever plays with it
+
+    def ask_to_end(self) -> None:
+        return None
+
     def stop(self, timeout_seconds: float) -> None:
         self._started = False
         self.server.stop(timeout_seconds)
 
 
-class Supervisor:
-    """Starts parts, waits for them, watches them, and stops all of them."""
+@dataclass
+class _Watched:
+    """A part with what happened to it: started_at and again_at are on the monotonic clock."""
 
-    def __init__(self, say: Callable[[str], None], *, stop_timeout_seconds: float = 10.0) -> None:
+    part: Part
+    replaced: bool
+    needed: bool
+    given_up: Callable[[str], None]
+    started_at: float
+    failures: int = 0
+    again_at: float | None = None
+    silent: str | None = None
+    is_given_up: bool = False
+
+
+class Supervisor:
+    """Starts parts, waits for them, watches and replaces them, and stops all of them."""
+
+    def __init__(
+        self,
+        say: Callable[[str], None],
+        *,
+        stop_timeout_seconds: float = 10.0,
+        backoff_seconds: Sequence[float] = BACKOFF_SECONDS,
+    ) -> None:
         self._say = say
         self.stop_timeout_seconds = stop_timeout_seconds
-        self._parts: list[Part] = []
+        self._backoff_seconds = tuple(backoff_seconds)
+        self._watched: list[_Watched] = []
+        self._watching = False
         self._threads: list[threading.Thread] = []
         self._guard = threading.RLock()
         self._asked = threading.Event()
@@ -228,47 +331,155 @@ class Supervisor:
         """Wait, but not once the end is asked for; return whether it is."""
         return self._asked.wait(seconds)
 
-    def start(self, part: Part) -> None:
-        """Start one part; raises Stopping if the end was asked for, PartError if it cannot start."""
+    def start(
+        self,
+        part: Part,
+        *,
+        replaced: bool = False,
+        needed: bool = True,
+        given_up: Callable[[str], None] = lambda sentence: None,
+    ) -> None:
+        """Start one part; raises Stopping if the end was asked for, PartError if it cannot start.
+
+        replaced: while watched, it is started again when it ends or does nothing. Where that
+        does not help, `given_up` is told a sentence; and `watch` ends if the part is needed.
+        """
         with self._guard:
             if self.stopping:
                 raise Stopping
-            try:
-                part.start()
-            except OSError as error:
-                raise PartError(f"The {part.name} cannot be started: {error}.") from error
-            self._parts.append(part)
+            self._start(part)
+            self._watched.append(_Watched(part, replaced, needed, given_up, time.monotonic()))
 
-    def wait_ready(self, *, timeout_seconds: float = 60.0) -> None:
-        """Return when every part is ready; raises PartError when one ends or it takes too long."""
+    def _start(self, part: Part) -> None:
+        try:
+            part.start()
+        except (OSError, ClusterError) as error:
+            raise PartError(f"The {part.name} cannot be started: {error}.") from error
+
+    def wait_ready(self, *parts: Part, timeout_seconds: float = 60.0) -> None:
+        """Return when these parts are ready, or all if none is given.
+
+        Raises PartError if one of them ends and nobody replaces it, or if it takes too long.
+        """
         deadline = time.monotonic() + timeout_seconds
         if self.stopping:
             raise Stopping
         with self._guard:
-            waiting = list(self._parts)
+            awaited = list(parts) or [watched.part for watched in self._watched]
+        waiting = awaited
         while waiting:
             if self._asked.wait(POLL_SECONDS):
                 raise Stopping
-            self._raise_if_one_ended()
+            for part in awaited:
+                if not self._replaces(part) and (sentence := part.ended()):
+                    raise PartError(sentence)
             waiting = [part for part in waiting if not part.is_ready()]
             if waiting and time.monotonic() > deadline:
                 names = " and the ".join(part.name for part in waiting)
                 raise PartError(f"The {names} did not get ready within {timeout_seconds:.0f} seconds.")
 
+    def _replaces(self, part: Part) -> bool:
+        """Return whether the watch is on and will start this part again if it ends."""
+        with self._guard:
+            return self._watching and any(
+                watched.part is part and watched.replaced and not watched.is_given_up
+                for watched in self._watched
+            )
+
     def watch(self) -> None:
-        """Return when somebody asks for the end; raises PartError when a part ends by itself."""
+        """Replace parts that end or do nothing until somebody asks for the end.
+
+        Raises PartError when a part ends that is not replaced, or a needed one is given up.
+        """
+        self._watching = True
+        threading.Thread(target=self._listen, daemon=True).start()
         while not self._asked.wait(POLL_SECONDS):
-            self._raise_if_one_ended()
+            with self._guard:
+                parts = list(self._watched)
+            for watched in parts:
+                self._look_after(watched)
+
+    def _listen(self) -> None:
+        """Ask each part whether it lives; beside the watch, because an answer may take seconds."""
+        while not self._asked.wait(LISTEN_EVERY_SECONDS):
+            with self._guard:
+                parts = [
+                    watched for watched in self._watched if watched.again_at is None and watched.replaced
+                ]
+            for watched in parts:
+                asked_of = watched.started_at
+                try:
+                    sentence = watched.part.listen()
+                except Exception as error:  # nobody is ended because a question failed
+                    logger.warning("Whether the %s lives could not be asked: %s", watched.part.name, error)
+                    continue
+                with self._guard:
+                    if watched.started_at == asked_of and watched.again_at is None:
+                        watched.silent = sentence
+
+    def _look_after(self, watched: _Watched) -> None:
+        now = time.monotonic()
+        if watched.is_given_up:
+            return
+        if watched.again_at is not None:
+            if now >= watched.again_at:
+                self._replace(watched)
+            return
+        sentence = watched.part.ended() or watched.silent
+        if not sentence:
+            return
+        if not watched.replaced:
+            raise PartError(sentence)
+        self._ended(watched, sentence)
+
+    def _ended(self, watched: _Watched, sentence: str) -> None:
+        """Have a part that ended started again after a pause, or give it up."""
+        now = time.monotonic()
+        watched.silent = None
+        # At once and with all that it started: nothing of it may work beside the next one.
+        watched.part.stop(0)
+        watched.failures = 1 if now - watched.started_at > SETTLED_SECONDS else watched.failures + 1
+        if watched.failures > len(self._backoff_seconds):
+            watched.is_given_up = True
+            told = f"{sentence} It was started {watched.failures} times and did not stay; it is given up."
+            watched.given_up(told)
+            if watched.needed:
+                raise PartError(told)
+            self.say(told)
+            return
+        pause = self._backoff_seconds[watched.failures - 1]
+        watched.again_at = now + pause
+        self.say(f"{sentence} It is started again in {pause:g} s.")
+
+    def _replace(self, watched: _Watched) -> None:
+        with self._guard:
+            if self.stopping:
+                return
+            watched.again_at = None
+            watched.started_at = time.monotonic()
+            try:
+                self._start(watched.part)
+            except PartError as error:
+                self._ended(watched, str(error))
 
     def stop(self) -> None:
-        """Stop every part, top layer first, and within a layer the youngest first."""
+        """Stop every part, top layer first, and within a layer the youngest first.
+
+        Programs of one layer are asked together, so that they end side by side.
+        """
         self._asked.set()
         for thread in self._threads:
             thread.join(self.stop_timeout_seconds)
         with self._guard:
-            parts, self._parts = self._parts, []
+            parts, self._watched = [watched.part for watched in self._watched], []
         numbered = sorted(enumerate(parts), key=lambda pair: (pair[1].layer, pair[0]), reverse=True)
+        asked: set[Layer] = set()
         for _, part in numbered:
+            if part.layer not in asked:
+                asked.add(part.layer)
+                for each in parts:
+                    if each.layer == part.layer:
+                        each.ask_to_end()
             self.say(f"Stopping the {part.name}.")
             try:
                 part.stop(self.stop_timeout_seconds)
@@ -290,13 +501,6 @@ class Supervisor:
         thread = threading.Thread(target=run, daemon=True)
         self._threads.append(thread)
         thread.start()
-
-    def _raise_if_one_ended(self) -> None:
-        with self._guard:
-            parts = list(self._parts)
-        for part in parts:
-            if sentence := part.ended():
-                raise PartError(sentence)
 
 
 def _last_line(log: Path) -> str:

@@ -1,8 +1,9 @@
 """What must everybody know about this installation now?
 
-A notice is one sentence in a small file of the data directory, so that a process which
-has no page of its own (such as the one that fetches the demo's broker) can tell it on
-every page. It stands until its name is told something else or cleared.
+First of all when its workers are silent. Beside that a notice is one sentence in a small
+file of the data directory, so that a process which has no page of its own (such as the one
+that fetches the demo's broker) can tell it on every page. It stands until its name is told
+something else or cleared.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from pathlib import Path
 
 from django.conf import settings
 from django.http import HttpRequest
+
+from aclweb.web import liveness
 
 
 def tell(name: str, sentence: str) -> None:
@@ -35,7 +38,12 @@ def current() -> tuple[str, ...]:
 
 def on_pages(request: HttpRequest) -> dict[str, object]:
     """Give templates `installation_notices`; nothing is read unless a template asks."""
-    return {"installation_notices": current}
+    return {"installation_notices": _of_now}
+
+
+def _of_now() -> tuple[str, ...]:
+    silent = liveness.known_sentence()
+    return (*((silent,) if silent else ()), *current())
 
 
 def _folder() -> Path:

@@ -1,5 +1,10 @@
-import pytest
+import threading
+import time
 
+import pytest
+from django.db import OperationalError
+
+from aclweb.celery import app
 from aclweb.clusters import ClusterState
 from aclweb.inventory import leases, tasks
 from aclweb.inventory import sync as syncing
@@ -66,18 +71,72 @@ def test_a_cluster_that_was_removed_meanwhile_is_no_failure(cluster, answers):
     tasks.sync_cluster(1)
 
 
-def test_every_cluster_gets_a_message_that_does_not_outlive_the_next_round(
-    cluster, other_cluster, monkeypatch, settings
-):
-    sent = []
-    monkeypatch.setattr(
-        tasks.sync_cluster, "apply_async", lambda *args, **options: sent.append((args, options))
+def test_a_lease_is_renewed_while_the_work_goes_on(cluster):
+    renewals, renew = [], threading.Event()
+
+    def take():
+        renewals.append(1)
+        renew.set()
+        return True
+
+    with leases.renewed(take, every_seconds=0.01):
+        assert renew.wait(60)
+    before = len(renewals)
+
+    renew.clear()
+    assert not renew.wait(0.1)
+    assert len(renewals) == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_sync_longer_than_its_lease_is_not_done_by_a_second_worker(cluster, answers, monkeypatch, settings):
+    settings.ACLWEB_LEASE_SECONDS = 1
+    describe, second = answers.describe, []
+
+    def slowly():
+        if not second:
+            second.append(1)
+            time.sleep(2.5)
+            second[0] = leases.take(cluster.pk, owner="second", seconds=60)
+        return describe()
+
+    monkeypatch.setattr(answers, "describe", slowly)
+    tasks.sync_cluster(cluster.pk)
+
+    assert second == [False]
+    assert leases.holder(cluster.pk) is None
+
+
+def test_tasks_have_queues_of_their_own():
+    def queue_of(task):
+        return app.amqp.router.route({}, task)["queue"].name
+
+    assert {queue_of(name) for name in ("changes.apply_change", "changes.sweep")} == {"changes"}
+    assert {queue_of(name) for name in ("inventory.sync_all", "inventory.sync_next", "inventory.sync")} == {
+        "syncs"
+    }
+    assert {queue_of(name) for name in ("inventory.search", "insights.refresh", "insights.refresh_all")} == {
+        "searches"
+    }
+
+
+def test_a_locked_database_is_met_by_trying_again_with_a_sentence(caplog):
+    calls = []
+
+    @app.task(name="tests.locked")
+    def locked():
+        calls.append(1)
+        raise OperationalError("database is locked")
+
+    ended = locked.apply()
+
+    assert len(calls) == 1 + locked.max_retries
+    assert ended.state == "FAILURE"
+    assert (
+        "The database could not be used (database is locked), so tests.locked is tried again soon."
+        in caplog.text
     )
-
-    tasks.sync_all()
-
-    expires = settings.ACLWEB_SYNC_INTERVAL_SECONDS
-    assert sent == [(((pk,),), {"expires": expires}) for pk in sorted([cluster.pk, other_cluster.pk])]
+    del app.tasks["tests.locked"]
 
 
 def test_tasks_have_the_names_that_the_schedule_rings(settings):

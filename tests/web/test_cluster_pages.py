@@ -8,8 +8,8 @@ import pytest
 
 from aclweb.audit import trail
 from aclweb.clusters import ClusterError, ClusterState
+from aclweb.inventory import tasks
 from aclweb.inventory.sync import sync
-from aclweb.inventory.tasks import sync_cluster
 from tests.builders import allow
 from tests.inventory.readings import Answers
 
@@ -96,12 +96,25 @@ def test_nobody_below_an_administrator_declares(cluster, person, request, signed
 
 def test_reading_now_is_left_to_a_worker(cluster, ada, signed_in, monkeypatch):
     asked = []
-    monkeypatch.setattr(sync_cluster, "delay", asked.append)
+    monkeypatch.setattr(tasks.sync_next, "apply_async", lambda **_: asked.append(cluster.pk))
 
     page = signed_in(ada).post(f"{PAGE}read/", follow=True)
 
     assert asked == [cluster.pk]
     assert "A worker will read test-eu now" in text(page)
+
+
+def test_reading_now_is_asked_of_a_worker_once_however_often_somebody_presses(
+    cluster, ada, cho, signed_in, monkeypatch
+):
+    asked = []
+    monkeypatch.setattr(tasks.sync_next, "apply_async", lambda **_: asked.append(1))
+
+    for _ in range(20):
+        for person in (ada, cho):
+            signed_in(person).post(f"{PAGE}read/")
+
+    assert len(asked) == 1
 
 
 def test_problems_found_on_the_cluster_stand_on_its_page(cluster, ada, signed_in):
@@ -132,7 +145,7 @@ def held(cluster):
 
 def test_an_administrator_accepts_a_held_reading_and_a_worker_reads_again(held, dot, signed_in, monkeypatch):
     rung = []
-    monkeypatch.setattr(sync_cluster, "delay", rung.append)
+    monkeypatch.setattr(tasks.sync_next, "apply_async", lambda **_: rung.append(held.pk))
     browser = signed_in(dot)
     page = browser.get(PAGE)
     assert "It misses <b>12</b> of the <b>12</b> ACLs" in text(page)

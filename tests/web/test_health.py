@@ -5,24 +5,12 @@ import json
 import pytest
 from django.test import Client, override_settings
 
-from aclweb.web import notices
-from aclweb.web.views import health
+from aclweb.web import liveness, notices
 
 
 @pytest.fixture
 def probe():
     return Client(headers={"host": "10.42.0.17:8000"})
-
-
-@pytest.fixture
-def worker(monkeypatch):
-    """Let a worker answer or not, without one."""
-
-    def answers(does):
-        monkeypatch.setattr(health, "_worker", lambda: does)
-
-    answers(True)
-    return answers
 
 
 @override_settings(ALLOWED_HOSTS=["aclweb.example.com"], SECURE_SSL_REDIRECT=True)
@@ -33,33 +21,17 @@ def test_a_living_process_says_so_by_plain_http_under_any_name(probe):
     assert "no-store" in answer.headers["Cache-Control"]
 
 
-@pytest.mark.django_db
-def test_a_site_with_its_database_and_queue_is_ready(probe, worker):
-    answer = probe.get("/readyz")
-
-    assert answer.status_code == 200
-    assert json.loads(answer.content) == {"ready": True, "database": "ok", "queue": "ok", "worker": "ok"}
-
-
-@pytest.mark.django_db
-def test_a_site_without_a_worker_still_serves_and_tells(probe, worker):
-    worker(False)
-
-    answer = probe.get("/readyz")
-
-    assert answer.status_code == 200
-    assert json.loads(answer.content)["worker"] == "no answer"
-
-
 @pytest.mark.parametrize("broken", ["_database", "_queue"])
 @pytest.mark.django_db
 def test_a_site_without_its_database_or_queue_is_not_ready_and_keeps_the_reason_to_its_log(
-    probe, worker, monkeypatch, broken, caplog
+    probe, monkeypatch, broken, caplog
 ):
+    liveness.forget()
+
     def fail():
         raise OSError("secret-host refused the password")
 
-    monkeypatch.setattr(health, broken, fail)
+    monkeypatch.setattr(liveness, broken, fail)
 
     answer = probe.get("/readyz")
 
@@ -84,7 +56,7 @@ def test_metrics_are_served_only_where_a_setting_allows_it(probe, cluster, setti
     assert "aclweb_reading_age_seconds" in text
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/version", "/metrics"])
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/readyz/site", "/version", "/metrics"])
 def test_probes_take_no_other_method(probe, path):
     assert probe.post(path).status_code == 405
 

@@ -62,7 +62,7 @@ def read_now(request: HttpRequest, slug: str) -> HttpResponse:
     cluster = access.cluster_or_404(request.user, slug)
     if request.method == "GET":
         return redirect("cluster", slug=slug)
-    tasks.sync_cluster.delay(cluster.pk)
+    tasks.ask_for_sync(cluster)
     messages.info(request, f"A worker will read {cluster.name} now; load this page again in a few seconds.")
     return redirect("cluster", slug=slug)
 
@@ -82,7 +82,7 @@ def accept_reading(request: HttpRequest, slug: str) -> HttpResponse:
         cluster.refresh_from_db()
         form = DeclareForm(initial=DeclareForm.as_stored(cluster), cluster=cluster)
         return _page(request, cluster, form, status=422, error=str(error))
-    tasks.sync_cluster.delay(cluster.pk)
+    tasks.ask_for_sync(cluster)
     messages.success(
         request, f"Accepted. The next reading of {cluster.name} is stored, if it loses no more than this one."
     )

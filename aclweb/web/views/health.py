@@ -1,17 +1,17 @@
 """Is this process alive, can it serve, which version is it, and what do its numbers say?
 
-/healthz asks nothing of anybody: a process that answers is alive. /readyz asks the
-database and the task queue, and says whether a worker answers; a site without a worker
-still shows everything, so that alone does not make it unready.
+/healthz asks nothing of anybody: a process that answers is alive. /readyz/site says whether
+pages can be shown and forms stored. /readyz says whether the whole installation works: the
+workers and the beat too, by when each last finished a heartbeat. A site whose workers are
+silent still shows everything, so whoever routes people routes by /readyz/site, and whoever
+is woken at night is woken by /readyz.
 
 Whoever probes calls the process by the address it happens to have and speaks plain http,
-so these four are answered before the name of the host and the scheme are looked at.
+so these are answered before the name of the host and the scheme are looked at.
 """
 
 from __future__ import annotations
 
-import logging
-import time
 from collections.abc import Callable, Iterator
 
 import prometheus_client
@@ -23,19 +23,9 @@ from django.views.decorators.http import require_safe
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from aclweb import storage
-from aclweb.celery import app
 from aclweb.changes.models import Change
 from aclweb.inventory.models import Cluster
-
-logger = logging.getLogger(__name__)
-
-WORKER_TIMEOUT_SECONDS = 2.0
-# Probes come every few seconds from several sides; a worker is asked at most this often.
-WORKER_ANSWER_LIFE_SECONDS = 5.0
-
-_worker_asked_at = float("-inf")
-_worker_answered = False
+from aclweb.web import liveness
 
 
 @never_cache
@@ -48,11 +38,17 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Tell what this process needs and has; status 503 while it cannot serve."""
-    checks = {"database": _state(_database), "queue": _state(_queue)}
-    ready = all(state == "ok" for state in checks.values())
-    worker = "ok" if checks["queue"] == "ok" and _worker() else "no answer"
-    return JsonResponse({"ready": ready, **checks, "worker": worker}, status=200 if ready else 503)
+    """Tell what the installation needs and has; status 503 while a part of it does not work."""
+    state = liveness.state()
+    return JsonResponse({"ready": state.is_whole, **state.as_dict()}, status=200 if state.is_whole else 503)
+
+
+@never_cache
+@require_safe
+def readyz_site(request: HttpRequest) -> HttpResponse:
+    """Tell the same, with status 503 only while this process cannot show pages or store forms."""
+    state = liveness.state()
+    return JsonResponse({"ready": state.can_serve, **state.as_dict()}, status=200 if state.can_serve else 503)
 
 
 @never_cache
@@ -77,13 +73,19 @@ def metrics(request: HttpRequest) -> HttpResponse:
     return HttpResponse(text, content_type=prometheus_client.CONTENT_TYPE_LATEST)
 
 
-_PROBES = {"/healthz": healthz, "/readyz": readyz, "/version": version, "/metrics": metrics}
+_PROBES = {
+    "/healthz": healthz,
+    "/readyz": readyz,
+    "/readyz/site": readyz_site,
+    "/version": version,
+    "/metrics": metrics,
+}
 
 
 def answer_probes(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """Answer the four probes, and leave every other request to the rest of the site."""
+    """Answer the probes, and leave every other request to the rest of the site."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         probe = _PROBES.get(request.path)
@@ -108,36 +110,3 @@ class _Rooms(Collector):
         for state in Change.State:
             changes.add_metric([state.value], Change.objects.filter(state=state).count())
         yield changes
-
-
-def _state(check: Callable[[], str]) -> str:
-    try:
-        return check()
-    except Exception:  # whatever is wrong, the answer is that it does not work; the log says why
-        logger.exception("A readiness check failed.")
-        return "failed"
-
-
-def _database() -> str:
-    """Return "ok", or in a sentence why nothing can be read or written there now."""
-    return storage.database_problem() or "ok"
-
-
-def _queue() -> str:
-    with app.connection_for_write() as connection:
-        connection.ensure_connection(max_retries=1, timeout=WORKER_TIMEOUT_SECONDS)
-    return "ok"
-
-
-def _worker() -> bool:
-    """Return whether any worker answered a ping lately; the answer is kept for some seconds."""
-    global _worker_asked_at, _worker_answered
-    if time.monotonic() - _worker_asked_at > WORKER_ANSWER_LIFE_SECONDS:
-        try:
-            answers = app.control.broadcast("ping", reply=True, limit=1, timeout=WORKER_TIMEOUT_SECONDS)
-        except OSError:
-            answers = []
-        _worker_answered = bool(answers)
-        # "No" is asked again at once, so that a site is ready as soon as its worker is.
-        _worker_asked_at = time.monotonic() if _worker_answered else float("-inf")
-    return _worker_answered

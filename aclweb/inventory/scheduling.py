@@ -1,0 +1,78 @@
+"""Which cluster is synced next? The one that has waited longest, and dead ones less and less often.
+
+Nothing waits in a message queue by name: a worker that is free takes, from the database, the
+cluster whose sync has been due for the longest time. So a cluster is never queued twice, the
+order is fair however many there are, and a message that is lost costs nothing.
+"""
+
+from __future__ import annotations
+
+import random
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import ExpressionWrapper, F, Q, QuerySet
+from django.db.models.fields import DateTimeField
+from django.db.models.functions import Now
+
+from aclweb.inventory.models import Cluster
+
+# Between two attempts to reach a cluster that does not answer; the first comes after the usual interval.
+LONGEST_BACKOFF_SECONDS = 600
+_JITTER = 0.25
+# A sync at once is asked for at most this often, however many people press the button.
+ASKED_AGAIN_AFTER = timedelta(seconds=10)
+
+
+def due() -> QuerySet[Cluster]:
+    """Return the clusters whose sync is due and that nobody works on, the longest waiting first."""
+    is_due = Q(next_sync_at__isnull=True) | Q(next_sync_at__lte=Now())
+    is_free = Q(lease_until__isnull=True) | Q(lease_until__lt=Now())
+    return Cluster.objects.filter(is_due, is_free).order_by(F("next_sync_at").asc(nulls_first=True), "pk")
+
+
+def take_next(*, owner: str) -> int | None:
+    """Take the lease of the cluster that has waited longest and return its id; None if none is due.
+
+    Its next sync is due one interval after this one begins.
+    """
+    for pk in due().values_list("pk", flat=True)[:20]:
+        taken = (
+            due()
+            .order_by()
+            .filter(pk=pk)
+            .update(
+                lease_owner=owner,
+                lease_until=_later(settings.ACLWEB_LEASE_SECONDS),
+                next_sync_at=_later(settings.ACLWEB_SYNC_INTERVAL_SECONDS),
+            )
+        )
+        if taken:
+            return pk
+    return None
+
+
+def ask(cluster_id: int) -> bool:
+    """Make the cluster's sync due now; return False where somebody asked for that a moment ago."""
+    not_asked = Q(sync_asked_at__isnull=True) | Q(sync_asked_at__lt=Now() - ASKED_AGAIN_AFTER)
+    if not Cluster.objects.filter(not_asked, pk=cluster_id).update(sync_asked_at=Now()):
+        return False
+    Cluster.objects.filter(pk=cluster_id, next_sync_at__gt=Now()).update(next_sync_at=Now())
+    return True
+
+
+def after_failure(failures: int) -> Any:
+    """Return when to try again, for the database, after so many failures in a row (1 or more)."""
+    interval = settings.ACLWEB_SYNC_INTERVAL_SECONDS
+    seconds = min(interval * 2 ** min(failures - 1, 16), max(interval, LONGEST_BACKOFF_SECONDS))
+    return _later(seconds * random.uniform(1 - _JITTER, 1 + _JITTER))  # noqa: S311
+
+
+def after_recovery() -> Any:
+    """Return when to sync a cluster again that answers after it did not."""
+    return _later(settings.ACLWEB_SYNC_INTERVAL_SECONDS)
+
+
+def _later(seconds: float) -> Any:
+    return ExpressionWrapper(Now() + timedelta(seconds=seconds), output_field=DateTimeField())

@@ -1,0 +1,165 @@
+"""The cluster that has waited longest is synced next; dead ones back off; nobody is starved."""
+
+import heapq
+import itertools
+import random
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from aclweb.clusters import ClusterState
+from aclweb.inventory import scheduling, tasks
+from aclweb.inventory import sync as syncing
+from aclweb.inventory.models import Cluster
+from aclweb.inventory.status import status
+from aclweb.inventory.sync import sync
+from tests.builders import allow
+from tests.inventory.readings import Answers, trouble
+
+pytestmark = pytest.mark.django_db
+
+INTERVAL = 60
+SLOTS = 3
+DEAD, LARGE, LIVE = range(10), range(10, 15), range(15, 30)
+# Seconds of a worker: a dead cluster eats its whole patience.
+COST = dict.fromkeys(DEAD, 15.0) | dict.fromkeys(LARGE, 14.0) | dict.fromkeys(LIVE, 0.5)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that a test moves: what the database says is now."""
+
+    class Clock:
+        now = timezone.now()
+
+        def later(self, seconds):
+            return self.now + timedelta(seconds=seconds)
+
+    clock = Clock()
+    monkeypatch.setattr(scheduling, "Now", lambda: clock.now)
+    monkeypatch.setattr(scheduling, "_later", lambda seconds: clock.later(seconds))
+    return clock
+
+
+def make(count):
+    return [
+        Cluster.objects.create(slug=f"c{number}", name=f"c{number}", kind="admin", address="127.0.0.1:1").pk
+        for number in range(count)
+    ]
+
+
+def test_thirty_clusters_of_which_ten_are_dead_are_each_begun_within_two_intervals(clock, settings):
+    settings.ACLWEB_SYNC_INTERVAL_SECONDS = INTERVAL
+    settings.ACLWEB_LEASE_SECONDS = 30
+    random.seed(11)
+    pks = make(30)
+    number = {pk: place for place, pk in enumerate(pks)}
+    begun = {place: [] for place in range(30)}
+    start, end = clock.now, clock.now + timedelta(seconds=20 * INTERVAL)
+    # (when, what): a worker's slot that is free, or a sync that ends.
+    events = [(start, slot, None) for slot in range(SLOTS)]
+    while events and clock.now < end:
+        clock.now, slot, ending = heapq.heappop(events)
+        if ending is not None:
+            changes = {"lease_owner": "", "lease_until": None}
+            if number[ending] in DEAD:
+                failures = Cluster.objects.get(pk=ending).failures + 1
+                changes |= {"failures": failures, "next_sync_at": scheduling.after_failure(failures)}
+            Cluster.objects.filter(pk=ending).update(**changes)
+        taken = scheduling.take_next(owner=f"slot {slot}")
+        if taken is None:
+            heapq.heappush(events, (clock.later(5), slot, None))
+            continue
+        begun[number[taken]].append(clock.now)
+        # The lease is renewed while the sync goes on.
+        Cluster.objects.filter(pk=taken).update(lease_until=clock.later(COST[number[taken]] + 30))
+        heapq.heappush(events, (clock.later(COST[number[taken]]), slot, taken))
+
+    for place in (*LARGE, *LIVE):
+        times = [start, *begun[place], end]
+        gaps = [(after - before).total_seconds() for before, after in itertools.pairwise(times)]
+        assert max(gaps) <= 2 * INTERVAL, f"cluster {place} waited {max(gaps):.0f} s"
+    attempts = [len(begun[place]) for place in DEAD]
+    assert min(attempts) >= 3
+    assert max(attempts) <= 10, "a dead cluster is tried less and less often"
+    # Not all at the same time again and again.
+    assert len({times[-1] for times in (begun[place] for place in DEAD)}) > 3
+
+
+def test_the_longest_waiting_comes_first_and_a_new_one_before_all(clock):
+    first, second, third = make(3)
+    Cluster.objects.filter(pk=first).update(next_sync_at=clock.later(-10))
+    Cluster.objects.filter(pk=second).update(next_sync_at=clock.later(-20))
+
+    taken = [scheduling.take_next(owner="me") for _ in range(4)]
+
+    assert taken == [third, second, first, None]
+
+
+def test_a_cluster_that_somebody_works_on_or_that_is_not_due_is_not_taken(clock):
+    leased, later = make(2)
+    Cluster.objects.filter(pk=leased).update(lease_owner="rollout CR-1", lease_until=clock.later(20))
+    Cluster.objects.filter(pk=later).update(next_sync_at=clock.later(20))
+
+    assert scheduling.take_next(owner="me") is None
+
+
+def test_failures_back_off_to_ten_minutes_and_one_success_ends_that(cluster, settings):
+    settings.ACLWEB_SYNC_INTERVAL_SECONDS = INTERVAL
+    dead = Answers(fails={"describe": trouble(ClusterState.UNREACHABLE)})
+    waits = []
+    for _ in range(8):
+        sync(cluster, client=dead)
+        cluster.refresh_from_db()
+        waits.append((cluster.next_sync_at - cluster.tried_at).total_seconds())
+    assert 44 <= waits[0] <= 76
+    assert 85 <= waits[1] <= 151
+    assert 440 <= waits[-1] <= 760
+
+    sync(cluster, client=Answers([allow("User:bob", "READ", "orders")]))
+
+    cluster.refresh_from_db()
+    assert cluster.failures == 0
+    assert (cluster.next_sync_at - cluster.tried_at).total_seconds() <= INTERVAL + 1
+
+
+def test_the_page_tells_when_a_dead_cluster_is_tried_again(cluster):
+    sync(cluster, client=Answers(fails={"describe": trouble(ClusterState.UNREACHABLE)}))
+    Cluster.objects.update(next_sync_at=timezone.now() + timedelta(seconds=290))
+
+    told = status(Cluster.objects.select_related("revision").get(pk=cluster.pk)).sentence
+
+    assert told.endswith("The next try is in 5 min.")
+
+
+def test_one_worker_syncs_cluster_after_cluster_until_none_is_due(monkeypatch):
+    make(3)
+    answers = Answers([allow("User:bob", "READ", "orders")])
+    monkeypatch.setattr(syncing, "connect", lambda connection: answers)
+    rung = []
+    monkeypatch.setattr(tasks.sync_next, "apply_async", lambda **_: rung.append(1))
+    monkeypatch.setattr(tasks.search, "delay", lambda pk: None)
+
+    tasks.sync_all()
+    assert len(rung) == 3
+    while rung:
+        rung.pop()
+        tasks.sync_next()
+
+    assert Cluster.objects.filter(state="ok").count() == 3
+    assert not scheduling.due().exists()
+
+
+def test_no_more_syncs_run_at_once_than_leave_a_thread_for_the_heartbeat(cluster, settings):
+    for _ in range(settings.ACLWEB_SYNCS_AT_ONCE):
+        assert tasks._syncs_at_once.acquire(blocking=False)
+    try:
+        tasks.sync_next()
+    finally:
+        for _ in range(settings.ACLWEB_SYNCS_AT_ONCE):
+            tasks._syncs_at_once.release()
+
+    assert scheduling.due().filter(pk=cluster.pk, lease_until__lt=Now()).count() == 0
+    assert scheduling.due().filter(pk=cluster.pk).exists()
