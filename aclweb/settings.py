@@ -138,6 +138,14 @@ ACLWEB_SPARK_MASTER = env.str("ACLWEB_SPARK_MASTER", default="local[*]")
 # Seconds between two runs of the log job for a cluster.
 ACLWEB_INSIGHTS_INTERVAL_SECONDS = env.int("ACLWEB_INSIGHTS_INTERVAL_SECONDS", default=3600)
 
+# An ACL is called unused only if the log proves it for at least so many days, up to its newest record. Raise it
+# where clients come rarely, such as for a monthly report; a log that is shorter than this claims nothing.
+ACLWEB_UNUSED_DAYS = env.int("ACLWEB_UNUSED_DAYS", default=30)
+
+# ... and only if every broker that the log names logged permits in this share of the window's hours, in percent.
+# Lower it only where some brokers serve nobody in many hours.
+ACLWEB_UNUSED_HOURS_PERCENT = env.int("ACLWEB_UNUSED_HOURS_PERCENT", default=95)
+
 # --- Django -----------------------------------------------------------------------------------------
 
 DEBUG = ACLWEB_DEBUG

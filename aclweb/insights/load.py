@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db import transaction
 
-from aclweb.insights.models import AclUse, Load, SeenRequest
+from aclweb.insights.models import AclUse, Load, LogDay, SeenRequest
 from aclweb.inventory.models import Cluster, Revision
 
 logger = logging.getLogger(__name__)
@@ -48,6 +48,9 @@ def load(directory: Path | str, cluster: Cluster) -> Load:
             AclUse.objects.bulk_create([_use(fresh, row) for row in rows])
         for rows in _batches(folder / "requests.parquet"):
             SeenRequest.objects.bulk_create([_seen(fresh, row) for row in rows])
+        if "coverage" in manifest["rows"]:
+            for rows in _batches(folder / "coverage.parquet"):
+                LogDay.objects.bulk_create([_log_day(fresh, row) for row in rows])
         Load.objects.filter(cluster=cluster).exclude(pk=fresh.pk).delete()
     logger.info(
         "Loaded insights of cluster %s: %d log lines, %d ACLs used, %d requests.",
@@ -77,7 +80,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
         raise InsightsError(
             f"{path} has the format {manifest.get('format')!r} and this aclweb reads {FORMAT}; run the job again."
         )
-    for name in _TABLES:
+    # Results of earlier versions tell no hours.
+    for name in (*_TABLES, *(("coverage",) if "coverage" in manifest["rows"] else ())):
         table = folder / f"{name}.parquet"
         found = _parquet(table).metadata.num_rows if table.is_file() else None
         if found != manifest["rows"][name]:
@@ -162,6 +166,19 @@ def _seen(load: Load, row: dict[str, Any]) -> SeenRequest:
         sample=row["sample"] or "",
         decided_now=row["decided_now"],
         basis_now=row["basis_now"],
+    )
+
+
+def _log_day(load: Load, row: dict[str, Any]) -> LogDay:
+    return LogDay(
+        load=load,
+        broker=row["broker"],
+        day=date.fromisoformat(row["day"]),
+        lines=row["lines"],
+        decisions=row["decisions"],
+        permits=row["permits"],
+        hours=sum(1 << hour for hour in row["hours"]),
+        permit_hours=sum(1 << hour for hour in row["permit_hours"]),
     )
 
 

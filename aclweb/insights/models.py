@@ -42,6 +42,34 @@ class Load(models.Model):
         return f"{self.cluster} {self.loaded_at:%Y-%m-%d %H:%M}"
 
 
+class LogDay(models.Model):
+    """In which hours of one day one broker wrote its log, and permits into it."""
+
+    load = models.ForeignKey(Load, on_delete=models.CASCADE, related_name="days")
+    broker = KafkaTextField()  # as much of the path of its files as tells it from the others
+    day = models.DateField()
+    lines = models.PositiveBigIntegerField()
+    decisions = models.PositiveBigIntegerField()
+    permits = models.PositiveBigIntegerField()
+    # Bit h is the hour that begins at h o'clock of the broker's clock.
+    hours = models.PositiveIntegerField()
+    permit_hours = models.PositiveIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.broker} {self.day}: {self.lines} lines"
+
+
+class Refresh(models.Model):
+    """The last try to read a cluster's logs; `problem` is a sentence, empty if it went well."""
+
+    cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="logs_refresh")
+    tried_at = models.DateTimeField()
+    problem = KafkaTextField(default="")
+
+    def __str__(self) -> str:
+        return f"{self.cluster} {self.tried_at:%Y-%m-%d %H:%M}: {self.problem or 'read'}"
+
+
 class AclUse(models.Model):
     """How often one binding counted in a decision of the log."""
 

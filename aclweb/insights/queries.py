@@ -1,8 +1,8 @@
 """What did the logs tell about a cluster, and what can they not tell?
 
 Every number here comes from the newest load. Where the log cannot know (no log, no
-permits in it, an ACL younger than it) the answer is "cannot tell" with the reason, and
-never 0. Times are the brokers' own, in a zone that their log does not name.
+permits in it, hours without a log, an ACL younger than it) the answer is "cannot tell" with
+the reason, and never 0. Times are the brokers' own, in a zone that their log does not name.
 """
 
 from __future__ import annotations
@@ -19,13 +19,22 @@ from aclweb.acl.authorizer import authorize
 from aclweb.acl.model import AccessRequest, Operation, PermissionType, Resource, ResourceType
 from aclweb.acl.profiles import SUPER_USERS_KEY, Rules
 from aclweb.insights.causes import Cause, likely_cause
-from aclweb.insights.models import AclUse, Load, SeenRequest
+from aclweb.insights.models import AclUse, Load, Refresh, SeenRequest
+from aclweb.insights.unused import (
+    NO_LOG,
+    NO_PERMITS,
+    Evidence,
+    dated,
+    evidence_of,
+    unused_acls,
+)
 from aclweb.inventory.current import InForce, in_force
-from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
+from aclweb.inventory.models import Cluster
 
-NO_LOG = "no authorizer log has been read"
-NO_PERMITS = "permits are not in the log: the brokers write them at level DEBUG only"
-TOO_YOUNG = "this ACL is younger than the log"
+NOT_IN_FORCE = "it is not in force"
+TOO_YOUNG = "this ACL is younger than the days that the log would have to cover"
+
+WHOLE = "read"  # the state of a file that was read to its end
 
 _PAGE_SIZE = 50
 _NEW_DAYS = 3
@@ -38,10 +47,10 @@ _NEW_DAYS = 3
 class Use:
     """How often one ACL counted.
 
-    state: "used", "idle" or "cannot-tell". `reason` says why the log cannot tell.
+    state: "used", "unused" or "cannot-tell". `reason` says why the log cannot tell.
     requests: decisions it was one of the settling ACLs of; alone: those it settled by
     itself; named: lines in which the broker gave it as its rule. `reason` may stand beside
-    a number too: then there may have been more.
+    a number too: then there may have been more. window: the days that "unused" is about.
     """
 
     key: str
@@ -52,66 +61,65 @@ class Use:
     first_at: datetime | None = None
     last_at: datetime | None = None
     reason: str = ""
+    window: str = ""
 
     @property
     def sentence(self) -> str:
         if self.state == "cannot-tell":
             return f"Cannot tell whether it is used: {self.reason}."
-        if self.state == "idle":
-            return "No request of the log hung on it."
+        if self.state == "unused":
+            doubt = f" {self.reason}" if self.reason else ""
+            return f"No request of the log needed it {self.window}.{doubt}"
         last = f", last on {self.last_at:%Y-%m-%d %H:%M}" if self.last_at else ""
         requests = f"{self.requests:,} {'request' if self.requests == 1 else 'requests'}"
         return f"It settled {requests}{last}; {self.alone:,} of them hung on it alone."
 
 
 def usage_of(cluster: Cluster, keys: Collection[str]) -> dict[str, Use]:
-    """Return the use of each ACL in `keys` (binding keys); three queries, however many keys."""
+    """Return the use of each ACL in `keys` (binding keys); five queries, however many keys."""
     load = current_load(cluster)
     wanted = list(dict.fromkeys(keys))
     if load is None:
         return {key: Use(key, "cannot-tell", reason=NO_LOG) for key in wanted}
-    found = {use.key: use for use in AclUse.objects.filter(load=load, key__in=wanted)}
-    denies, young = _denies_and_young(cluster, load, [key for key in wanted if key not in found])
+    used = {use.key: use for use in AclUse.objects.filter(load=load, key__in=wanted)}
+    evidence = evidence_of(load)
+    open_keys = [key for key in wanted if key not in used or not used[key].requests]
+    unused = set(unused_acls(cluster, load, evidence).filter(key__in=open_keys).values_list("key", flat=True))
+    facts = {key: (permission, number, at) for key, permission, number, at in dated(cluster, open_keys)}
     uses = {}
     for key in wanted:
-        use = found.get(key)
+        use = used.get(key)
         if use is not None and use.requests:
             reason = "" if load.permits_seen else NO_PERMITS
             uses[key] = Use(
                 key, "used", use.requests, use.alone, use.named, use.first_at, use.last_at, reason
             )
-        elif key in young:
-            uses[key] = Use(key, "cannot-tell", reason=TOO_YOUNG)
-        elif key in denies or load.permits_seen:
-            # Refusals are in every log; what a DENY forbade would be there.
-            uses[key] = Use(key, "idle", named=use.named if use else 0)
+            continue
+        permission, number, read_at = facts.get(key, (PermissionType.ALLOW.name, 0, None))
+        if key in unused:
+            doubt = ""
+            if read_at and evidence.start and read_at > evidence.start:
+                doubt = f"Its age is unknown: the first sync found it on {read_at:%Y-%m-%d}."
+            uses[key] = Use(
+                key, "unused", named=use.named if use else 0, reason=doubt, window=evidence.window
+            )
         else:
-            uses[key] = Use(key, "cannot-tell", reason=NO_PERMITS)
+            missing = evidence.why_not.get(PermissionType[permission], "")
+            uses[key] = Use(key, "cannot-tell", reason=missing or (TOO_YOUNG if number > 1 else NOT_IN_FORCE))
     return uses
 
 
-def _denies_and_young(cluster: Cluster, load: Load, keys: Collection[str]) -> tuple[set[str], set[str]]:
-    denies, young = set(), set()
-    rows = StoredAcl.objects.filter(
-        stored_in_force(cluster.revision_id), cluster=cluster, key__in=keys
-    ).values_list("key", "permission_type", "added_in__number", "added_in__read_at")
-    for key, permission, number, read_at in rows:
-        if permission == PermissionType.DENY.name:
-            denies.add(key)
-        # The first reading finds ACLs that are older than it; only later ones date them.
-        if number > 1 and (load.last_at is None or read_at > load.last_at):
-            young.add(key)
-    return denies, young
-
-
-def idle_count(cluster: Cluster) -> int | None:
-    """Return how many ACLs in force no request of the log hung on; None where the log cannot tell."""
+def unused_keys(cluster: Cluster) -> frozenset[str]:
+    """Return the keys of the ACLs in force that `usage_of` calls unused."""
     load = current_load(cluster)
-    if load is None or not load.permits_seen:
-        return None
-    used = AclUse.objects.filter(load=load, requests__gt=0).values("key")
-    here = StoredAcl.objects.filter(stored_in_force(cluster.revision_id), cluster=cluster)
-    return here.exclude(key__in=used).count()
+    return frozenset(unused_acls(cluster, load, evidence_of(load)).values_list("key", flat=True))
+
+
+def unused_count(cluster: Cluster) -> int | None:
+    """Return how many ACLs `usage_of` calls unused; None where the log cannot tell it of every kind of ACL."""
+    load = current_load(cluster)
+    evidence = evidence_of(load)
+    return unused_acls(cluster, load, evidence).count() if evidence.is_complete else None
 
 
 # --- Refusals ---------------------------------------------------------------------------
@@ -295,7 +303,10 @@ def _seen(row: SeenRequest) -> Seen:
 
 @dataclass(frozen=True)
 class LogFile:
-    """One file of the log: `permits` are decisions in it that allowed something."""
+    """One file of the log: `permits` are decisions in it that allowed something.
+
+    state: how far it could be read, "read" for to its end; `reason` says what was in the way.
+    """
 
     name: str
     lines: int
@@ -303,6 +314,12 @@ class LogFile:
     permits: int
     first_at: str | None
     last_at: str | None
+    state: str = WHOLE
+    reason: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        return self.state == WHOLE
 
 
 @dataclass(frozen=True)
@@ -310,7 +327,8 @@ class Coverage:
     """What the log can prove.
 
     cannot_tell: nothing can be said about the use of ALLOW ACLs; `reason` says why.
-    sentences: the whole of it for a person, in order.
+    sentences: the whole of it for a person, in order. problem: since when and why the logs were not
+    read again, empty if they were.
     """
 
     load: Load | None
@@ -319,37 +337,63 @@ class Coverage:
     sentences: tuple[str, ...]
     files: tuple[LogFile, ...] = ()
     unparsed: tuple[tuple[str, int, str], ...] = ()
+    problem: str = ""
+    window: str = ""
 
 
 def coverage(cluster: Cluster) -> Coverage:
     """Return what the newest load can and cannot tell."""
     load = current_load(cluster)
+    problem = _problem(cluster, load)
     if load is None:
         sentence = (
-            "No authorizer log of this cluster has been read yet, so the use of its ACLs and its refusals are unknown."
+            "No authorizer log of this cluster has been read yet, so the use of its ACLs and its denials are unknown."
             if cluster.log_paths.strip()
             else "Nobody has said where this cluster's authorizer logs are, so the use of its ACLs is unknown."
         )
-        return Coverage(None, True, NO_LOG, (sentence,))
+        return Coverage(None, True, NO_LOG, (sentence,), problem=problem)
     files = tuple(_file(file) for file in load.manifest.get("files", ()))
     unparsed = tuple((entry["reason"], entry["lines"], entry["sample"]) for entry in load.unparsed)
-    cannot_tell = not load.permits_seen
+    evidence = evidence_of(load)
+    reason = evidence.why_not[PermissionType.ALLOW]
     return Coverage(
         load=load,
-        cannot_tell=cannot_tell,
-        reason=NO_PERMITS if cannot_tell else "",
-        sentences=tuple(_coverage_sentences(load, files)),
+        cannot_tell=bool(reason),
+        reason=reason,
+        sentences=tuple(_coverage_sentences(load, files, evidence)),
         files=files,
         unparsed=unparsed,
+        problem=problem,
+        window=evidence.window if evidence.is_complete else "",
+    )
+
+
+def _problem(cluster: Cluster, load: Load | None) -> str:
+    failed = Refresh.objects.filter(cluster=cluster).exclude(problem="").first()
+    if failed is None or (load is not None and load.loaded_at > failed.tried_at):
+        return ""
+    if load is None:
+        return f"The logs could not be read on {failed.tried_at:%Y-%m-%d %H:%M} UTC. {failed.problem}"
+    return (
+        f"Not refreshed since {load.loaded_at:%Y-%m-%d %H:%M} UTC: the last try, on "
+        f"{failed.tried_at:%Y-%m-%d %H:%M} UTC, failed. {failed.problem}"
     )
 
 
 def _file(file: Mapping[str, Any]) -> LogFile:
-    name = str(file["path"]).rsplit("/", 1)[-1]
-    return LogFile(name, file["lines"], file["unparsed"], file["permits"], file["first_at"], file["last_at"])
+    return LogFile(
+        name=str(file.get("name") or file["path"]),
+        lines=file["lines"],
+        unparsed=file["unparsed"],
+        permits=file["permits"],
+        first_at=file["first_at"],
+        last_at=file["last_at"],
+        state=file.get("state", WHOLE),
+        reason=file.get("reason", ""),
+    )
 
 
-def _coverage_sentences(load: Load, files: tuple[LogFile, ...]) -> Iterable[str]:
+def _coverage_sentences(load: Load, files: tuple[LogFile, ...], evidence: Evidence) -> Iterable[str]:
     lines = "1 line" if load.lines_read == 1 else f"{load.lines_read:,} lines"
     if load.first_at is None or load.last_at is None:
         yield f"The log has {lines}, and none that begins with a time."
@@ -358,7 +402,10 @@ def _coverage_sentences(load: Load, files: tuple[LogFile, ...]) -> Iterable[str]
             f"The log covers {load.first_at:%Y-%m-%d %H:%M} to {load.last_at:%Y-%m-%d %H:%M} of the brokers' clocks, "
             f"with {lines} in {len(files)} {'file' if len(files) == 1 else 'files'}."
         )
-    blind = [file.name for file in files if not file.permits]
+    for file in files:
+        if not file.is_whole:
+            yield f"{file.name}: {file.state}. {file.reason}"
+    blind = [file.name for file in files if file.lines and not file.permits]
     if not load.permits_seen:
         yield (
             "Permits are not logged, so the log cannot tell which ALLOW ACLs are used; refusals are complete. "
@@ -368,6 +415,12 @@ def _coverage_sentences(load: Load, files: tuple[LogFile, ...]) -> Iterable[str]
         yield f"Permits are missing in {', '.join(blind)}, so what is counted may have happened more often."
     else:
         yield "Permits and refusals are logged."
+    yield from _unused_sentences(load, evidence)
+    if broken := load.manifest["lines"].get("not_utf8"):
+        yield (
+            f"{_lines(broken)} {'holds' if broken == 1 else 'hold'} bytes that are not UTF-8; these are shown as �, "
+            f"as in: {load.manifest.get('not_utf8_sample') or ''}"
+        )
     if load.lines_unparsed:
         yield (
             f"{load.lines_unparsed:,} {'line' if load.lines_unparsed == 1 else 'lines'} could not be understood and "
@@ -377,6 +430,18 @@ def _coverage_sentences(load: Load, files: tuple[LogFile, ...]) -> Iterable[str]
         yield (
             f"{load.disagreements:,} decisions of the log would be made otherwise now: the ACLs have changed since, "
             "or a declaration is wrong."
+        )
+
+
+def _unused_sentences(load: Load, evidence: Evidence) -> Iterable[str]:
+    reason = evidence.why_not[PermissionType.ALLOW]
+    if reason and load.permits_seen:
+        yield f"Which ALLOW ACLs are unused cannot be told: {reason}."
+    elif not reason:
+        yield (
+            f"An ACL is called unused if no request needed it {evidence.window}. The log names "
+            f"{len(evidence.brokers)} {'broker' if len(evidence.brokers) == 1 else 'brokers'}: "
+            f"{', '.join(evidence.brokers)}. The log cannot show whether the cluster has more."
         )
 
 
@@ -453,4 +518,5 @@ def _lines(count: int) -> str:
 
 def current_load(cluster: Cluster) -> Load | None:
     """Return the newest complete load of the cluster's logs."""
-    return Load.objects.filter(cluster=cluster, current=True).order_by("-loaded_at").first()
+    # The manifest is large and one page shows it: it is read when it is asked for.
+    return Load.objects.filter(cluster=cluster, current=True).defer("manifest").order_by("-loaded_at").first()

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from django.conf import settings
@@ -22,7 +23,7 @@ from django.conf import settings
 from aclweb.clusters import ClusterError
 from aclweb.clusters.embedded import java_home
 from aclweb.insights.load import InsightsError, load
-from aclweb.insights.models import Load
+from aclweb.insights.models import Load, Refresh
 from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.snapshots import snapshot_text
@@ -36,8 +37,30 @@ _GRACE_SECONDS = 10.0
 def refresh(cluster: Cluster) -> Load | None:
     """Read the cluster's logs anew and return the new load; None while another process does so.
 
-    Raises InsightsError where there is no log to read, no Java, or the job failed.
+    Raises InsightsError where there is no log to read, no Java, or the job failed; the sentence is kept
+    for the pages, which show the earlier load.
     """
+    try:
+        found = _refreshed(cluster)
+    except OSError as error:
+        sentence = f"The logs were not read. {error.strerror or error}: {error.filename or settings.ACLWEB_DATA_DIR}."
+        _keep(cluster, sentence)
+        raise InsightsError(sentence) from error
+    except InsightsError as error:
+        _keep(cluster, str(error))
+        raise
+    if found is not None:
+        _keep(cluster, "")
+    return found
+
+
+def _keep(cluster: Cluster, problem: str) -> None:
+    Refresh.objects.update_or_create(
+        cluster=cluster, defaults={"tried_at": datetime.now(UTC), "problem": problem}
+    )
+
+
+def _refreshed(cluster: Cluster) -> Load | None:
     if not settings.ACLWEB_SPARK_MASTER:
         raise InsightsError("Reading logs is switched off here: ACLWEB_SPARK_MASTER is empty.")
     logs = log_paths(cluster)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from aclweb.acl.model import (
     ANY_USER,
@@ -90,6 +90,7 @@ class AclListFilters:
         "affects" a pattern that covers the name, "starts" a pattern that begins with it.
     reach: "exact", "prefix", "all" or "unknown", the kind of pattern.
     orphan: only ACLs that cover no existing name.
+    keys: only the ACLs with these binding keys, which another room chose; None for all.
     """
 
     text: str = ""
@@ -102,6 +103,7 @@ class AclListFilters:
     match: str = "exact"
     reach: str = ""
     orphan: bool = False
+    keys: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         for name, words in _WORDS.items():
@@ -119,9 +121,10 @@ class AclListFilters:
 
         Keys that are no filters are ignored: they belong to somebody else.
         """
-        texts = ("text", "principal", "host", "operation", "permission", "resource_type", "name", "reach")
+        names = ("text", "principal", "host", "operation", "permission", "resource_type", "name", "reach")
+        texts: dict[str, Any] = {name: given.get(name, "") for name in names}
         return cls(
-            **{name: given.get(name, "") for name in texts},
+            **texts,
             match=given.get("match") or "exact",
             orphan=given.get("orphan", "") not in ("", "0", "false"),
         )
@@ -256,6 +259,9 @@ def _tests(here: InForce, filters: AclListFilters) -> Iterable[Callable[[AclBind
         )
     if filters.orphan:
         yield lambda binding: here.covered_now(binding) == 0
+    if filters.keys is not None:
+        keys = filters.keys
+        yield lambda binding: binding_key(binding) in keys
 
 
 def _names_test(here: InForce, filters: AclListFilters) -> Callable[[AclBinding], bool]:

@@ -33,7 +33,7 @@ from aclweb.inventory.models import Cluster
 from aclweb.machine import demo_clusters, firststart, workers
 from aclweb.machine.supervisor import Layer, Part, PartError, Program, Server, Stopping, Supervisor
 from aclweb.web import notices
-from demo import edge_broker, edge_traffic
+from demo import edge_broker, edge_traffic, traffic
 
 FIRST_PORT = 8765
 PORTS_TRIED = 100
@@ -161,6 +161,8 @@ class OneMachine:
     @property
     def _environment(self) -> dict[str, str]:
         environment = {"ACLWEB_DATA_DIR": str(self.data)}
+        # The demo's logs are two weeks long; with the default of 30 days they could claim nothing.
+        environment["ACLWEB_UNUSED_DAYS"] = os.environ.get("ACLWEB_UNUSED_DAYS", str(traffic.DAYS))
         if self.options.lite:
             return environment | {"ACLWEB_SPARK_MASTER": ""}
         return environment | {"JAVA_HOME": str(java_home()), "PYSPARK_PYTHON": sys.executable}

@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from django.http import QueryDict
 
 from aclweb.acl.model import AclError, ResourceType
+from aclweb.insights.queries import coverage, unused_keys
+from aclweb.inventory.models import Cluster
 from aclweb.inventory.queries import AclListFilters
+
+UNUSED = "unused"
 
 FIELDS = (
     "text",
@@ -29,6 +33,7 @@ FIELDS = (
     "host",
     "reach",
     "orphan",
+    "use",
 )
 _MATCHES = (("exact", "exact"), ("affects", "affects"), ("starts", "starts with"))
 _WORDS = {
@@ -105,6 +110,21 @@ def read(query: Mapping[str, str]) -> tuple[AclListFilters, tuple[str, ...]]:
     return AclListFilters.read(good), tuple(told)
 
 
+def by_use(
+    cluster: Cluster, query: Mapping[str, str], filters: AclListFilters, told: tuple[str, ...]
+) -> tuple[AclListFilters, tuple[str, ...]]:
+    """Return the filters with those of the address that ask the logs: `use=unused`; and what cannot be told."""
+    use = query.get("use", "")
+    if not use:
+        return filters, told
+    if use != UNUSED:
+        return filters, (*told, f"use is {use!r}; use '{UNUSED}'.")
+    reason = coverage(cluster).reason
+    if reason:
+        told = (*told, f"Which ALLOW ACLs are unused cannot be told: {reason}.")
+    return replace(filters, keys=unused_keys(cluster)), told
+
+
 def chips(query: QueryDict, filters: AclListFilters) -> list[Chip]:
     """Return the filters in force in the order of a sentence."""
     shown = {
@@ -117,6 +137,7 @@ def chips(query: QueryDict, filters: AclListFilters) -> list[Chip]:
         "host": ("host", filters.host, True),
         "reach": ("pattern", filters.reach, False),
         "orphan": ("covers", "nothing now" if filters.orphan else "", False),
+        "use": ("use", UNUSED if filters.keys is not None else "", False),
     }
     return [
         Chip(label, value, is_name, without(query, name))

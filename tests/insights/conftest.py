@@ -27,6 +27,12 @@ BINDINGS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def two_weeks_will_do(settings) -> None:
+    """The results of these tests cover 13 days and a half."""
+    settings.ACLWEB_UNUSED_DAYS = 13
+
+
 @pytest.fixture
 def read_cluster(cluster: Cluster) -> Cluster:
     sync(cluster, client=FakeCluster(BINDINGS, topics=["orders", "payments.eu"], groups=["billing"]))

@@ -12,10 +12,13 @@ import pyarrow as pa
 from aclweb.acl.model import AclBinding
 from aclweb.acl.notation import binding_key
 from aclweb.inventory.sync import digest_of
+from aclweb.pipeline.coverage import SCHEMA as COVERAGE_SCHEMA
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 
 FIRST = datetime(2026, 11, 7, 8)
 LAST = datetime(2026, 11, 20, 20)
+
+ALL_HOURS = tuple(range(24))
 
 _TIME = pa.timestamp("us")
 _USAGE = pa.schema(
@@ -70,14 +73,25 @@ def write_result(
     requests: Iterable[Mapping[str, Any]] = (),
     files: Iterable[Mapping[str, Any]] | None = None,
     unparsed: Iterable[Mapping[str, Any]] = (),
+    coverage: Iterable[Mapping[str, Any]] | None = None,
     **facts: Any,
 ) -> Path:
-    """Write a result about `bindings` to `folder`; `facts` replace parts of the manifest."""
+    """Write a result about `bindings` to `folder`; `facts` replace parts of the manifest.
+
+    coverage: see `log_days`; unless given, every file is of one broker, which logged in every hour.
+    """
     usage, requests, unparsed = list(usage), list(requests), list(unparsed)
     files = (
         [file("broker-1.log", permits=80), file("broker-2.log", permits=70)] if files is None else list(files)
     )
     permits = sum(entry["permits"] for entry in files)
+    if coverage is None:
+        coverage = [
+            day
+            for entry in files
+            for day in log_days(entry["name"], permit_hours=ALL_HOURS if entry["permits"] else ())
+        ]
+    coverage = list(coverage)
     lost = sum(entry["lines"] for entry in unparsed)
     manifest = {
         "format": 1,
@@ -89,15 +103,38 @@ def write_result(
         "coverage": {"first_at": str(FIRST), "last_at": str(LAST), "permits_seen": bool(permits)},
         "declarations": {"super_users": {}, "default_allow": 0, "default_deny_uncovered": 0},
         "disagreements": {"requests": 0, "lines": 0},
-        "rows": {"usage": len(usage), "requests": len(requests)},
+        "rows": {"usage": len(usage), "requests": len(requests), "coverage": len(coverage)},
     } | facts
     with new_result(folder) as unfinished:
         write_table(unfinished, "usage", pa.Table.from_pylist(usage, schema=_USAGE))
         write_table(unfinished, "requests", pa.Table.from_pylist(requests, schema=_REQUESTS))
+        write_table(unfinished, "coverage", pa.Table.from_pylist(coverage, schema=COVERAGE_SCHEMA))
         write_manifest(unfinished, manifest)
     return folder
 
 
+def log_days(
+    broker: str,
+    *,
+    first: datetime = FIRST,
+    last: datetime = LAST,
+    hours: Iterable[int] = ALL_HOURS,
+    permit_hours: Iterable[int] = ALL_HOURS,
+) -> list[dict[str, Any]]:
+    """A row of coverage.parquet for each day, with the same hours of each."""
+    days = [first.date() + timedelta(days=day) for day in range((last.date() - first.date()).days + 1)]
+    facts = {"broker": broker, "lines": 50, "decisions": 40, "permits": 30}
+    facts |= {"hours": list(hours), "permit_hours": list(permit_hours)}
+    return [facts | {"day": day.isoformat()} for day in days]
+
+
 def file(name: str, *, permits: int = 0, lines: int = 100) -> dict[str, Any]:
-    facts = {"path": f"/logs/{name}", "lines": lines, "unparsed": 0, "permits": permits}
+    facts = {
+        "path": f"/logs/{name}",
+        "name": name,
+        "state": "read",
+        "lines": lines,
+        "unparsed": 0,
+        "permits": permits,
+    }
     return facts | {"first_at": str(FIRST), "last_at": str(LAST)}

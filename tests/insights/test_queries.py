@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 import pytest
 
 from aclweb.acl.model import Operation, Resource, ResourceType
 from aclweb.acl.notation import binding_key
-from aclweb.insights import queries
+from aclweb.insights import queries, unused
+from aclweb.insights.models import Load
+from aclweb.inventory.models import Revision
 from aclweb.inventory.sync import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 from tests.insights.conftest import BINDINGS
-from tests.insights.results import FIRST, LAST, file, request, use
+from tests.insights.results import FIRST, LAST, file, log_days, request, use
 
 PREFIX, _, FRAUD, _, _, _, DENY = BINDINGS
 REFUSALS_ONLY = [file("broker-1.log"), file("broker-2.log")]
@@ -37,11 +39,74 @@ def test_a_used_acl_tells_how_often_and_when_last(given, read_cluster):
     )
 
 
-def test_an_acl_without_a_request_is_idle_where_permits_are_logged(given, read_cluster):
+def test_an_acl_without_a_request_is_unused_where_every_hour_of_the_window_is_logged(given, read_cluster):
     given(usage=[use(PREFIX)])
 
-    assert use_of(read_cluster, FRAUD).state == "idle"
-    assert queries.idle_count(read_cluster) == len(BINDINGS) - 1
+    found = use_of(read_cluster, FRAUD)
+
+    assert found.state == "unused"
+    assert found.sentence.startswith("No request of the log needed it in the 13 days to 2026-11-20 21:00.")
+    assert queries.unused_count(read_cluster) == len(BINDINGS) - 1
+
+
+def test_two_lines_of_a_log_make_no_acl_unused(given, read_cluster, settings):
+    """One permit by one broker in one second, and one refusal by another whose permits are off."""
+    settings.ACLWEB_UNUSED_DAYS = 30
+    permit = log_days("b1.log", first=LAST, hours=[20], permit_hours=[20])
+    refusal = log_days("b2.log", first=LAST, hours=[20], permit_hours=[])
+
+    given(coverage=[*permit, *refusal], files=[file("b1.log", permits=1), file("b2.log")])
+    Load.objects.update(first_at=LAST.replace(tzinfo=UTC), last_at=LAST.replace(tzinfo=UTC))
+
+    assert {use_of(read_cluster, binding).state for binding in BINDINGS} == {"cannot-tell"}
+    assert "the log covers 1 hour, and at least 30 days are needed" in use_of(read_cluster, FRAUD).sentence
+    assert queries.unused_count(read_cluster) is None
+    assert queries.unused_keys(read_cluster) == frozenset()
+
+
+def test_a_log_that_is_shorter_than_the_window_claims_nothing(given, read_cluster, settings):
+    given()
+    settings.ACLWEB_UNUSED_DAYS = 30
+
+    found = use_of(read_cluster, FRAUD)
+
+    assert found.state == "cannot-tell"
+    assert "the log covers 14 days, and at least 30 days are needed" in found.sentence
+    assert use_of(read_cluster, DENY).state == "cannot-tell"
+
+
+@pytest.mark.parametrize(
+    "hours, state", [(24, "unused"), (23, "unused"), (22, "cannot-tell"), (0, "cannot-tell")]
+)
+def test_one_broker_without_enough_hours_of_permits_is_named_and_ends_the_claim(
+    given, read_cluster, hours, state
+):
+    second = log_days("b2.log", permit_hours=range(hours))
+    given(coverage=[*log_days("b1.log"), *second])
+
+    found = use_of(read_cluster, FRAUD)
+
+    assert found.state == state
+    assert ("b2.log: permits in" in found.sentence) == (state == "cannot-tell")
+    assert "b1.log" not in found.sentence
+    # The log has lines of it in every hour, so a DENY that forbade something would show.
+    assert use_of(read_cluster, DENY).state == "unused"
+    assert queries.unused_count(read_cluster) == (len(BINDINGS) if state == "unused" else None)
+
+
+def test_a_broker_that_stopped_to_log_ends_the_claim(given, read_cluster):
+    gone = log_days("b2.log", last=FIRST + timedelta(days=6))
+    given(coverage=[*log_days("b1.log"), *gone])
+
+    assert "b2.log: permits in" in use_of(read_cluster, FRAUD).sentence
+    assert "b2.log: records in" in use_of(read_cluster, DENY).sentence
+
+
+def test_a_result_of_an_earlier_version_claims_nothing(given, read_cluster):
+    given(rows={"usage": 0, "requests": 0})
+
+    assert use_of(read_cluster, FRAUD).reason == unused.NO_HOURS
+    assert queries.unused_count(read_cluster) is None
 
 
 def test_without_permits_in_the_log_the_use_of_an_allow_cannot_be_told(given, read_cluster):
@@ -51,40 +116,71 @@ def test_without_permits_in_the_log_the_use_of_an_allow_cannot_be_told(given, re
 
     assert (found.state, found.requests) == ("cannot-tell", 0)
     assert "permits are not in the log" in found.sentence
-    assert queries.idle_count(read_cluster) is None
+    assert queries.unused_count(read_cluster) is None
 
 
-def test_without_permits_in_the_log_an_idle_deny_is_idle_all_the_same(given, read_cluster):
+def test_without_permits_in_the_log_an_unused_deny_is_unused_all_the_same(given, read_cluster):
     given(files=REFUSALS_ONLY)
 
-    assert use_of(read_cluster, DENY).state == "idle"
+    assert use_of(read_cluster, DENY).state == "unused"
+    assert queries.unused_keys(read_cluster) == {binding_key(DENY)}
+
+
+def test_an_unused_acl_of_unknown_age_says_so(given, read_cluster):
+    given()
+    Revision.objects.update(read_at=LAST.replace(tzinfo=UTC))
+
+    assert (
+        "Its age is unknown: the first sync found it on 2026-11-20." in use_of(read_cluster, FRAUD).sentence
+    )
 
 
 def test_without_any_log_nothing_can_be_told(read_cluster):
     found = use_of(read_cluster, PREFIX)
 
-    assert (found.state, found.reason) == ("cannot-tell", queries.NO_LOG)
+    assert (found.state, found.reason) == ("cannot-tell", unused.NO_LOG)
     assert queries.coverage(read_cluster).cannot_tell
     assert queries.refusals(read_cluster).rows == ()
-    assert queries.idle_count(read_cluster) is None
+    assert queries.unused_count(read_cluster) is None
 
 
-def test_an_acl_younger_than_the_log_is_not_called_idle(given, read_cluster):
+@pytest.mark.parametrize("added_days_ago", [0, 3, 12])
+def test_an_acl_younger_than_the_window_is_not_called_unused(given, read_cluster, added_days_ago):
     given()
     new = allow("User:new", "READ", "orders")
-    sync(
-        read_cluster,
-        client=FakeCluster([*BINDINGS, new], topics=["orders", "payments.eu"], groups=["billing"]),
-    )
+    names = {"topics": ["orders", "payments.eu"], "groups": ["billing"]}
+    sync(read_cluster, client=FakeCluster([*BINDINGS, new], **names))
+    read_cluster.refresh_from_db()
+    added = LAST.replace(tzinfo=UTC) - timedelta(days=added_days_ago)
+    Revision.objects.filter(number=2).update(read_at=added)
 
     assert use_of(read_cluster, new).reason == queries.TOO_YOUNG
-    assert use_of(read_cluster, FRAUD).state == "idle"
+    assert use_of(read_cluster, FRAUD).state == "unused"
+    assert queries.unused_count(read_cluster) == len(BINDINGS)
+
+
+def test_the_number_of_unused_acls_is_that_of_the_acls_called_so(given, read_cluster):
+    """One fact, one function: the number, the list and each ACL agree, with a young ACL and used ones."""
+    given(usage=[use(PREFIX), use(FRAUD, requests=0, named=4)])
+    new = allow("User:new", "READ", "orders")
+    names = {"topics": ["orders", "payments.eu"], "groups": ["billing"]}
+    sync(read_cluster, client=FakeCluster([*BINDINGS[:-1], new], **names))
+    read_cluster.refresh_from_db()
+    given(usage=[use(PREFIX), use(FRAUD, requests=0, named=4)])
+
+    keys = [binding_key(binding) for binding in [*BINDINGS, new]]
+    called = {key for key, found in queries.usage_of(read_cluster, keys).items() if found.state == "unused"}
+
+    assert called == queries.unused_keys(read_cluster)
+    assert len(called) == queries.unused_count(read_cluster) == len(BINDINGS) - 2
+    assert binding_key(FRAUD) in called
+    assert queries.usage_of(read_cluster, [keys[-2]])[keys[-2]].reason == queries.NOT_IN_FORCE
 
 
 def test_the_use_of_many_acls_takes_few_queries(given, read_cluster, django_assert_max_num_queries):
     given(usage=[use(PREFIX)])
 
-    with django_assert_max_num_queries(3):
+    with django_assert_max_num_queries(5):
         queries.usage_of(read_cluster, [binding_key(binding) for binding in BINDINGS])
 
 

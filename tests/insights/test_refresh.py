@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import logging
+import shutil
 import subprocess
 import sys
 from io import StringIO
@@ -15,7 +17,7 @@ from django.core.management import CommandError, call_command
 
 from aclweb.acl.notation import binding_key
 from aclweb.insights import queries, refresh, tasks
-from aclweb.insights.load import InsightsError
+from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import Load
 from aclweb.inventory.current import in_force
 from aclweb.inventory.snapshots import snapshot_text
@@ -140,6 +142,78 @@ def test_a_task_tells_why_insights_stay_as_they_were(read_cluster, caplog):
         tasks.refresh(read_cluster.pk)
 
     assert "Nobody has said where the authorizer logs of test-eu are" in caplog.text
+
+
+def test_a_failed_refresh_is_kept_for_the_page_until_one_goes_well(logged, tmp_path, monkeypatch):
+    ours = write_result(tmp_path / "usage", BINDINGS)
+    load(ours, logged)
+
+    def failing(_arguments):
+        raise InsightsError(
+            "The logs were not read. The job failed: EOFException: Unexpected end of input stream"
+        )
+
+    monkeypatch.setattr(refresh, "java_home", lambda: Path("/"))
+    monkeypatch.setattr(refresh, "_run", failing)
+    tasks.refresh(logged.pk)
+
+    told = queries.coverage(logged).problem
+    assert told.startswith("Not refreshed since ")
+    assert "Unexpected end of input stream" in told
+    assert Load.objects.count() == 1
+
+    monkeypatch.setattr(refresh, "_run", lambda arguments: shutil.copytree(ours, arguments[-1]))
+    tasks.refresh(logged.pk)
+
+    assert queries.coverage(logged).problem == ""
+
+
+def test_a_full_disk_is_told_and_kept(logged, monkeypatch):
+    def full(**_options):
+        raise OSError(errno.ENOSPC, "No space left on device", "/data")
+
+    monkeypatch.setattr(refresh.tempfile, "TemporaryDirectory", full)
+
+    with pytest.raises(InsightsError, match="No space left on device: /data"):
+        refresh.refresh(logged)
+
+    assert "No space left on device" in queries.coverage(logged).problem
+
+
+@pytest.mark.spark
+def test_a_bad_file_beside_good_ones_is_told_on_the_page_and_costs_itself(logged, tmp_path):
+    need_java()
+    (tmp_path / "b.log").write_bytes(LOG.encode().replace(b"payments", b"paym\xe9nts"))
+    (tmp_path / "plain.gz").write_text(LOG)
+    logged.log_paths = f"{tmp_path}/*.log\n{tmp_path}/*.gz\n"
+    logged.save()
+
+    loaded = refresh.refresh(logged)
+
+    assert loaded.lines_read == 4
+    covered = queries.coverage(logged)
+    assert [(file.name, file.state) for file in covered.files] == [
+        ("a.log", "read"), ("b.log", "read"), ("plain.gz", "not a gzip file"),
+    ]  # fmt: skip
+    told = " ".join(covered.sentences)
+    assert "plain.gz: not a gzip file." in told
+    assert "2 lines of the log hold bytes that are not UTF-8" in told
+
+
+@pytest.mark.spark
+def test_where_no_file_can_be_read_the_old_load_stays_and_the_page_says_why(logged, tmp_path):
+    need_java()
+    load(write_result(tmp_path / "usage", BINDINGS), logged)
+    (tmp_path / "plain.gz").write_text(LOG)
+    logged.log_paths = f"{tmp_path}/plain.gz"
+    logged.save()
+
+    tasks.refresh(logged.pk)
+
+    assert Load.objects.get().lines_read == 200
+    told = queries.coverage(logged).problem
+    assert "The log file could not be read" in told
+    assert "plain.gz: not a gzip file" in told
 
 
 def test_a_task_for_a_cluster_that_is_gone_does_nothing(db):

@@ -32,7 +32,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     cluster = access.cluster_or_404(request.user, slug)
     if "add" in request.GET:
         return redirect(request.path + acl_filters.with_typed(request.GET))
-    filters, told = acl_filters.read(request.GET)
+    filters, told = acl_filters.by_use(cluster, request.GET, *acl_filters.read(request.GET))
     moment = as_of.read(request, cluster)
     page = queries.list_acls(
         cluster, filters, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE, as_of=moment.past
@@ -71,7 +71,7 @@ def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     notation = exporting.NOTATIONS.get(format)
     if notation is None:
         raise Http404(f"There is no format {format!r}.")
-    filters, told = acl_filters.read(request.GET)
+    filters, told = acl_filters.by_use(cluster, request.GET, *acl_filters.read(request.GET))
     here = in_force(cluster, as_of.read(request, cluster).past)
     bindings = queries.all_acls(here, filters)
     listed = f"{reverse('acls', args=[slug])}?{_filters_of(request.GET)}"

@@ -1,4 +1,4 @@
-"""What do the authorizer logs say: who is refused and why, which rules nobody used, what cannot be told?"""
+"""What do the authorizer logs say: who is refused and why, which ACLs are unused, what cannot be told?"""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "coverage": covered,
         "refusals": found,
         "rows": tuple(Row(row, bars(row.days), _offer(cluster, row)) for row in found.rows),
-        "idle": queries.idle_count(cluster),
+        "unused": queries.unused_count(cluster),
         "declarations": queries.declarations(cluster),
         "disagreements": queries.disagreements(cluster, limit=5),
     }

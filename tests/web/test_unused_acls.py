@@ -1,0 +1,111 @@
+"""Does the number of unused ACLs equal the list that it links to, and do both say where they cannot tell?"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from aclweb.acl.notation import binding_key
+from aclweb.insights import queries
+from aclweb.insights.load import load
+from aclweb.insights.models import Refresh
+from aclweb.inventory.sync import sync
+from tests.builders import allow
+from tests.fake_cluster import FakeCluster
+from tests.insights.conftest import BINDINGS, read_cluster  # noqa: F401 a fixture
+from tests.insights.results import file, log_days, use, write_result
+
+NAMES = {"topics": ["orders", "payments.eu"], "groups": ["billing"]}
+
+
+@pytest.fixture(autouse=True)
+def days_that_the_logs_cover(settings):
+    settings.ACLWEB_UNUSED_DAYS = 13
+
+
+@pytest.fixture
+def page_of(read_cluster, ada, signed_in):  # noqa: F811
+    client = signed_in(ada)
+    return lambda address: client.get(address, follow=True).content.decode()
+
+
+def tile(page: str) -> str:
+    return page.split("Unused ACLs")[1].split('<div class="tile">')[0]
+
+
+def test_the_number_of_unused_acls_links_to_a_list_of_as_many(page_of, read_cluster, tmp_path):  # noqa: F811
+    used = [use(BINDINGS[0]), use(BINDINGS[1], requests=0, named=3)]
+    load(write_result(tmp_path / "usage", BINDINGS, usage=used), read_cluster)
+    young = [allow("User:new", "READ", f"new-{number}") for number in range(2)]
+    sync(read_cluster, client=FakeCluster([*BINDINGS, *young], **NAMES))
+
+    shown = tile(page_of("/c/test-eu/insights/"))
+    link = re.search(r'<a href="([^"]+)">(\d+)</a>', shown)
+    listed = page_of(link[1])
+
+    assert int(link[2]) == len(BINDINGS) - 1 == 6
+    assert "in the 13 days to 2026-11-20 21:00" in shown
+    assert f"{link[2]} of {len(BINDINGS) + 2} " in listed
+    rows = listed.split("<tbody>")[1].split("</tbody>")[0]
+    assert rows.count("<tr ") == rows.count(">unused<") == 6
+    assert "User:new" not in rows
+    assert f'value="{binding_key(BINDINGS[0])}"' not in rows
+    everything = page_of("/c/test-eu/acls/")
+    assert everything.count(">unused<") == 6
+
+
+def test_where_the_log_cannot_tell_neither_number_nor_list_claims_it(page_of, read_cluster, tmp_path):  # noqa: F811
+    files = [file("b1.log", permits=9), file("b2.log")]
+    days = [*log_days("b1.log"), *log_days("b2.log", permit_hours=range(3))]
+    load(write_result(tmp_path / "usage", BINDINGS, files=files, coverage=days), read_cluster)
+
+    shown = tile(page_of("/c/test-eu/insights/"))
+    listed = page_of("/c/test-eu/acls/?use=unused")
+
+    assert "cannot tell" in shown
+    assert "b2.log: permits in" in shown
+    assert "Which ALLOW ACLs are unused cannot be told" in listed
+    assert "b2.log: permits in" in listed
+    rows = listed.split("<tbody>")[1].split("</tbody>")[0]
+    assert rows.count("<tr ") == 1
+    assert "User:eve" in rows
+
+
+def test_another_word_for_use_is_told_and_lists_everything(page_of, read_cluster):  # noqa: F811
+    listed = page_of("/c/test-eu/acls/?use=idle")
+
+    assert "use is &#x27;idle&#x27;; use &#x27;unused&#x27;." in listed
+    assert listed.split("<tbody>")[1].split("</tbody>")[0].count("<tr ") == len(BINDINGS)
+
+
+def test_the_page_says_since_when_and_why_the_logs_were_not_read(page_of, read_cluster, tmp_path):  # noqa: F811
+    load(write_result(tmp_path / "usage", BINDINGS), read_cluster)
+    Refresh.objects.create(
+        cluster=read_cluster,
+        tried_at=datetime(2030, 1, 2, 3, 4, tzinfo=UTC),
+        problem="The logs were not read. The job failed: EOFException: Unexpected end",
+    )
+
+    page = page_of("/c/test-eu/insights/")
+
+    assert "Not refreshed since " in page
+    assert "the last try, on 2030-01-02 03:04 UTC, failed." in page
+    assert "EOFException: Unexpected end" in page
+
+
+def test_two_brokers_with_one_file_name_are_told_apart(page_of, read_cluster, tmp_path):  # noqa: F811
+    files = [
+        file("authorizer.log", permits=9)
+        | {"name": f"b{number}/authorizer.log", "state": state, "reason": "Torn."}
+        for number, state in ((1, "read"), (2, "truncated"))
+    ]
+    load(write_result(tmp_path / "usage", BINDINGS, files=files), read_cluster)
+
+    page = page_of("/c/test-eu/insights/")
+
+    assert "b1/authorizer.log" in page
+    assert "b2/authorizer.log" in page
+    assert page.count(">truncated<") == 1
+    assert [entry.is_whole for entry in queries.coverage(read_cluster).files] == [True, False]
