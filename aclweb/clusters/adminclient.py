@@ -22,7 +22,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -36,14 +36,18 @@ from kafka.protocol.admin import (
     DeleteAclsRequest,
     DescribeAclsRequest,
     DescribeClusterRequest,
+    DescribeConfigsRequest,
     ListGroupsRequest,
 )
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.profiles import Rules
+from aclweb.acl.principals import BrokerSettings as NamingSettings
+from aclweb.acl.principals import Client, Protocol, identify
+from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, Rules
 from aclweb.acl.validation import explained, refused_everywhere, why_no_text, why_not_deletable
 from aclweb.clusters import pem
+from aclweb.clusters.brokersettings import BrokerSettings, SettingsTold, is_asked, settings_told
 from aclweb.clusters.client import (
     AclReading,
     ClusterError,
@@ -89,6 +93,7 @@ UNSUPPORTED_SASL_MECHANISM = 33
 _HOPELESS = (SASL_AUTHENTICATION_FAILED, ILLEGAL_SASL_STATE, UNSUPPORTED_SASL_MECHANISM)
 # A broker that is just starting may hang up once or twice; one that goes on means it.
 _REBUFFS_BELIEVED = 3
+_BROKER_CONFIG = 4
 # Where there are other brokers, one that answers nothing for so long is asked whether it is there at all, and
 # has as long again to answer that.
 SILENT_SECONDS = 1.5
@@ -115,6 +120,8 @@ class AdminClient:
     writable = True
 
     _nodes: tuple[_Node, ...] = ()
+    _there: tuple[_Node, ...] | None = None  # of the nodes, those that answer; None before they were asked
+    _settings: SettingsTold | None = None
 
     def __init__(self, connection: Connection) -> None:
         self._options = check_options(SourceKind.ADMIN, connection.options)
@@ -202,8 +209,57 @@ class AdminClient:
         answer = self._ask(lambda: MetadataRequest(topics=[], allow_auto_topic_creation=False), "its brokers")
         brokers = tuple(sorted(f"{broker.host}:{broker.port}" for broker in answer.brokers))
         return ClusterFacts(
-            cluster_id=answer.cluster_id or None, kafka_version=self._kafka_version(), brokers=brokers
+            cluster_id=answer.cluster_id or None,
+            kafka_version=self._kafka_version(),
+            brokers=brokers,
+            settings=self._settings_told(),
         )
+
+    def _settings_told(self) -> SettingsTold | None:
+        """Return what the brokers tell of their settings, None where this login may not ask them."""
+        told = []
+        for node in self._answering():
+            try:
+                values = self._settings_of(node)
+            except ClusterError:
+                continue
+            if values is None:
+                self._settings = None
+                return None
+            told.append(BrokerSettings(node.number, values))
+        self._settings = settings_told(told)
+        return self._settings
+
+    def _settings_of(self, node: _Node) -> dict[str, str | None] | None:
+        """Return the settings by name, those whose value is hidden as None; None where they may not be asked for."""
+        resource = DescribeConfigsRequest.DescribeConfigsResource(
+            resource_type=_BROKER_CONFIG, resource_name=str(node.number), configuration_keys=None
+        )
+        answer = self._ask(
+            lambda: DescribeConfigsRequest(resources=[resource], include_synonyms=False),
+            "its settings",
+            node=node,
+        )
+        (result,) = answer.results
+        if result.error_code != NONE:
+            return None
+        return {
+            one.name: None if one.is_sensitive else one.value for one in result.configs if is_asked(one.name)
+        }
+
+    def _answering(self) -> tuple[_Node, ...]:
+        """Return the brokers that answer. Those that hang are found out all at once, and once in a client's life."""
+        if self._there is None:
+            if len(self._nodes) == 1:
+                self._there = self._nodes
+            else:
+                survey = Survey([node.address for node in self._nodes], self._context, 2 * SILENT_SECONDS)
+                try:
+                    found = survey.all()
+                finally:
+                    survey.close()
+                self._there = tuple(node for node in self._nodes if found[node.address].door is Door.BROKER)
+        return self._there
 
     def read_acls(self) -> AclReading:
         answer = self._ask(lambda: _describe_acls(_ANY), "its ACLs")
@@ -247,35 +303,36 @@ class AdminClient:
 
         Raises ClusterError where no broker answers; `names_known` tells whether all did.
         """
-        answer = self._ask(lambda: MetadataRequest(topics=[], allow_auto_topic_creation=False), "its brokers")
         groups: set[str] = set()
         silent: list[ClusterError] = []
-        brokers = [_Node(broker.node_id, f"{broker.host}:{broker.port}") for broker in answer.brokers]
-        for broker in brokers:
+        there = self._answering() or self._nodes[:1]
+        for node in there:
             try:
-                found = self._groups_of(broker)
+                found = self._groups_of(node)
             except ClusterError as error:
                 silent.append(error)
                 continue
             if found is None:
                 return None
             groups |= found
-        if silent and len(silent) == len(brokers):
+        if silent and len(silent) == len(there):
             raise silent[0]
-        self._groups_of_all = not silent
+        self._groups_of_all = not silent and len(there) == len(self._nodes)
         return tuple(sorted(groups))
 
     def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
         """Return what the ACLs, and the operations that brokers allow this login, prove about the names read."""
+        if self._settings is not None and ALLOW_EVERYONE_KEY in self._settings.proven:
+            rules = replace(rules, allow_everyone=False, undeclared=rules.undeclared - {"allow_everyone"})
         return names_known(
-            self._login(),
+            self.login(),
             acls.bindings,
             rules,
             groups_listed=self._groups_of_all is not None,
             all_brokers=bool(self._groups_of_all),
         )
 
-    def _login(self) -> Login:
+    def login(self) -> Login:
         """Return who this client is to the brokers and what they allow it on the cluster, as far as it shows."""
         try:
             answer = self._ask(
@@ -289,10 +346,25 @@ class AdminClient:
         return Login(self._principal(), operations)
 
     def _principal(self) -> str | None:
-        """Return how ACLs name this login, None where it hangs on settings of the brokers."""
-        if self._options.uses_sasl:
-            return f"User:{self._options.username}"
-        return None if self._options.certificate_pem else "User:ANONYMOUS"
+        """Return how ACLs name this login, None where it hangs on settings that the brokers do not tell."""
+        told, own = self._settings, self._options.certificate_pem
+        by_subject = own is not None and not self._options.uses_sasl
+        if (told is None and by_subject) or (told is not None and told.listeners_differ):
+            return None
+        if told is not None and by_subject and told.ssl_rules is None:
+            return None  # the brokers differ
+        client = Client(
+            Protocol(self._options.protocol),
+            subject=pem.subject_of(own) if own else None,
+            mechanism=self._options.mechanism,
+            authorization_id=self._options.username,
+        )
+        naming = (
+            NamingSettings()
+            if told is None
+            else NamingSettings(ssl_rules=told.ssl_rules, principal_builder=told.principal_builder or None)
+        )
+        return identify(client, naming).principal
 
     def _groups_of(self, node: _Node) -> set[str] | None:
         deadline = time.monotonic() + self._timeout

@@ -18,6 +18,7 @@ from typing import Protocol, Self
 
 from aclweb.acl.model import AclBinding, ResourcePattern, ResourceType
 from aclweb.acl.profiles import Rules
+from aclweb.clusters.brokersettings import SettingsTold
 
 
 class ClusterState(enum.StrEnum):
@@ -116,12 +117,13 @@ class NamesKnown:
 
 @dataclass(frozen=True, slots=True)
 class ClusterFacts:
-    """What a cluster says of itself. Brokers hide the default mode and the super users."""
+    """What a cluster says of itself; `settings` is None where it tells none of them to this login."""
 
     cluster_id: str | None = None
     kafka_version: str | None = None
     brokers: tuple[str, ...] = ()
     migrating: bool = False  # ZooKeeper only: a migration to KRaft is under way
+    settings: SettingsTold | None = None
 
 
 class Verb(enum.StrEnum):

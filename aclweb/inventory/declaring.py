@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
 from aclweb.audit import trail
-from aclweb.inventory import declared, tasks
+from aclweb.inventory import brokertold, declared, tasks
 from aclweb.inventory.models import Cluster, Declaration
 
 trail.register("cluster.declared", "{actor} declared of {cluster}: {told}.")
@@ -56,7 +56,9 @@ def declare(
             setattr(cluster, field, value)
         if not differing:
             return False
-        row.save(update_fields=list(differing))
+        brokertold.forget(row, differing)
+        cluster.settings_read = row.settings_read
+        row.save(update_fields=[*differing, "settings_read"])
         declared.keep(row, before=before, actor=actor, since=timezone.now())
         trail.record(
             actor=actor,

@@ -71,6 +71,10 @@ class Cluster(models.Model):
     problems = models.JSONField(default=list, blank=True)  # [{"where", "sentence", "hazard"}]
     tried_at = models.DateTimeField(null=True)
     read_at = models.DateTimeField(null=True)
+    # What brokers told of their own settings; null where they never did. {"at", "where", "authorizer_class",
+    # "principal_builder", "ssl_rules", "kerberos_rules", "proven": names of fields here that were read,
+    # "overruled": what was declared of those instead, by field}
+    settings_read = models.JSONField(null=True, blank=True)
     # Which of the existing topics and groups the stored names are.
     topics_listed = models.CharField(max_length=10, choices=KNOWN, default=Known.UNKNOWN)
     groups_listed = models.CharField(max_length=10, choices=KNOWN, default=Known.UNKNOWN)

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from aclweb.clusters import ClusterState
+from aclweb.inventory import brokertold
 from aclweb.inventory.current import rules_of
 from aclweb.inventory.models import Cluster
 
@@ -112,9 +113,10 @@ def _told(cluster: Cluster, now: datetime) -> tuple[str, str, str]:
 def _default_badge(cluster: Cluster) -> Badge:
     if cluster.allow_everyone is None:
         return Badge("default not declared", "warn", "default")
+    how = "read" if brokertold.is_read(cluster, "allow_everyone") else "declared"
     if cluster.allow_everyone:
-        return Badge("default ALLOW (declared)", "warn", "default")
-    return Badge("default deny (declared)", "quiet", "default")
+        return Badge(f"default ALLOW ({how})", "warn", "default")
+    return Badge(f"default deny ({how})", "quiet", "default")
 
 
 def _super_users_badge(cluster: Cluster) -> Badge:
@@ -122,7 +124,8 @@ def _super_users_badge(cluster: Cluster) -> Badge:
         return Badge("super users not declared", "warn", "super-users")
     count = len(rules_of(cluster).super_users)
     words = "1 super user" if count == 1 else f"{count or 'no'} super users"
-    return Badge(f"{words} (declared)", "quiet", "super-users")
+    how = "read" if brokertold.is_read(cluster, "super_users") else "declared"
+    return Badge(f"{words} ({how})", "quiet", "super-users")
 
 
 def _age_badge(age: timedelta | None, is_old: bool) -> Badge:

@@ -46,7 +46,7 @@ from aclweb.clusters import (
     TopicInfo,
     connect,
 )
-from aclweb.inventory import declared, holding, scheduling, staging
+from aclweb.inventory import brokertold, declared, holding, scheduling, staging
 from aclweb.inventory.current import BINDING_COLUMNS, bindings_of, connection_of, known_version, rules_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import (
@@ -338,6 +338,7 @@ def _bring_up_to_date(
 ) -> tuple[ClusterState, str]:
     """Store in the cluster's own row, which is locked, what a believed reading shows."""
     before = Declaration.told_by(row)
+    problems = (*reading.problems, *brokertold.take_over(row, reading.facts.settings, now))
     state, sentence = _told(row, reading, count)
     row.revision = revision
     row.state, row.state_sentence = state, storable(sentence)
@@ -347,7 +348,7 @@ def _bring_up_to_date(
             "sentence": storable(problem.sentence),
             "hazard": problem.hazard,
         }
-        for problem in reading.problems
+        for problem in problems
     ]
     row.tried_at = row.read_at = now
     row.topics_listed, row.groups_listed = reading.known.topics, reading.known.groups
@@ -377,6 +378,10 @@ _READ_FIELDS = [
     "read_at",
     "topics_listed",
     "groups_listed",
+    "settings_read",
+    "authorizer",
+    "super_users",
+    "allow_everyone",
     "reading_stored",
     "cluster_id",
     "kafka_version",

@@ -249,6 +249,7 @@ def _told(cluster: Cluster) -> dict[str, Any]:
         "address": cluster.address,
         "authorizer": cluster.authorizer,
         "kafka_version": cluster.kafka_version,
+        "authorizer_read": bool(cluster.settings_read and cluster.settings_read["authorizer_class"]),
         "super_users": cluster.super_users,
         "allow_everyone": cluster.allow_everyone,
         "changes_enabled": cluster.changes_enabled,

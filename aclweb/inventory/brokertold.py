@@ -1,0 +1,92 @@
+"""Bring into a cluster's row what its brokers tell of their own settings, and say where that contradicts people.
+
+What is read wins over what is declared; a declaration fills in what brokers hide. What was
+proven once and is not proven any more is open again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
+from aclweb.clusters import Problem
+from aclweb.clusters.brokersettings import SettingsTold
+from aclweb.inventory.models import Cluster
+
+_FIELDS = {"super_users": SUPER_USERS_KEY, "allow_everyone": ALLOW_EVERYONE_KEY}
+
+
+def take_over(row: Cluster, told: SettingsTold | None, now: datetime) -> tuple[Problem, ...]:
+    """Set the fields that brokers tell, and return what is wrong about it. Call it with the row locked.
+
+    told: None where they were not asked or may not be; what they told earlier then stays, with its time.
+    """
+    if told is None:
+        return tuple(_contradictions(row))
+    before = row.settings_read or {}
+    was_proven = set(before.get("proven", ()))
+    overruled: dict[str, Any] = dict(before.get("overruled", {}))
+    proven = {field for field, key in _FIELDS.items() if key in told.proven}
+    for field in proven:
+        value, current = told.proven[_FIELDS[field]], getattr(row, field)
+        if field not in was_proven and current is not None and current != value:
+            overruled[field] = current
+        setattr(row, field, value)
+    for field in was_proven - proven:
+        # Somebody has set it on the brokers, where its value is hidden.
+        setattr(row, field, overruled.pop(field, None))
+    if told.authorizer is not None:
+        row.authorizer = told.authorizer
+    row.settings_read = {
+        "at": now.isoformat(),
+        "where": told.where,
+        "authorizer_class": told.authorizer_class,
+        "principal_builder": told.principal_builder,
+        "ssl_rules": told.ssl_rules,
+        "kerberos_rules": told.kerberos_rules,
+        "proven": sorted(proven),
+        "overruled": {field: value for field, value in overruled.items() if field in proven},
+    }
+    return (
+        *(Problem("settings of the brokers", sentence, hazard=True) for sentence in told.problems),
+        *_contradictions(row),
+    )
+
+
+def _contradictions(row: Cluster) -> Iterator[Problem]:
+    read = row.settings_read or {}
+    for field, value in read.get("overruled", {}).items():
+        key = _FIELDS[field]
+        said = str(value).lower() if isinstance(value, bool) else repr(value)
+        default = "nobody is a super user" if field == "super_users" else "resources without ACLs are closed"
+        yield Problem(
+            key,
+            f"It was declared that {key} is {said}, but it is not set on {read['where']}, so that {default}. "
+            "Answers follow the brokers; take the declaration back.",
+        )
+
+
+def forget(row: Cluster, fields: Iterable[str]) -> None:
+    """Let a new declaration of these fields stand until the brokers tell again."""
+    if row.settings_read is None:
+        return
+    fields = set(fields)
+    row.settings_read = row.settings_read | {
+        "proven": [field for field in row.settings_read["proven"] if field not in fields],
+        "overruled": {
+            field: value for field, value in row.settings_read["overruled"].items() if field not in fields
+        },
+    }
+
+
+def is_read(cluster: Cluster, field: str) -> bool:
+    """Whether this field (`super_users`, `allow_everyone`) was read from the brokers and not declared."""
+    return field in (cluster.settings_read or {}).get("proven", ())
+
+
+def origin(cluster: Cluster, field: str) -> str:
+    """Return `read from broker 1`, or `declared`."""
+    read = cluster.settings_read
+    return f"read from {read['where']}" if read and is_read(cluster, field) else "declared"

@@ -1,0 +1,138 @@
+"""What brokers tell of themselves wins over guesses and declarations, and contradictions are told."""
+
+from __future__ import annotations
+
+import pytest
+
+from aclweb.clusters import ClusterFacts
+from aclweb.clusters.brokersettings import (
+    AUTHORIZER,
+    BUILDER,
+    SSL_RULES,
+    BrokerSettings,
+    settings_told,
+)
+from aclweb.inventory import brokertold, declaring
+from aclweb.inventory.current import rules_of
+from aclweb.inventory.models import Declaration
+from aclweb.inventory.sync import sync
+from tests.builders import allow
+from tests.inventory.readings import Answers
+
+pytestmark = pytest.mark.django_db
+
+BOB = allow("User:bob", "READ", "orders")
+STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+PLAIN = {AUTHORIZER: STANDARD, SSL_RULES: "DEFAULT"}
+BOTH_HIDDEN = {"super.users": None, "allow.everyone.if.no.acl.found": None}
+
+
+def told(*brokers: dict[str, str | None]):
+    return settings_told([BrokerSettings(number, values) for number, values in enumerate(brokers, start=1)])
+
+
+def read(cluster, *brokers: dict[str, str | None]):
+    settings = told(*brokers) if brokers else None
+    sync(cluster, client=Answers([BOB], facts=ClusterFacts(kafka_version="3.9", settings=settings)))
+    cluster.refresh_from_db()
+    return cluster
+
+
+def problems(cluster) -> str:
+    return " ".join(problem["sentence"] for problem in cluster.problems)
+
+
+def test_the_authorizer_of_a_3_9_in_zookeeper_mode_is_read_and_not_guessed(cluster):
+    read(cluster, PLAIN | {AUTHORIZER: "kafka.security.authorizer.AclAuthorizer"})
+
+    assert cluster.authorizer == "acl"
+    assert rules_of(cluster).authorizer == "acl"
+    assert cluster.kafka_version == "3.9"
+
+
+def test_settings_that_no_broker_has_are_at_their_default_and_need_no_declaration(cluster):
+    cluster.super_users = cluster.allow_everyone = None
+    cluster.save()
+
+    read(cluster, PLAIN, PLAIN)
+
+    assert (cluster.super_users, cluster.allow_everyone) == ("", False)
+    assert not rules_of(cluster).undeclared
+    assert brokertold.origin(cluster, "super_users") == "read from brokers 1 and 2"
+    assert cluster.settings_read["at"]
+    assert Declaration.objects.filter(cluster=cluster).last().allow_everyone is False
+
+
+def test_settings_that_are_hidden_must_be_declared(cluster):
+    cluster.super_users = cluster.allow_everyone = None
+    cluster.save()
+
+    read(cluster, PLAIN | BOTH_HIDDEN)
+
+    assert rules_of(cluster).undeclared == {"super_users", "allow_everyone"}
+
+
+def test_what_was_proven_and_is_hidden_now_is_open_again(cluster):
+    cluster.super_users = cluster.allow_everyone = None
+    cluster.save()
+    read(cluster, PLAIN)
+
+    read(cluster, PLAIN | BOTH_HIDDEN)
+
+    assert (cluster.super_users, cluster.allow_everyone) == (None, None)
+
+
+def test_a_declaration_that_the_brokers_contradict_is_a_problem_until_it_is_taken_back(cluster):
+    declaring.declare(cluster=cluster, actor="ada", allow_everyone=True, super_users="User:root")
+
+    read(cluster, PLAIN)
+    assert (cluster.super_users, cluster.allow_everyone) == ("", False)
+    assert "declared that super.users is 'User:root', but it is not set on broker 1" in problems(cluster)
+    assert "allow.everyone.if.no.acl.found is true" in problems(cluster)
+
+    read(cluster)  # the right to ask was taken away
+    assert "declared that super.users is 'User:root'" in problems(cluster)
+
+    declaring.declare(cluster=cluster, actor="ada", allow_everyone=None, super_users=None)
+    read(cluster, PLAIN)
+    assert problems(cluster) == ""
+    assert cluster.allow_everyone is False
+
+
+def test_brokers_that_differ_are_a_problem_and_prove_nothing(cluster):
+    declaring.declare(cluster=cluster, actor="ada", allow_everyone=None, super_users=None)
+
+    read(cluster, PLAIN | {SSL_RULES: "RULE:x/y/"}, PLAIN | BOTH_HIDDEN)
+
+    assert (
+        "differ in ssl.principal.mapping.rules: 'RULE:x/y/' on broker 1; 'DEFAULT' on broker 2"
+        in problems(cluster)
+    )
+    assert "differ in super.users: not set on broker 1; set, to what is hidden, on broker 2" in problems(
+        cluster
+    )
+    assert rules_of(cluster).undeclared == {"super_users", "allow_everyone"}
+
+
+def test_an_authorizer_that_is_not_kafkas_is_told_and_proves_no_default(cluster):
+    declaring.declare(cluster=cluster, actor="ada", allow_everyone=None, super_users=None)
+
+    read(cluster, PLAIN | {AUTHORIZER: "com.example.Ranger"})
+
+    assert "com.example.Ranger, which is not one of Kafka's own" in problems(cluster)
+    assert rules_of(cluster).undeclared == {"super_users", "allow_everyone"}
+
+
+def test_a_builder_of_its_own_is_told(cluster):
+    read(cluster, PLAIN | {BUILDER: "com.example.Builder"})
+
+    assert "which principal a client gets cannot be told" in problems(cluster)
+
+
+def test_brokers_that_may_not_be_asked_leave_everything_as_it_was(cluster):
+    declaring.declare(cluster=cluster, actor="ada", allow_everyone=None, super_users="User:a")
+
+    read(cluster)
+
+    assert cluster.settings_read is None
+    assert (cluster.super_users, cluster.allow_everyone) == ("User:a", None)
