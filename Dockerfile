@@ -24,7 +24,7 @@ RUN ACLWEB_DATA_DIR=/tmp/build python -c "from pathlib import Path; from aclweb 
 USER aclweb
 EXPOSE 8000
 # More than one process each: the numbers at /metrics are those of the process that answers.
-CMD ["python", "-m", "gunicorn", "aclweb.wsgi", "--bind", "0.0.0.0:8000", "--worker-class", "gthread", "--workers", "2", "--threads", "8", "--access-logfile", "-"]
+CMD ["python", "-m", "gunicorn", "aclweb.wsgi", "--bind", "0.0.0.0:8000", "--worker-class", "aclweb.site_worker.SiteWorker", "--limit-request-line", "8190", "--workers", "2", "--threads", "8", "--access-logfile", "-", "--access-logformat", "%(h)s %(t)s \"%(m)s %(U)s\" %(s)s %(b)s %(M)s ms"]
 
 FROM base AS spark
 COPY requirements.txt .

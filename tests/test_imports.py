@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "filebroker": set(),
     "datadir": set(),
     "storage": set(),
+    "site_worker": set(),
     "leftover": set(),
     "keys": set(),
     "settings": {"keys", "datadir"},
@@ -52,7 +53,7 @@ MAY_BE_USED_BY = {
     "drf_spectacular": {"api"},
     "django_htmx": {"web"},
     "django": set(MAY_IMPORT)
-    - {"acl", "clusters", "pipeline", "demo", "filebroker", "datadir", "keys", "leftover"},
+    - {"acl", "clusters", "pipeline", "demo", "filebroker", "datadir", "keys", "leftover", "site_worker"},
 }
 
 # The one import that waits until it is needed: the site loads the module where pyarrow is not installed.

@@ -182,7 +182,8 @@ class OneMachine:
             Layer.SITE,
             [
                 *(sys.executable, "-m", "gunicorn", "aclweb.wsgi", "--bind", f"127.0.0.1:{port}"),
-                *("--worker-class", "gthread", "--workers", "1", "--threads", "8"),
+                *("--worker-class", "aclweb.site_worker.SiteWorker", "--workers", "1", "--threads", "8"),
+                *("--limit-request-line", "8190"),
                 # A process whose main thread gets no turn for a minute hangs: it is killed and replaced.
                 # Half a minute, gunicorn's own, is not enough for a laptop that is busy with Spark.
                 *("--timeout", "60", "--graceful-timeout", "5", "--log-level", "warning", "--name", marker),

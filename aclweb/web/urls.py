@@ -26,6 +26,7 @@ urlpatterns: list[URLPattern] = [
     path("", home.ask, name="home"),
     path("sign-in/", session.SignIn.as_view(), name="sign-in"),
     path("sign-out/", session.SignOut.as_view(), name="sign-out"),
+    path("password/", session.Password.as_view(), name="password"),
     path("clusters/", clusters.index, name="clusters"),
     path("c/<slug:slug>/", clusters.detail, name="cluster"),
     path("c/<slug:slug>/read/", clusters.read_now, name="read-now"),

@@ -58,6 +58,7 @@ TABLE: dict[str, Row] = {
     "home": Row("/", OWN),
     "sign-in": Row("/sign-in/", (200, 302, 302, 302, 302, 302)),
     "sign-out": Row("/sign-out/", (302, 302, 302, 302, 302, 302), "post"),
+    "password": Row("/password/", OWN),
     "clusters": Row("/clusters/", OWN),
     "cluster": Row(C, SEEN),
     "read-now": Row(f"{C}read/", (302, 404, 302, 302, 302, 302), "post"),
