@@ -1,0 +1,111 @@
+"""The bars that decide float nowhere, cover nothing and stay in view; measured in Chromium."""
+
+from __future__ import annotations
+
+import pytest
+
+from aclweb.acl.delta import Delta
+from aclweb.changes import review
+from aclweb.inventory.sync import sync
+from tests.browsing import browser, sign_in
+from tests.builders import allow
+from tests.inventory.readings import Answers
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+WINDOWS = [(1440, 900), (720, 900), (390, 844)]
+HELD = [allow("User:bob", "READ", f"orders.{number}") for number in range(60)]
+BOX = (
+    "e => { const b = e.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom].map(Math.round); }"
+)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture
+def visit(chromium, live_server, cluster, ben):
+    sync(cluster, client=Answers(HELD))
+    contexts = []
+
+    def opened(path, width, height):
+        context = chromium.new_context(viewport={"width": width, "height": height})
+        contexts.append(context)
+        sign_in(context, ben, live_server.url)
+        page = context.new_page()
+        page.goto(live_server.url + path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def to_the_end(page) -> None:
+    page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
+
+
+def covered(page, bar: str) -> list[str]:
+    """Return the links, buttons, fields and texts of which the bar hides a part, at the end of the page."""
+    return page.evaluate(
+        """bar => {
+          const box = document.querySelector(bar).getBoundingClientRect();
+          const hidden = [];
+          const shown = "main a, main button, main input, main td, main p, .foot span";
+          for (const each of document.querySelectorAll(shown)) {
+            if (each.closest(bar) || !each.getClientRects().length || each.type === "hidden") continue;
+            const one = each.getBoundingClientRect();
+            const over = Math.min(one.right, box.right) - Math.max(one.left, box.left) > 1
+              && Math.min(one.bottom, box.bottom) - Math.max(one.top, box.top) > 1;
+            if (over) hidden.push(each.outerHTML.slice(0, 80));
+          }
+          return hidden;
+        }""",
+        bar,
+    )
+
+
+@pytest.mark.parametrize(("width", "height"), WINDOWS)
+@pytest.mark.parametrize("query", ["?name=orders.7", ""], ids=["one row", "many rows"])
+def test_the_selection_is_the_foot_of_its_card(visit, width, height, query):
+    page = visit(f"/c/test-eu/acls/{query}", width, height)
+    page.locator("[data-row] input[type=checkbox]").first.check()
+    bar = page.locator("[data-selection]")
+    bar.wait_for(state="visible")
+
+    # In view at once, wherever the page stands.
+    in_window = bar.evaluate(BOX)
+    assert 0 <= in_window[1] < in_window[3] <= height or query == "?name=orders.7"
+    to_the_end(page)
+    card = page.locator("form.card", has=bar).evaluate(BOX)
+    left, top, right, bottom = bar.evaluate(BOX)
+
+    assert card[0] <= left < right <= card[2]
+    assert abs(card[3] - bottom) <= 1
+    assert covered(page, "[data-selection]") == []
+    above = page.locator("form.card nav.pagination").evaluate(BOX)
+    assert abs(top - above[3]) <= 1
+
+
+@pytest.mark.parametrize(("width", "height"), [*WINDOWS, (1440, 2400)])
+def test_the_decision_stands_at_the_lower_edge_however_short_the_page(visit, cluster, ada, width, height):
+    change = review.draft(
+        cluster=cluster, author=ada, title="t", reason="", delta=Delta(add=(allow("User:x", "READ", "y"),))
+    )
+    review.submit(change=change, actor=ada)
+    page = visit(f"/changes/{change.key}/", width, height)
+    bar = page.locator(".decision-bar")
+
+    in_window = bar.evaluate(BOX)
+    assert 0 <= in_window[1] < in_window[3] <= height
+    to_the_end(page)
+    left, _, right, bottom = bar.evaluate(BOX)
+
+    assert (left, right) == (0, page.evaluate("document.documentElement.clientWidth"))
+    foot = page.locator("footer.foot").evaluate(BOX)
+    assert 0 <= foot[1] - bottom <= 1
+    assert height - bottom <= foot[3] - foot[1] + 1
+    assert covered(page, ".decision-bar") == []
