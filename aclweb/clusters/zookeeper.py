@@ -50,6 +50,7 @@ from aclweb.acl import znodes
 from aclweb.acl.model import AclBinding, PatternType, ResourcePattern
 from aclweb.acl.profiles import Rules
 from aclweb.acl.validation import refused_everywhere, why_not_deletable
+from aclweb.clusters import pem
 from aclweb.clusters.client import (
     AclReading,
     ClusterError,
@@ -89,6 +90,13 @@ _NO_ANSWER = (
     OperationTimeoutError,
     KazooTimeoutError,
 )
+# Where ACLs of each kind of pattern stand, and where their changes are announced.
+_WRITTEN_BELOW = (
+    (f"{znodes.LITERAL_ROOT}/Topic", "/kafka-acl-changes"),
+    (f"{znodes.PREFIXED_ROOT}/Topic", "/kafka-acl-extended-changes"),
+)
+_CREATE = 4  # ZooKeeper's number for the permission
+_TOLD_SCHEMES = ("world", "sasl", "x509")
 _CONFLICTS = (BadVersionError, NodeExistsError, NoNodeError)
 
 
@@ -122,7 +130,7 @@ class ZooKeeperClient:
     writable = True
 
     def __init__(self, connection: Connection) -> None:
-        options = check_options(SourceKind.ZOOKEEPER, connection.options)
+        options = self._options = check_options(SourceKind.ZOOKEEPER, connection.options)
         servers, self._chroot = _split_address(connection.address)
         self._where = f"{servers}{self._chroot}"
         self._timeout = connection.timeout_seconds
@@ -486,6 +494,52 @@ class ZooKeeperClient:
             f"The cluster at {self._where} is migrating to KRaft or has done so (ZooKeeper holds /migration), and "
             "what is written to ZooKeeper now would be lost; connect aclweb to the brokers' Admin API instead."
         )
+
+    def may_write(self) -> tuple[bool | None, str]:
+        """Return whether the nodes' permissions let this login write, None where that cannot be told, and why.
+
+        Nothing is written: the permissions are read and compared with who this session is.
+        """
+        parents = [root for root, _ in _WRITTEN_BELOW] + [change for _, change in _WRITTEN_BELOW]
+        try:
+            with self._translated("its permissions"):
+                if refusal := self._migration_refusal():
+                    return False, refusal
+                held = {
+                    path: self._acl_of(path) for path in parents if self._get(self._kazoo.exists_async(path))
+                }
+        except NoAuthError:
+            return None, "ZooKeeper does not show this login the permissions of the nodes."
+        except ClusterError as error:
+            return None, str(error)
+        if not held:
+            return (
+                None,
+                "No broker with AclAuthorizer has made its nodes yet, so there is nothing to write to.",
+            )
+        for path, permissions in held.items():
+            if not any(self._is_me(one) for one in permissions if one.perms & _CREATE):
+                others = ", ".join(
+                    sorted({f"{one.id.scheme}:{one.id.id}" for one in permissions if one.perms & _CREATE})
+                )
+                if any(one.id.scheme not in _TOLD_SCHEMES for one in permissions):
+                    return (
+                        None,
+                        f"Whether this login may write {path} hangs on what ZooKeeper knows of it ({others}).",
+                    )
+                return False, (
+                    f"Only {others} may write below {path}, so that nothing can be written; log in as the user that "
+                    "the brokers use (zookeeper.set.acl is on)."
+                )
+        return True, "The permissions of the nodes let this login write."
+
+    def _is_me(self, permission: Any) -> bool:
+        mine = {("world", "anyone")}
+        if self._options.username:
+            mine.add(("sasl", self._options.username))
+        if self._options.certificate_pem and (subject := pem.subject_of(self._options.certificate_pem)):
+            mine.add(("x509", subject))
+        return (permission.id.scheme, permission.id.id) in mine
 
     # --- telling --------------------------------------------------------------------
 

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -256,7 +257,10 @@ def test_check_of_a_cluster_that_refuses_is_status_1(cluster, answers, capsys):
     )
 
     assert status_of("cluster", "check", "test-eu") == 1
-    assert capsys.readouterr().err == "The account may not describe the cluster.\n"
+    told = capsys.readouterr().out
+    assert told.startswith("test-eu cannot be read. The account may not describe the cluster.\n")
+    assert re.search(r"\n  no +Describe +The account may not describe the cluster.\n", told)
+    assert "--operation Describe --cluster\n" in told
 
 
 def test_list_tells_how_each_cluster_stands(cluster, other_cluster, capsys):

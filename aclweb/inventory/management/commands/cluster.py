@@ -1,7 +1,8 @@
 """`manage.py cluster add|set|declare|list|check`: which clusters there are, where, and what is declared of them.
 
-`check` connects and reads without storing anything. Exit status: 0 done, or the cluster
-answers; 1 it does not answer as it should; 2 bad usage or an unknown cluster.
+`check` connects and reads without storing anything, and prints a line a right, with the command that would
+grant what is missing. Exit status: 0 done, or the cluster can be read (and written, where changes are on);
+1 it cannot, or with --strict some right is not there; 2 bad usage or an unknown cluster.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from aclweb.acl.model import AclError
-from aclweb.clusters import ClusterError, SourceKind, connect, pem
+from aclweb.clusters import Known, SourceKind, checking, connect, pem
 from aclweb.clusters.optionsfile import OptionsFileError, read_options, read_pem
 from aclweb.inventory import declaring, registering
-from aclweb.inventory.current import connection_of
+from aclweb.inventory.current import connection_of, rules_of
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.status import status
@@ -67,6 +68,9 @@ class Command(BaseCommand):
         listed = acts.add_parser("list", help="list the clusters and how they stand")
         check = acts.add_parser("check", help="connect and read, without storing anything")
         check.add_argument("cluster")
+        check.add_argument(
+            "--strict", action="store_true", help="status 1 also where a right is no or unknown"
+        )
         for part in (add, change, declare, listed, check):
             part.add_argument("--json", action="store_true", help="print JSON, one object a line")
 
@@ -122,41 +126,67 @@ class Command(BaseCommand):
 
     def _check(self, options: dict[str, Any]) -> None:
         cluster = cluster_named(options["cluster"])
-        try:
-            with connect(connection_of(cluster)) as client:
-                facts = client.describe()
-                reading = client.read_acls()
-                topics, groups = client.read_topics(), client.read_groups()
-        except ClusterError as error:
-            found = {"cluster": cluster.slug, "ok": False, "state": error.state.value, "sentence": str(error)}
-            if options["json"]:
-                self.stdout.write(json.dumps(found))
-            else:
-                self.stderr.write(str(error))
-            sys.exit(1)
-        sentence = (
-            f"{cluster.slug} answers. ACLs: {len(reading.bindings):,}, topics: {len(topics):,}, "
-            f"groups: {'unknown' if groups is None else f'{len(groups):,}'}."
+        checked = checking.check(
+            lambda: connect(connection_of(cluster)),
+            SourceKind(cluster.kind),
+            cluster.address,
+            rules_of(cluster),
+            writes=cluster.changes_enabled,
         )
-        problems = [f"{problem.where}: {problem.sentence}" for problem in reading.problems]
         found = {
             "cluster": cluster.slug,
-            "ok": not reading.unreadable,
-            "state": "unreadable" if reading.unreadable else "ok",
-            "sentence": sentence,
-            "cluster_id": facts.cluster_id,
-            "kafka_version": facts.kafka_version,
-            "acls": len(reading.bindings),
-            "topics": len(topics),
-            "groups": None if groups is None else len(groups),
-            "problems": problems,
+            "ok": checked.is_ok,
+            "state": _state_of(checked),
+            "sentence": _sentence_of(cluster, checked),
+            "principal": checked.principal,
+            "cluster_id": checked.facts.cluster_id,
+            "kafka_version": checked.facts.kafka_version,
+            "acls": len(checked.acls.bindings) if checked.acls else None,
+            "topics": checked.topics,
+            "groups": checked.groups,
+            "topics_known": checked.known.topics if checked.known else Known.UNKNOWN,
+            "groups_known": checked.known.groups if checked.known else Known.UNKNOWN,
+            "problems": _problems_of(checked),
+            "rights": [right.as_dict() for right in checked.rights],
         }
-        self._print(found, "\n".join([sentence, *problems]), options["json"])
-        if reading.unreadable:
+        lines = [str(found["sentence"])]
+        for right in checked.rights:
+            lines.append(f"  {right.answer:<8} {right.name:<16} {right.sentence}")
+            if right.command:
+                lines.append(f"{'':<28}{right.command}")
+        lines += _problems_of(checked)
+        self._print(found, "\n".join(lines), options["json"])
+        missing = options["strict"] and any(right.answer != "yes" for right in checked.rights)
+        if missing or not checked.is_ok:
             sys.exit(1)
 
     def _print(self, found: dict[str, Any], sentence: str, as_json: bool) -> None:
         self.stdout.write(json.dumps(found) if as_json else sentence)
+
+
+def _state_of(checked: checking.Checked) -> str:
+    if checked.error is not None:
+        return checked.error.state.value
+    return "unreadable" if checked.acls is not None and checked.acls.unreadable else "ok"
+
+
+def _sentence_of(cluster: Cluster, checked: checking.Checked) -> str:
+    if checked.error is not None or checked.acls is None:
+        return f"{cluster.slug} cannot be read. {checked.error or ''}".strip()
+    parts = [f"ACLs: {len(checked.acls.bindings):,}"]
+    for what, count, known in (
+        ("topics", checked.topics, checked.known and checked.known.topics),
+        ("groups", checked.groups, checked.known and checked.known.groups),
+    ):
+        only = " (only those that aclweb may describe)" if known is Known.VISIBLE else ""
+        parts.append(
+            f"{what}: {'unknown' if count is None or known is Known.UNKNOWN else f'{count:,}'}{only}"
+        )
+    return f"{cluster.slug} answers. {', '.join(parts)}."
+
+
+def _problems_of(checked: checking.Checked) -> list[str]:
+    return [f"{one.where}: {one.sentence}" for one in (checked.acls.problems if checked.acls else ())]
 
 
 def _declarations(parser: Any) -> None:

@@ -1,0 +1,266 @@
+"""What may this login do on the cluster, right by right, and which command would grant what is missing?
+
+Nothing is written: rights to write are told by the brokers themselves (the operations that they allow
+this login), or by the permissions of ZooKeeper's nodes.
+"""
+
+from __future__ import annotations
+
+import enum
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from aclweb.acl.model import Operation
+from aclweb.acl.profiles import Rules
+from aclweb.clusters.adminclient import AdminClient
+from aclweb.clusters.client import (
+    AclReading,
+    ClusterClient,
+    ClusterError,
+    ClusterFacts,
+    ClusterState,
+    Known,
+    NamesKnown,
+    SourceKind,
+)
+from aclweb.clusters.visibility import Login
+from aclweb.clusters.zookeeper import ZooKeeperClient
+
+
+class Answer(enum.StrEnum):
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """One line of a check; `command` would grant what is missing."""
+
+    name: str
+    answer: Answer
+    sentence: str
+    command: str = ""
+    is_needed: bool = False
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "right": self.name,
+            "answer": self.answer.value,
+            "sentence": self.sentence,
+            "command": self.command or None,
+            "needed": self.is_needed,
+        }
+
+
+@dataclass
+class Checked:
+    """What was found. `error` is the first thing that keeps the cluster from being read."""
+
+    rights: list[Right] = field(default_factory=list)
+    principal: str | None = None
+    facts: ClusterFacts = field(default_factory=ClusterFacts)
+    acls: AclReading | None = None
+    topics: int | None = None
+    groups: int | None = None
+    known: NamesKnown | None = None
+    error: ClusterError | None = None
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether the cluster can be read whole, and nothing that is needed is missing."""
+        return (
+            self.error is None
+            and self.acls is not None
+            and not self.acls.unreadable
+            and not any(right.is_needed and right.answer is Answer.NO for right in self.rights)
+        )
+
+
+def check(
+    connect: Callable[[], ClusterClient], kind: SourceKind, address: str, rules: Rules, *, writes: bool
+) -> Checked:
+    """Try everything that aclweb does with a cluster, but for writing. writes: whether it is to be written to."""
+    return _Check(kind, address, rules, writes).run(connect)
+
+
+class _Check:
+    def __init__(self, kind: SourceKind, address: str, rules: Rules, writes: bool) -> None:
+        self.kind, self.address, self.rules, self.writes = kind, address, rules, writes
+        self.found = Checked()
+        self.login = Login()
+
+    def run(self, connect: Callable[[], ClusterClient]) -> Checked:
+        try:
+            with connect() as client:
+                self._say("reach", Answer.YES, f"{self._who()} at {self.address} answers.", needed=True)
+                self._try(client)
+        except ClusterError as error:
+            self._not_connected(error)
+        return self.found
+
+    def _not_connected(self, error: ClusterError) -> None:
+        self.found.error = self.found.error or error
+        if self.found.rights:
+            return
+        reached = error.state in (ClusterState.LOGIN_REFUSED, ClusterState.NOT_PERMITTED)
+        if reached:
+            self._say("reach", Answer.YES, f"{self._who()} at {self.address} answers.", needed=True)
+            self._say("log in", Answer.NO, str(error), needed=True)
+        else:
+            self._say("reach", Answer.NO, str(error), needed=True)
+            self._say("log in", Answer.UNKNOWN, "Nobody was there to log in to.")
+
+    def _who(self) -> str:
+        return {SourceKind.ADMIN: "A Kafka broker", SourceKind.ZOOKEEPER: "ZooKeeper"}.get(
+            self.kind, "The file"
+        )
+
+    def _try(self, client: ClusterClient) -> None:
+        self.found.facts = client.describe()
+        if isinstance(client, AdminClient):
+            self.login = client.login()
+            self.found.principal = self.login.principal
+        name = self.found.principal
+        told = f" The brokers know this client as {name}." if name else ""
+        self._say("log in", Answer.YES, f"The login is accepted.{told}", needed=True)
+        self._describe(client)
+        self._writing(client)
+        if self.kind is SourceKind.ADMIN:
+            self._describe_configs()
+        self._names(client)
+        self._version()
+        self._authorizer()
+
+    # --- one line each ----------------------------------------------------------------
+
+    def _describe(self, client: ClusterClient) -> None:
+        try:
+            self.found.acls = client.read_acls()
+        except ClusterError as error:
+            self.found.error = error
+            refused = error.state is ClusterState.NOT_PERMITTED
+            self._say(
+                "Describe",
+                Answer.NO if refused else Answer.UNKNOWN,
+                str(error),
+                self._grant("Describe", "--cluster") if refused and self.kind is SourceKind.ADMIN else "",
+                needed=True,
+            )
+            return
+        count = len(self.found.acls.bindings)
+        self._say("Describe", Answer.YES, f"{count:,} ACLs were read.", needed=True)
+
+    def _writing(self, client: ClusterClient) -> None:
+        needed = self.writes
+        if isinstance(client, ZooKeeperClient):
+            may, sentence = client.may_write()
+            answer = Answer.UNKNOWN if may is None else Answer.YES if may else Answer.NO
+            self._say("znode write", answer, sentence, needed=needed)
+        elif self.kind is SourceKind.ADMIN:
+            may = self._allows(Operation.ALTER)
+            if may is None:
+                self._say("Alter", Answer.UNKNOWN, self._untold("Alter"), needed=needed)
+            elif may:
+                self._say("Alter", Answer.YES, "This login may change ACLs.", needed=needed)
+            else:
+                sentence = "This login may not change ACLs; that needs Alter on the cluster."
+                self._say("Alter", Answer.NO, sentence, self._grant("Alter", "--cluster"), needed=needed)
+
+    def _describe_configs(self) -> None:
+        if self.found.facts.settings is not None:
+            where = self.found.facts.settings.where
+            self._say("DescribeConfigs", Answer.YES, f"The settings of {where} were read.")
+            return
+        may = self._allows(Operation.DESCRIBE_CONFIGS)
+        if may is False:
+            sentence = (
+                "The brokers do not show this login their settings, so authorizer, mapping rules and defaults cannot "
+                "be read."
+            )
+            self._say("DescribeConfigs", Answer.NO, sentence, self._grant("DescribeConfigs", "--cluster"))
+        else:
+            self._say("DescribeConfigs", Answer.UNKNOWN, "No broker has told its settings.")
+
+    def _names(self, client: ClusterClient) -> None:
+        counts: dict[str, int | None] = {}
+        failed: dict[str, str] = {}
+        readers: tuple[tuple[str, Callable[[], Sequence[object] | None]], ...] = (
+            ("topics", client.read_topics),
+            ("groups", client.read_groups),
+        )
+        for what, read in readers:
+            try:
+                names = read()
+                counts[what] = None if names is None else len(names)
+            except ClusterError as error:
+                counts[what], failed[what] = None, str(error)
+        self.found.topics, self.found.groups = counts["topics"], counts["groups"]
+        if self.found.acls is None:  # without them nothing proves that the names are all
+            known = NamesKnown(Known.VISIBLE, Known.VISIBLE, lambda kind, name: False)
+        else:
+            known = client.names_known(self.found.acls, self.rules)
+        self.found.known = known
+        topic, group = self._grant("Describe", "--topic '*'"), self._grant("Describe", "--group '*'")
+        for what, listed, command in (("topics", known.topics, topic), ("groups", known.groups, group)):
+            count = counts[what]
+            if what in failed:
+                self._say(what, Answer.UNKNOWN, failed[what])
+            elif count is None or listed is Known.UNKNOWN:
+                self._say(what, Answer.UNKNOWN, f"Which {what} exist cannot be told from here.")
+            elif listed is Known.ALL:
+                self._say(what, Answer.YES, f"All {what} are seen: {count:,}.")
+            elif self.kind is SourceKind.ADMIN:
+                answer = Answer.UNKNOWN if self.found.principal is None and what == "topics" else Answer.NO
+                sentence = (
+                    f"Only {what} that this login may describe are seen, {count:,}; others may be hidden."
+                )
+                self._say(what, answer, sentence, command)
+            else:
+                self._say(what, Answer.UNKNOWN, f"The file lists {count:,} {what}; there may be others.")
+
+    def _version(self) -> None:
+        version = self.found.facts.kafka_version
+        if version:
+            self._say("version", Answer.YES, f"Kafka {version}.")
+        else:
+            self._say(
+                "version", Answer.UNKNOWN, "The version is not told here; give it with --kafka-version."
+            )
+
+    def _authorizer(self) -> None:
+        settings = self.found.facts.settings
+        error = self.found.error
+        if error is not None and error.state is ClusterState.NO_AUTHORIZER:
+            self._say("authorizer", Answer.NO, str(error), needed=True)
+        elif settings is not None and settings.authorizer_class:
+            name = settings.authorizer_class.rpartition(".")[2]
+            sentence = f"{name}, read from {settings.where}. {' '.join(settings.problems)}".strip()
+            self._say("authorizer", Answer.YES if settings.authorizer else Answer.UNKNOWN, sentence)
+        else:
+            self._say("authorizer", Answer.UNKNOWN, f"Not told here; {self.rules.authorizer!r} is assumed.")
+
+    # --- words ------------------------------------------------------------------------
+
+    def _say(
+        self, name: str, answer: Answer, sentence: str, command: str = "", *, needed: bool = False
+    ) -> None:
+        self.found.rights.append(Right(name, answer, sentence, command, needed))
+
+    def _allows(self, operation: Operation) -> bool | None:
+        """Whether the brokers allow this on the cluster; they tell only those who may describe it."""
+        operations = self.login.operations
+        if operations is None or (operation not in operations and Operation.DESCRIBE not in operations):
+            return None
+        return operation in operations
+
+    def _untold(self, word: str) -> str:
+        return f"The brokers tell whether this login has {word} only once it has Describe on the cluster."
+
+    def _grant(self, operation: str, resource: str) -> str:
+        principal = shlex.quote(self.found.principal or "User:NAME")
+        return (
+            f"kafka-acls --bootstrap-server {shlex.quote(self.address)} --command-config admin.properties "
+            f"--add --allow-principal {principal} --operation {operation} {resource}"
+        )

@@ -1,0 +1,232 @@
+"""A company's cluster with an own CA is added, checked and read by the commands that the README shows, TLS and mTLS."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from aclweb.clusters import AdminClient, ClusterError, ClusterState, Connection, SourceKind
+from aclweb.clusters.embedded import KafkaBroker
+from aclweb.inventory.models import Cluster
+from tests.builders import allow
+from tests.clusters.certificates import Authority
+from tests.servers import USERS, need_jars, need_java, settle, wipe
+
+pytestmark = [pytest.mark.kafka, pytest.mark.django_db(transaction=True)]
+
+CA = Authority("Example CA")
+OWN = CA.issue("O=Example", "OU=Platform", "CN=aclweb")
+SUBJECT = "CN=aclweb,OU=Platform,O=Example"
+
+
+class TlsBroker(KafkaBroker):
+    """A broker with two more ports, SASL_SSL and SSL with client certificates, and no declared default mode."""
+
+    sasl_ssl = mutual = ""
+
+    def _kraft_properties(self, controller: int) -> dict[str, str | None]:
+        with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+            self.sasl_ssl, self.mutual = (f"127.0.0.1:{each.getsockname()[1]}" for each in (one, other))
+        certificate, key = CA.issue("CN=broker", server=True)
+        (self.directory / "server.pem").write_text(key + certificate)
+        (self.directory / "ca.pem").write_text(CA.pem)
+        lines = super()._kraft_properties(controller)
+        ports = f",TLS://{self.sasl_ssl},MUTUAL://{self.mutual}"
+        lines["listeners"] = f"{lines['listeners']}{ports}"
+        lines["listener.security.protocol.map"] = (
+            f"{lines['listener.security.protocol.map']},TLS:SASL_SSL,MUTUAL:SSL"
+        )
+        stores = {
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.location": f"{self.directory}/server.pem",
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.location": f"{self.directory}/ca.pem",
+        }
+        for name in ("tls", "mutual"):
+            lines |= {f"listener.name.{name}.{key}": value for key, value in stores.items()}
+        lines["listener.name.mutual.ssl.client.auth"] = "required"
+        lines["listener.name.tls.plain.sasl.jaas.config"] = self._jaas()
+        return lines
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory) -> Iterator[TlsBroker]:
+    need_java()
+    jars = need_jars("4.4.0")
+    settings = {"allow.everyone.if.no.acl.found": None}
+    with TlsBroker(tmp_path_factory.mktemp("tls"), jars, users=USERS, settings=settings) as started:
+        yield started
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in (("ca.crt", CA.pem), ("aclweb.crt", OWN[0]), ("aclweb.key", OWN[1])):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "prod.options").write_text(
+        "security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.username=alice\nsasl.password=alice-secret\n"
+        "ssl.ca.pem=@ca.crt\n"
+    )
+    return tmp_path
+
+
+def checked(capsys, slug: str, *words: str, status: int = 0) -> dict:
+    try:
+        call_command("cluster", "check", slug, "--json", *words)
+        ended = 0
+    except SystemExit as error:
+        ended = error.code
+    told = json.loads(capsys.readouterr().out)
+    assert ended == status, told
+    return told
+
+
+def answers(told: dict) -> dict[str, str]:
+    return {right["right"]: right["answer"] for right in told["rights"]}
+
+
+def grant(broker: TlsBroker, *acls) -> None:
+    wipe(broker)
+    settle(broker, add=acls)
+
+
+def test_sasl_over_tls_with_an_own_ca_is_added_checked_and_read_by_the_readmes_commands(
+    broker, folder, capsys
+):
+    grant(broker, allow("User:alice", "DESCRIBE", "kafka-cluster", resource_type="CLUSTER"))
+    call_command(
+        *("cluster", "add", "prod", "--kind", "admin", "--address", broker.sasl_ssl),
+        *("--options", folder / "prod.options"),
+    )
+    assert "Trusts CN=Example CA" in capsys.readouterr().out
+
+    told = checked(capsys, "prod")
+    assert told["principal"] == "User:alice"
+    assert answers(told) == {
+        "reach": "yes",
+        "log in": "yes",
+        "Describe": "yes",
+        "Alter": "no",
+        "DescribeConfigs": "no",
+        "topics": "no",
+        "groups": "yes",
+        "version": "yes",
+        "authorizer": "unknown",
+    }
+    commands = {right["right"]: right["command"] for right in told["rights"] if right["command"]}
+    start = f"kafka-acls --bootstrap-server {broker.sasl_ssl} --command-config admin.properties --add --allow-principal"
+    assert commands == {
+        "Alter": f"{start} User:alice --operation Alter --cluster",
+        "DescribeConfigs": f"{start} User:alice --operation DescribeConfigs --cluster",
+        "topics": f"{start} User:alice --operation Describe --topic '*'",
+    }
+    checked(capsys, "prod", "--strict", status=1)
+
+    call_command("sync", "prod", "--json")
+    assert json.loads(capsys.readouterr().out)["read"]
+
+
+def test_what_the_printed_commands_grant_turns_every_line_to_yes_and_the_facts_are_read(
+    broker, folder, capsys
+):
+    rights = [
+        allow("User:alice", operation, "kafka-cluster", resource_type="CLUSTER")
+        for operation in ("DESCRIBE", "ALTER", "DESCRIBE_CONFIGS")
+    ]
+    grant(broker, *rights, allow("User:alice", "DESCRIBE", "*"))
+    call_command(
+        *("cluster", "add", "prod", "--kind", "admin", "--address", broker.sasl_ssl),
+        *("--options", folder / "prod.options", "--changes", "on"),
+    )
+    capsys.readouterr()
+
+    told = checked(capsys, "prod", "--strict")
+    assert set(answers(told).values()) == {"yes"}
+
+    call_command("sync", "prod")
+    cluster = Cluster.objects.get(slug="prod")
+    assert cluster.settings_read["authorizer_class"].endswith(".StandardAuthorizer")
+    assert cluster.settings_read["where"] == "broker 1"
+    assert cluster.allow_everyone is False  # absent on the broker, so at its default
+    assert cluster.super_users is None  # hidden, so still to be declared
+
+
+def test_mutual_tls_is_added_with_files_on_the_command_line_and_its_subject_is_named(broker, folder, capsys):
+    grant(broker)
+    call_command(
+        *("cluster", "add", "prod", "--kind", "admin", "--address", broker.mutual, "--ca", folder / "ca.crt"),
+        *("--certificate", folder / "aclweb.crt", "--key", folder / "aclweb.key"),
+    )
+    assert f"Shows itself as {SUBJECT}" in capsys.readouterr().out
+
+    refused = checked(capsys, "prod", status=1)
+    assert f"the certificate of {SUBJECT}" in refused["sentence"]
+    assert answers(refused)["Describe"] == "no"
+
+    names = ("DESCRIBE", "DESCRIBE_CONFIGS")
+    settle(
+        broker,
+        add=[allow(f"User:{SUBJECT}", name, "kafka-cluster", resource_type="CLUSTER") for name in names],
+    )
+    told = checked(capsys, "prod")
+    assert told["principal"] == f"User:{SUBJECT}"
+    call_command("sync", "prod", "--json")
+    assert json.loads(capsys.readouterr().out)["read"]
+
+
+def test_an_expired_certificate_is_refused_when_it_is_given(broker, folder):
+    certificate, key = CA.issue("CN=late", days=-1)
+    (folder / "late.crt").write_text(certificate)
+    (folder / "late.key").write_text(key)
+
+    with pytest.raises(
+        CommandError, match=r"is not valid now: CN=late, issued by CN=Example CA, valid until"
+    ):
+        call_command(
+            *(
+                "cluster",
+                "add",
+                "prod",
+                "--kind",
+                "admin",
+                "--address",
+                broker.mutual,
+                "--ca",
+                folder / "ca.crt",
+            ),
+            *("--certificate", folder / "late.crt", "--key", folder / "late.key"),
+        )
+
+
+def failure(address: str, **given: str) -> str:
+    options = {name.replace("_", "."): text for name, text in given.items()}
+    with (
+        pytest.raises(ClusterError) as caught,
+        AdminClient(Connection(SourceKind.ADMIN, address, options, 15)) as client,
+    ):
+        client.read_acls()
+    assert caught.value.state in (ClusterState.UNREACHABLE, ClusterState.LOGIN_REFUSED)
+    return str(caught.value)
+
+
+def test_every_wrong_way_to_a_tls_port_has_its_own_sentence(broker):
+    foreign = Authority("Another CA").issue("CN=stranger")
+    login = {"sasl_mechanism": "PLAIN", "sasl_username": "alice", "sasl_password": "alice-secret"}
+
+    assert "speaks TLS, and security.protocol is PLAINTEXT; set it to SSL" in failure(broker.mutual)
+    assert "speaks TLS, and security.protocol is SASL_PLAINTEXT; set it to SASL_SSL" in failure(
+        broker.sasl_ssl, **login
+    )
+    assert "does not speak TLS" in failure(broker.bootstrap, ssl_ca_pem=CA.pem)
+    assert "want a client certificate" in failure(broker.mutual, ssl_ca_pem=CA.pem)
+    refused = failure(
+        broker.mutual, ssl_ca_pem=CA.pem, ssl_certificate_pem=foreign[0], ssl_key_pem=foreign[1]
+    )
+    assert "refuse the certificate of this client" in refused
+    assert "CN=stranger, issued by CN=Another CA" in refused
+    assert "is not to be trusted" in failure(broker.mutual, ssl_ca_pem=Authority("Another CA").pem)
+    assert "ask for a login" in failure(broker.sasl_ssl, ssl_ca_pem=CA.pem)
