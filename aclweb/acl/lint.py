@@ -18,7 +18,8 @@ from types import MappingProxyType
 
 from aclweb.acl.glob import MANY, ONE
 from aclweb.acl.hosts import read_address, read_range
-from aclweb.acl.index import AclIndex
+from aclweb.acl.index import IMPLIED, AclIndex
+from aclweb.acl.lint_beside import Beside
 from aclweb.acl.model import (
     ANY_USER,
     CLUSTER_NAME,
@@ -27,7 +28,6 @@ from aclweb.acl.model import (
     Operation,
     PatternType,
     PermissionType,
-    ResourcePattern,
     ResourceType,
     split_principal,
 )
@@ -187,7 +187,8 @@ RULES: Mapping[str, LintRule] = _rules(
         "operation-without-meaning",
         WARNING,
         "An operation that this resource does not have",
-        "No request asks a broker of this version for this operation on this type of resource.",
+        "No request asks a broker of this version for this operation on this type of resource. An ALLOW of Read, "
+        "Write, Alter or Delete still brings Describe with it.",
         "Choose an operation of the type; the sentence names them.",
     ),
     LintRule(
@@ -289,19 +290,16 @@ def lint_all(
     wasted: what `redundant` yields for the same, if it was worked out already.
     """
     rules = rules or Rules()
-    beside = _Beside(index)
+    beside = Beside(index, rules)
     found_wasted = redundant(index, rules) if wasted is None else wasted
     shadows = {f.acl: f for f in found_wasted if f.rule == SHADOWED}
     for binding in index:
-        yield from (
-            finding
-            for finding in lint(binding, rules)
-            if finding.rule != "ends-the-default" or not beside.leaves_open(binding)
-        )
+        yield from lint(binding, rules)
         shadow = shadows.get(binding)
         if shadow is not None:
             yield LintFinding(SHADOWED, WARNING, shadow.sentence, binding, shadow.by)
-        yield from beside.findings(binding)
+        for rule, sentence in beside.broken(binding):
+            yield LintFinding(rule, RULES[rule].severity, sentence, binding)
 
 
 def _severity(rule: str, binding: AclBinding) -> str:
@@ -336,12 +334,6 @@ def _alone(binding: AclBinding, rules: Rules) -> Iterator[tuple[str, str]]:
         yield "host-never-matches", f"{it}: {dead}."
     elif dead is None:
         yield from _about_the_host(binding, it, rules)
-    if rules.allow_everyone and (binding.is_deny or dead is not None) and why_no_resource(binding) is None:
-        yield (
-            "ends-the-default",
-            f"{it}: it also ends allow.everyone.if.no.acl.found for what it covers, where whoever has no ALLOW is "
-            "refused from then on.",
-        )
     yield from _about_the_name(binding, it, rules, refused is not None)
     yield from _about_the_principal(binding, it, rules)
     yield from _about_the_operation(binding, it, rules)
@@ -364,7 +356,13 @@ def _about_the_name(
         told_by_asterisk = letter is not None and why_no_resource(_with_plain_letters(binding)) is None
         if not told_by_asterisk and not (is_refused and _is_taken_with_another_name(binding, rules)):
             yield "name-cannot-exist", f"{it}: {nowhere}."
-    elif prefixed and name and name[-1] not in NAME_DELIMITERS and not is_for_the_cluster:
+    elif (
+        prefixed
+        and name
+        and name[-1] not in NAME_DELIMITERS
+        and not is_for_the_cluster
+        and _can_go_on(binding)
+    ):
         longer, other = name_text(f"{name}2"), name_text(f"{name}-archive")
         sentence = f"{it}: this also covers {longer} and {other}, whoever makes them."
         yield "prefix-without-delimiter", sentence
@@ -387,6 +385,12 @@ def _about_the_name(
         many = NOUNS[binding.resource_type][1]
         sentence = f"{it}: KRaft leaves out {many} whose name begins with an asterisk and is longer."
         yield "wildcard-skips-starred-names", sentence
+
+
+def _can_go_on(binding: AclBinding) -> bool:
+    """Whether a name that is longer than this prefix by a word can exist."""
+    name = f"{binding.resource_name}-archive"
+    return why_no_resource(replace(binding, resource_name=name, pattern_type=PatternType.LITERAL)) is None
 
 
 _STARRED = (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
@@ -474,17 +478,22 @@ def _about_the_operation(binding: AclBinding, it: str, rules: Rules) -> Iterator
     if binding.operation is not Operation.ALL and binding.operation not in operations:
         known = ", ".join(WORDS[operation] for operation in operations) or "none"
         many = NOUNS[binding.resource_type][1]
-        yield (
-            "operation-without-meaning",
-            f"{it}: Kafka {rules.kafka_version} asks for other operations on {many}: {known}.",
-        )
+        sentence = f"{it}: Kafka {rules.kafka_version} asks for other operations on {many}: {known}."
+        implied = IMPLIED.get(binding.operation) if not binding.is_deny else None
+        if implied in operations:
+            lists = ", which is enough to list all ACLs" if _is_about_the_cluster(binding) else ""
+            sentence += f" But it brings {WORDS[implied]} with it{lists}."
+        yield "operation-without-meaning", sentence
     for_everybody = binding.is_deny and binding.principal == ANY_USER and binding.host == WILDCARD
-    is_the_cluster = binding.resource_type is ResourceType.CLUSTER and why_no_resource(binding) is None
-    if for_everybody and is_the_cluster and binding.operation in _ADMINISTERING:
+    if for_everybody and _is_about_the_cluster(binding) and binding.operation in _ADMINISTERING:
         yield (
             "locks-out-administrators",
             f"{it}: from then on only super users {_ADMINISTERING[binding.operation]}.",
         )
+
+
+def _is_about_the_cluster(binding: AclBinding) -> bool:
+    return binding.resource_type is ResourceType.CLUSTER and why_no_resource(binding) is None
 
 
 _ADMINISTERING: Mapping[Operation, str] = {
@@ -504,79 +513,3 @@ def _invisible(text: str) -> str | None:
     if not text.isascii() and unicodedata.normalize("NFC", text) != text:
         return "has a letter and its accent apart, which looks like one letter and is another name"
     return None
-
-
-class _Beside:
-    """What stands beside an ACL: the other rights of its principal, and the DENYs on its pattern."""
-
-    def __init__(self, index: AclIndex) -> None:
-        self._allowed: set[tuple[str, ResourceType, Operation]] = set()
-        self._denied: set[tuple[object, ...]] = set()
-        self._told: set[tuple[str, str]] = set()
-        self._open: set[ResourcePattern] = set()
-        for binding in index:
-            if binding.permission_type is PermissionType.ALLOW:
-                self._allowed.add((binding.principal, binding.resource_type, binding.operation))
-                if binding.principal == ANY_USER and binding.host == WILDCARD:
-                    self._open.add(binding.pattern)
-            elif binding.is_deny:
-                self._denied.add((*_place(binding), binding.operation))
-
-    def findings(self, binding: AclBinding) -> Iterator[LintFinding]:
-        """Yield what this ACL breaks beside the others; what is about a principal once each."""
-        it = says(binding)
-        if binding.is_deny and binding.operation in _LEAVING_DESCRIBE.get(binding.resource_type, ()):
-            place = _place(binding)
-            if not {(*place, Operation.DESCRIBE), (*place, Operation.ALL)} & self._denied:
-                sentence = f"{it}: Describe stays open to whoever has it by another ACL."
-                yield LintFinding("deny-leaves-describe", INFO, sentence, binding)
-        if binding.permission_type is not PermissionType.ALLOW:
-            return
-        for rule, own, operation, missing, sentence in _PAIRS:
-            fits = binding.resource_type is own and binding.operation is operation
-            if fits and not self._may(binding.principal, missing, operation) and self._first(rule, binding):
-                yield LintFinding(rule, INFO, f"{it}: {sentence}.", binding)
-
-    def leaves_open(self, binding: AclBinding) -> bool:
-        """Whether everybody has an ALLOW on the same pattern, or on every name, so that nobody is shut out by it."""
-        return not self._open.isdisjoint(
-            (binding.pattern, ResourcePattern(binding.resource_type, WILDCARD, PatternType.LITERAL))
-        )
-
-    def _may(self, principal: str, kind: ResourceType, operation: Operation) -> bool:
-        """Whether an ALLOW gives this principal, or everyone, the operation somewhere on the type."""
-        wanted = {(who, kind, what) for who in (principal, ANY_USER) for what in (operation, Operation.ALL)}
-        return bool(wanted & self._allowed)
-
-    def _first(self, rule: str, binding: AclBinding) -> bool:
-        key = rule, binding.principal
-        fresh = key not in self._told
-        self._told.add(key)
-        return fresh
-
-
-_PAIRS = (
-    (
-        "group-right-missing",
-        ResourceType.TOPIC,
-        Operation.READ,
-        ResourceType.GROUP,
-        "no ACL gives this principal Read on any group, which every consumer with a group needs",
-    ),
-    (
-        "topic-right-missing",
-        ResourceType.TRANSACTIONAL_ID,
-        Operation.WRITE,
-        ResourceType.TOPIC,
-        "no ACL gives this principal Write on any topic",
-    ),
-)
-_LEAVING_DESCRIBE: Mapping[ResourceType, tuple[Operation, ...]] = {
-    ResourceType.TOPIC: (Operation.READ, Operation.WRITE),
-    ResourceType.GROUP: (Operation.READ,),
-    ResourceType.TRANSACTIONAL_ID: (Operation.WRITE,),
-}
-
-
-def _place(binding: AclBinding) -> tuple[object, ...]:
-    return binding.pattern, binding.principal, binding.host

@@ -12,7 +12,7 @@ from aclweb.acl.model import Operation
 from aclweb.acl.notation import write_acls
 from aclweb.acl.profiles import Rules
 from aclweb.acl.redundancy import redundant
-from tests.builders import allow, deny
+from tests.builders import acl, allow, deny
 from tests.random_cases import SCALE, random_case
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,8 +33,6 @@ BREAKING = [
     ("host-not-everywhere", allow(BOB, "READ", "orders", host="0.0.0.0"), Rules()),
     ("host-not-everywhere", deny(BOB, "READ", "orders", host="0.0.0.0/0"), Rules()),
     ("host-not-everywhere", deny(BOB, "READ", "orders", host="::/0"), Rules()),
-    ("ends-the-default", deny(BOB, "READ", "orders"), OPEN),
-    ("ends-the-default", allow(BOB, "READ", "orders", host="example.com"), OPEN),
     ("locks-out-administrators", deny("User:*", "ALTER", "kafka-cluster", resource_type="CLUSTER"), Rules()),
     ("locks-out-administrators", deny("User:*", "ALL", "kafka-cluster", resource_type="CLUSTER"), ZOOKEEPER),
     ("prefix-of-asterisk", allow(BOB, "READ", "*", pattern="PREFIXED"), Rules()),
@@ -68,8 +66,6 @@ KEEPING = [
     ("host-never-matches", deny(BOB, "READ", "orders", host="10.0.0.0/8"), Rules()),
     ("host-not-everywhere", deny(BOB, "READ", "orders", host="10.0.0.0/8"), Rules()),
     ("host-not-everywhere", deny(BOB, "READ", "orders"), Rules()),
-    ("ends-the-default", deny(BOB, "READ", "orders"), Rules()),
-    ("ends-the-default", allow(BOB, "READ", "orders"), OPEN),
     ("locks-out-administrators", deny(BOB, "ALTER", "kafka-cluster", resource_type="CLUSTER"), Rules()),
     ("locks-out-administrators", deny("User:*", "CREATE", "kafka-cluster", resource_type="CLUSTER"), Rules()),
     ("prefix-of-asterisk", allow(BOB, "READ", "*"), Rules()),
@@ -156,8 +152,8 @@ def test_what_is_known_to_be_wasted_is_not_worked_out_again(monkeypatch):
     assert "shadowed" in {finding.rule for finding in alone}
 
 
-def of_rule(rule, *bindings):
-    return [finding for finding in lint_all(AclIndex(bindings)) if finding.rule == rule]
+def of_rule(rule, *bindings, rules=None):
+    return [finding for finding in lint_all(AclIndex(bindings), rules) if finding.rule == rule]
 
 
 def test_a_consumer_without_a_group_is_told_once():
@@ -189,15 +185,120 @@ def test_a_name_with_an_asterisk_at_its_end_is_told_as_the_prefix_that_was_meant
     assert finding.sentence.endswith("for names that begin with team- write PREFIXED team-.")
 
 
-def test_a_denial_ends_the_default_unless_everybody_is_allowed_beside_it():
-    refusal = deny(BOB, "READ", "orders")
-    for others, told in (
-        ([], 1),
-        ([allow("User:*", "ALL", "orders")], 0),
-        ([allow("User:*", "ALL", "*")], 0),
-    ):
-        found = lint_all(AclIndex([refusal, *others]), OPEN)
-        assert sum(finding.rule == "ends-the-default" for finding in found) == told
+SHUTS = deny("User:app", "WRITE", "orders.eu")
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [],
+        [allow("User:*", "DESCRIBE", "orders.eu")],
+        [allow("User:*", "ALL", "orders.eu", host="10.0.0.7")],
+        [allow("User:*", "ALL", "orders.de")],
+        [allow(BOB, "READ", "orders.eu", host="example.com")],
+        [deny(BOB, "READ", "orders.eu")],
+    ],
+)
+def test_a_denial_that_shuts_everybody_out_of_a_name_is_told(others):
+    assert [finding.acl for finding in of_rule("ends-the-default", SHUTS, *others, rules=OPEN)][:1] == [SHUTS]
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [allow("User:*", "ALL", "orders.eu")],
+        [allow("User:*", "ALL", "*")],
+        [allow("User:*", "ALL", "orders.", pattern="PREFIXED")],
+        [
+            allow("User:*", name, "*")
+            for name in ["READ", "WRITE", "CREATE", "DELETE", "ALTER", "ALTER_CONFIGS"]
+        ],
+        [allow(BOB, "READ", "orders.", pattern="PREFIXED")],
+    ],
+)
+def test_a_denial_where_everybody_may_or_the_default_was_ended_by_name_is_not_told(others):
+    assert not of_rule("ends-the-default", SHUTS, *others, rules=OPEN)
+
+
+def test_an_allow_that_nobody_can_match_ends_the_default_and_a_live_one_was_meant_to():
+    assert of_rule("ends-the-default", allow(BOB, "READ", "orders", host="example.com"), rules=OPEN)
+    assert not of_rule("ends-the-default", allow(BOB, "READ", "orders"), rules=OPEN)
+    assert not of_rule("ends-the-default", SHUTS)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "wider"),
+    [
+        (deny(BOB, "READ", "orders.eu"), deny("User:*", "DESCRIBE", "orders.eu")),
+        (deny(BOB, "READ", "orders.eu"), deny(BOB, "DESCRIBE", "orders.", pattern="PREFIXED")),
+        (deny(BOB, "READ", "orders.eu", host="10.0.0.7"), deny(BOB, "DESCRIBE", "orders.eu")),
+        (deny(BOB, "READ", "orders.eu", host="10.0.0.7"), deny(BOB, "ALL", "orders.eu", host="10.0.0.0/8")),
+    ],
+)
+def test_a_denial_under_a_wider_denial_of_describe_leaves_nothing_open(refusal, wider):
+    assert of_rule("deny-leaves-describe", refusal)
+    assert not of_rule("deny-leaves-describe", refusal, wider)
+
+
+def test_denials_of_describe_that_together_hold_the_range_leave_nothing_open():
+    refusal = deny(BOB, "READ", "orders.eu", host="10.0.0.0/24")
+    halves = [deny(BOB, "DESCRIBE", "orders.eu", host=f"10.0.0.{start}/25") for start in (0, 128)]
+
+    assert of_rule("deny-leaves-describe", refusal, halves[0])
+    assert not of_rule("deny-leaves-describe", refusal, *halves)
+
+
+def test_a_denial_for_a_host_that_no_client_has_leaves_nothing_open():
+    assert not of_rule("deny-leaves-describe", deny(BOB, "READ", "orders.eu", host="example.com"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "own"),
+    [
+        ("group-right-missing", allow("User:app", "READ", "orders")),
+        ("topic-right-missing", allow("User:app", "WRITE", "tx", resource_type="TRANSACTIONAL_ID")),
+    ],
+)
+def test_no_right_is_missing_for_super_users_and_where_everyone_is_allowed_by_default(rule, own):
+    missing = {"group-right-missing": "GROUP", "topic-right-missing": "TOPIC"}[rule]
+    ended = (
+        deny(BOB, "DELETE", "*", resource_type=missing),
+        deny(BOB, "DELETE", "*", pattern="PREFIXED", resource_type=missing),
+    )
+
+    assert of_rule(rule, own)
+    assert not of_rule(rule, own, rules=Rules(super_users=frozenset({"User:app"})))
+    assert not of_rule(rule, own, rules=OPEN)
+    assert of_rule(rule, own, *ended, rules=OPEN)
+
+
+def test_an_operation_without_meaning_tells_of_the_describe_that_it_brings():
+    on_cluster = [
+        acl("ALLOW", BOB, name, "kafka-cluster", resource_type="CLUSTER") for name in ("READ", "WRITE")
+    ]
+    for binding in on_cluster:
+        (finding,) = [f for f in lint(binding) if f.rule == "operation-without-meaning"]
+        assert finding.sentence.endswith("But it brings Describe with it, which is enough to list all ACLs.")
+
+    (denied,) = [
+        f
+        for f in lint(deny(BOB, "WRITE", "g", resource_type="GROUP"))
+        if f.rule == "operation-without-meaning"
+    ]
+    assert "brings" not in denied.sentence
+
+
+def test_the_settings_reach_the_rules_through_the_command(capsysbinary, tmp_path):
+    path = tmp_path / "acls.jsonl"
+    path.write_text(write_acls([allow(BOB, "READ", "orders"), SHUTS], format="jsonl"))
+
+    def rules(*settings):
+        assert main(["lint", "--acls", str(path), "--json", *settings]) == 0
+        return {json.loads(line)["rule"] for line in capsysbinary.readouterr().out.splitlines()}
+
+    assert rules() == {"group-right-missing", "deny-leaves-describe"}
+    assert "group-right-missing" not in rules("--super-users", BOB)
+    assert rules("--allow-everyone") == {"ends-the-default", "deny-leaves-describe"}
 
 
 def test_an_asterisk_as_a_prefix_is_worse_where_no_name_begins_with_one():
@@ -228,7 +329,13 @@ def test_any_acl_is_looked_at_without_a_fault_and_by_known_rules(seed):
 
 def test_every_rule_is_met_by_a_test():
     alone = {rule for rule, _, _ in BREAKING}
-    beside = {"shadowed", "group-right-missing", "topic-right-missing", "deny-leaves-describe"}
+    beside = {
+        "shadowed",
+        "ends-the-default",
+        "group-right-missing",
+        "topic-right-missing",
+        "deny-leaves-describe",
+    }
     # What this one warns of is made nowhere.
     assert alone | beside | {"kraft-name-below-asterisk"} == set(RULES)
 
