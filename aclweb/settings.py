@@ -46,6 +46,10 @@ ACLWEB_STATIC_DIR = env.path("ACLWEB_STATIC_DIR", default=str(ACLWEB_DATA_DIR / 
 # people call the site over a network: the image does it, a site on one machine does not.
 ACLWEB_COMPRESS_STATIC = env.bool("ACLWEB_COMPRESS_STATIC", default=False)
 
+# The file that keeps the newest head of the audit trail outside the database, one line an event. Put it on
+# another disk or machine where the database's administrators cannot write; empty switches it off.
+ACLWEB_AUDIT_HEADS = env.str("ACLWEB_AUDIT_HEADS", default=str(ACLWEB_DATA_DIR / "audit-heads.jsonl"))
+
 BASE_DIR = datadir.PROJECT
 
 # --- Secrets ----------------------------------------------------------------------------------------

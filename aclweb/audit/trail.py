@@ -6,8 +6,8 @@ have no gaps, because one lock is held from reading the last event to the commit
 call `record` late in a transaction. A verb is registered with its sentence by the room
 that uses it, and an unknown verb is refused: nothing is recorded that cannot be told.
 
-The chain alone cannot show that its newest events were cut off. Whoever keeps the head
-that `verify` names (`17:3f2a…`) somewhere else can: `verify(head=…)` compares with it.
+The chain alone cannot show that its newest events were cut off. `heads` therefore keeps the
+head (`17:3f2a…`) outside the database after each event: `verify(head=…)` compares with it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ import string
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Protocol
 
-from django.db import connection, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
+from aclweb.audit import heads, triggers
 from aclweb.audit.models import AuditError, Event, facts_text
 
 GENESIS = "0" * 64
@@ -47,6 +49,9 @@ def register(verb: str, sentence: str) -> None:
     """
     if _SENTENCES.setdefault(verb, sentence) != sentence:
         raise AuditError(f"Verb {verb!r} already has the sentence {_SENTENCES[verb]!r}; use another verb.")
+
+
+register("audit.protected", "{actor} put back what refuses changes of events: {triggers}.")
 
 
 def verbs() -> Mapping[str, str]:
@@ -73,7 +78,7 @@ def record(*, actor: Named | str, verb: str, target: str, **facts: Any) -> Event
         last = Event.objects.order_by("-sequence").values_list("sequence", "hash").first()
         sequence, previous = (last[0] + 1, last[1]) if last else (1, GENESIS)
         at = timezone.now()
-        return Event.objects.create(
+        event = Event.objects.create(
             sequence=sequence,
             at=at,
             actor=who,
@@ -83,6 +88,8 @@ def record(*, actor: Named | str, verb: str, target: str, **facts: Any) -> Event
             previous_hash=previous,
             hash=_hash(previous, sequence, at, who, verb, what, facts_text(facts)),
         )
+        transaction.on_commit(partial(heads.keep, f"{event.sequence}:{event.hash}"), robust=True)
+        return event
 
 
 def trail(target: str) -> QuerySet[Event]:
@@ -117,16 +124,17 @@ def head() -> str:
     return f"{last[0]}:{last[1]}" if last else f"0:{GENESIS}"
 
 
-def verify(*, head: str | None = None) -> Verdict:
+def verify(*, head: str | None = None, using: str = DEFAULT_DB_ALIAS) -> Verdict:
     """Walk the chain and return where it first breaks, if it does.
 
     With `head` (as `verify` or `head()` gave it earlier) the walk also shows whether
     events up to it were cut off or rewritten since. Raises AuditError if `head` is not
-    of the form `sequence:hash`.
+    of the form `sequence:hash`. Without the triggers that refuse edits, a whole chain is told and is
+    not ok: whoever removed them could have rewritten all of it.
     """
     wanted = _parsed(head) if head is not None else None
     expected, previous, checked = 1, GENESIS, 0
-    rows = Event.objects.order_by("sequence").annotate(written=Cast("facts", TextField()))
+    rows = Event.objects.using(using).order_by("sequence").annotate(written=Cast("facts", TextField()))
     for sequence, at, actor, verb, target, facts, before, digest in rows.values_list(
         "sequence", "at", "actor", "verb", "target", "written", "previous_hash", "hash"
     ).iterator(chunk_size=_CHUNK):
@@ -150,6 +158,12 @@ def verify(*, head: str | None = None) -> Verdict:
         )
         return Verdict(False, checked, checked + 1, fault, end)
     told = "1 event" if checked == 1 else f"{checked} events"
+    if missing := triggers.missing(connections[using]):
+        fault = (
+            f"The chain is whole ({told}), but the database no longer refuses to change events: it lacks "
+            f"{', '.join(missing)}. Find out who removed that; python manage.py audit protect puts it back."
+        )
+        return Verdict(False, checked, None, fault, end)
     return Verdict(True, checked, None, f"The chain is whole: {told} checked. Its head is {end}.", end)
 
 

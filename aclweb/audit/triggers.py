@@ -57,6 +57,24 @@ def remove(connection: BaseDatabaseWrapper) -> None:
             cursor.execute(f"DROP TRIGGER IF EXISTS {name}{on_table}")
 
 
+def names(connection: BaseDatabaseWrapper) -> tuple[str, ...]:
+    """Return the names of the triggers that belong on the table."""
+    return tuple(_triggers(connection))
+
+
+def missing(connection: BaseDatabaseWrapper) -> tuple[str, ...]:
+    """Return the names of the triggers that are not on the table, or switched off."""
+    if connection.vendor == "postgresql":
+        # O is on for all but replication; D is off.
+        query = "SELECT tgname FROM pg_trigger WHERE tgrelid = %s::regclass AND tgenabled IN ('O', 'A')"
+    else:
+        query = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = %s"
+    with connection.cursor() as cursor:
+        cursor.execute(query, [TABLE])
+        found = {row[0] for row in cursor.fetchall()}
+    return tuple(name for name in names(connection) if name not in found)
+
+
 def _triggers(connection: BaseDatabaseWrapper) -> dict[str, str]:
     if connection.vendor == "sqlite":
         return _SQLITE

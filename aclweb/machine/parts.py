@@ -25,6 +25,7 @@ from django.core.management import call_command
 from django.db import connections
 
 from aclweb import datadir
+from aclweb.audit import heads
 from aclweb.clusters import ClusterError
 from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer, find_java, java_home
 from aclweb.clusters.jars import kafka_jars
@@ -116,6 +117,8 @@ class OneMachine:
         keeper = None if self.options.lite else self._start_zookeeper()
         self.supervisor.say("Bringing the database and the static files up to date.")
         call_command("migrate", verbosity=0, interactive=False)
+        if warning := heads.problem():
+            self.supervisor.say(warning)
         collect_static(Path(settings.STATIC_ROOT))
         logins = firststart.make_accounts(renew=self.options.new_passwords)
         self._plant(keeper)
