@@ -35,8 +35,10 @@ python -m aclweb.acl needs consume --acls acls.txt \\
 An action is one of the client actions below, or a call of the protocol by its name, in any
 spelling, or by its key; `produce` is the action, and `PRODUCE` the call. With `--acls` each call is
 decided, for every topic, group and transactional id that is given (each option may be repeated);
-the first call that fails is marked, because its error is what the client sees, and the smallest
-set of ACLs that would let the action through is proposed. `--json` prints all of it, an object for each action.
+the first call that fails is marked, because its error is what the client sees. Calls that a client
+makes at once are all marked, with each error that it may report first (`may_fail_first` of a call, and
+`errors`). The smallest set of ACLs that would let the action through is proposed. `--json` prints all of it, an
+object for each action.
 
 Where several rights are joined by *or*, any one of them is enough; the broker tries them in this
 order. Everything is about the newest Kafka unless a version is named; `--kafka-version` and
@@ -60,7 +62,8 @@ OUTCOMES = """## How an action ends
 | `UNDECIDED` | an ACL with a word that aclweb does not know could turn it |
 
 A call that is `NOT_ASKED` is about names that nobody gave. Calls that are not always made are
-decided too, with `"needed": false`, and do not count.
+decided too, with `"needed": false`, and do not count. Calls marked *at once* below have no order among
+themselves that holds for every client, so neither have their errors.
 """
 
 
@@ -124,7 +127,8 @@ def _call(call: Call) -> str:
     about = ", ".join(role.noun for role in call.on)
     when = call.when or call.case.when
     text = f"{call.api.name} {when}".strip() if not call.when else f"{call.api.name}, {when}"
-    return f"{text}{f' ({about})' if about else ''}{'' if call.needed else ' (not counted)'}"
+    marks = ("" if call.needed else " (not counted)") + (" (at once)" if call.at_once else "")
+    return f"{text}{f' ({about})' if about else ''}{marks}"
 
 
 def _when(api: Api, case: Case) -> str:

@@ -2,7 +2,8 @@
 
 A client action is what a person names ("produce", "consume"); a broker sees its calls, and
 what each of them needs is `protocol`'s answer. The first call that is refused is what the
-client's error is about, so the order is the one in which clients meet them.
+client's error is about, so the order is the one in which clients meet them. Calls that a client
+makes at once are marked; it reports whichever refusal it sees first.
 """
 
 from __future__ import annotations
@@ -119,7 +120,8 @@ class Call:
 
     on: roles that take the place of the usual ones of their types. when: a clause if the
     call is not always made. needed: whether the action fails with it; `needed_with` is
-    the role whose names, when given, make it needed.
+    the role whose names, when given, make it needed. at_once: made together with the other calls
+    so marked, or before them by some clients, so that no order among their errors can be told.
     """
 
     api: Api
@@ -128,6 +130,7 @@ class Call:
     when: str = ""
     needed: bool = True
     needed_with: Role | None = None
+    at_once: bool = False
 
     def role(self, resource_type: ResourceType) -> Role:
         """Return whose name is meant where the call is about a resource of this type."""
@@ -175,11 +178,12 @@ def _call(
     when: str = "",
     needed: bool = True,
     needed_with: Role | None = None,
+    at_once: bool = False,
 ) -> Call:
     """Read `FETCH consumer` or `HEARTBEAT`."""
     name, _, case = text.partition(" ")
     api = _BY_NAME[name]
-    return Call(api, api.case(case), on, when, needed, needed_with)
+    return Call(api, api.case(case), on, when, needed, needed_with, at_once)
 
 
 _BY_NAME = {api.name: api for api in APIS.values()}
@@ -201,10 +205,11 @@ def _admin(name: str, does: str, *calls: str | Call, notes: tuple[str, ...] = ()
     return ClientAction(f"admin-{name}", does, read, notes)
 
 
-# A consumer looks for its group before it asks about the topic.
+# A consumer looks for its group and asks about the topic at once. The Java client reports the
+# topic's refusal, others that of the group.
+_SUBSCRIBES = (_call("FIND_COORDINATOR group", at_once=True), _call("METADATA named", at_once=True))
 _JOINS = (
-    _call("FIND_COORDINATOR group"),
-    _call("METADATA named"),
+    *_SUBSCRIBES,
     _call("JOIN_GROUP"),
     _call("SYNC_GROUP"),
 )
@@ -290,8 +295,7 @@ _ACTIONS = (
         "consume-new-protocol",
         "reads a topic as a member of a group with group.protocol=consumer",
         (
-            _call("FIND_COORDINATOR group"),
-            _call("METADATA named"),
+            *_SUBSCRIBES,
             _call("CONSUMER_GROUP_HEARTBEAT"),
             _call("OFFSET_FETCH named"),
             _call("LIST_OFFSETS"),
@@ -318,8 +322,7 @@ _ACTIONS = (
         "consume-share",
         "reads a topic as a member of a share group",
         (
-            _call("FIND_COORDINATOR group"),
-            _call("METADATA named"),
+            *_SUBSCRIBES,
             _call("SHARE_GROUP_HEARTBEAT"),
             _call("SHARE_FETCH"),
             _call("SHARE_ACKNOWLEDGE"),
@@ -516,10 +519,11 @@ _ACTIONS = (
     _admin(
         "reset-offsets",
         "sets the offsets of a group",
-        "METADATA named",
-        "LIST_OFFSETS",
-        "FIND_COORDINATOR group",
-        "DESCRIBE_GROUPS",
+        # kafka-consumer-groups describes the group first; a program may look for the offsets before.
+        _call("FIND_COORDINATOR group", at_once=True),
+        _call("DESCRIBE_GROUPS", at_once=True),
+        _call("METADATA named", at_once=True),
+        _call("LIST_OFFSETS", at_once=True),
         "OFFSET_COMMIT",
     ),
     _admin(

@@ -91,8 +91,8 @@ class CallVerdict:
     """One call of the action, decided.
 
     needed: whether the action hangs on it. first_failing: whether it is the call that
-    the client's error will be about. Without names to ask about, `asked` is empty and the
-    outcome NOT_ASKED.
+    the client's error will be about; may_fail_first: it, and the failing calls that are made at
+    once with it. Without names to ask about, `asked` is empty and the outcome NOT_ASKED.
     """
 
     call: Call
@@ -100,6 +100,7 @@ class CallVerdict:
     asked: tuple[Asked, ...]
     needed: bool
     first_failing: bool = False
+    may_fail_first: bool = False
 
     @property
     def outcome(self) -> Outcome:
@@ -156,10 +157,15 @@ class Assessment:
 
     @property
     def error(self) -> Error | None:
-        """What the client sees."""
-        verdict = self.first_failing
-        failing = verdict.failing if verdict is not None else None
-        return failing.check.error if failing is not None else None
+        """What the client sees; the first of `errors`."""
+        return next(iter(self.errors), None)
+
+    @property
+    def errors(self) -> tuple[Error, ...]:
+        """Each error that a client may report first, once."""
+        found = (verdict.failing for verdict in self.calls if verdict.may_fail_first)
+        errors = (asked.check.error for asked in found if asked is not None)
+        return tuple(dict.fromkeys(error for error in errors if error is not None))
 
 
 def find_action(text: str) -> ClientAction:
@@ -346,11 +352,17 @@ def _worst(outcomes: Iterable[Outcome]) -> Outcome:
 
 
 def _mark_first_failing(verdicts: list[CallVerdict]) -> list[CallVerdict]:
-    for place, verdict in enumerate(verdicts):
-        if verdict.needed and verdict.outcome is Outcome.FAILS:
-            verdicts[place] = replace(verdict, first_failing=True)
-            break
-    return verdicts
+    first: CallVerdict | None = None
+    marked = []
+    for verdict in verdicts:
+        fails = verdict.needed and verdict.outcome is Outcome.FAILS
+        if fails and first is None:
+            first = verdict
+            verdict = replace(verdict, first_failing=True, may_fail_first=True)
+        elif fails and first is not None and first.call.at_once and verdict.call.at_once:
+            verdict = replace(verdict, may_fail_first=True)
+        marked.append(verdict)
+    return marked
 
 
 # --- what is missing ------------------------------------------------------------------------
@@ -494,9 +506,12 @@ def _sentences(assessment: Assessment) -> tuple[str, ...]:
             f"{name} fails for {who}: call {place} of {len(assessment.calls)}, {call_text(failing.call)}, is refused."
         )
         found += [f"{sentence}" for sentence in asked.sentences]
-        if asked.check.error is not None:
-            error = asked.check.error
-            found.append(f"The client sees {error.name} ({error.code}). {error.meaning}")
+        errors = assessment.errors
+        if len(errors) > 1:
+            told = " or ".join(f"{error.name} ({error.code})" for error in errors)
+            found.append(f"The client sees {told}, whichever it reports first.")
+        elif errors:
+            found.append(f"The client sees {errors[0].name} ({errors[0].code}). {errors[0].meaning}")
         found.append(asked.check.refusal.sentence)
     elif assessment.outcome is Outcome.UNDECIDED:
         found.append(f"Whether {name} works for {who} hangs on an ACL that aclweb does not understand.")

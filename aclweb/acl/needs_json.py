@@ -72,6 +72,7 @@ def assessed_as_dict(assessment: Assessment) -> dict[str, object]:
         "outcome": assessment.outcome.value,
         "first_failing": None if failing is None else assessment.calls.index(failing),
         "error": _error(assessment.error),
+        "errors": [_error(error) for error in assessment.errors],
         "calls": [_verdict(verdict) for verdict in assessment.calls],
         "missing": [binding.as_dict() for binding in assessment.missing],
         "denied_by": [binding.as_dict() for binding in assessment.denied_by],
@@ -87,6 +88,7 @@ def _verdict(verdict: CallVerdict) -> dict[str, object]:
         "result": None if asked_nothing else verdict.result.value,
         "outcome": verdict.outcome.value,
         "first_failing": verdict.first_failing,
+        "may_fail_first": verdict.may_fail_first,
         "asked": [_asked(asked) for asked in verdict.asked],
     }
 

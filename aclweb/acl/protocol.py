@@ -536,7 +536,17 @@ _APIS = (
         ),
         note="Brokers send it to each other; an administrator sends it to abort a transaction that hangs.",
     ),
-    Api(28, "TXN_OFFSET_COMMIT", _only(_id("WRITE"), _group("READ"), _topic("READ"))),
+    Api(
+        28,
+        "TXN_OFFSET_COMMIT",
+        _only(
+            _id("WRITE"),
+            _group("READ"),
+            _topic("READ"),
+            note="Where the topic is refused, the Java producer of Kafka 4.4 fails with KafkaException "
+            "('Unexpected error in TxnOffsetCommitResponse'), and not with TopicAuthorizationException.",
+        ),
+    ),
     Api(29, "DESCRIBE_ACLS", _only(_cluster("DESCRIBE"))),
     Api(30, "CREATE_ACLS", _only(_cluster("ALTER"))),
     Api(31, "DELETE_ACLS", _only(_cluster("ALTER"))),

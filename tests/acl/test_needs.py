@@ -161,6 +161,43 @@ def test_the_first_failing_call_is_the_one_that_the_client_meets():
     assert outcome.missing == (bobs("READ", "GROUP", "g"),)
 
 
+def codes(outcome: Assessment) -> list[int]:
+    return [error.code for error in outcome.errors]
+
+
+@pytest.mark.parametrize("action", ["consume", "consume-new-protocol", "consume-share", "streams"])
+def test_a_consumer_without_any_right_may_report_the_group_or_the_topic(action: str) -> None:
+    outcome = asked(action)
+
+    assert codes(outcome) == [30, 29]
+    assert outcome.error is not None
+    assert outcome.error.code == 30
+    both = "GROUP_AUTHORIZATION_FAILED (30) or TOPIC_AUTHORIZATION_FAILED (29)"
+    assert f"The client sees {both}, whichever it reports first." in outcome.sentences
+
+
+def test_a_consumer_that_lacks_one_of_the_two_reports_that_one() -> None:
+    assert codes(asked("consume", bobs("READ", "GROUP", "billing"))) == [29]
+    assert codes(asked("consume", bobs("READ", "TOPIC", "orders"))) == [30]
+
+
+def test_whoever_sets_offsets_may_meet_the_group_or_the_topic_first() -> None:
+    outcome = asked("admin-reset-offsets")
+
+    assert codes(outcome) == [30, 29]
+    assert outcome.first_failing is not None
+    assert outcome.first_failing.call.api.name == "FIND_COORDINATOR"
+    assert codes(asked("admin-reset-offsets", bobs("READ", "GROUP", "billing"))) == [29]
+
+
+def test_calls_one_after_the_other_have_one_first_error() -> None:
+    for name, action in ACTIONS.items():
+        outcome = asked(name)
+        marked = [verdict for verdict in outcome.calls if verdict.may_fail_first]
+        assert len(marked) <= 1 or all(verdict.call.at_once for verdict in marked), action.name
+        assert (outcome.first_failing in marked) is bool(marked)
+
+
 def test_an_idempotent_producer_is_refused_in_the_name_of_the_cluster():
     outcome = asked("produce-idempotent", bobs("DESCRIBE", "TOPIC", "orders"), topic="orders")
 
@@ -481,8 +518,14 @@ def test_the_verdict_marks_the_first_failing_call(run):
     assert [call["first_failing"] for call in answer["calls"]].count(True) == 1
     assert answer["error"]["code"] == 31
     assert answer["missing"] == [bobs("WRITE", "TOPIC", "orders").as_dict()]
+    assert [error["code"] for error in answer["errors"]] == [31]
     (marked,) = [line for line in text.splitlines() if "the first that fails" in line]
     assert "INIT_PRODUCER_ID" in marked
+
+    status, out, _ = run("consume", "--acls", acls(), *asked_of[2:], "--topic", "t", "--group", "g", "--json")
+    answer = json.loads(out)
+    assert [error["code"] for error in answer["errors"]] == [30, 29]
+    assert [c["api_name"] for c in answer["calls"] if c["may_fail_first"]] == ["FIND_COORDINATOR", "METADATA"]
 
 
 @pytest.mark.parametrize(

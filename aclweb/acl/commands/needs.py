@@ -156,7 +156,8 @@ def _assessed_in_words(assessment: Assessment) -> Iterator[str]:
     yield f"{action.name}: {assessment.outcome.value}"
     for place, verdict in enumerate(assessment.calls, start=1):
         mark = _MARKS[verdict.outcome] if verdict.needed else f"{_MARKS[verdict.outcome]}, not counted"
-        first = "  <- the first that fails" if verdict.first_failing else ""
+        several = len(assessment.errors) > 1
+        first = f"  <- {'may be ' if several else ''}the first that fails" if verdict.may_fail_first else ""
         yield f"  {place}. {call_text(verdict.call)}: {mark}{first}"
         for asked in verdict.asked:
             alternatives = " or ".join(
