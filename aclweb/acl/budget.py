@@ -23,6 +23,11 @@ class Budget:
     differences: int
 
 
+# What one effect may cost on a site, where others wait meanwhile: under three seconds of one core,
+# and some fifty megabytes. `python -m bench.effects` measures it.
+ON_A_SITE = Budget(steps=1_000_000, differences=150_000)
+
+
 class TooCostly(AclError):
     """A what-if beyond its budget; the message names the ACL that costs most. costliest: that ACL."""
 
@@ -76,7 +81,7 @@ class Meter:
         few = len(self._weights) > 1 and 2 * weight <= self._budget.steps
         return TooCostly(
             f"The effect of this edit is too large to work out here: {most} answers. "
-            f"The ACL that costs most is: {says(costliest)} It touches {share}. "
+            f"The ACL that costs most is: {says(costliest)}. It touches {share}. "
             + (
                 f"Ask for fewer of its {len(self._weights):,} ACLs at a time, or for narrower ones."
                 if few

@@ -313,22 +313,25 @@ class Differences(Mapping[str, Any]):
 
     def packed(self) -> bytes:
         """Return this as compressed JSON in ASCII, which any database can hold."""
-        names: dict[tuple[Name, ...], int] = {}
+        names: dict[int, tuple[int, tuple[Name, ...]]] = {}  # by identity: they are long, and shared
         rows = {
-            change: [[*row[:6], names.setdefault(row.names, len(names)), *row[7:]] for row in found]
+            change: [
+                [*row[:6], names.setdefault(id(row.names), (len(names), row.names))[0], *row[7:]]
+                for row in found
+            ]
             for change, found in self.rows.items()
         }
         told = {
             "format": FORMAT,
             "rows": rows,
-            "names": list(names),
+            "names": [shared for _, shared in names.values()],
             "sides": self.sides,
             "acls": [[acl[field] for field in _FIELDS] for acl in self.acls],
             "unchanged": self.unchanged,
             "resources": self.resources,
             "warnings": self.warnings,
         }
-        return zlib.compress(json.dumps(told, separators=(",", ":")).encode("ascii"), 6)
+        return zlib.compress(json.dumps(told, separators=(",", ":")).encode("ascii"), 4)
 
     @classmethod
     def unpacked(cls, data: bytes) -> Differences:

@@ -79,7 +79,8 @@ NAMES_SHOWN = 3
 # What work costs, in comparisons of one answer before and after.
 _COVERAGE_STEPS = 4
 _CALLER_STEPS = 3
-_PARTS_A_STEP = 8
+_PARTS_A_STEP = 200
+_HOSTS_READ_A_STEP = 25
 
 _SAMPLES, _ACLS_SAMPLED = 4, 10_000
 """On how many of an ACL's names its cost is estimated, in an edit of at most so many ACLs."""
@@ -433,6 +434,8 @@ class _Simulation:
             mask |= mask >> DENY_SHIFT
             operations = sum(bool(mask & 1 << op._value_) for op in self.universe.operations(kind))
             names, samples = self.universe.covered(binding, _SAMPLES if is_short else 0)
+            if kind in self._near:
+                names = min(names, 1 + sum(map(_patterns, (self._near[kind], self.added.shelf(kind)))))
             callers = 1.0
             for name in samples:
                 own = self._covers(Spot(kind, EXACT, name, name))[0]
@@ -794,7 +797,8 @@ class _Simulation:
             hosts |= self._inside(text)
         other = universe.other_address
         operations = tuple(operations)
-        self._spend(_CALLER_STEPS + (len(hosts) + len(ranges) + 1) * (len(operations) + 1))
+        read = (len(hosts) + len(ranges) + 1) * (len(old) + len(new)) // _HOSTS_READ_A_STEP
+        self._spend(_CALLER_STEPS + (len(hosts) + len(ranges) + 1) * (len(operations) + 1) + read)
         columns = {
             host: (
                 before.reading_inside(old, host, other),
@@ -1115,6 +1119,11 @@ class _Simulation:
 
 
 _UNKNOWN_VALUE = "It hangs on an ACL with a value that this version of aclweb does not know."
+
+
+def _patterns(shelf: ResourceShelf | None) -> int:
+    """Return into at most how many classes the patterns of a shelf sort names, less one."""
+    return 0 if shelf is None else len(shelf.literals) + len(shelf.prefixed)
 
 
 @lru_cache(maxsize=64)

@@ -23,7 +23,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from aclweb.acl.budget import Budget, TooCostly
+from aclweb.acl.budget import ON_A_SITE, TooCostly
 from aclweb.acl.delta import Delta, Step
 from aclweb.acl.differences import Decision, Differences, Name
 from aclweb.acl.index import AclIndex
@@ -39,7 +39,7 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.profiles import Rules
-from aclweb.acl.reach import why_dead, why_no_resource
+from aclweb.acl.reach import why_dead, why_no_resource, why_no_topic
 from aclweb.acl.validation import Target, refusal, refused_everywhere, why_not_deletable
 from aclweb.acl.whatif import Names, simulate
 from aclweb.acl.wording import says
@@ -57,9 +57,7 @@ MOST_ITEMS = 5_000
 
 MOST_REFUSALS_TOLD = 5
 
-# What one effect may cost while a page or a worker waits for it: under three seconds of one
-# core, and some fifty megabytes. The command line has no such limit.
-BUDGET = Budget(steps=1_000_000, differences=150_000)
+BUDGET = ON_A_SITE
 
 # The lists of an impact that hold answers which would differ.
 DIFFERENCES = ("gains", "loses", "depends")
@@ -252,7 +250,8 @@ def names_of(content: Content, delta: Delta, *, new_topics: Sequence[str] = ()) 
         if binding.pattern_type is PatternType.LITERAL and binding.resource_name != WILDCARD:
             own.setdefault(binding.resource_type, []).append(binding.resource_name)
     fresh = set(new_topics)
-    topics = (*content.topics, *own.get(ResourceType.TOPIC, ()))
+    named = (name for name in own.get(ResourceType.TOPIC, ()) if why_no_topic(name) is None)
+    topics = (*content.topics, *named)
     return Names(
         topics=_distinct(name for name in topics if name not in fresh),
         groups=_distinct((*content.groups, *own.get(ResourceType.GROUP, ()))),
