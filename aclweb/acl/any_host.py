@@ -77,6 +77,16 @@ class HostPart:
         """Whether it is every address less the exceptions."""
         return self.hosts == (WILDCARD,)
 
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "hosts": list(self.hosts),
+            "except_hosts": list(self.except_hosts),
+            "example": self.example,
+            "result": self.result.value,
+            "basis": self.basis.value,
+            "determining": [binding.as_dict() for binding in self.determining],
+        }
+
 
 @dataclass(frozen=True)
 class HostAnswer:
@@ -118,11 +128,27 @@ class HostAnswer:
             return "Refused from every host."
         if self.result is HostResult.UNDECIDED:
             return "Cannot tell for every host."
-        # What is not every other host is told; whatever lies apart from that has the opposite result.
-        others = {part.result for part in self.parts if part.is_every_other} or {Result.DENIED}
-        told, rest = ("allowed", "refused") if Result.DENIED in others else ("refused", "allowed")
-        parts = self.allowed_from if told == "allowed" else self.denied_from
-        return f"It depends on the host: {told} from {_told(parts)}, {rest} from every other host."
+        told, rest = ("allowed", "refused") if self.is_refused_elsewhere else ("refused", "allowed")
+        return f"It depends on the host: {told} from {self.named_words}, {rest} from every other host."
+
+    @property
+    def is_refused_elsewhere(self) -> bool:
+        """Where it depends: whether hosts that no ACL names are refused, and `named_words` are allowed."""
+        return Result.DENIED in (
+            {part.result for part in self.parts if part.is_every_other} or {Result.DENIED}
+        )
+
+    @property
+    def named_words(self) -> str:
+        """Where it depends: the hosts with another result than every other host, as words: `a, b and c`."""
+        return _told(self.allowed_from if self.is_refused_elsewhere else self.denied_from)
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "result": self.result.value,
+            "parts": [part.as_dict() for part in self.parts],
+            "sentence": self.sentence,
+        }
 
     def _with(self, result: Result) -> tuple[HostPart, ...]:
         return tuple(part for part in self.parts if part.result is result)
@@ -148,6 +174,14 @@ def decide_for_any_host(request: AccessRequest, index: AclIndex, rules: Rules | 
     else:
         parts = _parts(asked, hosts)
     return HostAnswer(request, _joint(parts, complete), tuple(sorted(parts, key=_every_other_last)))
+
+
+def leaves_other_hosts(hosts: Iterable[str], rules: Rules) -> bool:
+    """Whether a client can come from an address that none of these ACL hosts admits."""
+    root = _tree(dict.fromkeys(hosts), rules)
+    named = frozenset(hosts)
+    root.children = [child for child in root.children if child.is_range]
+    return bool(_own_address(root, named))
 
 
 def _able_to_count(request: AccessRequest, index: AclIndex, rules: Rules) -> tuple[AclBinding, ...]:
@@ -421,13 +455,14 @@ def _parts_with_globs(asked: _Asked, hosts: list[str]) -> tuple[list[HostPart], 
 
 
 def _told(parts: Sequence[HostPart]) -> str:
-    told = [_part_text(part) for part in parts[:_HOSTS_TOLD]]
+    told = [part_words(part) for part in parts[:_HOSTS_TOLD]]
     if len(parts) > _HOSTS_TOLD:
         told.append(number_of(len(parts) - _HOSTS_TOLD, "other place", "other places"))
     return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
 
 
-def _part_text(part: HostPart) -> str:
+def part_words(part: HostPart) -> str:
+    """Return where these hosts are, such as `10.0.0.0/8 (except 10.1.0.0/16)`."""
     text = " within ".join(name_text(host) for host in part.hosts)
     if not part.except_hosts:
         return text

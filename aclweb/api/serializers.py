@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from aclweb.acl.any_host import HostResult
 from aclweb.acl.authorizer import Basis, Result
 from aclweb.acl.differences import Differences
 from aclweb.acl.model import (
@@ -204,6 +205,25 @@ class WhyNotSerializer(serializers.Serializer[Any]):
     why_not = serializers.ListField(child=serializers.ChoiceField(choices=["principal", "host", "operation"]))
 
 
+class HostPartSerializer(serializers.Serializer[Any]):
+    """Hosts with one answer: the addresses that all of `hosts` admit and none of `except_hosts`; `*` is every one."""
+
+    hosts = serializers.ListField(child=serializers.CharField(trim_whitespace=False))
+    except_hosts = serializers.ListField(child=serializers.CharField(trim_whitespace=False))
+    example = serializers.CharField(help_text="One of these addresses.")
+    result = serializers.ChoiceField(choices=[r.name for r in Result])
+    basis = serializers.ChoiceField(choices=[b.name for b in Basis])
+    determining = serializers.ListField(child=serializers.DictField())
+
+
+class AnyHostSerializer(serializers.Serializer[Any]):
+    """The answer for every host at once."""
+
+    result = serializers.ChoiceField(choices=[r.name for r in HostResult])
+    parts = HostPartSerializer(many=True)
+    sentence = serializers.CharField()
+
+
 class DecisionSerializer(serializers.Serializer[Any]):
     """One answer with its reasons, in the words of `python -m aclweb.acl decide --explain --json`."""
 
@@ -222,6 +242,10 @@ class DecisionSerializer(serializers.Serializer[Any]):
     broker_rule = serializers.JSONField(allow_null=True)
     smallest_fix = AclSerializer(allow_null=True)
     sentences = serializers.ListField(child=serializers.CharField())
+    any_host = AnyHostSerializer(
+        allow_null=True,
+        help_text="For host `*` only: `result` above is then that for a host which no ACL names.",
+    )
 
 
 class WhatIfRequestSerializer(serializers.Serializer[Any]):

@@ -20,10 +20,11 @@ from rest_framework.views import APIView
 
 from aclweb.accounts.access import cluster_or_404, visible_clusters
 from aclweb.accounts.models import User
+from aclweb.acl.any_host import HostResult, decide_for_any_host
 from aclweb.acl.authorizer import authorize
 from aclweb.acl.delta import Delta
 from aclweb.acl.explain import explain
-from aclweb.acl.model import AclError, Resource, ResourceType
+from aclweb.acl.model import WILDCARD, AclError, Resource, ResourceType
 from aclweb.api.asking import (
     AS_OF,
     PAGE,
@@ -151,13 +152,18 @@ class Decide(APIView):
         operation_id="decide", parameters=[AS_OF], request=RequestSerializer, responses=DecisionSerializer
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Answer one question as this cluster's authorizer would, with the reasons."""
+        """Answer one question as this cluster's authorizer would, with the reasons; host `*` asks for every host."""
         asked = asked_about(request, slug)
         given = RequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         question = given.validated_data
-        question = replace(question, host=address_asked(question.host))
-        decision = authorize(question, asked.here.index, asked.here.rules)
+        index, rules = asked.here.index, asked.here.rules
+        hosts = None
+        if question.host == WILDCARD:
+            hosts = decide_for_any_host(question, index, rules)
+        else:
+            question = replace(question, host=address_asked(question.host))
+        decision = authorize(question, index, rules)
         explanation = explain(decision)
         answer = {
             **asked.head,
@@ -172,8 +178,12 @@ class Decide(APIView):
                 for found in decision.findings
             ],
             "broker_rule": explanation.broker_rule,
-            "smallest_fix": explanation.smallest_fix,
+            # Where it depends on the host, an ACL for every host would open what others keep narrow.
+            "smallest_fix": None
+            if hosts and hosts.result is HostResult.DEPENDS
+            else explanation.smallest_fix,
             "sentences": explanation.sentences,
+            "any_host": hosts.as_dict() if hosts is not None else None,
         }
         return Response(DecisionSerializer(answer).data)
 

@@ -261,15 +261,17 @@ class Seen:
 
 
 def recent_requests(
-    cluster: Cluster, resource: Resource | None = None, limit: int = 10_000
+    cluster: Cluster, resource: Resource | None = None, limit: int = 10_000, *, principal: str | None = None
 ) -> tuple[Seen, ...]:
-    """Return the distinct requests of the log, latest first, on one resource or all."""
+    """Return the distinct requests of the log, latest first: on one resource or all, of one principal or all."""
     load = current_load(cluster)
     if load is None:
         return ()
     rows = SeenRequest.objects.filter(load=load)
     if resource is not None:
         rows = rows.filter(resource_type=resource.resource_type.name, resource_name=resource.name)
+    if principal is not None:
+        rows = rows.filter(principal=principal)
     return tuple(_seen(row) for row in rows.order_by("-last_at", "pk")[:limit])
 
 

@@ -26,8 +26,8 @@ class Verdict:
     is_particular: whether an ALLOW settled it that is not for every name.
     implied: allowed only because another operation brings this one.
     hosts: with "some-hosts", the ACL hosts whose answer differs from `elsewhere`, less
-        `except_hosts` within them. `dead_hosts`: those of them that are no address (nor a
-        range that this Kafka reads), so that no client can ever come from there.
+        `except_hosts` within them. `dead_hosts`: ACL hosts whose answer would differ too, if they
+        were an address (or a range that this Kafka reads); no client can come from there.
     hangs_on: undeclared settings that would change the answer if they were otherwise.
     settled_at: (address, whether by DENY) where bindings settled it, for "some-hosts" those hosts first.
     """
@@ -47,9 +47,7 @@ class Verdict:
     @property
     def is_allowed_somewhere(self) -> bool:
         """Whether a client can come from at least one place where this is allowed."""
-        if self.state == "some-hosts":
-            return self.elsewhere == "allowed" or set(self.hosts) != set(self.dead_hosts)
-        return self.state in ("allowed", "default")
+        return self.state in ("allowed", "default", "some-hosts")
 
 
 _SHARED = tuple(Verdict.__dataclass_fields__)

@@ -75,32 +75,27 @@ def cell_sentence(cell: Cell) -> str:
     who = name_text(cell.principal) if named else "somebody whom no ACL names"
     first = who if named else "Somebody whom no ACL names"
     what = f"{_words(cell.operation)} {resource_text(cell.resource.resource_type, cell.resource.name)}"
+    dead = (
+        f" An ACL names {_hosts(cell.dead_hosts)}, but brokers compare addresses, and no client can come from there."
+        if cell.dead_hosts
+        else ""
+    )
     if cell.kind == "super-users":
         return f"Super users may {what}: for them no ACL is looked at."
     if cell.state == "allowed" and not cell.determining:
         return f"{first} may {what}: this is a super user, for whom no ACL is looked at."
     if cell.state == "allowed":
         brings = _brings(cell)
-        return f"{first} may {what} from any host. {_settled(cell)}{brings}"
+        return f"{first} may {what} from any host. {_settled(cell)}{brings}{dead}"
     if cell.state == "refused":
         return (
             f"{first} may not {what}, from any host. {_settled(cell)} A DENY wins over every ALLOW; "
             "how long or exact a name is plays no part."
         )
-    if cell.state == "some-hosts" and not cell.is_allowed_somewhere:
-        return (
-            f"{first} may {what} from nowhere. {_settled(cell)} Brokers compare addresses, and no client can come "
-            f"from {_hosts(cell.dead_hosts)}."
-        )
     if cell.state == "some-hosts":
         less = f" (without {_hosts(cell.except_hosts)})" if cell.except_hosts else ""
         where = "but not" if cell.elsewhere == "allowed" else "only"
         where = f"{where} from {_hosts(cell.hosts)}{less}"
-        dead = (
-            f" No client can come from {_hosts(cell.dead_hosts)}: brokers compare addresses."
-            if cell.dead_hosts
-            else ""
-        )
         return f"{first} may {what}, {where}. {_settled(cell)}{_brings(cell)}{dead}"
     if cell.state == "default":
         return f"{first} may {what}: no ACL covers it, and this cluster then allows everyone."
@@ -114,7 +109,7 @@ def cell_sentence(cell: Cell) -> str:
             f"Whether {who} may {what} cannot be told: it hangs on an ACL with a value that a newer Kafka wrote "
             "and aclweb does not know."
         )
-    return f"No ACL allows {who} to {what}."
+    return f"No ACL allows {who} to {what}.{dead}"
 
 
 def _by_default(access: ResourceAccess, rules: Rules) -> str:

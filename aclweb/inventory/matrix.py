@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from aclweb.acl.addresses import as_java_prints
+from aclweb.acl.any_host import leaves_other_hosts
 from aclweb.acl.authorizer import Answer, Basis, Result, answer_from, effect_on
 from aclweb.acl.hosts import admits, in_range, read_address, read_range
 from aclweb.acl.index import ALL_BITS, DENY_SHIFT, mask_of
@@ -173,8 +174,8 @@ class Matrix:
         shelf = self.index.shelf(resource.resource_type)
         covered = mine.covers or (shelf is not None and shelf.is_covered(resource.name, self.rules))
         unknown = tuple(shelf.unknown_patterns) if shelf is not None else ()
-        elsewhere = self.host if self.host is not None else self.nowhere_named
         points = [] if is_super or self.host is not None else self._points(mine.by_host)
+        elsewhere = self.host if self.host is not None else self._elsewhere(points)
         weights = {elsewhere: self._weight_at(mine.by_host, elsewhere)}
         for _, found in points:
             weights.update((point, self._weight_at(mine.by_host, point)) for point in found)
@@ -216,6 +217,14 @@ class Matrix:
                     weight |= found
         return weight
 
+    def _elsewhere(self, points: Sequence[tuple[str, tuple[str, ...]]]) -> str:
+        """Return an address for all that none of these hosts names; one that they name if they leave none."""
+        ranges = [host for host, _ in points if "/" in host]
+        # Ranges of both families are needed to leave no address.
+        if len({":" in host for host in ranges}) == 2 and not leaves_other_hosts(ranges, self.rules):
+            return next(found[0] for host, found in points if host in ranges)
+        return self.nowhere_named
+
     def _points(self, by_host: Mapping[str, int]) -> list[tuple[str, tuple[str, ...]]]:
         """Return each ACL host that these bindings name, with addresses that stand for all it admits."""
         named = [host for host in by_host if host != WILDCARD]
@@ -250,11 +259,7 @@ class _Row:
     def verdict(self, operation: Operation) -> Verdict:
         answers = {place: self._answer(place, operation) for place in self.weights}
         result, basis = answers[self.elsewhere]
-        different = [
-            point
-            for point in dict.fromkeys(point for _, found in self.points for point in found)
-            if answers[point][0] is not result
-        ]
+        different, dead = self._different(answers, result)
         state = _state(result, basis, self.rules)
         hangs_on = ("allow_everyone",) if _hangs_on_default(basis, self.rules) else ()
         at_elsewhere = _settled_at([self.elsewhere], answers)
@@ -265,12 +270,17 @@ class _Row:
                 through=self._through([self.elsewhere], operation, answers),
                 is_particular=self._is_particular([self.elsewhere], operation, answers),
                 implied=self._is_implied([self.elsewhere], operation, answers),
+                dead_hosts=dead,
                 hangs_on=hangs_on,
                 settled_at=at_elsewhere,
             )
         if Result.UNDECIDED in (result, *(answers[point][0] for point in different)):
             return Verdict(operation=operation, state="unknown", settled_at=at_elsewhere)
-        hosts = tuple(host for host, found in self.points if any(point in different for point in found))
+        hosts = tuple(
+            host
+            for host, found in self.points
+            if host not in dead and any(point in different for point in found)
+        )
         inside = tuple(
             host
             for host, found in self.points
@@ -284,11 +294,23 @@ class _Row:
             implied=self._is_implied(different, operation, answers),
             hosts=hosts,
             except_hosts=inside,
-            dead_hosts=tuple(host for host in hosts if not _is_possible(host, self.rules)),
+            dead_hosts=dead,
             elsewhere=state,
             hangs_on=hangs_on,
             settled_at=_settled_at([*different, self.elsewhere], answers),
         )
+
+    def _different(self, answers: Mapping[str, Answer], result: Result) -> tuple[list[str], tuple[str, ...]]:
+        """Return the addresses with another result, and the ACL hosts that would have one if they were addresses."""
+        different: dict[str, None] = {}
+        dead = []
+        for host, found in self.points:
+            otherwise = [point for point in found if answers[point][0] is not result]
+            if self.rules.has_globs or _is_possible(host, self.rules):
+                different |= dict.fromkeys(otherwise)
+            elif otherwise:
+                dead.append(host)
+        return list(different), tuple(dead)
 
     def _answer(self, host: str, operation: Operation) -> Answer:
         if self.is_super:

@@ -1,8 +1,9 @@
 """What does a page say to "may this principal do that, from there, and why"?
 
-Puts together the decision of the core, its explanation, each rule that touches the
-resource with its six parts, the edits that would turn the answer, and, for a question
-without a host, the hosts from which the answer would be another.
+Puts together the decision of the core, its explanation, each ACL that matches the resource
+with its six parts, and the edits that would turn the answer. A question without a host is
+one about every host: where they differ, "it depends on the host" is the answer, told for
+each part of the hosts.
 """
 
 from __future__ import annotations
@@ -10,23 +11,25 @@ from __future__ import annotations
 import heapq
 import json
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import urlencode
 
-from aclweb.acl.authorizer import Basis, Decision, Finding, Result, authorize, decide
-from aclweb.acl.callers import is_for
+from aclweb.acl.any_host import HostAnswer, HostPart, HostResult, decide_for_any_host, part_words
+from aclweb.acl.authorizer import Basis, Decision, Finding, Result, authorize
 from aclweb.acl.explain import Explanation, explain, reported_acl
 from aclweb.acl.model import WILDCARD, AccessRequest, AclBinding
 from aclweb.acl.near_misses import Tick, fits, ticks
 from aclweb.acl.notation import binding_key
-from aclweb.acl.profiles import Rules
-from aclweb.acl.wording import NOUNS, WORDS, name_text, resource_text
+from aclweb.acl.wording import ACTIONS, NOUNS, WORDS, name_text, resource_text
 from aclweb.inventory.current import InForce
 from aclweb.web.paging import Slice, slice_page
 
 _VERDICTS = {Result.ALLOWED: "allowed", Result.DENIED: "refused", Result.UNDECIDED: "unknown"}
+_PART_WORDS = {Result.ALLOWED: "allowed", Result.DENIED: "refused", Result.UNDECIDED: "cannot tell"}
+# Parts of the hosts that a page lists, and those of them whose smallest edits it works out.
+PARTS_SHOWN = 12
+_EDITS_SHOWN = 3
 ROWS_A_PAGE = 30
 # Rules named in one address by their keys: web servers take some four thousand characters.
 MOST_LINKED = 40
@@ -86,26 +89,114 @@ class WayOut:
 
 
 @dataclass(frozen=True)
+class FromHosts:
+    """One part of the hosts with its answer, for a question that depends on the host.
+
+    mark: as a matrix marks it. request: the question as a client there asks it. ways_out: the
+    edits that would turn the answer there; none for hosts that no ACL names, since an ACL for
+    all of them would open what was kept narrow on purpose.
+    """
+
+    part: HostPart
+    words: str
+    request: AccessRequest
+    ways_out: tuple[WayOut, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        return _VERDICTS[self.part.result]
+
+    @property
+    def mark(self) -> str:
+        if self.part.result is Result.DENIED:
+            return "refused" if self.part.basis is Basis.DENY_ACL else "none"
+        return "allowed" if self.part.result is Result.ALLOWED else "unknown"
+
+    @property
+    def result_word(self) -> str:
+        return _PART_WORDS[self.part.result]
+
+
+@dataclass(frozen=True)
 class Answer:
+    """The answer to one question.
+
+    hosts: the answer for every host at once, for a question without a host; then `decision` is
+    that for a host that no ACL names.
+    """
+
     in_force: InForce
     decision: Decision
+    hosts: HostAnswer | None = None
 
     @cached_property
     def explanation(self) -> Explanation:
         return explain(self.decision)
 
     @property
+    def depends(self) -> bool:
+        """Whether some hosts are allowed and others refused."""
+        return self.hosts is not None and self.hosts.result is HostResult.DEPENDS
+
+    @property
+    def _is_unsure_of_hosts(self) -> bool:
+        return self.hosts is not None and self.hosts.result is HostResult.UNDECIDED
+
+    @property
+    def heading(self) -> str:
+        """The answer in a few words."""
+        if self.depends:
+            return "It depends on the host"
+        return "Cannot tell" if self._is_unsure_of_hosts else self.explanation.verdict
+
+    @property
     def sentence(self) -> str:
-        return in_words(self.explanation.sentence)
+        told = in_words(self.explanation.sentence, self.decision.request.host, self.request.host)
+        if self.hosts is None or self.decision.result is Result.UNDECIDED:
+            return told
+        if self._is_unsure_of_hosts:
+            return f"{told} That holds for a host that no ACL names; for others it cannot be told."
+        if not self.depends:
+            return told
+        where = "only from" if self.hosts.is_refused_elsewhere else "from every host except"
+        request = self.request
+        may = f"{name_text(request.principal)} may {ACTIONS[request.operation]} {self.resource_words}"
+        return f"{may} {where} {self.hosts.named_words}."
 
     @property
     def request(self) -> AccessRequest:
-        return self.decision.request
+        """The question as it was asked."""
+        return self.hosts.request if self.hosts is not None else self.decision.request
 
     @property
     def verdict(self) -> str:
-        """allowed, refused or unknown: how the band looks."""
+        """allowed, refused, depends or unknown: how the band looks."""
+        if self.depends:
+            return "depends"
+        return "unknown" if self._is_unsure_of_hosts else self.decided
+
+    @property
+    def decided(self) -> str:
+        """allowed, refused or unknown: the decision that the gates show."""
         return _VERDICTS[self.decision.result]
+
+    @cached_property
+    def from_hosts(self) -> tuple[FromHosts, ...]:
+        """The parts of the hosts with their answers, those that ACLs name first; empty unless it depends."""
+        if self.hosts is None or not self.depends:
+            return ()
+        return tuple(
+            self._from_part(self.hosts, part, is_near=place < _EDITS_SHOWN)
+            for place, part in enumerate(self.hosts.parts)
+        )
+
+    def _from_part(self, hosts: HostAnswer, part: HostPart, *, is_near: bool) -> FromHosts:
+        request = hosts.request_at(part)
+        words = "every other host" if part.is_every_other else part_words(part)
+        is_one = part.hosts == (part.example,)
+        turns = is_near and is_one and part.result is Result.DENIED
+        edits = answer(request, self.in_force).ways_out if turns else ()
+        return FromHosts(part, words, request, edits)
 
     @property
     def touching_count(self) -> int:
@@ -160,19 +251,6 @@ class Answer:
             found.append(self._removal(told, is_second=bool(found)))
         return tuple(found)
 
-    @cached_property
-    def other_hosts(self) -> tuple[str, ...]:
-        """For a question from any host: the hosts named in rules from which the answer differs."""
-        if self.request.host != WILDCARD:
-            return ()
-        named = _hosts(self.decision.findings, self.request.principal, self.in_force.rules)
-        index, rules = self.in_force.index, self.in_force.rules
-        return tuple(
-            host
-            for host in named
-            if decide(replace(self.request, host=host), index, rules)[0] is not self.decision.result
-        )
-
     def _touching(self, binding: AclBinding) -> Touching:
         return Touching(
             binding,
@@ -183,6 +261,8 @@ class Answer:
 
     @cached_property
     def _deciding(self) -> frozenset[AclBinding]:
+        if self.depends and self.hosts is not None:
+            return frozenset(binding for part in self.hosts.parts for binding in part.determining)
         by_rules = self.decision.basis in (Basis.ALLOW_ACL, Basis.DENY_ACL)
         return frozenset(self.decision.determining) if by_rules else frozenset()
 
@@ -239,29 +319,24 @@ class Answer:
 
 
 def answer(request: AccessRequest, in_force: InForce) -> Answer:
-    """Return the answer to one question from what is in force."""
-    return Answer(in_force=in_force, decision=authorize(request, in_force.index, in_force.rules))
+    """Return the answer to one question from what is in force; host `*` asks for every host at once."""
+    index, rules = in_force.index, in_force.rules
+    decision = authorize(request, index, rules)
+    if request.host != WILDCARD:
+        return Answer(in_force, decision)
+    hosts = decide_for_any_host(request, index, rules)
+    if hosts.parts and hosts.parts[-1].result is not decision.result:
+        # Ranges name every address, so no host is left that no ACL names.
+        decision = authorize(hosts.request_at(hosts.parts[-1]), index, rules)
+    return Answer(in_force, decision, hosts)
 
 
-def in_words(sentence: str) -> str:
-    """Return a sentence about a question from any host without the `*` that stands for it."""
+def in_words(sentence: str, decided_for: str = WILDCARD, asked: str = WILDCARD) -> str:
+    """Return a sentence about a question from any host without the `*`, or the example, that stands for it."""
+    if asked == WILDCARD != decided_for:
+        sentence = sentence.replace(f"from {decided_for}", "from *")
     return _ANY_HOST.sub("from any host", sentence)
 
 
 def _as_json(binding: AclBinding) -> str:
     return json.dumps(binding.as_dict())
-
-
-def _hosts(findings: Iterable[Finding], principal: str, rules: Rules) -> tuple[str, ...]:
-    """Return the single addresses that rules for this principal name, sorted."""
-    return tuple(
-        sorted(
-            {
-                finding.binding.host
-                for finding in findings
-                if finding.binding.host != WILDCARD
-                and "/" not in finding.binding.host
-                and is_for(finding.binding.principal, principal, rules)
-            }
-        )
-    )

@@ -23,10 +23,12 @@ from aclweb.acl.model import (
     split_principal,
 )
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules, operations_of
+from aclweb.acl.reach import why_no_topic
 from aclweb.inventory import declaring
 from aclweb.inventory.current import known_version
 from aclweb.inventory.models import Cluster
 from aclweb.web.links import ANY
+from aclweb.web.typed_principal import read_principal
 
 ANY_HOST = WILDCARD
 
@@ -41,6 +43,11 @@ _ASKED = tuple(
 def spoken(name: str) -> str:
     """Return an enum's name as pages say it: `Describe configs`."""
     return name.replace("_", " ").capitalize()
+
+
+def topic_fault(reason: str) -> str:
+    """Return the sentence for a name that no topic can have; reason: see `why_no_topic`."""
+    return f"No broker would make a topic of this name: {reason}."
 
 
 class AskForm(forms.Form):
@@ -82,6 +89,7 @@ class AskForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.rules = rules
         self.host_note = ""
+        self.principal_note = ""
         for name in ("principal", "name", "host"):
             self.fields[name].widget.attrs |= {
                 "autocomplete": "off",
@@ -95,11 +103,18 @@ class AskForm(forms.Form):
         return bool(self.is_bound and self.data.get("principal", "") + self.data.get("name", ""))
 
     def clean_principal(self) -> str:
-        principal: str = self.cleaned_data["principal"]
-        if split_principal(principal) is None:
-            name = principal.strip()
-            raise forms.ValidationError(f"{principal!r} has no type; write it as 'User:{name}'.")
-        return principal
+        text: str = self.cleaned_data["principal"]
+        typed = read_principal(text)
+        if text != text.strip() and split_principal(text) is not None:
+            # ACLs and log lines hold such names, and pages lead here with them.
+            self.principal_note = (
+                "The name begins or ends with a space; Kafka counts it, and so does this answer."
+            )
+            return text
+        if typed.fault:
+            raise forms.ValidationError(typed.fault)
+        self.principal_note = typed.note
+        return typed.principal
 
     def clean_host(self) -> str:
         typed: str = self.cleaned_data["host"].strip()
@@ -125,6 +140,10 @@ class AskForm(forms.Form):
             self.add_error(
                 "name", f"Name the {spoken(given['type']).lower()} that you ask about, such as 'orders.eu'."
             )
+        elif given.get("type") == ResourceType.TOPIC.name and "name" in given:
+            reason = why_no_topic(given["name"])
+            if reason is not None:
+                self.add_error("name", topic_fault(reason))
         if given.get("type") and given.get("operation"):
             self._check_operation(ResourceType[given["type"]], Operation[given["operation"]])
         return given

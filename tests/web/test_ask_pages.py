@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
@@ -35,6 +36,7 @@ def browser(cluster, ada, signed_in):
                 allow("User:dan", "ALL", "orders.eu"),
                 allow("User:six", "READ", "orders.eu", host="0:0:0:0:0:0:0:1"),
             ],
+            topics=[TopicInfo("orders.eu")],
             groups=["billing"],
         ),
     )
@@ -43,6 +45,11 @@ def browser(cluster, ada, signed_in):
 
 def text(page) -> str:
     return unescape(page.content.decode())
+
+
+def plain(page) -> str:
+    """The words of a page without its tags."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", page.content.decode())).split())
 
 
 def test_the_empty_question_suggests_one_that_the_rules_hold_an_answer_to(cluster, ada, signed_in):
@@ -94,12 +101,92 @@ def test_a_deny_is_told_as_what_refuses_however_exact_the_allow_is(browser):
     assert page.context["answer"].ways_out[0].lines[0][0] == "remove"
 
 
-def test_without_a_host_the_hosts_with_another_answer_are_named(browser):
-    page = browser.get("/", QUESTION | {"host": ""})
+@pytest.mark.parametrize("page", ["/", "/c/test-eu/explain/"])
+def test_without_a_host_it_depends_where_acls_name_hosts(browser, page):
+    found = browser.get(page, QUESTION | {"host": ""})
 
-    assert page.context["answer"].other_hosts == ("10.0.0.7",)
-    assert "from any host" in text(page)
-    assert "from *" not in text(page)
+    assert found.context["answer"].verdict == "depends"
+    assert "It depends on the host" in text(found)
+    assert "User:bob may Write to topic orders.eu only from 10.0.0.7." in plain(found)
+    assert "No, refused" not in text(found)
+    rows = [(part.words, part.result_word) for part, *_ in found.context["parts"]]
+    assert rows == [("10.0.0.7", "allowed"), ("every other host", "refused")]
+
+
+def test_where_it_depends_no_acl_for_every_host_is_offered(browser):
+    found = browser.get("/", QUESTION | {"host": ""})
+
+    assert "what-if/?add=" not in text(found)
+    assert "the smallest ACL is then for that address alone" in text(found)
+
+
+def test_a_deny_of_one_host_is_what_can_be_removed_there(cluster, ada, signed_in):
+    kept_out = deny("User:bob", "READ", "orders.eu", host="10.0.0.8")
+    rules = [allow("User:bob", "READ", "orders.eu"), kept_out]
+    sync(cluster, client=Answers(rules, topics=[TopicInfo("orders.eu")]))
+
+    found = signed_in(ada).get("/", QUESTION | {"operation": "READ", "host": ""})
+
+    assert "User:bob may Read topic orders.eu from every host except 10.0.0.8." in plain(found)
+    offered = [way.lines for part, *_ in found.context["parts"] for way in part.ways_out]
+    assert offered == [(("remove", kept_out),)]
+
+
+@pytest.mark.parametrize(
+    ("host", "verdict"),
+    [("0.0.0.0/0", "depends"), ("10.0.0.8/32", "depends"), ("search-01.example", "refused")],
+)
+def test_a_host_that_no_client_has_changes_nothing_without_a_host(cluster, ada, signed_in, host, verdict):
+    rules = [allow("User:bob", "READ", "orders.eu", host=host)]
+    sync(cluster, client=Answers(rules, topics=[TopicInfo("orders.eu")]))
+
+    found = signed_in(ada).get("/", QUESTION | {"operation": "READ", "host": ""})
+
+    assert found.context["answer"].verdict == verdict
+
+
+def test_ranges_that_hold_every_address_allow_every_host(cluster, ada, signed_in):
+    rules = [allow("User:bob", "READ", "orders.eu", host=host) for host in ("0.0.0.0/0", "::/0")]
+    sync(cluster, client=Answers(rules, topics=[TopicInfo("orders.eu")]))
+
+    found = signed_in(ada).get("/", QUESTION | {"operation": "READ", "host": ""})
+
+    assert found.context["answer"].verdict == "allowed"
+    assert "may Read topic orders.eu from any host" in plain(found)
+
+
+def test_a_bare_name_is_read_as_a_user_and_the_page_says_so(browser):
+    page = browser.get("/", QUESTION | {"principal": "bob", "host": "10.0.0.7"})
+
+    assert page.status_code == 200
+    assert page.context["answer"].request.principal == "User:bob"
+    assert "'bob' has no type, so it is read as 'User:bob'." in text(page)
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ({"name": "order.eu"}, "There is no topic order.eu on test-eu."),
+        (
+            {"principal": "User:bib"},
+            "No ACL, no declared super user and no log line on test-eu names User:bib.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("page", ["/", "/c/test-eu/explain/"])
+def test_a_name_that_nothing_knows_is_told_and_gets_no_fix(browser, page, question, sentence):
+    found = browser.get(page, QUESTION | question)
+
+    assert found.status_code == 200
+    assert sentence in plain(found)
+    assert "what-if/?add=" not in text(found)
+    assert "No fix for a name that is not known" in text(found)
+
+
+def test_a_group_that_does_not_exist_yet_gets_its_fix_since_consumers_make_it(browser):
+    found = browser.get("/", QUESTION | {"type": "GROUP", "operation": "READ", "name": "new-group"})
+
+    assert "what-if/?add=" in text(found)
 
 
 def test_an_address_is_asked_as_brokers_write_it_and_the_page_says_so(browser):
@@ -112,7 +199,15 @@ def test_an_address_is_asked_as_brokers_write_it_and_the_page_says_so(browser):
 @pytest.mark.parametrize(
     ("typed", "sentence"),
     [
-        ({"principal": "bob"}, "'bob' has no type; write it as 'User:bob'."),
+        (
+            {"principal": "User:a,User:b"},
+            "This names 2 principals ('User:a', 'User:b'), and only one fits here",
+        ),
+        (
+            {"name": "t" * 300},
+            "No broker would make a topic of this name: no topic has a name of more than 249",
+        ),
+        ({"name": "a/b"}, "No broker would make a topic of this name: no topic can be called 'a/b'"),
         ({"name": ""}, "Name the topic that you ask about"),
         ({"host": "search-01.internal"}, "'search-01.internal' is not an address"),
         ({"operation": "CLUSTER_ACTION"}, "No broker asks for Cluster action on a topic"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
+from aclweb.acl.any_host import decide_for_any_host
 from aclweb.acl.authorizer import Decision, authorize, hazards_of
 from aclweb.acl.authorizer import decide as decide_fast
 from aclweb.acl.commands.console import DONE, as_json, emit, request_text, with_progress
@@ -17,7 +18,7 @@ from aclweb.acl.commands.options import (
 )
 from aclweb.acl.explain import Explanation, explain
 from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclBinding
+from aclweb.acl.model import WILDCARD, AccessRequest, AclBinding
 from aclweb.acl.near_misses import NearMiss, fits
 from aclweb.acl.profiles import Rules
 from aclweb.acl.wording import number_of, says
@@ -97,7 +98,15 @@ def _explained(decision: Decision, explanation: Explanation) -> dict[str, object
         "smallest_removals": [binding.as_dict() for binding in explanation.smallest_removals],
         "fix_after_removals": _or_null(explanation.fix_after_removals),
         "sentences": list(explanation.sentences),
+        "any_host": _for_any_host(decision),
     }
+
+
+def _for_any_host(decision: Decision) -> dict[str, object] | None:
+    """Return the answer for every host at once to a request with host `*`; None for any other request."""
+    if decision.request.host != WILDCARD:
+        return None
+    return decide_for_any_host(decision.request, decision.index, decision.rules).as_dict()
 
 
 def _or_null(binding: AclBinding | None) -> dict[str, str] | None:
@@ -116,6 +125,8 @@ def _near_miss(miss: NearMiss) -> dict[str, object]:
 
 def _in_words(decision: Decision, explanation: Explanation) -> Iterator[str]:
     yield f"{decision.result.value:9}  {decision.basis.value:13}  {request_text(decision.request)}"
+    if decision.request.host == WILDCARD:
+        yield f"    {decide_for_any_host(decision.request, decision.index, decision.rules).sentence}"
     for sentence in explanation.sentences:
         yield f"    {sentence}"
     if not decision.findings:

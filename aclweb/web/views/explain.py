@@ -14,11 +14,10 @@ from aclweb.accounts import access
 from aclweb.inventory import current
 from aclweb.inventory.models import Cluster
 from aclweb.web import as_of, log_line
-from aclweb.web.answering import answer
+from aclweb.web.asked import answered
 from aclweb.web.forms import AskForm
 from aclweb.web.htmx import render_page, wants_part
 from aclweb.web.paging import page_asked
-from aclweb.web.witness import witness
 
 
 @login_required
@@ -67,17 +66,14 @@ def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_err
         "paste_open": "paste" in request.GET,
     }
     if in_force.revision is not None and form.is_bound and form.is_valid():
-        found = answer(form.request(), in_force)
+        context |= answered(request, form.request(), in_force, moment)
+        found = context["answer"]
         holding = request.GET.get("holding", "")
         context |= {
-            "answer": found,
             "heard": log_line.heard(request.GET, found),
-            # The log is held against the rules of now.
-            "witness": None if moment.is_past else witness(cluster, found.decision),
             "touching": found.touching(holding=holding, page=page_asked(request.GET)),
             "holding": holding,
             "question": [field for field in request.GET.items() if field[0] not in ("holding", "page")],
-            "may_request": not moment.is_past and access.may(request.user, "request", cluster),
         }
     is_wrong = paste_error or (form.is_bound and not form.is_valid() and not wants_part(request))
     return render_page(

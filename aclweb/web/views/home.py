@@ -11,13 +11,12 @@ from django.views.decorators.http import require_GET
 from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.inventory import current
-from aclweb.web import frame, links
-from aclweb.web.answering import answer
+from aclweb.web import as_of, frame, links
+from aclweb.web.asked import answered
 from aclweb.web.examples import examples
 from aclweb.web.forms import AskForm
 from aclweb.web.htmx import render_page, wants_part
 from aclweb.web.recent import recent
-from aclweb.web.witness import witness
 
 
 @login_required
@@ -34,12 +33,7 @@ def ask(request: HttpRequest) -> HttpResponse:
         assert isinstance(request.user, User)  # login_required
         context["changes"] = recent(request.user, access.visible_clusters(request.user))
     if in_force.revision is not None and form.is_bound and form.is_valid():
-        found = answer(form.request(), in_force)
-        context |= {
-            "answer": found,
-            "witness": witness(cluster, found.decision),
-            "may_request": access.may(request.user, "request", cluster),
-        }
+        context |= answered(request, form.request(), in_force, as_of.NOW)
         context["permalink"] = links.explain(cluster, form.request())
     else:
         context["examples"] = examples(in_force)

@@ -1,0 +1,116 @@
+"""One question has one answer: home, explain, the matrix, the principal page, the API and the core's command agree."""
+
+from __future__ import annotations
+
+import json
+import random
+from urllib.parse import urlencode
+
+import pytest
+
+from aclweb.acl.any_host import decide_for_any_host
+from aclweb.acl.cli import main
+from aclweb.acl.model import Operation, ResourceType
+from aclweb.clusters import TopicInfo
+from aclweb.inventory import queries
+from aclweb.inventory.current import in_force
+from aclweb.inventory.sync import sync
+from tests.builders import acl, ask
+from tests.inventory.readings import Answers
+
+NAMES = ("orders.eu", "orders.us", "stock")
+WHO = ("User:bob", "User:eve")
+HOSTS = (
+    "*", "*", "10.0.0.7", "10.0.0.8", "10.0.0.0/24", "10.0.0.0/8", "0.0.0.0/0", "::/0", "search-01.example",
+)  # fmt: skip
+# What a matrix, a page and the API call the same answer.
+WORDS = {
+    "allowed": "ALLOWED", "refused": "DENIED", "none": "DENIED", "some-hosts": "DEPENDS", "default": "ALLOWED",
+    "depends": "DEPENDS", "unknown": "UNDECIDED",
+}  # fmt: skip
+
+
+def some_acls(chance: random.Random) -> list:
+    names = [chance.choice((*NAMES, "orders.", "*")) for _ in range(chance.randint(1, 9))]
+    return [
+        acl(
+            chance.choice(("ALLOW", "ALLOW", "DENY")),
+            chance.choice((*WHO, "User:*")),
+            chance.choice(("READ", "WRITE", "ALL", "DESCRIBE")),
+            name,
+            pattern="PREFIXED" if name == "orders." else "LITERAL",
+            host=chance.choice(HOSTS),
+        )
+        for name in names
+    ]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_place_gives_the_same_answer(seed, cluster, ada, signed_in, tmp_path, capsys):
+    chance = random.Random(seed)
+    rules = some_acls(chance)
+    sync(cluster, client=Answers(rules, topics=[TopicInfo(name) for name in NAMES]))
+    browser = signed_in(ada)
+    here = in_force(cluster)
+
+    for operation in ("READ", "WRITE", "DESCRIBE"):
+        who, name = chance.choice(WHO), chance.choice(NAMES)
+        for host in ("", "10.0.0.7", "10.9.0.1"):
+            question = {"principal": who, "operation": operation, "type": "TOPIC", "name": name, "host": host}
+            asked = ask(who, operation, name, host=host or "*")
+            api = browser.post(
+                f"/api/v1/clusters/{cluster.slug}/decide/",
+                json.dumps(asked.as_dict()),
+                content_type="application/json",
+            ).json()
+            told = {
+                "home": browser.get("/", question).context["answer"].verdict,
+                "explain": browser.get(f"/c/{cluster.slug}/explain/?{urlencode(question)}")
+                .context["answer"]
+                .verdict,
+                "api": (api["any_host"] or api)["result"],
+                "command": commanded(asked, rules, tmp_path, capsys),
+                "core": decide_for_any_host(asked, here.index, here.rules).result.name
+                if not host
+                else api["result"],
+                "matrix": celled(cluster, who, operation, name, host),
+            }
+
+            same = {WORDS.get(answer, answer) for answer in told.values()}
+            assert len(same) == 1, f"{question} on {[rule.as_dict() for rule in rules]}: {told}"
+        # The principal's page lists what it may do from one host at least.
+        may = operation in listed(cluster, who, name)
+        anywhere = celled(cluster, who, operation, name, "")
+        assert may == (WORDS[anywhere] in ("ALLOWED", "DEPENDS"))
+
+
+def celled(cluster, who, operation, name, host) -> str:
+    access = queries.topic_access(cluster, ResourceType.TOPIC, name, host=host or None)
+    rows = {row.principal: row for row in access.rows if row.kind != "super-users"}
+    # Who has no row is anybody.
+    return rows.get(who, rows["User:*"]).verdict(Operation[operation]).state
+
+
+def listed(cluster, who, name) -> set[str]:
+    found = queries.principal_access(cluster, who).resources
+    return {
+        operation.name for reach in found if reach.resource.name == name for operation in reach.operations
+    }
+
+
+def commanded(asked, rules, folder, capsys) -> str:
+    (folder / "acls").write_text("".join(f"{json.dumps(rule.as_dict())}\n" for rule in rules))
+    (folder / "request").write_text(json.dumps(asked.as_dict()))
+    main(
+        [
+            "decide",
+            "--json",
+            "--explain",
+            "--acls",
+            str(folder / "acls"),
+            "--requests",
+            str(folder / "request"),
+        ]
+    )
+    answer = json.loads(capsys.readouterr().out)
+    return (answer["any_host"] or answer)["result"]

@@ -1,0 +1,77 @@
+"""What the log says of an answer is counted for the host that asked, and for the right that is checked first."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.insights.conftest import given, read_cluster  # noqa: F401
+from tests.insights.results import request
+from tests.web.test_ask_pages import plain
+
+WRITE = {"principal": "User:bob", "operation": "WRITE", "type": "TOPIC", "name": "orders", "host": ""}
+
+
+@pytest.fixture
+def browser(read_cluster, given, ada, signed_in):  # noqa: F811
+    """Bob may write to orders from 10.0.0.9 only; the log holds both, and one who is denied Describe."""
+    given(
+        requests=[
+            request(
+                "User:bob", "WRITE", "orders", host="10.0.0.9", allowed=True, lines=486, api_names=["Produce"],
+                decided_now="ALLOWED",
+            ),
+            request("User:bob", "WRITE", "orders", host="10.0.0.8", lines=3, api_names=["Produce"]),
+            request("User:bob", "DESCRIBE", "orders", host="10.0.0.30", lines=40, api_names=["Metadata"]),
+        ]
+    )  # fmt: skip
+    return signed_in(ada)
+
+
+@pytest.mark.parametrize("page", ["/", "/c/test-eu/explain/"])
+def test_permits_from_the_only_allowed_host_contradict_nothing(browser, page):
+    found = browser.get(page, WRITE)
+
+    assert found.context["answer"].verdict == "depends"
+    assert found.context["witness"].kind == "agrees"
+    assert "From 10.0.0.9: 486 permits, for Produce" in plain(found)
+    assert "The broker log says otherwise" not in plain(found)
+
+
+def test_each_host_has_its_own_count(browser):
+    found = browser.get("/", WRITE)
+
+    told = {part.words: words for part, _, words in found.context["parts"]}
+    assert told["10.0.0.9"].startswith("486 permits, for Produce")
+    assert told["every other host"].startswith("3 denials, for Produce")
+
+
+def test_a_permit_from_a_host_that_is_refused_now_is_told_with_its_host(read_cluster, given, ada, signed_in):  # noqa: F811
+    given(requests=[request("User:bob", "WRITE", "orders", host="10.0.0.1", allowed=True, lines=7)])
+
+    found = signed_in(ada).get("/", WRITE)
+
+    assert found.context["witness"].kind == "contradicts"
+    assert "From every other host: 7 permits" in plain(found)
+
+
+def test_who_is_denied_describe_is_denied_one_step_before_writing(browser):
+    found = browser.get("/", WRITE | {"host": "10.0.0.30"})
+
+    assert found.context["witness"].kind == "agrees"
+    assert "Denied one step earlier: 40 × Describe, for Metadata" in plain(found)
+
+
+def test_a_request_from_another_host_is_no_evidence(browser):
+    found = browser.get("/", WRITE | {"host": "10.0.0.31"})
+
+    assert found.context["witness"].kind == "silent"
+    assert "No matching request in the log" in plain(found)
+    assert "The log (7–20 November) holds no such request." in plain(found)
+
+
+def test_a_log_without_permits_cannot_confirm_a_permit(read_cluster, given, ada, signed_in):  # noqa: F811
+    given(requests=[], files=[])
+
+    found = signed_in(ada).get("/", WRITE | {"host": "10.0.0.9"})
+
+    assert "Permits are not in the log" in plain(found)
