@@ -117,12 +117,13 @@ ACLWEB_SYNCS_AT_ONCE = env.int("ACLWEB_SYNCS_AT_ONCE", default=3)
 # Seconds that one request to a cluster may take. Raise it where brokers are far away.
 ACLWEB_CLUSTER_TIMEOUT_SECONDS = env.int("ACLWEB_CLUSTER_TIMEOUT_SECONDS", default=15)
 
-# Seconds that a worker keeps a change to itself. Must exceed the longest step of a rollout,
-# because another worker takes the change over afterwards.
-ACLWEB_LEASE_SECONDS = env.int("ACLWEB_LEASE_SECONDS", default=120)
+# Seconds that a worker keeps a cluster or a change to itself. It renews this while it works,
+# so it is how long others wait for a worker that was lost. One call to a cluster gets at most
+# a third of it; raise it where brokers need longer to answer.
+ACLWEB_LEASE_SECONDS = env.int("ACLWEB_LEASE_SECONDS", default=30)
 
 # Seconds between two looks for changes that no worker has taken, or whose worker died.
-ACLWEB_SWEEP_SECONDS = env.int("ACLWEB_SWEEP_SECONDS", default=15)
+ACLWEB_SWEEP_SECONDS = env.int("ACLWEB_SWEEP_SECONDS", default=5)
 
 # Rows on one page of a list.
 ACLWEB_PAGE_SIZE = env.int("ACLWEB_PAGE_SIZE", default=50)

@@ -6,7 +6,8 @@
     settle     where the cluster gave no answer, read back what became of it
     verify     read back every touched pattern; only then is the change in force
 
-A worker may die between any two lines. The sweep rings again when its lease ran out, and
+The leases are renewed all the while, so they are short. A worker may die between any two
+lines. The sweep rings again when its lease ran out, and
 the next worker starts over: items found written are not written twice, so running again
 is always safe. A worker that lost its lease sends nothing more and stores nothing more.
 
@@ -21,7 +22,7 @@ import os
 import socket
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -246,7 +247,7 @@ def _end(
 def _carry_out(run: _Run) -> None:
     _check_paper(run)
     try:
-        with _no_scheduled_reading(run), _open(run) as client:
+        with _no_scheduled_reading(run), _kept(run), _open(run) as client:
             _preflight(run, client)
             _write(run, client)
             _verify(run, client)
@@ -271,6 +272,21 @@ def _no_scheduled_reading(run: _Run) -> Iterator[None]:
         yield
     finally:
         leases.release(run.change.cluster_id, owner=_reading_owner(run))
+
+
+def _kept(run: _Run) -> AbstractContextManager[None]:
+    """Renew both leases while the block works: one step on a large cluster can outlast them."""
+
+    def renew() -> bool:
+        started = time.monotonic()
+        mine = Change.objects.filter(_held(), pk=run.change.pk, epoch=run.change.epoch)
+        if not mine.update(lease_until=_lease()):
+            return False
+        run.deadline = started + settings.ACLWEB_LEASE_SECONDS
+        _take_readings(run)
+        return True
+
+    return leases.renewed(renew, every_seconds=settings.ACLWEB_LEASE_SECONDS / 3)
 
 
 def _take_readings(run: _Run) -> bool:

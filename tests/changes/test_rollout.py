@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 
 import pytest
@@ -682,3 +683,21 @@ def test_each_claim_has_an_epoch_of_its_own(approved, monkeypatch):
         epochs.append(Change.objects.get(pk=change.pk).epoch)
 
     assert epochs == sorted(set(epochs))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_step_longer_than_the_lease_keeps_it(cluster, kafka, approved, monkeypatch, settings):
+    settings.ACLWEB_LEASE_SECONDS = 2
+    slow = []
+
+    def read(name):
+        if name == "read" and not slow:
+            slow.append(1)
+            time.sleep(4.5)
+            slow[0] = rollout.waiting()
+
+    monkeypatch.setattr(rollout.failpoints, "hit", read)
+
+    assert rollout.apply(approved(WISH).pk) == Change.State.APPLIED
+
+    assert slow == [[]], "no other worker may take the change up meanwhile"
