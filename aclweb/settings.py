@@ -125,6 +125,11 @@ ACLWEB_LEASE_SECONDS = env.int("ACLWEB_LEASE_SECONDS", default=30)
 # Seconds between two looks for changes that no worker has taken, or whose worker died.
 ACLWEB_SWEEP_SECONDS = env.int("ACLWEB_SWEEP_SECONDS", default=5)
 
+# ACLs, topics and groups that each process keeps in memory for pages, over all clusters: some 40 MB
+# for each 100,000 of them, and as much again of answers while people ask. The cluster asked about
+# last is always kept. Lower it on a small machine; raise it where many large clusters are in use.
+ACLWEB_ACLS_IN_MEMORY = env.int("ACLWEB_ACLS_IN_MEMORY", default=500_000)
+
 # Rows on one page of a list.
 ACLWEB_PAGE_SIZE = env.int("ACLWEB_PAGE_SIZE", default=50)
 

@@ -1,7 +1,7 @@
-"""A real PostgreSQL and a real Redis for tests, on free ports, in directories of their own.
+"""A real PostgreSQL, Redis and RabbitMQ for tests, on free ports, in directories of their own.
 
-A server whose program is missing is a loud skip, and an error with CI=true. TEST_DATABASE_URL
-and TEST_REDIS_URL name servers that run already.
+A server whose program is missing is a loud skip, and an error with CI=true. TEST_DATABASE_URL,
+TEST_REDIS_URL and TEST_AMQP_URL name servers that run already.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import contextlib
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -107,6 +108,60 @@ def redis_server() -> Iterator[str]:
         server.terminate()
         server.wait(PATIENCE_SECONDS)
         shutil.rmtree(directory, ignore_errors=True)
+
+
+# Debian's own start script runs the server as a user and in folders of the system; this is the server itself.
+_RABBITMQ = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
+
+
+@pytest.fixture(scope="session")
+def rabbitmq_server() -> Iterator[str]:
+    """The address of an empty RabbitMQ, such as amqp://guest:guest@127.0.0.1:5673//."""
+    if given := os.environ.get("TEST_AMQP_URL"):
+        yield given
+        return
+    found = shutil.which("rabbitmq-server")
+    program = str(_RABBITMQ) if _RABBITMQ.exists() else found
+    if program is None:
+        missing("RabbitMQ is not installed; ./test installs it when run as root.")
+        return
+    directory = Path(tempfile.mkdtemp(prefix="aclweb-rabbitmq-"))
+    port, names = free_port(), free_port()
+    environment = dict(os.environ) | {
+        "HOME": str(directory),
+        "RABBITMQ_NODENAME": f"aclweb{port}@localhost",
+        "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
+        "RABBITMQ_NODE_PORT": str(port),
+        "RABBITMQ_DIST_PORT": str(free_port()),
+        "RABBITMQ_MNESIA_BASE": str(directory / "data"),
+        "RABBITMQ_LOG_BASE": str(directory / "log"),
+        "RABBITMQ_PID_FILE": str(directory / "pid"),
+        "RABBITMQ_ENABLED_PLUGINS_FILE": str(directory / "plugins"),
+        "RABBITMQ_CONFIG_FILE": str(directory / "none"),
+        "ERL_EPMD_PORT": str(names),
+        "ERL_EPMD_ADDRESS": "127.0.0.1",
+    }
+    with (directory / "server.log").open("wb") as log:
+        server = subprocess.Popen(
+            [program], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, process_group=0
+        )
+    try:
+        _wait(server, lambda: "Starting broker... completed" in _text(directory), directory / "server.log")
+        yield f"amqp://guest:guest@127.0.0.1:{port}//"
+    finally:
+        server.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(PATIENCE_SECONDS)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)
+        # The name service of Erlang goes into the background.
+        if epmd := shutil.which("epmd"):
+            subprocess.run([epmd, "-port", str(names), "-kill"], env=environment, capture_output=True)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _text(directory: Path) -> str:
+    return (directory / "server.log").read_text(errors="replace")
 
 
 def free_port() -> int:

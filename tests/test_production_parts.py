@@ -50,7 +50,7 @@ def test_the_rooms_with_tables_hold_on_postgresql(postgres_server):
     answer = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", *ROOMS, "-p", "no:xdist", "-p", "no:randomly"),
-            *("-m", "not (browser or spark or zookeeper or kafka or postgres or redis)"),
+            *("-m", "not (browser or spark or zookeeper or kafka or postgres or redis or rabbitmq)"),
         ],
         cwd=ROOT,
         env=environment,
@@ -107,3 +107,8 @@ def test_a_worker_takes_tasks_from_the_embedded_queue(tmp_path):
 @pytest.mark.redis
 def test_a_worker_takes_tasks_from_redis(redis_server, tmp_path):
     assert work_through(redis_server, tmp_path) == ["ok", "1"]
+
+
+@pytest.mark.rabbitmq
+def test_a_worker_takes_tasks_from_rabbitmq(rabbitmq_server, tmp_path):
+    assert work_through(rabbitmq_server, tmp_path) == ["ok", "1"]

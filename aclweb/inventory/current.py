@@ -2,7 +2,8 @@
 
 Pages and workers decide on an AclIndex, never on the database and never on the cluster.
 `in_force` asks the database one small question, which revision is the newest, and
-rebuilds only when that moved. What is declared (default mode, super users) is read with
+rebuilds only when that moved. How much is kept is limited (ACLWEB_ACLS_IN_MEMORY): what
+nobody asked about for the longest goes first. What is declared (default mode, super users) is read with
 the same question, so a new declaration counts at once and rebuilds nothing. A moment of
 the past comes with what was declared then.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import datetime
 import threading
+import time
 from bisect import bisect_left
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterable
@@ -66,6 +68,11 @@ class Holdings:
         self._naming: dict[str, tuple[AclBinding, ...]] = {}
         self._answers: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = threading.Lock()
+
+    @property
+    def weight(self) -> int:
+        """How many ACLs and names it holds: what it takes of memory is about proportional to that."""
+        return len(self.index) + len(self.topics) + len(self.groups)
 
     @cached_property
     def by_principal(self) -> Counter[str]:
@@ -225,8 +232,11 @@ class InForce:
         )
 
 
-def in_force(cluster: Cluster, as_of: Moment | None = None) -> InForce:
-    """Return what is in force on the cluster, or was at the moment. One query if nothing moved."""
+def in_force(cluster: Cluster, as_of: Moment | None = None, *, asked: bool = True) -> InForce:
+    """Return what is in force on the cluster, or was at the moment. One query if nothing moved.
+
+    asked: whether somebody wants to know, so that it is worth keeping in memory.
+    """
     fresh = Cluster.objects.select_related("revision").get(pk=cluster.pk)
     revision = as_of.revision if as_of is not None else fresh.revision
     declared = (as_of.declared if as_of is not None else None) or fresh
@@ -234,7 +244,7 @@ def in_force(cluster: Cluster, as_of: Moment | None = None) -> InForce:
         cluster=fresh,
         revision=revision,
         rules=rules_of(declared),
-        holdings=_holdings(fresh, revision, past=revision != fresh.revision),
+        holdings=_holdings(fresh, revision, past=revision != fresh.revision, asked=asked),
         groups_known=declared.groups_known,
         declared=declared,
     )
@@ -309,41 +319,70 @@ def forget() -> None:
         _past.clear()
 
 
+def asked_lately(seconds: float) -> tuple[int, ...]:
+    """Return the clusters whose index is in memory and that somebody asked about in the last seconds."""
+    since = time.monotonic() - seconds
+    with _lock:
+        return tuple(pk for pk, kept in _now.items() if kept.asked_at >= since)
+
+
+@dataclass
+class _Kept:
+    """What is in memory of one revision, and when somebody last asked for it (monotonic)."""
+
+    key: Hashable
+    holdings: Holdings
+    asked_at: float = float("-inf")
+
+
 _lock = threading.Lock()
 _building: dict[int, threading.Lock] = {}
-_now: dict[int, tuple[Hashable, Holdings]] = {}
-_past: OrderedDict[Hashable, Holdings] = OrderedDict()
+_now: dict[int, _Kept] = {}
+_past: dict[Hashable, _Kept] = {}
 _EMPTY = Holdings(AclIndex(()), (), (), "")
 
 
-def _holdings(cluster: Cluster, revision: Revision | None, *, past: bool) -> Holdings:
+def _holdings(cluster: Cluster, revision: Revision | None, *, past: bool, asked: bool = True) -> Holdings:
     if revision is None:
         return _EMPTY
     # The time is part of the key: a database that was rolled back or restored gives numbers out again.
     key = (cluster.pk, revision.pk, revision.read_at, revision.digest)
     if past:
+        of_then = _past.get(key) or _Kept(key, _build(cluster, revision, None))
+        return _keep(_past, key, of_then, asked=True)
+    if (kept := _known(cluster.pk, key)) is None:
         with _lock:
-            if key in _past:
-                _past.move_to_end(key)
-                return _past[key]
-        built = _build(cluster, revision, None)
-        with _lock:
-            _past[key] = built
-            while len(_past) > _PAST_KEPT:
-                _past.popitem(last=False)
-        return built
-    kept = _now.get(cluster.pk)
-    if kept is not None and kept[0] == key:
-        return kept[1]
+            building = _building.setdefault(cluster.pk, threading.Lock())
+        with building:  # one thread builds, the others wait for what it built
+            if (kept := _known(cluster.pk, key)) is None:
+                before = _now.get(cluster.pk)
+                kept = _Kept(key, _build(cluster, revision, before.holdings if before else None))
+                kept.asked_at = before.asked_at if before else kept.asked_at
+                return _keep(_now, cluster.pk, kept, asked=asked)
+    return _keep(_now, cluster.pk, kept, asked=asked)
+
+
+def _known(cluster_id: int, key: Hashable) -> _Kept | None:
+    kept = _now.get(cluster_id)
+    return kept if kept is not None and kept.key == key else None
+
+
+def _keep(place: dict[Any, _Kept], name: Hashable, kept: _Kept, *, asked: bool) -> Holdings:
+    """Keep this in memory, let go of what was not asked for the longest, and return its holdings."""
     with _lock:
-        building = _building.setdefault(cluster.pk, threading.Lock())
-    with building:  # one thread builds, the others wait for what it built
-        kept = _now.get(cluster.pk)
-        if kept is None or kept[0] != key:
-            kept = (key, _build(cluster, revision, kept[1] if kept else None))
-            with _lock:
-                _now[cluster.pk] = kept
-    return kept[1]
+        if asked:
+            kept.asked_at = time.monotonic()
+        place[name] = kept
+        while len(_past) > _PAST_KEPT:
+            del _past[min(_past, key=lambda key: _past[key].asked_at)]
+        shelves: tuple[dict[Any, _Kept], ...] = (_now, _past)
+        others = [(shelf, name) for shelf in shelves for name in shelf if shelf[name] is not kept]
+        taken = sum(held.holdings.weight for shelf in shelves for held in shelf.values())
+        for shelf, other in sorted(others, key=lambda each: each[0][each[1]].asked_at):
+            if taken <= settings.ACLWEB_ACLS_IN_MEMORY:
+                break
+            taken -= shelf.pop(other).holdings.weight
+    return kept.holdings
 
 
 def _build(cluster: Cluster, revision: Revision, before: Holdings | None) -> Holdings:

@@ -1,8 +1,10 @@
 """Who builds the index of a new revision, so that no visitor waits for it?
 
-At 100,000 ACLs that takes seconds, in every process that answers pages. A thread of each
-such process looks every few seconds whether a cluster has a newer revision and builds what
-pages will ask for. It is a convenience only: a request that comes first builds it itself.
+At 100,000 ACLs that takes a second or more of a processor, in every process that answers
+pages. A thread of each such process looks every few seconds at the clusters that people have
+asked about lately, and builds what pages will ask for where a newer revision is in force.
+Clusters that nobody opens are left alone: they would push out of memory what people use. It
+is a convenience only: a request that comes first builds it itself.
 """
 
 from __future__ import annotations
@@ -13,12 +15,13 @@ import time
 
 from django.db import DatabaseError, connections
 
-from aclweb.inventory.current import Holdings, in_force
+from aclweb.inventory.current import Holdings, asked_lately, in_force
 from aclweb.inventory.models import Cluster
 
 logger = logging.getLogger(__name__)
 
 _EVERY_SECONDS = 5.0
+_IN_USE_SECONDS = 1800.0
 
 
 def start() -> None:
@@ -27,11 +30,11 @@ def start() -> None:
 
 
 def warm(before: dict[int, Holdings]) -> dict[int, Holdings]:
-    """Prepare what is in force on each cluster and was not so `before`; return what is in force, by cluster."""
+    """Prepare what is in force on clusters that are in use and was not so `before`; return it by cluster."""
     held: dict[int, Holdings] = {}
-    for cluster in Cluster.objects.all():
+    for cluster in Cluster.objects.filter(pk__in=asked_lately(_IN_USE_SECONDS)):
         begun = time.monotonic()
-        holdings = in_force(cluster).holdings
+        holdings = in_force(cluster, asked=False).holdings
         if before.get(cluster.pk) is not holdings:
             holdings.prepare()
             logger.info(

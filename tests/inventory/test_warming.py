@@ -1,13 +1,29 @@
-from aclweb.inventory import current
+import threading
+import time
+
+import pytest
+
+from aclweb.acl.index import AclIndex
+from aclweb.inventory import current, warming
+from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import sync
 from aclweb.inventory.warming import warm
 from tests.builders import allow
 from tests.inventory.readings import Answers
 
 
-def test_what_is_in_force_is_prepared_before_anybody_asks(cluster, monkeypatch):
-    sync(cluster, client=Answers([allow("User:bob", "READ", "orders")]))
+@pytest.fixture(autouse=True)
+def nothing_in_memory():
     current.forget()
+    yield
+    current.forget()
+
+
+def test_a_newer_revision_of_a_cluster_in_use_is_prepared_before_anybody_asks(cluster, monkeypatch):
+    current.in_force(cluster)
+    sync(cluster, client=Answers([allow("User:bob", "READ", "orders")]))
+    current.in_force(cluster)
+    sync(cluster, client=Answers([allow("User:cat", "READ", "orders")]))
 
     warm({})
 
@@ -21,6 +37,7 @@ def test_only_a_newer_revision_is_prepared_anew(cluster, monkeypatch):
     prepared = []
     monkeypatch.setattr(current.Holdings, "prepare", lambda holdings: prepared.append(holdings))
     sync(cluster, client=Answers([allow("User:bob", "READ", "orders")]))
+    current.in_force(cluster)
     held = warm({})
 
     held = warm(held)
@@ -29,3 +46,70 @@ def test_only_a_newer_revision_is_prepared_anew(cluster, monkeypatch):
 
     assert [len(holdings.index) for holdings in prepared] == [1, 1]
     assert prepared[1] is held[cluster.pk] is current.in_force(cluster).holdings
+
+
+def test_clusters_that_nobody_opens_are_left_alone(cluster, other_cluster, monkeypatch):
+    for each in (cluster, other_cluster):
+        sync(each, client=Answers([allow("User:bob", "READ", "orders")]))
+    current.forget()
+    current.in_force(cluster)
+
+    assert set(warm({})) == {cluster.pk}
+
+    monkeypatch.setattr(warming, "_IN_USE_SECONDS", 0)
+    time.sleep(0.01)
+    assert warm({}) == {}
+
+
+def test_memory_holds_no_more_than_it_may_and_lets_go_of_what_was_asked_for_first(db, settings):
+    settings.ACLWEB_ACLS_IN_MEMORY = 250
+    bindings = [allow("User:bob", "READ", f"t{number}") for number in range(100)]
+    clusters = [
+        Cluster.objects.create(slug=f"c{number}", name=f"c{number}", kind="admin", address="127.0.0.1:1")
+        for number in range(20)
+    ]
+    for cluster in clusters:
+        sync(cluster, client=Answers(bindings))
+    for cluster in clusters:
+        assert len(current.in_force(cluster).index) == 100
+        assert sum(kept.holdings.weight for kept in current._now.values()) <= 250
+    current.in_force(clusters[18])
+    current.in_force(clusters[3])
+
+    assert set(current._now) == {clusters[18].pk, clusters[3].pk}
+
+
+def test_a_cluster_larger_than_memory_may_hold_is_shown_all_the_same(cluster, settings):
+    settings.ACLWEB_ACLS_IN_MEMORY = 10
+    sync(cluster, client=Answers([allow("User:bob", "READ", f"t{number}") for number in range(100)]))
+
+    first, second = current.in_force(cluster), current.in_force(cluster)
+
+    assert len(first.index) == 100
+    assert second.holdings is first.holdings
+
+
+def test_building_the_index_of_100_000_acls_lets_other_threads_go_on():
+    gaps, done = [], threading.Event()
+
+    def beat():
+        before = time.monotonic()
+        while not done.wait(0.01):
+            gaps.append(time.monotonic() - before)
+            before = time.monotonic()
+
+    beating = threading.Thread(target=beat)
+    beating.start()
+    rows = (
+        ("TOPIC", f"team{i % 500}.topic-{i}", "LITERAL", f"User:u{i % 5000}", "*", "READ", "ALLOW")
+        for i in range(100_000)
+    )
+    try:
+        current.Holdings(AclIndex(current.bindings_of(rows)), (), (), "").prepare()
+    finally:
+        done.set()
+        beating.join()
+
+    # gunicorn kills a process whose main thread gets no turn for 60 s; here the longest is a fifth of a second.
+    assert max(gaps) < 10
+    assert len(gaps) > 5
