@@ -62,7 +62,8 @@ from aclweb.clusters.client import (
     TopicInfo,
     Verb,
 )
-from aclweb.clusters.doorstep import Door, Finding, Survey
+from aclweb.clusters.doorstep import Door, Survey
+from aclweb.clusters.doorwords import misadvertised, nobody
 from aclweb.clusters.options import check_options, tls_context
 from aclweb.clusters.visibility import Login, names_known
 
@@ -146,9 +147,9 @@ class AdminClient:
         """Return the address at which a broker answers first; raises ClusterError saying what is there instead."""
         survey = Survey(self._servers, self._context, self._timeout)
         try:
-            first = survey.first_broker()
+            first = survey.first()
             if first is None:
-                raise self._nobody(survey.all())
+                raise nobody(survey.all(), self._options, wanted=Door.BROKER, timeout_seconds=self._timeout)
         finally:
             survey.close()
         return first
@@ -166,9 +167,9 @@ class AdminClient:
         if first not in {node.address for node in nodes}:
             survey = Survey([node.address for node in nodes], self._context, self._timeout)
             try:
-                reached = survey.first_broker()
+                reached = survey.first()
                 if reached is None:
-                    raise self._misadvertised(survey.all())
+                    raise misadvertised(survey.all(), self._where)
                 first = reached
             finally:
                 survey.close()
@@ -459,7 +460,7 @@ class AdminClient:
     def _is_there(self, node: _Node) -> bool:
         survey = Survey([node.address], self._context, SILENT_SECONDS)
         try:
-            return survey.first_broker() is not None
+            return survey.first() is not None
         finally:
             survey.close()
 
@@ -705,93 +706,6 @@ class AdminClient:
         return _unreachable(
             f"No Kafka broker answers at {self._where} within {self._timeout:g} s; check the address and whether the "
             "brokers run."
-        )
-
-    def _nobody(self, found: dict[str, Finding]) -> ClusterError:
-        """Return what stands at the addresses of this connection, in the words of the most telling one."""
-        telling = min(found.values(), key=lambda each: each.door.value)
-        same = [each.address for each in found.values() if each.door is telling.door]
-        return _unreachable(self._at_the_door(telling, ", ".join(same)))
-
-    def _misadvertised(self, found: dict[str, Finding]) -> ClusterError:
-        telling = min(found.values(), key=lambda each: (each.door is not Door.UNKNOWN_NAME, each.door.value))
-        same = ", ".join(each.address for each in found.values() if each.door is telling.door)
-        why = {
-            Door.UNKNOWN_NAME: "a name that this machine's name service does not know",
-            Door.CLOSED: "where the port is closed",
-            Door.NO_ANSWER: "where nobody answers",
-            Door.SILENT: "where something takes connections and answers nothing",
-        }.get(telling.door, "which is no broker's port of this kind")
-        return _unreachable(
-            f"A Kafka broker answers at {self._where}, and advertises {same} to its clients, {why}. Set "
-            "advertised.listeners of the brokers to addresses that can be reached from here, or make the name known."
-        )
-
-    def _at_the_door(self, found: Finding, where: str) -> str:
-        protocol = self._options.protocol
-        detail = f" ({found.detail})" if found.detail else ""
-        plain = "SASL_PLAINTEXT" if self._options.uses_sasl else "PLAINTEXT"
-        secure = "SASL_SSL" if self._options.uses_sasl else "SSL"
-        match found.door:
-            case Door.UNTRUSTED:
-                return (
-                    f"The certificate of the Kafka brokers at {where} is not to be trusted{detail}; give the "
-                    "certificate of its authority as ssl.ca.pem, and check that the certificate names this host."
-                )
-            case Door.REFUSES_CERTIFICATE:
-                return self._certificate_refused(where, detail)
-            case Door.WANTS_TLS:
-                return (
-                    f"The port at {where} speaks TLS, and security.protocol is {protocol}; set it to {secure}, or give "
-                    "a port without TLS."
-                )
-            case Door.NO_TLS:
-                return (
-                    f"The port at {where} does not speak TLS as security.protocol {protocol} expects; set it to "
-                    f"{plain}, or give the brokers' TLS port."
-                )
-            case Door.NO_COMMON_TLS:
-                return f"The port at {where} and aclweb have no TLS version or cipher in common{detail}."
-            case Door.CONTROLLER:
-                return f"The port at {where} is that of a KRaft controller; give the address of a broker's listener."
-            case Door.HTTP:
-                return f"The port at {where} speaks HTTP and is no Kafka broker's; give the address of the brokers."
-            case Door.OTHER:
-                return f"What answers at {where} does not speak Kafka's protocol; give the address of the brokers."
-            case Door.HANGS_UP:
-                return (
-                    f"Something at {where} takes connections and closes them again without a word; it is no Kafka "
-                    "broker, or one that does not let this machine in."
-                )
-            case Door.SILENT:
-                return (
-                    f"Something at {where} takes connections and answers nothing for {self._timeout:g} s; the broker "
-                    "hangs, or it is no Kafka broker."
-                )
-            case Door.CLOSED:
-                return (
-                    f"No Kafka broker answers at {where}: the port is closed. Check the address and whether the "
-                    "brokers run."
-                )
-            case Door.UNKNOWN_NAME:
-                return (
-                    f"The name in the address {where} is not known to this machine's name service; check it."
-                )
-        return (
-            f"No Kafka broker answers at {where} within {self._timeout:g} s{detail}; check the address and whether the "
-            "brokers run."
-        )
-
-    def _certificate_refused(self, where: str, detail: str) -> str:
-        own = self._options.certificate_pem
-        if own is None:
-            return (
-                f"The Kafka brokers at {where} want a client certificate{detail}, and this connection has none; give "
-                "ssl.certificate.pem and ssl.key.pem."
-            )
-        return (
-            f"The Kafka brokers at {where} refuse the certificate of this client{detail}: {pem.shown(own)}. It must be "
-            "issued by an authority that the brokers trust."
         )
 
     def close(self) -> None:

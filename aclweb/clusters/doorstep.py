@@ -31,10 +31,19 @@ _HTTP = b"GET / HTTP/1.0\r\n\r\n"
 _TLS_RECORDS = (0x14, 0x15, 0x16)
 
 
+def _question() -> bytes:
+    body = struct.pack(">hhih", _API_VERSIONS, 0, _CORRELATION, len(_CLIENT)) + _CLIENT
+    return struct.pack(">i", len(body)) + body
+
+
+_QUESTION = _question()
+
+
 class Door(enum.Enum):
     """What stands at an address, the most telling first."""
 
     BROKER = enum.auto()
+    KEEPER = enum.auto()
     UNTRUSTED = enum.auto()  # its certificate is not to be trusted
     REFUSES_CERTIFICATE = enum.auto()  # it wants another client certificate, or one at all
     WANTS_TLS = enum.auto()
@@ -42,7 +51,8 @@ class Door(enum.Enum):
     NO_COMMON_TLS = enum.auto()  # versions or ciphers
     CONTROLLER = enum.auto()
     HTTP = enum.auto()
-    OTHER = enum.auto()  # it answers, and not as Kafka does
+    OTHER = enum.auto()  # it answers, and not as was expected
+    NOT_SERVING = enum.auto()  # a ZooKeeper that has lost the others
     HANGS_UP = enum.auto()
     SILENT = enum.auto()  # takes connections and says nothing
     NO_ANSWER = enum.auto()  # takes no connection, in time or at all
@@ -66,6 +76,7 @@ class Survey:
     addresses: Sequence[str]
     context: ssl.SSLContext | None
     patience_seconds: float
+    wanted: Door = Door.BROKER  # or KEEPER
     found: dict[str, Finding] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -77,20 +88,21 @@ class Survey:
 
     def _knock(self, address: str) -> None:
         try:
-            found = _Knock(address, self.context, self._deadline, self._sockets).find()
+            knock = _KeeperKnock if self.wanted is Door.KEEPER else _Knock
+            found = knock(address, self.context, self._deadline, self._sockets).find()
         except Exception as error:  # whatever it is, somebody waits for the answer
             found = Finding(address, Door.NO_ANSWER, type(error).__name__)
         self._answers.put(found)
 
-    def first_broker(self) -> str | None:
-        """Return the address of the broker that answered first, None where none does in time."""
+    def first(self) -> str | None:
+        """Return the address of what was wanted that answered first, None where none does in time."""
         while len(self.found) < len(set(self.addresses)):
             finding = self._next()
             if finding is None:
                 break
-            if finding.door is Door.BROKER:
+            if finding.door is self.wanted:
                 return finding.address
-        return next((each.address for each in self.found.values() if each.door is Door.BROKER), None)
+        return next((each.address for each in self.found.values() if each.door is self.wanted), None)
 
     def all(self) -> dict[str, Finding]:
         """Return what was found at each address, silent ones when the patience is over."""
@@ -141,6 +153,8 @@ class _Sockets:
 
 class _Knock:
     """One try at one address."""
+
+    greeting = _QUESTION
 
     def __init__(
         self, address: str, context: ssl.SSLContext | None, deadline: float, sockets: _Sockets
@@ -194,22 +208,25 @@ class _Knock:
         return None
 
     def _greeted(self, opened: socket.socket) -> Finding:
-        body = struct.pack(">hhih", _API_VERSIONS, 0, _CORRELATION, len(_CLIENT)) + _CLIENT
         opened.settimeout(min(_SILENT_SECONDS, self._left()))
-        opened.sendall(struct.pack(">i", len(body)) + body)
+        opened.sendall(self.greeting)
         try:
             first = opened.recv(4096)
         except TimeoutError:
-            if (other := self._speaks_http()) is not None:
+            other = self._speaks_http() or (self._speaks_tls() if self.context is None else None)
+            if other is not None:
                 return other
             opened.settimeout(self._left())
             first = opened.recv(4096)
-        while first and _is_kafka(first) and len(first) < 4 + int.from_bytes(first[:4]):
+        while first and self._is_part(first):
             more = opened.recv(65536)
             if not more:
                 break
             first += more
         return self._judged(first)
+
+    def _is_part(self, answer: bytes) -> bool:
+        return _is_kafka(answer) and len(answer) < 4 + int.from_bytes(answer[:4])
 
     def _judged(self, answer: bytes) -> Finding:
         if not answer:
@@ -218,9 +235,12 @@ class _Knock:
             return self._found(Door.HTTP)
         if self.context is None and answer[0] in _TLS_RECORDS and answer[1:2] == b"\x03":
             return self._found(Door.WANTS_TLS)
+        return self._found(self._kind_of(answer))
+
+    def _kind_of(self, answer: bytes) -> Door:
         if not _is_kafka(answer):
-            return self._found(Door.OTHER)
-        return self._found(Door.BROKER if _METADATA in _keys(answer) else Door.CONTROLLER)
+            return Door.OTHER
+        return Door.BROKER if _METADATA in _keys(answer) else Door.CONTROLLER
 
     def _tls_failed(self, error: ssl.SSLError) -> Finding:
         reason = error.reason or ""
@@ -241,7 +261,11 @@ class _Knock:
             return self._found(Door.NO_ANSWER)
         if self.context is not None:
             return self._speaks_http() or self._found(Door.NO_TLS)
-        return self._speaks_tls() or self._speaks_http() or self._found(Door.HANGS_UP)
+        return self._speaks_tls() or self._speaks_http() or self._speaks_kafka() or self._found(Door.HANGS_UP)
+
+    def _speaks_kafka(self) -> Finding | None:
+        """Return what answers Kafka's question, for those who asked another one."""
+        return None
 
     def _speaks_tls(self) -> Finding | None:
         anybody = ssl.create_default_context()
@@ -292,9 +316,35 @@ class _Knock:
         return Finding(self.address, door, detail)
 
 
+class _KeeperKnock(_Knock):
+    """One try at an address where a ZooKeeper is expected."""
+
+    # It answers this whether or not it lets anybody ask.
+    greeting = b"srvr"
+
+    def _is_part(self, answer: bytes) -> bool:
+        return False
+
+    def _kind_of(self, answer: bytes) -> Door:
+        if b"not currently serving" in answer:
+            return Door.NOT_SERVING
+        if answer.startswith(b"Zookeeper version") or b"whitelist" in answer:
+            return Door.KEEPER
+        return Door.OTHER
+
+    def _speaks_kafka(self) -> Finding | None:
+        try:
+            with self._connected() as plain:
+                plain.settimeout(min(_SILENT_SECONDS, self._left()))
+                plain.sendall(_QUESTION)
+                return self._found(Door.BROKER) if _is_kafka(plain.recv(4096)) else None
+        except OSError:
+            return None
+
+
 def _is_kafka(answer: bytes) -> bool:
     """Whether these are the first bytes of an answer to our question."""
-    return len(answer) < 8 or struct.unpack_from(">i", answer, 4)[0] == _CORRELATION
+    return bool(answer) and (len(answer) < 8 or struct.unpack_from(">i", answer, 4)[0] == _CORRELATION)
 
 
 def _keys(answer: bytes) -> set[int]:

@@ -66,7 +66,9 @@ from aclweb.clusters.client import (
     TopicInfo,
     Verb,
 )
-from aclweb.clusters.options import ClientOptions, PemFiles, check_options
+from aclweb.clusters.doorstep import Door, Survey
+from aclweb.clusters.doorwords import nobody
+from aclweb.clusters.options import ClientOptions, PemFiles, check_options, tls_context
 
 # kazoo reports every lost connection on its own; what matters is told by ClusterError.
 _quiet = logging.getLogger("aclweb.clusters.kazoo")
@@ -136,11 +138,27 @@ class ZooKeeperClient:
         self._timeout = connection.timeout_seconds
         self._pem = PemFiles(options) if options.uses_tls else None
         self._parents: dict[str, list[Any]] = {}
+        servers = self._reachable(servers.split(","), options)
         try:
             self._kazoo = self._open(servers, options)
         except BaseException:
             self._drop_pem()
             raise
+
+    def _reachable(self, servers: list[str], options: ClientOptions) -> str:
+        """Return the servers, that which answered first before the others; raises ClusterError where none is one."""
+        context = tls_context(options) if options.uses_tls else None
+        survey = Survey(servers, context, self._timeout, Door.KEEPER)
+        try:
+            first = survey.first()
+            if first is None:
+                raise nobody(survey.all(), options, wanted=Door.KEEPER, timeout_seconds=self._timeout)
+        except ClusterError:
+            self._drop_pem()
+            raise
+        finally:
+            survey.close()
+        return ",".join(sorted(servers, key=lambda server: server != first))
 
     def _open(self, servers: str, options: ClientOptions) -> KazooClient:
         tls: dict[str, object] = {}
@@ -165,6 +183,7 @@ class ZooKeeperClient:
             hosts=servers + self._chroot,
             timeout=max(4.0, min(self._timeout, 30.0)),
             sasl_options=sasl,
+            randomize_hosts=False,
             logger=_quiet,
             **tls,
         )

@@ -57,7 +57,7 @@ def test_a_web_server_is_told_as_one(server, protocol):
 
 def test_another_service_is_told_as_no_kafka():
     with listening(mail_server) as address:
-        assert "does not speak Kafka's protocol" in failure(address)
+        assert "does not speak as a Kafka broker does" in failure(address)
 
 
 def test_a_port_that_hangs_up_is_told_as_such():

@@ -222,11 +222,11 @@ def test_every_wrong_way_to_a_tls_port_has_its_own_sentence(broker):
         broker.sasl_ssl, **login
     )
     assert "does not speak TLS" in failure(broker.bootstrap, ssl_ca_pem=CA.pem)
-    assert "want a client certificate" in failure(broker.mutual, ssl_ca_pem=CA.pem)
+    assert "wants a client certificate" in failure(broker.mutual, ssl_ca_pem=CA.pem)
     refused = failure(
         broker.mutual, ssl_ca_pem=CA.pem, ssl_certificate_pem=foreign[0], ssl_key_pem=foreign[1]
     )
-    assert "refuse the certificate of this client" in refused
+    assert "refuses the certificate of this client" in refused
     assert "CN=stranger, issued by CN=Another CA" in refused
     assert "is not to be trusted" in failure(broker.mutual, ssl_ca_pem=Authority("Another CA").pem)
     assert "ask for a login" in failure(broker.sasl_ssl, ssl_ca_pem=CA.pem)
