@@ -1,5 +1,5 @@
-# Two images: `web` for the site, the beat and the migrations; `spark` adds Java's part for workers
-# that read authorizer logs.
+# Two images: `web` for the site, the workers, the beat and the migrations; `spark` adds Java's part for
+# the worker that reads authorizer logs.
 #
 #   docker build --target web -t aclweb-web .
 #   docker build --target spark -t aclweb-spark .
@@ -23,12 +23,13 @@ RUN ACLWEB_DATA_DIR=/tmp/build python -c "from pathlib import Path; from aclweb 
     && chmod -R a+rX collected-static
 USER aclweb
 EXPOSE 8000
+# A process whose main thread gets no turn for 60 s hangs, and gunicorn replaces it.
 # More than one process each: the numbers at /metrics are those of the process that answers.
-CMD ["python", "-m", "gunicorn", "aclweb.wsgi", "--bind", "0.0.0.0:8000", "--worker-class", "aclweb.site_worker.SiteWorker", "--limit-request-line", "8190", "--workers", "2", "--threads", "8", "--access-logfile", "-", "--access-logformat", "%(h)s %(t)s \"%(m)s %(U)s\" %(s)s %(b)s %(M)s ms"]
+CMD ["python", "-m", "gunicorn", "aclweb.wsgi", "--bind", "0.0.0.0:8000", "--worker-class", "aclweb.site_worker.SiteWorker", "--limit-request-line", "8190", "--workers", "2", "--threads", "8", "--timeout", "60", "--access-logfile", "-", "--access-logformat", "%(h)s %(t)s \"%(m)s %(U)s\" %(s)s %(b)s %(M)s ms"]
 
 FROM base AS spark
 COPY requirements.txt .
 RUN pip install --require-hashes --no-build-isolation -r requirements.txt
 COPY . .
 USER aclweb
-CMD ["python", "-m", "celery", "-A", "aclweb.celery", "worker", "--loglevel", "INFO"]
+CMD ["python", "manage.py", "work", "searches"]

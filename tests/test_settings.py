@@ -14,6 +14,7 @@ from django.conf import settings
 
 from aclweb import keys
 from aclweb.celery import app
+from aclweb.machine import workers
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS_TEXT = (ROOT / "aclweb" / "settings.py").read_text(encoding="utf-8")
@@ -56,11 +57,25 @@ def setting(name, tmp_path, **environment):
 
 def test_compose_sets_only_names_that_the_program_reads():
     services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
-    for name in ("migrate", "web", "worker", "beat"):
+    for name in ("migrate", "web", "worker", "searcher", "beat"):
         given = set(services[name]["environment"])
 
         assert given <= known_names(), f"{name} gets names that nothing reads"
         assert {"ACLWEB_SECRET_KEY", "ACLWEB_ENCRYPTION_KEYS", "DATABASE_URL", "CELERY_BROKER_URL"} <= given
+
+
+def test_compose_runs_every_worker_and_one_beat_and_starts_again_what_ends():
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    working = [
+        name
+        for service in services.values()
+        if service.get("command", [])[1:3] == ["manage.py", "work"]
+        for name in service["command"][3:]
+    ]
+
+    assert sorted(working) == sorted(workers.NAMES)
+    for name in ("web", "worker", "searcher", "beat", "postgres", "redis"):
+        assert services[name]["restart"] == "unless-stopped"
 
 
 def test_compose_builds_targets_that_the_dockerfile_has():
