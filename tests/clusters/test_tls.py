@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.django_db(transaction=True)]
 
 CA = Authority("Example CA")
 OWN = CA.issue("O=Example", "OU=Platform", "CN=aclweb")
+UNKNOWN = "broker1.kafka.svc.invalid:9092"
 SUBJECT = "CN=aclweb,OU=Platform,O=Example"
 
 
@@ -40,6 +41,11 @@ class TlsBroker(KafkaBroker):
         lines["listeners"] = f"{lines['listeners']}{ports}"
         lines["listener.security.protocol.map"] = (
             f"{lines['listener.security.protocol.map']},TLS:SASL_SSL,MUTUAL:SSL"
+        )
+        # What clusters in containers get wrong most often: an address that only other containers know.
+        advertised = f"{lines['listeners']}".replace(f"127.0.0.1:{self._plain_port}", UNKNOWN)
+        lines["advertised.listeners"] = ",".join(
+            each for each in advertised.split(",") if not each.startswith("CONTROLLER")
         )
         stores = {
             "ssl.keystore.type": "PEM",
@@ -230,3 +236,10 @@ def test_every_wrong_way_to_a_tls_port_has_its_own_sentence(broker):
     assert "CN=stranger, issued by CN=Another CA" in refused
     assert "is not to be trusted" in failure(broker.mutual, ssl_ca_pem=Authority("Another CA").pem)
     assert "ask for a login" in failure(broker.sasl_ssl, ssl_ca_pem=CA.pem)
+
+
+def test_an_advertised_name_that_nobody_knows_is_named(broker):
+    told = failure(broker.plaintext)
+
+    assert f"answers at {broker.plaintext}, and advertises {UNKNOWN} to its clients" in told
+    assert "name service does not know" in told
