@@ -51,11 +51,14 @@ def main(arguments: list[str]) -> None:
     try:
         if arguments[1:2] == ["up"] and not {"-h", "--help"} & set(arguments):
             prepare(arguments[2:])
+        if arguments[1:2] == ["restore"]:
+            # The backup brings its own keys; until then the settings want some to be read at all.
+            keys.lend_this_process(datadir.data_directory())
         datadir.make_private(datadir.data_directory())
         if arguments[1:2] and arguments[1] not in WITHOUT_DATABASE and not {"-h", "--help"} & set(arguments):
             require_database(arguments[1])
         execute_from_command_line(arguments)
-    except datadir.DataDirectoryError as error:
+    except (datadir.DataDirectoryError, keys.KeysError) as error:
         sys.exit(str(error))
     except (DatabaseError, OSError) as error:
         if sentence := storage.sentence_of(error):

@@ -36,6 +36,16 @@ def make_missing(directory: Path) -> list[str]:
     return made
 
 
+def lend_this_process(directory: Path) -> None:
+    """Give this process, and nobody else, keys that protect nothing where there are none yet."""
+    for variable, name, secret in (
+        ("ACLWEB_SECRET_KEY", SECRET_KEY_FILE, secrets.token_urlsafe(64)),
+        ("ACLWEB_ENCRYPTION_KEYS", ENCRYPTION_KEYS_FILE, Fernet.generate_key().decode("ascii")),
+    ):
+        if not (directory / name).exists():
+            os.environ.setdefault(variable, secret)
+
+
 def secret_key(directory: Path) -> str:
     """Return the key that signs sessions; raises KeysError where nobody has made one."""
     return _given("ACLWEB_SECRET_KEY", directory / SECRET_KEY_FILE)

@@ -116,9 +116,9 @@ def database_problem() -> str:
         return sentence_of(error) or f"The database does not work: {error}"
 
 
-def schema_problem() -> str:
+def schema_problem(using: str = DEFAULT_DB_ALIAS) -> str:
     """Return whether the database was made by another release of aclweb, as a sentence; empty if by this one."""
-    connection = connections[DEFAULT_DB_ALIAS]
+    connection = connections[using]
     loader = MigrationLoader(connection)
     known = set(loader.disk_migrations) | {
         old for migration in loader.disk_migrations.values() for old in migration.replaces
