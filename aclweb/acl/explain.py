@@ -31,12 +31,13 @@ from aclweb.acl.model import (
     split_principal,
 )
 from aclweb.acl.near_misses import NearMiss, Tick, near_misses
+from aclweb.acl.other_ways import OtherWay, other_ways
 from aclweb.acl.patterns import code_units, glob_shape
 from aclweb.acl.remedies import Removals, smallest_fix, smallest_removals
 from aclweb.acl.wording import (
-    ACTIONS,
     NOUNS,
     WORDS,
+    action_on,
     name_text,
     number_of,
     resource_text,
@@ -45,7 +46,7 @@ from aclweb.acl.wording import (
 )
 
 __all__ = [
-    "Explanation", "Gate", "NearMiss", "Tick", "broker_rule", "explain", "name_text", "reported_acl",
+    "Explanation", "Gate", "NearMiss", "OtherWay", "Tick", "broker_rule", "explain", "name_text", "reported_acl",
     "resource_text", "says",
 ]  # fmt: skip
 
@@ -72,6 +73,7 @@ class Explanation:
     near_misses: ALLOWs that nearly applied to a refused request, or DENYs that nearly
     applied to an allowed one; fewest crosses first.
     smallest_fix, smallest_removals, fix_after_removals: see `remedies`.
+    other_ways: rights by which the client succeeds though this check is refused, see there.
     broker_rule: what the broker's own log would name, `{"rule", "acl"}`; None where its
     log names none.
     """
@@ -87,6 +89,7 @@ class Explanation:
     caveats: tuple[str, ...]
     sentences: tuple[str, ...]
     fix_after_removals: AclBinding | None = None
+    other_ways: tuple[OtherWay, ...] = ()
 
 
 def explain(decision: Decision) -> Explanation:
@@ -97,7 +100,8 @@ def explain(decision: Decision) -> Explanation:
     others = _would_also_decide(decision)
     caveats = _caveats(decision)
     sentence = _sentence(decision)
-    sentences = [sentence]
+    ways = other_ways(decision)
+    sentences = [sentence, *(way.sentence for way in ways)]
     sentences += _because(decision)
     sentences += _besides(decision, others)
     sentences += _no_precedence(decision)
@@ -117,6 +121,7 @@ def explain(decision: Decision) -> Explanation:
         caveats=tuple(caveats),
         sentences=tuple(sentences),
         fix_after_removals=removals.then_allow,
+        other_ways=ways,
     )
 
 
@@ -159,15 +164,23 @@ VERDICTS: Mapping[Result, str] = {
 
 def _question(request: AccessRequest) -> str:
     if request.resource_name is None:
-        one = NOUNS[request.resource_type][0]
-        return f"{ACTIONS[request.operation]} any {one} at all from {name_text(request.host)}"
-    resource = resource_text(request.resource_type, request.resource_name)
-    return f"{ACTIONS[request.operation]} {resource} from {name_text(request.host)}"
+        resource = f"any {NOUNS[request.resource_type][0]} at all"
+    else:
+        resource = resource_text(request.resource_type, request.resource_name)
+    return f"{action_on(request.operation, request.resource_type, resource)} from {name_text(request.host)}"
 
 
-def _resource(request: AccessRequest) -> str:
+def _covering(request: AccessRequest, count: int = 0) -> str:
+    """Return `2 ACLs cover topic orders`, or of a whole type `2 ACLs are on topics`; with 0, `no ACL covers …`."""
+    acls = number_of(count, "ACL", "ACLs") if count else "no ACL"
     if request.resource_name is None:
-        return f"any {NOUNS[request.resource_type][0]}"
+        return f"{acls} {'are' if count > 1 else 'is'} on {_asked(request)}"
+    return f"{acls} {'cover' if count > 1 else 'covers'} {_asked(request)}"
+
+
+def _asked(request: AccessRequest) -> str:
+    if request.resource_name is None:
+        return NOUNS[request.resource_type][1]
     return resource_text(request.resource_type, request.resource_name)
 
 
@@ -188,15 +201,14 @@ def _sentence(decision: Decision) -> str:
             return f"{may_not}: {denies} it, and no ALLOW reaches beyond."
         return f"{may_not}: {denies} it, and a DENY wins over every ALLOW."
     if decision.basis is Basis.NO_ALLOW_ACL:
-        covers = number_of(count, "ACL covers", "ACLs cover")
         none = "it does not allow this" if count == 1 else "none of them allows this"
-        return f"{may_not}: {covers} {_resource(request)}, and {none}."
+        return f"{may_not}: {_covering(request, count)}, and {none}."
     if decision.basis is Basis.DEFAULT_ALLOW:
         if request.resource_name is None:
             return f"{may}: this cluster allows everyone where no ACL exists, and that settles it."
-        return f"{may}: no ACL covers {_resource(request)}, and this cluster allows everyone there."
+        return f"{may}: {_covering(request)}, and this cluster allows everyone there."
     if decision.basis is Basis.DEFAULT_DENY:
-        return f"{may_not}: no ACL covers {_resource(request)}, and then this cluster refuses."
+        return f"{may_not}: {_covering(request)}, and then this cluster refuses."
     if not _has_unknown_values(decision):
         return (
             f"Whether {may} cannot be told: it hangs on whether one glob matches all that another matches, "
@@ -320,10 +332,9 @@ def _gates(decision: Decision) -> tuple[Gate, ...]:
         allow_sentence = f"{number_of(len(allows), 'ALLOW matches', 'ALLOWs match')} this request."
     elif covering:
         among = "it is no ALLOW that matches" if covering == 1 else "no ALLOW among them matches"
-        cover = number_of(covering, "ACL covers", "ACLs cover")
-        allow_sentence = f"{cover} {_resource(request)}, but {among} this request."
+        allow_sentence = f"{_covering(request, covering)}, but {among} this request."
     else:
-        allow_sentence = f"No ACL covers {_resource(request)}."
+        allow_sentence = f"N{_covering(request)[1:]}."
     allow_gate = Gate("allow rules", allow_sentence, basis in (Basis.ALLOW_ACL, Basis.NO_ALLOW_ACL))
 
     assumed = ", as far as anybody declared" if "allow_everyone" in rules.undeclared else ""
@@ -366,7 +377,7 @@ def _ways_out(decision: Decision, fix: AclBinding | None, removals: Removals) ->
         )
     elif not all(binding.is_deny for binding in removals.bindings):
         sentences.append(
-            f"Removing {number_of(count, 'ACL', 'ACLs')} on {_resource(request)} would open it, "
+            f"Removing {number_of(count, 'ACL', 'ACLs')} on {_asked(request)} would open it, "
             "but to everyone, because this cluster allows everyone where no ACL exists."
         )
     elif fix is None:

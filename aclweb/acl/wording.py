@@ -25,12 +25,24 @@ from aclweb.acl.model import (
 def says(binding: AclBinding) -> str:
     """Return one binding as a sentence without a full stop."""
     who = everyone_or(binding.principal)
-    what = f"{ACTIONS[binding.operation]} {resources_of(binding)} {from_host(binding.host)}"
+    done = action_on(binding.operation, binding.resource_type, resources_of(binding))
+    what = f"{done} {from_host(binding.host)}"
     if binding.permission_type is PermissionType.ALLOW:
         return f"Allow {who} to {what}"
     if binding.permission_type is PermissionType.DENY:
         return f"Deny {who} the right to {what}"
     return f"Allow or deny (aclweb does not know which) {who} to {what}"
+
+
+def action_on(operation: Operation, resource_type: ResourceType, what: str) -> str:
+    """Return what an operation on a resource lets one do: `Read topic orders`; on the cluster, `Create any topic`.
+
+    what: the resource or the resources in words, as `resources_of` and `resource_text` give them.
+    """
+    if resource_type is ResourceType.CLUSTER and operation in _ON_THE_CLUSTER:
+        where = "" if what == _THE_CLUSTER else f" by a right on {what}"
+        return f"{_ON_THE_CLUSTER[operation]}{where}"
+    return f"{ACTIONS[operation]} {what}"
 
 
 def everyone_or(principal: str) -> str:
@@ -52,14 +64,14 @@ def resources_of(binding: AclBinding) -> str:
     if binding.pattern_type is not PatternType.LITERAL:
         return f"{many} that match {name_text(name)} in a way that aclweb does not know"
     if name == WILDCARD:
-        return "the cluster" if binding.resource_type is ResourceType.CLUSTER else f"every {one}"
+        return _THE_CLUSTER if binding.resource_type is ResourceType.CLUSTER else f"every {one}"
     return resource_text(binding.resource_type, name)
 
 
 def resource_text(resource_type: ResourceType, name: str) -> str:
     """Return one resource as a person names it: `topic orders`, `the cluster`."""
     if resource_type is ResourceType.CLUSTER and name == CLUSTER_NAME:
-        return "the cluster"
+        return _THE_CLUSTER
     return f"{NOUNS[resource_type][0]} {name_text(name)}"
 
 
@@ -97,6 +109,17 @@ ACTIONS: Mapping[Operation, str] = {
     Operation.CREATE_TOKENS: "Create tokens for",
     Operation.DESCRIBE_TOKENS: "Describe the tokens of",
     Operation.TWO_PHASE_COMMIT: "use two-phase commit with",
+}
+
+_THE_CLUSTER = "the cluster"
+
+# Rights on the cluster that are about something else than the cluster itself.
+_ON_THE_CLUSTER: Mapping[Operation, str] = {
+    Operation.CREATE: "Create any topic",
+    Operation.DELETE: "Delete any topic (KRaft)",
+    Operation.DESCRIBE_CONFIGS: "Describe the configs of brokers",
+    Operation.ALTER_CONFIGS: "Alter the configs of brokers",
+    Operation.IDEMPOTENT_WRITE: "start idempotent producers",
 }
 
 WORDS: Mapping[Operation, str] = {

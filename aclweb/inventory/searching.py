@@ -42,7 +42,7 @@ from aclweb.acl.redundancy import (
 )
 from aclweb.acl.universe import EXACT, PATTERN, PREFIX, Names
 from aclweb.acl.whatif import Effect
-from aclweb.acl.wording import ACTIONS, NOUNS, everyone_or, from_host, name_text, resource_text
+from aclweb.acl.wording import NOUNS, action_on, everyone_or, from_host, name_text, resource_text
 from aclweb.inventory.current import InForce, in_force, rules_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.found import Found, Search
@@ -251,7 +251,7 @@ def _counterexample(effect: Effect) -> str:
     if effect.principal != WILDCARD:
         who = everyone_or(effect.principal)
     host = "from any other host" if effect.except_hosts else from_host(effect.host)
-    what = f"{ACTIONS[effect.operation]} {_names(effect)} {host}"
+    what = f"{action_on(effect.operation, effect.resource_type, _names(effect))} {host}"
     if effect.after.result is Result.ALLOWED:
         return f"For example, {who} could then {what}, and cannot now."
     if effect.after.result is Result.DENIED:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from rest_framework.test import APIClient
 
 from aclweb.acl.model import CLUSTER_NAME, Operation, Resource, ResourceType
 from aclweb.acl.profiles import Rules
+from aclweb.clusters import TopicInfo
 from aclweb.inventory.access import resource_access
 from aclweb.inventory.principal import access_of
+from aclweb.inventory.sync import sync
 from aclweb.web.forms import AskForm
 from tests.builders import acl
+from tests.inventory.readings import Answers
 from tests.inventory.test_access import here
 
 GRANT = acl("ALLOW", "User:ops", "DELETE", CLUSTER_NAME, resource_type="CLUSTER")
@@ -42,3 +46,23 @@ def test_a_principal_that_deletes_by_the_cluster_has_it_on_its_page(rules: Rules
 
     operations = {operation for reach in found.resources for operation in reach.operations}
     assert (Operation.DELETE in operations) is asked
+
+
+def test_page_and_api_say_that_another_right_lets_the_client_succeed(cluster, ada, signed_in) -> None:
+    told = "But User:ops has Delete on the cluster, which is enough to delete any topic (KRaft)."
+    sync(cluster, client=Answers([GRANT], topics=[TopicInfo("orders")]))
+    browser, program = signed_in(ada), APIClient()
+    program.force_authenticate(ada)
+    asked = {"principal": "User:ops", "host": "10.0.0.7", "operation": "DELETE"}
+
+    page = browser.get("/", {**asked, "type": "TOPIC", "name": "orders"}).content.decode()
+    answer = program.post(
+        f"/api/v1/clusters/{cluster.slug}/decide/",
+        {**asked, "resource_type": "TOPIC", "resource_name": "orders"},
+        format="json",
+    )
+
+    assert "No, refused" in page
+    assert told in page
+    assert answer.json()["result"] == "DENIED"
+    assert told in answer.json()["sentences"]
