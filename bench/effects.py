@@ -127,6 +127,10 @@ def _of(world: World, principal: str) -> list[AclBinding]:
     return [binding for binding in world.acls if binding.principal == principal]
 
 
+def _is_plain(binding: AclBinding) -> bool:
+    return binding.principal != "User:*" and binding.resource_name != "*"
+
+
 def shapes() -> Iterator[Shape]:
     for count in (1, 60, 300, 600, 5_000):
         yield Shape(
@@ -304,8 +308,12 @@ def shapes() -> Iterator[Shape]:
         "all ACLs of one principal go", removing(lambda world: _of(world, world.principal(5))), ordinary=True
     )
     yield Shape(
+        "60 ACLs for every topic go",
+        removing(lambda world: [each for each in world.acls if each.resource_name == "*"][:60]),
+    )
+    yield Shape(
         "60 ACLs go",
-        removing(lambda world: [b for b in world.acls if b.principal != "User:*"][:60]),
+        removing(lambda world: [each for each in world.acls if _is_plain(each)][:60]),
         ordinary=True,
     )
     yield Shape("a new topic", lambda world: (Delta(), ("payments.refunds.v2",)), ordinary=True)

@@ -77,7 +77,7 @@ NAMES_SHOWN = 3
 """How many names a warning spells out before it counts the rest."""
 
 # What work costs, in comparisons of one answer before and after.
-_COVERAGE_STEPS = 4
+_COVERAGE_STEPS = 15
 _CALLER_STEPS = 3
 _PARTS_A_STEP = 200
 _HOSTS_READ_A_STEP = 25
@@ -528,10 +528,25 @@ class _Simulation:
         shelf, added = self.shelves[kind]
         before = shelf is not None and shelf.is_covered(name, self.rules)
         after = before or (added is not None and added.is_covered(name, self.rules))
-        if before and self.remove:
-            after = bool(self._covers(spot)[1])
+        if before and self.remove and shelf is not None:
+            self._spend(1)
+            after = self._stays_covered(shelf, name) or (
+                added is not None and added.is_covered(name, self.rules)
+            )
         # Where the last ACL of a name goes, or its first comes, a default that allows touches everybody.
         return None if before != after and self.rules.allow_everyone else (before, after)
+
+    def _stays_covered(self, shelf: ResourceShelf, name: str) -> bool:
+        """Whether an ACL that stays covers a name, where the rules stay too."""
+        covering: list[list[AclBinding]] = []
+        if shelf.wildcard and name != WILDCARD and wildcard_covers(name, self.rules):
+            covering.append(shelf.wildcard)
+        if name in shelf.literals:
+            covering.append(shelf.literals[name])
+        covering += [shelf.prefixed[place] for place in shelf.chain.places(name)]
+        if shelf.empty_prefix and empty_prefix_covers(name, self.rules):
+            covering.append(shelf.empty_prefix)
+        return any(binding not in self.removed for bindings in covering for binding in bindings)
 
     def _coverage(self, spot: Spot, covered: tuple[bool, bool] | None) -> object:
         """Return a key that is equal only for classes of names with the same bindings on both sides."""

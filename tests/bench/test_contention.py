@@ -1,0 +1,31 @@
+"""Sign-ins and workers go on while the largest allowed change is submitted and approved on SQLite.
+
+At the full count, and with the seconds: `python -m bench.contention`.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from tests.random_cases import SCALE
+
+
+def test_nobody_is_kept_waiting_by_the_largest_change() -> None:
+    counts = ("--sign-ins", "200", "--rollouts", "5") if SCALE > 1 else ("--sign-ins", "8", "--rollouts", "2")
+
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "bench.contention", *counts],
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+
+    told = json.loads(ended.stdout)
+    assert told["failed"] == []
+    assert told["sign-ins"] == int(counts[1])
+    assert len(told["rollouts"]) == int(counts[3])
+    assert told["submitted and approved"] >= 1
+    assert told["answers of the change"] == 40_000
