@@ -21,6 +21,7 @@ from aclweb.pipeline.shipping import code_digest
 
 # So many small tasks for each core that every executor gets one of them.
 _TASKS_A_CORE = 2
+_PACKAGES = ("pyarrow", "pandas")
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Seen:
 
     host: str
     python: str
-    has_pyarrow: bool
+    missing: tuple[str, ...]  # packages
     digest: str
     sees_file: bool
 
@@ -54,7 +55,7 @@ def look_around(local: str | None, _numbers: Iterable[int]) -> Iterator[Seen]:
     yield Seen(
         host=socket.gethostname(),
         python=_python(),
-        has_pyarrow=importlib.util.find_spec("pyarrow") is not None,
+        missing=tuple(name for name in _PACKAGES if importlib.util.find_spec(name) is None),
         digest=code_digest(),
         sees_file=local is None or os.access(local, os.R_OK),
     )
@@ -66,10 +67,10 @@ def _wrong(seen: Seen, digest: str, local: str | None) -> str | None:
             f"The executor on {seen.host} runs Python {seen.python} and this program {_python()}; name the same "
             "version with PYSPARK_PYTHON."
         )
-    if not seen.has_pyarrow:
+    if seen.missing:
         return (
-            f"The executor on {seen.host} has no Python package pyarrow; install it there, or name a Python that "
-            "has it with PYSPARK_PYTHON."
+            f"The executor on {seen.host} has no Python package {' and no '.join(seen.missing)}; install what is "
+            "missing there, or name a Python that has it with PYSPARK_PYTHON."
         )
     if seen.digest != digest:
         return (

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from logging import CRITICAL, getLogger
 from pathlib import Path
 
 from pyspark import SparkConf, SparkContext
@@ -120,6 +121,8 @@ def _of_spark() -> Mapping[str, str]:
 def _start(given: Mapping[str, str], directory: Path, *, brief: bool) -> SparkSession:
     logging = directory / "log4j2.properties"
     logging.write_text(_LOGGING, encoding="utf-8")
+    # PySpark tells errors as JSON beside raising them.
+    getLogger("DataFrameQueryContextLogger").setLevel(CRITICAL)
     # Executors run the Python of this program unless somebody named one; the system's may lack pyarrow.
     os.environ.setdefault("PYSPARK_PYTHON", given.get(_PYTHON, sys.executable))
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)

@@ -3,7 +3,8 @@
 Most lines of a log repeat a decision that was made before, so whole records are counted by
 their text behind the time before anything is parsed. Files may be compressed (.gz), and a
 record may span lines: it ends as `aclweb.acl.audit_log.records` has it, which is asked itself
-wherever a record is more than one line.
+wherever a record is more than one line. (One thing is not seen: a last line that is a bracket and
+no line end, the first byte of a record that is being written.)
 """
 
 from __future__ import annotations
@@ -88,6 +89,7 @@ def _counts(spark: SparkSession, files: Sequence[str], keep: Keep, *, tolerant: 
             pieces.select(
                 "file",
                 "shape",
+                "not_utf8",
                 F.when(F.col("block") == 0, F.col("position")).alias("position"),
                 F.when(timed, F.substring(F.col("value"), F.col("shape") + 1, F.lit(23))).alias("time"),
                 F.when(timed, _trimmed(F.substring(F.col("value"), F.col("shape") + 26, F.length("value"))))
@@ -118,16 +120,20 @@ def _counts(spark: SparkSession, files: Sequence[str], keep: Keep, *, tolerant: 
 
 def _pieces(spark: SparkSession, files: Sequence[str], *, tolerant: bool) -> DataFrame:
     """tolerant: a file that ends too early, or is gone meanwhile, gives what could be read of it."""
-    reader = spark.read.option("ignoreCorruptFiles", tolerant).option("ignoreMissingFiles", tolerant)
-    return reader.text([address(file) for file in files], lineSep=_BREAK).select(
+    read = spark.read.option("ignoreCorruptFiles", tolerant).option("ignoreMissingFiles", tolerant)
+    found = read.text([address(file) for file in files], lineSep=_BREAK).select(
         F.col("_metadata.file_path").alias("file"),
         F.col("_metadata.file_block_start").alias("block"),
         F.monotonically_increasing_id().alias("position"),
-        "value",
+        # First of all: Spark cuts a text whose last character lacks a byte behind its end.
+        F.make_valid_utf8("value").alias("value"),
+        (~F.is_valid_utf8("value")).alias("not_utf8"),
+    )
+    return found.withColumn(
+        "shape",
         F.when(F.col("value").rlike(_START), _WHOLE)
         .when(F.col("value").rlike(_BRACKET_START), _BRACKETED)
-        .otherwise(_TORN)
-        .alias("shape"),
+        .otherwise(_TORN),
     )
 
 
@@ -137,34 +143,31 @@ _COUNTED = ("file", "day", "raw", "timed", "lines", "first_at", "last_at", "hour
 def _counted(found: DataFrame, *key: str) -> DataFrame:
     """Return the rows of schemas.COUNTS with the columns of `key` and `position`.
 
-    found: file, the columns of `key`, position (of pieces that may be the first of their file), time (as
+    found: file, the columns of `key`, not_utf8, position (of pieces that may be the first of their file), time (as
     written, null for a record without one) and raw. Times are numbers here, so that Spark counts in
     hash tables; sorting whole texts takes five times as long.
     """
     at = F.translate(F.col("time"), ",", ".").try_cast("timestamp_ntz")
     at = F.when(at >= F.lit(_FIRST_TIME).cast("timestamp_ntz"), at)
     timed = found.select(
-        *key, "file", "position", "raw", F.col("time").isNotNull().alias("timed"), at.alias("at")
+        *key, "file", "position", "raw", "not_utf8", F.col("time").isNotNull().alias("timed"), at.alias("at")
     )
-    counted = timed.groupBy("file", *key, "timed", F.col("at").cast("date").alias("date"), "raw").agg(
+    counted = timed.groupBy(
+        "file", *key, "timed", "not_utf8", F.col("at").cast("date").alias("date"), "raw"
+    ).agg(
         F.count("*").alias("lines"),
         F.min("at").alias("first_at"),
         F.max("at").alias("last_at"),
         F.expr("coalesce(bit_or(shiftleft(1, hour(at))), 0)").alias("hours"),
         F.min("position").alias("position"),
     )
-    return (
-        counted.withColumn("day", F.col("date").cast("string"))
-        .withColumn("not_utf8", ~F.is_valid_utf8("raw"))
-        .withColumn("raw", F.make_valid_utf8("raw"))
-        .drop("date")
-    )
+    return counted.withColumn("day", F.col("date").cast("string")).drop("date")
 
 
 def rejoin(pieces: DataFrame) -> DataFrame:
-    """Return the records (file, position, time, raw) of files in which some piece is no record of its own.
+    """Return the records (file, not_utf8, position, time, raw) of files in which some piece is no record of its own.
 
-    pieces: file, block and position (which put them in order), value and shape. What stands behind
+    pieces: file, block and position (which put them in order), value, not_utf8 and shape. What stands behind
     the end of a record is still part of its text.
     """
     in_file = Window.partitionBy("file").orderBy("block", "position")
@@ -177,6 +180,7 @@ def rejoin(pieces: DataFrame) -> DataFrame:
         "block",
         "position",
         "begins",
+        "not_utf8",
         F.when(F.col("is_first") & F.col("begins"), F.expr("substring(value, 2)"))
         .when(F.col("is_first") | F.col("begins"), F.col("value"))
         .otherwise(F.concat(F.lit("["), "value"))
@@ -185,11 +189,13 @@ def rejoin(pieces: DataFrame) -> DataFrame:
     )
     ordered = F.sort_array(F.collect_list(F.struct("block", "position", "text")))
     joined = numbered.groupBy("file", "record").agg(
-        F.array_join(F.transform(ordered, lambda piece: piece["text"]), "\n").alias("text")
+        F.array_join(F.transform(ordered, lambda piece: piece["text"]), "\n").alias("text"),
+        F.max("not_utf8").alias("not_utf8"),
     )
     timed = F.col("record") > 0
     return joined.select(
         "file",
+        "not_utf8",
         F.lit(None).cast("long").alias("position"),
         F.when(timed, F.substring("text", 1, 23)).alias("time"),
         F.when(timed, _trimmed(F.expr("substring(text, 26)"))).otherwise(F.col("text")).alias("raw"),

@@ -1,0 +1,119 @@
+"""Do Spark's own settings decide where a job runs, and do errors end with their cause and no secret?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aclweb.clusters.embedded import java_home
+from aclweb.pipeline.__main__ import main
+from aclweb.pipeline.failures import cause_of, secrets_in
+from aclweb.pipeline.session import _given
+from tests.servers import need_java
+
+ROOT = Path(__file__).resolve().parents[2]
+SECRET = "s3cr3t-of-somebody"
+
+TORN = """An error occurred while calling o4469.getResult.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 2.0 failed 4 times, most recent \
+failure: Lost task 0.3 in stage 2.0 (TID 7) (10.0.0.5 executor 1): org.apache.spark.SparkException: Encountered error
+\tat org.apache.spark.sql.errors.QueryExecutionErrors$.cannotReadFilesError(QueryExecutionErrors.scala:1)
+Caused by: java.io.IOException: wrapped
+\tat a.b.C.d(C.java:1)
+Caused by: java.io.EOFException: Unexpected end of input stream
+\tat org.apache.hadoop.io.compress.DecompressorStream.getCompressedData(DecompressorStream.java:165)
+\t... 12 more
+"""
+PYTHON = """An exception was thrown from the Python worker. Please see the stack trace below.
+: org.apache.spark.api.python.PythonException: Traceback (most recent call last):
+  File "worker.py", line 1, in main
+ModuleNotFoundError: No module named 'pyarrow'
+
+\tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.handlePythonException(PythonRunner.scala:5)
+"""
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        (TORN, "EOFException: Unexpected end of input stream (on 10.0.0.5)"),
+        (PYTHON, "ModuleNotFoundError: No module named 'pyarrow'"),
+        ("plain words\nand more", "plain words"),
+        ("", "RuntimeError"),
+    ],
+)
+def test_an_error_ends_with_its_cause_and_not_with_its_first_line(text, told):
+    assert cause_of(RuntimeError(text)) == told
+
+
+def test_an_error_of_a_jvm_that_is_gone_is_told_by_its_last_words():
+    words = "12:00:00 ERROR Executor: Exception in task\njava.lang.OutOfMemoryError: Java heap space\n\tat a.b.C\n"
+
+    told = cause_of(RuntimeError("An error occurred while calling o297.unpersist"), words)
+
+    assert "out of memory" in told
+    assert "--conf spark.driver.memory" in told
+
+
+def test_no_message_repeats_the_value_of_a_secret():
+    conf = {"spark.hadoop.fs.s3a.secret.key": SECRET, "spark.executor.memory": "4g", "spark.x.password": ""}
+
+    assert secrets_in(conf) == (SECRET,)
+    assert SECRET not in cause_of(
+        RuntimeError(f"java.io.IOException: {SECRET} is wrong"), "", secrets_in(conf)
+    )
+
+
+def test_spark_itself_says_where_it_runs_unless_the_command_does(monkeypatch, tmp_path):
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    monkeypatch.delenv("MASTER", raising=False)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    assert _given(None, {}) == {}
+
+    monkeypatch.setenv("MASTER", "spark://of-master:7077")
+    assert _given(None, {})["spark.master"] == "spark://of-master:7077"
+
+    defaults = "# a comment\nspark.master   spark://of-defaults:7077\nspark.executor.memory=2g\n\nnothing\n"
+    (tmp_path / "spark-defaults.conf").write_text(defaults)
+    assert _given(None, {}) == {"spark.master": "spark://of-defaults:7077", "spark.executor.memory": "2g"}
+    assert _given(None, {"spark.executor.memory": "4g"})["spark.executor.memory"] == "4g"
+    assert _given("spark://of-command:7077", {})["spark.master"] == "spark://of-command:7077"
+
+
+@pytest.mark.parametrize("given", [f"secret.key={SECRET}", SECRET])
+def test_a_setting_that_is_none_of_spark_is_told_without_its_value(given, capsys):
+    status = main(["usage", "--snapshot", "s", "--log", "l", "--out", "o", "--conf", given])
+
+    told = capsys.readouterr().err
+    assert status == 2
+    assert "write KEY=VALUE" in told
+    assert SECRET not in told
+
+
+@pytest.mark.spark
+def test_a_master_that_is_not_there_is_told_in_one_line_without_secrets(tmp_path):
+    need_java()
+    (tmp_path / "snapshot.jsonl").write_text('{"cluster": "x"}\n')
+    (tmp_path / "a.log").write_text("x\n")
+    command = [sys.executable, "-m", "aclweb.pipeline", "usage", "--master", "nowhere://x"]
+    command += ["--conf", f"spark.hadoop.fs.s3a.secret.key={SECRET}", "--conf", f"spark.a.token={SECRET}-2"]
+    command += ["--snapshot", "snapshot.jsonl", "--log", "a.log", "--out", "out"]
+
+    answer = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "JAVA_HOME": str(java_home())},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+    assert answer.returncode == 1
+    assert answer.stderr.startswith("Spark did not start on nowhere://x.")
+    assert "nowhere" in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
+    assert SECRET not in answer.stdout + answer.stderr
