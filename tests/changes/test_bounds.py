@@ -206,6 +206,17 @@ def test_paging_through_a_change_works_out_nothing_again(cluster, ask, ada, ben,
     assert len(simulated) == 1
 
 
+def test_a_long_change_lists_its_first_acls_and_all_of_them_when_asked(cluster, ask, ada, ben, signed_in):
+    change = review.submit(change=ask(*(allow("User:x", "READ", f"t{n}") for n in range(130))), actor=ada)
+    browser = signed_in(ben)
+
+    short, whole = (browser.get(f"/changes/CR-{change.pk}/", {"acls": asked}) for asked in ("", "all"))
+
+    counts = [page.content.decode().count('class="step-binding"') for page in (short, whole)]
+    assert counts == [100, 130]
+    assert "Show all 130 ACLs" in short.content.decode()
+
+
 def test_what_is_kept_is_bounded_by_number_and_by_bytes():
     few: Kept[str] = Kept(len, ChangeError, most_answers=3, most_bytes=10)
     made = []

@@ -20,6 +20,8 @@ from aclweb.web.htmx import render_page
 from aclweb.web.paging import page_asked, slice_page
 
 ROWS_A_PAGE = 25
+# ACLs of one step that a page lists before it asks; all of them are one link away.
+ACLS_SHOWN = 100
 
 
 @login_required
@@ -120,6 +122,7 @@ def _page(
         "change": change,
         "page": shown,
         "is_now": is_now,
+        "items_shown": ":" if request.GET.get("acls") == "all" else f":{ACLS_SHOWN}",
         "effect": shown.effect_now if is_now else shown.effect,
         "impact": impact,
         "diff": slice_page(rows, page_asked(request.GET), ROWS_A_PAGE),

@@ -1,0 +1,21 @@
+"""The heavy pages stay within their budgets of work: queries, effects worked out, rows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+
+def test_the_heavy_states_ask_and_work_out_no_more_than_they_may() -> None:
+    small = ("--acls", "1000", "--topics", "500", "--requests", "2", "--changes", "60")
+
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "bench.pages", *small],
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+
+    assert "what-if of 2,000 ACLs" in ended.stdout or "heavy state" in ended.stdout, ended.stderr[-2000:]
+    assert ended.returncode == 0, ended.stdout[-1500:]
