@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aclweb.acl.model import ANY_USER, CLUSTER_NAME, AclBinding, Operation, Resource, ResourceType
 from aclweb.acl.profiles import operations_of
+from aclweb.clusters import Known
 from aclweb.inventory import exposure
 from aclweb.inventory.cells import REACHES, AccessRow, ResourceAccess
 from aclweb.inventory.current import Holdings, InForce, Moment, in_force
@@ -25,7 +26,8 @@ def topic_access(
     """Return who can do what with this resource, now or `as_of`; with `host`, for callers from there only."""
     here = in_force(cluster, as_of)
     resource = Resource(resource_type, name)
-    question = ("topic_access", resource, host, here.rules, here.groups_known)
+    known = here.known(resource_type)
+    question = ("topic_access", resource, host, here.rules, known)
     return here.holdings.remember(question, lambda: resource_access(here, resource, host=host))
 
 
@@ -133,10 +135,9 @@ def _info(here: InForce, resource: Resource) -> tuple[int | None, bool]:
 
 
 def _exists(here: InForce, resource: Resource) -> bool | None:
-    if resource.resource_type is ResourceType.TOPIC and here.revision is not None:
-        return here.holdings.topic(resource.name) is not None
-    if resource.resource_type is ResourceType.GROUP and here.groups is not None:
-        return resource.name in here.holdings.group_set
-    if resource.resource_type is ResourceType.CLUSTER:
-        return resource.name == CLUSTER_NAME
-    return None
+    """Return whether it exists; None where nobody can tell, since not all names of its type are known."""
+    if here.revision is None or here.known(resource.resource_type) is Known.UNKNOWN:
+        return None
+    if resource.name in here.holdings.names.get(resource.resource_type, ()):
+        return True
+    return False if here.known(resource.resource_type) is Known.ALL else None

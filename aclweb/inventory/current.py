@@ -216,7 +216,9 @@ class InForce:
         """Return how many existing names the pattern covers; None where nobody knows which names exist."""
         if self.known(binding.resource_type) is Known.UNKNOWN:
             return None
-        return self.holdings.covered_now(binding)
+        count = self.holdings.covered_now(binding)
+        # That no visible name matches says nothing of those that aclweb may not see.
+        return None if count == 0 and self.known(binding.resource_type) is Known.VISIBLE else count
 
     @cached_property
     def principals(self) -> tuple[str, ...]:

@@ -186,7 +186,7 @@ def _deletion(access: ResourceAccess, named: Sequence[AccessRow], anybody: Acces
 def _unknown_user(anybody: AccessRow) -> str:
     able = [_words(verdict.operation) for verdict in anybody.verdicts if verdict.is_allowed_somewhere]
     if not able:
-        return "Somebody whom no ACL names gets nothing."
+        return "Principals without an ACL have no access."
     return f"Somebody whom no ACL names can {joined(able)}."
 
 
@@ -203,12 +203,10 @@ def _through_all(access: ResourceAccess, named: Sequence[AccessRow], anybody: Ac
     if not wide or len(able) < 2:
         return []
     noun = _NOUNS.get(access.resource.resource_type, "resource")
-    who = (
-        "All of them come"
-        if wide == len(able)
-        else f"{wide} of these {len(able)} come{'s' if wide == 1 else ''}"
-    )
-    return [f"{who} in through ACLs for every {noun}, not through one for this {noun}."]
+    if wide == len(able):
+        return [f"All of them have access only through ACLs for every {noun}."]
+    has = "has" if wide == 1 else "have"
+    return [f"{wide} of these {len(able)} {has} access only through ACLs for every {noun}."]
 
 
 def _settled(cell: Cell) -> str:

@@ -27,8 +27,10 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.patterns import empty_prefix_covers
 from aclweb.acl.profiles import Rules, operations_of
+from aclweb.clusters import Known
 from aclweb.inventory import exposure
 from aclweb.inventory.cells import AccessRow
+from aclweb.inventory.completeness import names_known
 from aclweb.inventory.current import InForce, Moment, in_force, span
 from aclweb.inventory.matrix import Joined, Matrix
 from aclweb.inventory.models import Cluster
@@ -52,6 +54,10 @@ _TOLD: tuple[tuple[ResourceType, Operation, str, str, str], ...] = (
     (ResourceType.TRANSACTIONAL_ID, Operation.WRITE, "use", "transactional id", "transactional ids"),
     (ResourceType.CLUSTER, Operation.ALTER, "change the ACLs of", "the cluster", ""),
 )
+
+
+# Types of which the sentences count what exists.
+_COUNTED = (ResourceType.TOPIC, ResourceType.GROUP)
 
 
 class Reach(NamedTuple):
@@ -85,7 +91,8 @@ class PrincipalAccess:
 def principal_access(cluster: Cluster, principal: str, *, as_of: Moment | None = None) -> PrincipalAccess:
     """Return what this principal can do, now or `as_of`; `User:*` means somebody whom no ACL names."""
     here = in_force(cluster, as_of)
-    question = ("principal_access", principal, here.rules, here.groups_known)
+    known = tuple(here.known(kind) for kind in (ResourceType.TOPIC, ResourceType.GROUP))
+    question = ("principal_access", principal, here.rules, known)
     return here.holdings.remember(question, lambda: access_of(here, principal))
 
 
@@ -179,7 +186,7 @@ def _names(here: InForce, kind: ResourceType, mine: Iterable[AclBinding]) -> tup
     """Return the names that exist, or for types that nobody lists the names that these ACLs mention."""
     if kind is ResourceType.CLUSTER:
         return (CLUSTER_NAME,)
-    if kind is ResourceType.TOPIC or (kind is ResourceType.GROUP and here.groups is not None):
+    if kind in here.holdings.names and here.known(kind) is not Known.UNKNOWN:
         return here.holdings.names[kind]
     mentioned = {
         binding.resource_name
@@ -234,7 +241,10 @@ def _sentences(
     inherited: Sequence[AclBinding],
 ) -> tuple[str, ...]:
     who = "Somebody whom no ACL names" if principal == ANY_USER else name_text(principal)
-    caveats = exposure.caveats(here.rules, default_applies=False)
+    caveats = (
+        *(sentence for kind in _COUNTED if (sentence := _incomplete(here, kind))),
+        *exposure.caveats(here.rules, default_applies=False),
+    )
     if is_super_user:
         return (f"{who} is a super user: it may do everything, and no ACL about it is looked at.", *caveats)
     told = [
@@ -242,12 +252,14 @@ def _sentences(
         for kind, operation, verb, one, many in _TOLD
         if counts[kind, operation]
     ]
+    sure = here.known(ResourceType.TOPIC) is not Known.UNKNOWN
+    exists = "exists now" if sure else "ACLs name exactly"
     if told:
         first = f"{who} can {exposure.joined(told)}."
     elif counts:
-        first = f"{who} can neither read nor write anything that exists now, but is not without rights."
+        first = f"{who} can neither read nor write anything that {exists}, but has other rights."
     else:
-        first = f"{who} can do nothing with anything that exists now."
+        first = f"{who} can do nothing with anything that {exists}."
     denies = sum(binding.is_deny for binding in (*own, *inherited))
     if principal == ANY_USER:
         through = f"{_number(len(own), 'ACL names', 'ACLs name')} any user"
@@ -258,6 +270,11 @@ def _sentences(
         )
     refusing = f"; {denies} of them {'is a DENY' if denies == 1 else 'are DENYs'}" if denies else ""
     return (first, f"{through}{refusing}.", *caveats)
+
+
+def _incomplete(here: InForce, kind: ResourceType) -> str:
+    """Return why the names of this type that are counted may not be all; empty where they are."""
+    return names_known(here.cluster, kind, declared=here.declared).sentence
 
 
 def _number(count: int, one: str, many: str) -> str:

@@ -306,7 +306,7 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
         lines = _present(lines, of_lines, in_force)
     faults += _told_once(of_lines)
     topics = tuple(dict.fromkeys(name for name in data.getlist("new_topic") if name.strip()))
-    topics, wrong = _topic_names(topics)
+    topics, wrong = _topic_names(topics, in_force)
     return Draft(
         lines=tuple(dict.fromkeys(lines)),
         new_topics=topics,
@@ -387,7 +387,7 @@ def _present(lines: Iterable[Line], faults: list[Fault], in_force: InForce) -> l
     return kept
 
 
-def _topic_names(names: Iterable[str]) -> tuple[tuple[str, ...], list[str]]:
+def _topic_names(names: Iterable[str], in_force: InForce) -> tuple[tuple[str, ...], list[str]]:
     good: list[str] = []
     wrong: list[str] = []
     for name in names:
@@ -395,6 +395,11 @@ def _topic_names(names: Iterable[str]) -> tuple[tuple[str, ...], list[str]]:
             wrong.append(pem_fault("the name of a topic"))
         elif (reason := why_no_topic(name)) is not None:
             wrong.append(f"{shown(name)} cannot be created: {reason}.")
+        elif in_force.holdings.topic(name) is not None:
+            wrong.append(
+                f"Topic {shown(name)} exists already on {in_force.cluster.name}, so nothing about it would be new; "
+                "type a name that does not exist."
+            )
         else:
             good.append(name)
     return tuple(good), wrong

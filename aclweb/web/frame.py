@@ -14,6 +14,7 @@ from aclweb.accounts import access
 from aclweb.inventory.current import rules_of
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.status import status
+from aclweb.web.switching import same_page
 
 LAST = "aclweb-cluster"  # the cookie that holds the cluster looked at last
 
@@ -43,9 +44,12 @@ class Standing:
 
 @dataclass(frozen=True)
 class Frame:
+    """switches: (cluster, address): where the same page of each cluster is."""
+
     clusters: tuple[Standing, ...]
     current: Standing | None
     section: str
+    switches: tuple[tuple[Standing, str], ...] = ()
 
 
 def standing(cluster: Cluster) -> Standing:
@@ -76,7 +80,12 @@ def around(request: HttpRequest, *, cluster: Cluster | None, section: str) -> Fr
     visible = tuple(standing(found) for found in access.visible_clusters(request.user))
     wanted = cluster.slug if cluster else request.COOKIES.get(LAST)
     current = next((found for found in visible if found.cluster.slug == wanted), None)
-    return Frame(clusters=visible, current=current or (visible[0] if visible else None), section=section)
+    return Frame(
+        clusters=visible,
+        current=current or (visible[0] if visible else None),
+        section=section,
+        switches=tuple(zip(visible, same_page(request, [each.cluster for each in visible]), strict=True)),
+    )
 
 
 def last_cluster(request: HttpRequest) -> Cluster | None:

@@ -7,8 +7,10 @@ rules of now agree with it. Nothing of the line is kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+
+from django.urls import reverse
 
 from aclweb.acl import audit_log
 from aclweb.acl.audit_log import AccessEvent, NotDecision
@@ -16,8 +18,10 @@ from aclweb.acl.authorizer import Result
 from aclweb.acl.explain import reported_acl
 from aclweb.acl.model import Operation, ResourceType
 from aclweb.acl.notation import binding_key
+from aclweb.inventory.models import Cluster
 from aclweb.web import links
 from aclweb.web.answering import Answer
+from aclweb.web.looks_like import origin_of
 
 _EXAMPLE = (
     "[2026-11-21 09:15:02,114] INFO Principal = User:bob is Denied operation = READ from host = 10.0.0.7 on "
@@ -48,13 +52,14 @@ class Heard:
     """What the pasted line said, against the answer of now.
 
     kind: "agrees", "contradicts" or, where there is no answer of now, "told".
-    doubts: sentences to mind before believing it.
+    doubts: sentences to mind before believing it. links: (cluster, address) where it probably belongs.
     """
 
     kind: str
     heading: str
     sentence: str
     doubts: tuple[str, ...]
+    links: tuple[tuple[str, str], ...] = ()
 
 
 def question_in(text: str) -> str:
@@ -99,8 +104,11 @@ def question_in(text: str) -> str:
     return question
 
 
-def heard(query: Mapping[str, str], answer: Answer) -> Heard | None:
-    """Return what a pasted line said of this question; None where the address tells of none."""
+def heard(query: Mapping[str, str], answer: Answer, visible: Iterable[Cluster]) -> Heard | None:
+    """Return what a pasted line said of this question; None where the address tells of none.
+
+    visible: the clusters that the person may see, for a line that is of another one.
+    """
     logged = query.get("logged")
     if logged not in ("ALLOWED", "DENIED"):
         return None
@@ -118,14 +126,29 @@ def heard(query: Mapping[str, str], answer: Answer) -> Heard | None:
     if agrees and query.get("rule_key"):
         named = reported_acl(answer.decision)
         if named is not None and binding_key(named) != query["rule_key"]:
-            doubts.append("The line names another rule than brokers would name now: the rules changed since.")
+            doubts.append("The line names another ACL than brokers would name now: the ACLs changed since.")
     told = f"The broker said {logged.capitalize()}{when}{rule}."
+    here = answer.in_force.cluster.name
+    origin = origin_of(answer.in_force, answer.request, visible)
+    if origin.is_foreign:
+        names = " or ".join(cluster.name for cluster in origin.others[:3])
+        if not names:
+            unknown = f"{here} knows neither its principal nor its resource, so it cannot be compared."
+            return Heard(
+                "told", "This line is of no cluster that you see", f"{told} {unknown}", tuple(doubts)
+            )
+        why = f"{here} knows less of its names."
+        addresses = tuple(
+            (cluster.name, f"{reverse('explain', args=[cluster.slug])}?{links.encoded(**query)}")
+            for cluster in origin.others[:3]
+        )
+        return Heard("told", f"This line looks like {names}", f"{told} {why}", tuple(doubts), addresses)
     if agrees:
         return Heard("agrees", "The pasted line agrees", told, tuple(doubts))
     if answer.decision.result is Result.UNDECIDED:
-        why = "A rule that aclweb cannot read in full may have decided it."
+        why = "An ACL that aclweb cannot read in full may have decided it."
         return Heard("told", "The pasted line tells", f"{told} {why}", tuple(doubts))
-    why = "The rules may have changed since, or a declaration is wrong."
+    why = "The ACLs may have changed since, or a declaration is wrong."
     return Heard("contradicts", "The pasted line says otherwise", f"{told} {why}", tuple(doubts))
 
 

@@ -34,7 +34,7 @@ ELSEWHERE = "203.0.113.99"
 
 def here(bindings, rules=None, *, topics=("orders", "payments.eu"), groups=()):
     holdings = Holdings(AclIndex(bindings), tuple(TopicInfo(name, 3) for name in sorted(topics)), groups, "")
-    cluster = Cluster(name="test-eu")
+    cluster = Cluster(name="test-eu", topics_listed="all", groups_listed="all")
     return InForce(cluster, Revision(number=1), rules or Rules(), holdings, True, declared=cluster)
 
 
@@ -273,8 +273,8 @@ def test_the_first_sentence_counts_and_says_who_comes_through_all():
     assert found.sentences == (
         "12 principals can read it, 1 can write to it.",
         "Nobody but super users can delete it.",
-        "Somebody whom no ACL names gets nothing.",
-        "11 of these 12 come in through ACLs for every topic, not through one for this topic.",
+        "Principals without an ACL have no access.",
+        "11 of these 12 have access only through ACLs for every topic.",
     )
 
 

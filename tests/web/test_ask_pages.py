@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from aclweb.accounts.models import Grant, Role
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.sync import sync
 from aclweb.web import links
@@ -327,7 +328,7 @@ def test_a_pasted_line_contradicts_no_answer_that_nobody_can_give(browser, clust
 
     assert page.context["answer"].verdict == "unknown"
     assert page.context["heard"].kind == "told"
-    assert "A rule that aclweb cannot read in full may have decided it." in text(page)
+    assert "An ACL that aclweb cannot read in full may have decided it." in text(page)
 
 
 def test_a_link_cannot_put_words_of_its_own_into_the_broker_s_mouth(browser):
@@ -469,3 +470,37 @@ def test_very_many_rules_that_touch_a_resource_are_paged_and_narrowed_down_in_th
     }
     assert narrowed.context["answer"].touching_count == len(rules)
     assert all(f'name="{name}" value="{value}"' in text(narrowed) for name, value in QUESTION.items())
+
+
+FOREIGN = (
+    "[2026-11-21 09:15:02,114] INFO Principal = User:shop is Denied operation = READ from host = 10.0.0.7 on "
+    "resource = Topic:LITERAL:carts for request = Fetch with resourceRefCount = 1 based on rule DefaultDeny "
+    "(kafka.authorizer.logger)"
+)
+
+
+def test_a_line_of_another_cluster_says_whose_it_looks_like_and_never_agrees(browser, ada, other_cluster):
+    Grant.objects.create(user=ada, cluster=other_cluster, role=Role.VIEWER)
+    shop = [allow("User:shop", "WRITE", "carts")]
+    sync(other_cluster, client=Answers(shop, topics=[TopicInfo("carts")]))
+
+    page = browser.post("/c/test-eu/explain/line/", {"line": FOREIGN}, follow=True)
+
+    assert "This line looks like test-us" in plain(page)
+    assert "The pasted line agrees" not in plain(page)
+    (name, address), *_ = page.context["heard"].links
+    there = browser.get(address)
+    assert name == "test-us"
+    assert there.context["answer"].request == page.context["answer"].request
+    assert there.context["heard"].kind == "agrees"
+
+
+def test_a_cluster_that_one_may_not_see_is_never_named(browser, other_cluster):
+    shop = [allow("User:shop", "WRITE", "carts")]
+    sync(other_cluster, client=Answers(shop, topics=[TopicInfo("carts")]))
+
+    page = browser.post("/c/test-eu/explain/line/", {"line": FOREIGN}, follow=True)
+
+    assert "test-us" not in plain(page)
+    assert "This line is of no cluster that you see" in plain(page)
+    assert "The pasted line agrees" not in plain(page)

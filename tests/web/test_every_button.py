@@ -83,6 +83,7 @@ TYPED = {
     "new_topic": "",
     "resource_name": "stock", "title": "Let bob in", "reason": "He asked.", "comment": "Not now.", "line": LINE,
     "names": "CN=bob,O=x", "as_of": "1", "holding": "bob", "topic": "orders.eu", "group": "bobs", "paste": "",
+    "new_password1": "a longer password 7", "new_password2": "a longer password 7",
     "first": ADD, "second": ADD, "transactional_id": "tx-1",
 }  # fmt: skip
 # Known to be wrong until what mends it has landed: parts of what the crawl says.
@@ -104,6 +105,7 @@ class Crawl:
     """One person at work. `wrong` lists what was pressed and did not do what it promised."""
 
     browser: Client
+    person: str
     wrong: list[str] = field(default_factory=list)
     pages: int = 0
     pressed: Counter[str] = field(default_factory=Counter)
@@ -127,7 +129,7 @@ class Crawl:
         root = pressing.read(html)
         self.wrong.extend(f"{address}: {fault}" for fault in pressing.faults(root))
         shown = pressing.body_of(html)
-        for action in pressing.actions(root, address, _typed):
+        for action in pressing.actions(root, address, self._typed):
             kind = self._kind(address, action)
             if kind is None:
                 self.wrong.append(f"{address}: {action.source} leads to {action.address}, where no page is")
@@ -189,6 +191,11 @@ class Crawl:
         self.browser.cookies.update(cookies)
         return answer.status_code, answer.content.decode(), answer.request["PATH_INFO"]
 
+    def _typed(self, path: str, name: str) -> str:
+        if name == "old_password":
+            return f"a password for {self.person}"
+        return TYPED.get(name, "")
+
     def _later(self, target: str, html: str) -> None:
         kind = (_route(urlsplit(target).path), _where(target))
         if target not in self._seen and self._opened[kind] < OPENED:
@@ -220,12 +227,6 @@ def _where(address: str) -> str:
     return found[1] if found else ""
 
 
-def _typed(path: str, name: str) -> str:
-    if name == "name" and path == "/":
-        return "orders.eu"
-    return TYPED.get(name, "")
-
-
 def _reason(html: str) -> str:
     found = re.search(r'role="alert"[^>]*>(.{0,1500})', html, re.S)
     return " ".join(re.sub(r"<[^>]+>", " ", found[1] if found else "").split())[:200]
@@ -242,7 +243,7 @@ def test_every_link_and_every_button_of_every_page_leads_somewhere(person, site,
         if change.state != Change.State.DRAFT or change.author.username == person
     ]
     elsewhere = [f"/c/{slug}{path}" for slug in site.clusters if slug != "test-eu" for path in EVERYWHERE]
-    crawl = Crawl(browser)
+    crawl = Crawl(browser, person)
 
     crawl.run([*STATES, *changes, *elsewhere])
 

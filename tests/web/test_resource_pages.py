@@ -174,14 +174,14 @@ def test_a_principal_page_shows_own_inherited_and_what_they_give(browser):
     assert page.status_code == 200
     assert len(found.own) == 2
     assert {resource.name for resource, *_ in found.resources} >= {"orders.eu", "stock"}
-    assert "What if all its rules went?" in text(page)
+    assert "Simulate removing all its ACLs" in text(page)
 
 
 def test_a_principal_that_no_rule_names_is_told_apart_by_its_letters(browser):
     page = browser.get("/c/test-eu/principal/", {"name": "user:Bob "})
 
     assert page.status_code == 200
-    assert "No rule names this principal letter by letter" in text(page)
+    assert "No ACL names this principal. Kafka compares letter by letter" in text(page)
     assert "\\u0020" in text(page)
 
 

@@ -70,7 +70,7 @@ def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_err
         found = context["answer"]
         holding = request.GET.get("holding", "")
         context |= {
-            "heard": log_line.heard(request.GET, found),
+            "heard": log_line.heard(request.GET.dict(), found, access.visible_clusters(request.user)),
             "touching": found.touching(holding=holding, page=page_asked(request.GET)),
             "holding": holding,
             "question": [field for field in request.GET.items() if field[0] not in ("holding", "page")],

@@ -5,16 +5,20 @@ from __future__ import annotations
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
 from aclweb.acl.notation import binding_key
 from aclweb.insights.queries import usage_of
 from aclweb.inventory import queries
-from aclweb.web import as_of
+from aclweb.inventory.current import in_force
+from aclweb.web import as_of, links
 from aclweb.web.htmx import render_page
 from aclweb.web.paging import page_asked, slice_page
 from aclweb.web.resource_page import removals
+from aclweb.web.typed_principal import read_principal
+from aclweb.web.unknown_names import knows_principal
 
 RESOURCES_SHOWN = 15
 RULES_SHOWN = 12  # of each list; the list of ACLs has all of them
@@ -43,6 +47,11 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     if not name:
         raise Http404("A principal is named by ?name=, such as ?name=User:bob.")
     moment = as_of.read(request, cluster)
+    typed = read_principal(name)
+    if typed.note and not in_force(cluster, moment.past).holdings.naming(name):
+        # No broker names a client so, and no ACL does: `bob` is meant as User:bob.
+        address = moment.kept_in(links.principal(cluster, typed.principal))
+        return redirect(f"{address}&{links.encoded(typed=name)}")
     found = queries.principal_access(cluster, name, as_of=moment.past)
     lists = {"denies": found.denies, "own": found.own, "inherited": found.inherited}
     rules = {title: part[:RULES_SHOWN] for title, part in lists.items()}
@@ -50,6 +59,9 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "cluster": cluster,
         "as_of": moment,
         "principal": name,
+        "note": read_principal(request.GET.get("typed", "")).note,
+        "fault": "" if found.own else typed.fault,
+        "is_known": knows_principal(in_force(cluster, moment.past), name),
         "access": found,
         "page": slice_page(found.resources, page_asked(request.GET), RESOURCES_SHOWN),
         "uses": usage_of(cluster, [binding_key(rule) for part in rules.values() for rule in part]),

@@ -13,10 +13,13 @@ from django.views.decorators.http import require_GET
 from aclweb.accounts import access
 from aclweb.acl.model import Operation, ResourceType
 from aclweb.acl.notation import binding_key
+from aclweb.acl.reach import why_no_topic
 from aclweb.insights.queries import coverage, refusals_of, usage_of
 from aclweb.inventory import queries
+from aclweb.inventory.completeness import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web import as_of, links
+from aclweb.web.forms import topic_fault
 from aclweb.web.htmx import render_page, wants_part
 from aclweb.web.paging import page_asked
 from aclweb.web.resource_page import LISTED, ResourcePage, cell_of, heading_of, removals
@@ -30,7 +33,14 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     kind = LISTED.get(request.GET.get("type", ""), ResourceType.TOPIC)
     text = request.GET.get("q", "")
     page = queries.list_names(cluster, kind, text, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
-    context: dict[str, Any] = {"cluster": cluster, "kind": kind, "kinds": LISTED, "text": text, "page": page}
+    context: dict[str, Any] = {
+        "cluster": cluster,
+        "kind": kind,
+        "kinds": LISTED,
+        "text": text,
+        "page": page,
+        "known": names_known(cluster, kind),
+    }
     return render_page(request, "topics/list.html", "topics/_names.html", context, section="topics")
 
 
@@ -106,6 +116,10 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
         "kind": kind,
         "name": name,
         "page": shown,
+        "known": names_known(cluster, kind, declared=moment.past.declared if moment.past else None)
+        if kind in LISTED.values()
+        else None,
+        "name_fault": _name_fault(kind, name),
     }
     if not wants_part(request):
         listed = [*shown.rules, *shown.folded_rules_shown]
@@ -115,3 +129,9 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
             "coverage": coverage(cluster),
         }
     return render_page(request, "topics/detail.html", "topics/_access.html", context, section="topics")
+
+
+def _name_fault(kind: ResourceType, name: str) -> str:
+    """Return why no broker would make a topic of this name; empty for any other."""
+    reason = why_no_topic(name) if kind is ResourceType.TOPIC else None
+    return topic_fault(reason) if reason is not None else ""

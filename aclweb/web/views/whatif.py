@@ -84,6 +84,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "notes": notes,
         "may_request": may(request.user, "request", cluster),
+        # A name to begin from: it stands in the field and is not part of the draft yet.
+        "like": data.get("like", "")[:249] if request.method == "GET" else "",
         "title": data.get("title", ""),
         "reason": data.get("reason", ""),
         **_answer(cluster, draft, data),
