@@ -101,6 +101,12 @@ def why_no_topic(name: str) -> str | None:
     return None
 
 
+def topic_fault(name: str) -> str | None:
+    """Return the sentence for a topic's name, asked about or to be made, that no topic has; None if one may."""
+    reason = why_no_topic(name)
+    return None if reason is None else f"No broker would make a topic of this name: {reason}."
+
+
 def _why_no_match(binding: AclBinding) -> str | None:
     """Say why no resource has a name that this GLOB matches."""
     shape = glob_shape(binding.resource_name)

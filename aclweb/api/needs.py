@@ -13,11 +13,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from aclweb.acl.actions import GIVEN_ROLES, ClientAction
-from aclweb.acl.model import AclError
+from aclweb.acl.model import AclError, ResourceType
 from aclweb.acl.needs import assess, find_action, missing_roles
 from aclweb.acl.needs_json import assessed_as_dict, needed_as_dict
 from aclweb.api.asking import AS_OF, address_asked, asked_about
-from aclweb.api.serializers import AsOfSerializer, ExactText
+from aclweb.api.serializers import AsOfSerializer, ExactText, refuse_no_topic
 from aclweb.inventory.current import InForce
 
 MOST_ACTIONS = 20
@@ -92,6 +92,7 @@ class Needs(APIView):
             found = [needed_as_dict(action, asked.here.rules) for action in actions]
         else:
             host, names = address_asked(wanted["host"]), wanted.get("names", {})
+            _refuse_names_of_no_topic(names)
             found = [_assessed(action, wanted["principal"], host, names, asked.here) for action in actions]
         return Response(NeedsSerializer({**asked.head, "actions": found}).data)
 
@@ -101,6 +102,12 @@ def _actions(words: Sequence[str]) -> list[ClientAction]:
         return [find_action(word) for word in words]
     except AclError as error:
         raise serializers.ValidationError({"actions": str(error)}) from error
+
+
+def _refuse_names_of_no_topic(names: dict[str, list[str]]) -> None:
+    for role in GIVEN_ROLES:
+        for name in names.get(role.key, ()) if role.resource_type is ResourceType.TOPIC else ():
+            refuse_no_topic("names", name)
 
 
 def _assessed(

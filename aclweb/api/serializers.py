@@ -25,6 +25,7 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.notation import binding_from_dict, request_from_dict
+from aclweb.acl.reach import topic_fault
 from aclweb.changes.models import Change, ChangeItem
 from aclweb.clusters import Known
 from aclweb.inventory.models import Cluster
@@ -88,7 +89,10 @@ class RequestSerializer(serializers.Serializer[AccessRequest]):
 
     def to_internal_value(self, data: Any) -> AccessRequest:
         try:
-            return _read(request_from_dict, data)
+            asked = _read(request_from_dict, data)
+            if asked.resource_type is ResourceType.TOPIC and asked.resource_name is not None:
+                refuse_no_topic("resource_name", asked.resource_name)
+            return asked
         except serializers.ValidationError as error:
             # At the top of a body the framework takes reasons by field only, and fails over a list.
             if isinstance(error.detail, list):
@@ -97,6 +101,13 @@ class RequestSerializer(serializers.Serializer[AccessRequest]):
 
     def to_representation(self, instance: AccessRequest) -> dict[str, str]:
         return instance.as_dict()
+
+
+def refuse_no_topic(field: str, name: str) -> None:
+    """Raise ValidationError, for this field, where no topic can have this name; the pages refuse it too."""
+    fault = topic_fault(name)
+    if fault is not None:
+        raise serializers.ValidationError({field: [fault]})
 
 
 def _read(reader: Callable[[Mapping[str, object]], Value], data: Any) -> Value:
@@ -268,6 +279,8 @@ class WhatIfRequestSerializer(serializers.Serializer[Any]):
             )
         if not items and not attrs["new_topics"]:
             raise serializers.ValidationError("Nothing to simulate: give `add`, `remove` or `new_topics`.")
+        for name in attrs["new_topics"]:
+            refuse_no_topic("new_topics", name)
         return attrs
 
 

@@ -23,7 +23,7 @@ from aclweb.acl.model import (
     split_principal,
 )
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules, operations_of
-from aclweb.acl.reach import why_no_topic
+from aclweb.acl.reach import topic_fault
 from aclweb.inventory import declaring
 from aclweb.inventory.current import known_version
 from aclweb.inventory.models import Cluster
@@ -43,11 +43,6 @@ _ASKED = tuple(
 def spoken(name: str) -> str:
     """Return an enum's name as pages say it: `Describe configs`."""
     return name.replace("_", " ").capitalize()
-
-
-def topic_fault(reason: str) -> str:
-    """Return the sentence for a name that no topic can have; reason: see `why_no_topic`."""
-    return f"No broker would make a topic of this name: {reason}."
 
 
 class AskForm(forms.Form):
@@ -141,9 +136,9 @@ class AskForm(forms.Form):
                 "name", f"Name the {spoken(given['type']).lower()} that you ask about, such as 'orders.eu'."
             )
         elif given.get("type") == ResourceType.TOPIC.name and "name" in given:
-            reason = why_no_topic(given["name"])
-            if reason is not None:
-                self.add_error("name", topic_fault(reason))
+            fault = topic_fault(given["name"])
+            if fault is not None:
+                self.add_error("name", fault)
         if given.get("type") and given.get("operation"):
             self._check_operation(ResourceType[given["type"]], Operation[given["operation"]])
         return given

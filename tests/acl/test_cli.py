@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -799,6 +800,33 @@ def test_audit_prints_decisions_and_counts_the_rest(run):
         .splitlines()[0]
         .endswith("CLUSTER:kafka-cluster from 127.0.0.1 for UpdateMetadata")
     )
+
+
+def test_audit_reads_what_gzip_packed_as_it_reads_the_log_itself(run):
+    Path("l").write_text(real_output("audit/standard-4.4.0.log"))
+    Path("l.gz").write_bytes(gzip.compress(Path("l").read_bytes()))
+    Path("packed").write_bytes(Path("l.gz").read_bytes() * 2)
+
+    plain = run("audit", "l", "--json")
+
+    assert plain[1]
+    assert run("audit", "l.gz", "--json") == plain
+    assert run("audit", "packed", "--json")[1] == plain[1] * 2
+
+
+@pytest.mark.parametrize("harm", ["cut", "flipped", "text"])
+def test_audit_prints_nothing_of_a_broken_gzip_file_and_names_it(run, harm):
+    Path("good").write_text(real_output("audit/standard-4.4.0.log"))
+    packed = gzip.compress(Path("good").read_bytes())
+    flipped = packed[:-6] + bytes([packed[-6] ^ 1]) + packed[-5:]
+    Path("bad.gz").write_bytes({"cut": packed[:-20], "flipped": flipped, "text": b"plain"}[harm])
+
+    status, out, err = run("audit", "good", "bad.gz", "--json")
+
+    assert (status, out) == (2, "")
+    assert err.startswith("bad.gz: ")
+    assert err.count("\n") == 1
+    assert "gzip" in err
 
 
 def test_audit_reads_nothing_when_one_log_is_missing(run):

@@ -12,8 +12,10 @@ from rest_framework.test import APIClient
 
 from aclweb.accounts import tokens
 from aclweb.acl.delta import Delta
+from aclweb.acl.profiles import Rules
 from aclweb.changes import review
 from aclweb.inventory.sync import sync
+from aclweb.web.forms import AskForm
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
 
@@ -136,6 +138,50 @@ def test_a_short_ipv6_host_is_answered_in_the_form_that_brokers_compare(program,
     assert answer["result"] == "ALLOWED"
 
 
+@pytest.mark.parametrize("name", ["or ders", "orders*", "", ".", "t" * 300])
+def test_a_name_that_no_topic_has_is_refused_as_the_page_refuses_it(program, read_cluster, name):
+    answer = _decide(program, read_cluster, principal="User:bob", resource_name=name)
+    form = AskForm(
+        {"principal": "User:bob", "operation": "READ", "type": "TOPIC", "name": name or " "}, rules=Rules()
+    )
+
+    assert answer.status_code == 400
+    (sentence,) = answer.json()["resource_name"]
+    assert sentence.startswith("No broker would make a topic of this name: ")
+    assert not name or form.errors["name"] == [sentence]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("what-if/", {"new_topics": ["orders.new", "or ders"]}, "new_topics"),
+        (
+            "needs/",
+            {
+                "actions": ["produce"],
+                "principal": "User:b",
+                "host": "10.0.0.7",
+                "names": {"topic": ["or ders"]},
+            },
+            "names",
+        ),
+    ],
+)
+def test_no_name_that_no_topic_has_is_taken_elsewhere(program, read_cluster, path, body, field):
+    answer = program.post(f"/api/v1/clusters/{read_cluster.slug}/{path}", body, format="json")
+
+    assert answer.status_code == 400
+    assert "No broker would make a topic of this name" in str(answer.json()[field])
+
+
+def test_a_group_may_have_such_a_name(program, read_cluster):
+    answer = _decide(
+        program, read_cluster, principal="User:bob", resource_type="GROUP", resource_name="my group"
+    )
+
+    assert answer.status_code == 200
+
+
 def test_a_host_name_is_refused_because_brokers_see_addresses(program, read_cluster):
     answer = _decide(
         program, read_cluster, principal="User:bob", host="bobs-laptop", resource_name="orders.eu"
@@ -176,7 +222,9 @@ def test_a_body_that_is_too_large_is_refused_as_json(program, read_cluster):
 
 
 def test_half_a_surrogate_pair_comes_back_as_it_was_sent(program, read_cluster):
-    answer = _decide(program, read_cluster, principal="User:\ud800", resource_name="größe\udfff")
+    answer = _decide(
+        program, read_cluster, principal="User:\ud800", resource_type="GROUP", resource_name="größe\udfff"
+    )
 
     assert answer.status_code == 200
     assert answer.json()["request"]["principal"] == "User:\ud800"

@@ -13,13 +13,12 @@ from django.views.decorators.http import require_GET
 from aclweb.accounts import access
 from aclweb.acl.model import Operation, ResourceType
 from aclweb.acl.notation import binding_key
-from aclweb.acl.reach import why_no_topic
+from aclweb.acl.reach import topic_fault
 from aclweb.insights.queries import coverage, refusals_of, usage_of
 from aclweb.inventory import queries
 from aclweb.inventory.completeness import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web import as_of, links
-from aclweb.web.forms import topic_fault
 from aclweb.web.htmx import render_page, wants_part
 from aclweb.web.paging import page_asked
 from aclweb.web.resource_page import LISTED, ResourcePage, cell_of, heading_of, removals
@@ -133,5 +132,4 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
 
 def _name_fault(kind: ResourceType, name: str) -> str:
     """Return why no broker would make a topic of this name; empty for any other."""
-    reason = why_no_topic(name) if kind is ResourceType.TOPIC else None
-    return topic_fault(reason) if reason is not None else ""
+    return (topic_fault(name) or "") if kind is ResourceType.TOPIC else ""
