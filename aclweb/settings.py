@@ -168,6 +168,8 @@ LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign-in"
 
+FORM_RENDERER = "aclweb.web.put_back.BoundedForms"
+
 # A draft of 5,000 ACLs is a form of as many fields.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 6_000
 

@@ -21,7 +21,8 @@ from aclweb.acl.ssl_mapping import SslRules
 from aclweb.inventory.current import InForce
 
 MOST_NAMES = 200
-LONGEST_SECONDS = 2.0
+# CPU seconds for all names of one page, whatever else the machine does.
+LONGEST_SECONDS = 1.0
 _LONGEST_RULES = 20_000
 _LONGEST_NAMES = 200_000
 _CERTIFICATES, _KERBEROS = "ssl", "kerberos"
@@ -131,10 +132,10 @@ class MappingForm(forms.Form):
         Those that do not fit into LONGEST_SECONDS are left out: some patterns take Java
         for ever and us our whole allowance for each name.
         """
-        began = time.monotonic()
+        began = time.thread_time()
         found: list[Client] = []
         for name in self.cleaned_data["names"]:
-            if found and time.monotonic() - began > LONGEST_SECONDS:
+            if found and time.thread_time() - began > LONGEST_SECONDS:
                 break
             found.append(self._client(name, in_force))
         return found

@@ -39,6 +39,7 @@ from aclweb.acl.wording import NOUNS
 from aclweb.inventory import exposure
 from aclweb.inventory.models import Cluster
 from aclweb.web import answering, as_of, links, render_time, spelling
+from aclweb.web import put_back as putting
 
 if TYPE_CHECKING:
     from aclweb.insights.queries import Use
@@ -71,6 +72,18 @@ def kafka(text: str | None) -> SafeString:
 def visible(text: str | None) -> str:
     """Show a sentence, or a text of Kafka where only plain text goes: a title or a label."""
     return spelling.visible(text or "", is_name=False)
+
+
+@register.filter
+def put_back(text: str | None) -> str:
+    """What was typed, for its field; nothing where it is too long to come back."""
+    return putting.put_back(text or "")
+
+
+@register.filter
+def why_not_put_back(text: str | None) -> str:
+    """Why it does not come back, as a sentence; empty where it does."""
+    return putting.why_not(text or "")
 
 
 @register.filter

@@ -15,6 +15,7 @@ from aclweb.audit import trail
 from aclweb.insights.queries import declarations
 from aclweb.inventory import holding, queries, tasks
 from aclweb.inventory.models import Cluster
+from aclweb.web import asking_often
 from aclweb.web.forms import DeclareForm
 from aclweb.web.frame import standing
 from aclweb.web.htmx import render_page
@@ -61,6 +62,10 @@ def read_now(request: HttpRequest, slug: str) -> HttpResponse:
     """Ask a worker to read the cluster at once; the page itself never calls a cluster."""
     cluster = access.cluster_or_404(request.user, slug)
     if request.method == "GET":
+        return redirect("cluster", slug=slug)
+    assert isinstance(request.user, User)  # login_required
+    if refused := asking_often.too_often(request.user, "a sync"):
+        messages.error(request, refused)
         return redirect("cluster", slug=slug)
     tasks.ask_for_sync(cluster)
     messages.info(request, f"A worker will read {cluster.name} now; load this page again in a few seconds.")

@@ -6,15 +6,18 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
+from aclweb.accounts.models import User
 from aclweb.inventory import current
 from aclweb.inventory import findings as finding
 from aclweb.inventory.findings import SEVERITIES, Findings, Told
+from aclweb.web import asking_often
 from aclweb.web.acl_filters import Choice, Facet, with_field, without
 from aclweb.web.draft import MOST_LINES
 from aclweb.web.htmx import render_page
@@ -51,7 +54,11 @@ def again(request: HttpRequest, slug: str) -> HttpResponse:
     """Have findings that could not be worked out tried once more."""
     cluster = access.cluster_or_404(request.user, slug)
     if request.method == "POST":
-        finding.again(current.in_force(cluster))
+        assert isinstance(request.user, User)  # login_required
+        if refused := asking_often.too_often(request.user, "findings"):
+            messages.error(request, refused)
+        else:
+            finding.again(current.in_force(cluster))
     return redirect("findings", slug=slug)
 
 
