@@ -16,7 +16,7 @@ WINDOW_SECONDS = 60
 
 def too_often(person: User, what: str) -> str:
     """Count one request for `what`; return why it is refused, as a sentence, or an empty text."""
-    key = f"asks-{what}-{person.pk}"
+    key = f"asks-{what}-{person.pk}".replace(" ", "-")
     cache.add(key, 0, WINDOW_SECONDS)
     try:
         asked = cache.incr(key)
