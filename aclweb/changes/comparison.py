@@ -133,20 +133,25 @@ class Comparison:
     def _answer(self) -> str:
         if self.impact is None:
             return ""
-        unchanged = _count(self.impact.unchanged, "kind of question", "kinds of question")
+        left, right = self.left.words, self.right.words
         gains, loses, depends = (self.impact.counts[name] for name in ("gains", "loses", "depends"))
         if not (gains or loses or depends):
-            return (
-                f"Nobody's access differs between {self.left.words} and {self.right.words}: "
-                f"{unchanged} have the same answer."
-            )
-        parts = [_count(gains, "gain"), _count(loses, "loss", "losses")]
+            return f"Nobody's access differs between {left} and {right}."
+        parts = []
+        if gains:
+            parts.append(f"{right} grants {_count(gains, 'right')} that {left} does not")
+        if loses:
+            parts.append(f"{'and' if gains else right} lacks {_count(loses, 'right')} that {left} grants")
+        who = f" ({self._who(self.impact)})"
+        told = f"{', '.join(parts)}{who}" if parts else ""
         if depends:
-            parts.append(f"{depends:,} that cannot be told")
-        return (
-            f"From {self.left.words} to {self.right.words}: {', '.join(parts)}, for {self._who(self.impact)}; "
-            f"{unchanged} have the same answer."
-        )
+            rights = _count(depends, "right")
+            told = (
+                f"{told}; {rights} more cannot be determined"
+                if told
+                else f"Between {left} and {right}, {rights} cannot be determined{who}"
+            )
+        return f"{'The ' + told[4:] if told.startswith('the ') else told}."
 
     def _who(self, impact: Differences) -> str:
         named = {row.principal for name in ("gains", "loses", "depends") for row in impact.rows[name]}
@@ -172,7 +177,7 @@ class Comparison:
 
 
 def _but_for_super_users(answer: str) -> str:
-    return f"But for the super users, {answer[0].lower()}{answer[1:]}"
+    return f"Leaving the super users aside: {answer}"
 
 
 def _undeclared(setting: str, sides: list[Side]) -> str:

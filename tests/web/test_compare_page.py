@@ -49,8 +49,10 @@ def test_two_dates_of_a_cluster_are_compared_as_access(address, ada_browser):
     assert [(row.principal, row.operations) for row in page.context["diff"].rows] == [
         ("User:cat", "Write, Describe")
     ]
-    assert "2 gains, 2 losses, for 2 principals" in page.context["comparison"].sentences[0]
-    assert "test-eu as of revision 1 to test-eu now" in page.context["comparison"].sentences[0]
+    assert page.context["comparison"].sentences[0] == (
+        "test-eu now grants 2 rights that test-eu as of revision 1 does not, "
+        "and lacks 2 rights that test-eu as of revision 1 grants (2 principals)."
+    )
 
 
 def test_acls_that_differ_and_mean_the_same_differ_in_no_answer(cluster, ada_browser):
@@ -62,8 +64,7 @@ def test_acls_that_differ_and_mean_the_same_differ_in_no_answer(cluster, ada_bro
     page = ada_browser.get(f"/c/{cluster.slug}/compare/", {"at": "1", "other": "test-eu"})
 
     assert page.context["comparison"].sentences[:2] == (
-        "Nobody's access differs between test-eu as of revision 1 and test-eu now: "
-        f"{page.context['comparison'].impact['unchanged']:,} kinds of question have the same answer.",
+        "Nobody's access differs between test-eu as of revision 1 and test-eu now.",
         "The ACLs differ in 1 line.",
     )
 
@@ -149,7 +150,7 @@ def test_super_users_with_too_many_answers_are_left_out_and_the_rest_is_told(
     found = ada_browser.get(address_of(cluster), {"at": "1", "other": "test-eu"}).context["comparison"]
 
     assert found.left_out == {"User:admin", "User:cat", "User:eli"}
-    assert found.sentences[0].startswith("But for the super users, from test-eu as of revision 1 to")
+    assert found.sentences[0].startswith("Leaving the super users aside: test-eu now grants")
     assert {entry["principal"] for name in LISTS for entry in found.impact[name]} == {"User:dan"}
     assert any("which is too much to list here" in sentence for sentence in found.sentences)
 

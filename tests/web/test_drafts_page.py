@@ -47,7 +47,7 @@ def test_the_answer_is_what_the_second_gives_and_the_first_does_not(address, bro
 
     assert ("User:eli", "orders.us") in gains(page)
     assert ("User:eli", "orders.eu") not in gains(page)
-    assert "From the first draft to the second draft: " in text(page)
+    assert "The second draft grants " in text(page)
 
 
 def test_two_ways_to_say_the_same_differ_in_no_answer(address, browser):

@@ -71,11 +71,14 @@ def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     notation = exporting.NOTATIONS.get(format)
     if notation is None:
         raise Http404(f"There is no format {format!r}.")
-    filters, told = acl_filters.by_use(cluster, request.GET, *acl_filters.read(request.GET))
+    filters, wrong = acl_filters.read(request.GET)
+    # What the log cannot tell of an ACL takes it out of the list, and so out of its export.
+    filters, _ = acl_filters.by_use(cluster, request.GET, filters, ())
     here = in_force(cluster, as_of.read(request, cluster).past)
     bindings = queries.all_acls(here, filters)
     listed = f"{reverse('acls', args=[slug])}?{_filters_of(request.GET)}"
-    if told or here.revision is None:
+    is_wrong = wrong or request.GET.get("use", "") not in ("", acl_filters.UNUSED)
+    if is_wrong or here.revision is None:
         return redirect(listed)
     reason = exporting.why_not(bindings, format, here.rules)
     if reason is not None:
