@@ -161,6 +161,7 @@ ACLWEB_UNUSED_HOURS_PERCENT = env.int("ACLWEB_UNUSED_HOURS_PERCENT", default=95)
 DEBUG = ACLWEB_DEBUG
 ALLOWED_HOSTS = ACLWEB_ALLOWED_HOSTS
 ROOT_URLCONF = "aclweb.urls"
+CSRF_FAILURE_VIEW = "aclweb.web.views.refused.form_out_of_date"
 WSGI_APPLICATION = "aclweb.wsgi.application"
 AUTH_USER_MODEL = "accounts.User"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

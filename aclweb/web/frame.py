@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 
 from aclweb.accounts import access
+from aclweb.clusters import SourceKind
 from aclweb.inventory.current import rules_of
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.status import status
@@ -63,7 +64,10 @@ def standing(cluster: Cluster) -> Standing:
     told = status(cluster)
     return Standing(
         cluster=cluster,
-        authorizer=f"{kind} authorizer{version}",
+        # A file of ACLs does not tell which authorizer reads them.
+        authorizer=f"a file, decided as by the {kind} authorizer{version}"
+        if cluster.kind == SourceKind.SNAPSHOT
+        else f"{kind} authorizer{version}",
         default=default,
         super_users=named,
         rules=cluster.revision.acls if cluster.revision else None,
