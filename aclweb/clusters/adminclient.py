@@ -21,7 +21,7 @@ import functools
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
@@ -41,7 +41,7 @@ from kafka.protocol.admin import (
 )
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
-from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.model import ANY_USER, AclBinding, Operation, PatternType, PermissionType, ResourceType
 from aclweb.acl.principals import BrokerSettings as NamingSettings
 from aclweb.acl.principals import Client, Protocol, identify
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, Rules
@@ -54,6 +54,7 @@ from aclweb.clusters.client import (
     ClusterFacts,
     ClusterState,
     Connection,
+    Known,
     NamesKnown,
     Outcome,
     OutcomeKind,
@@ -214,6 +215,7 @@ class AdminClient:
             kafka_version=self._kafka_version(),
             brokers=brokers,
             settings=self._settings_told(),
+            silent=tuple(node.address for node in self._nodes if node not in self._answering()),
         )
 
     def _settings_told(self) -> SettingsTold | None:
@@ -267,25 +269,8 @@ class AdminClient:
         if answer.error_code == UNKNOWN_SERVER_ERROR:
             raise ClusterError(self._poisoned(), state=ClusterState.UNREADABLE)
         self._require_success(answer.error_code, "list the ACLs", needed="Describe")
-        bindings: dict[AclBinding, None] = {}
-        problems: list[Problem] = []
-        for resource in answer.resources:
-            resource_type = ResourceType.from_code(resource.resource_type)
-            pattern_type = _pattern_type(resource.pattern_type)
-            for acl in resource.acls:
-                binding = AclBinding(
-                    resource_type,
-                    resource.resource_name,
-                    pattern_type,
-                    acl.principal,
-                    acl.host,
-                    Operation.from_code(acl.operation),
-                    PermissionType.from_code(acl.permission_type),
-                )
-                bindings[binding] = None
-                if binding.has_unknown:
-                    problems.append(_too_new(binding))
-        return AclReading(tuple(bindings), tuple(problems))
+        bindings = tuple(dict.fromkeys(_bindings_in(answer)))
+        return AclReading(bindings, tuple(_too_new(one) for one in bindings if one.has_unknown))
 
     def read_topics(self) -> tuple[TopicInfo, ...]:
         """Return the topics that this login may describe; brokers leave out the others without a word."""
@@ -325,13 +310,39 @@ class AdminClient:
         """Return what the ACLs, and the operations that brokers allow this login, prove about the names read."""
         if self._settings is not None and ALLOW_EVERYONE_KEY in self._settings.proven:
             rules = replace(rules, allow_everyone=False, undeclared=rules.undeclared - {"allow_everyone"})
+        login, listed = self.login(), self._groups_of_all is not None
+        if not self._still_holds(login, acls):
+            # A right came or went while names were read, so that they prove nothing.
+            return replace(
+                names_known(
+                    login, (), rules, groups_listed=self._groups_of_all is not None, all_brokers=False
+                ),
+                topics=Known.VISIBLE,
+                sees=lambda kind, name: False,  # nothing of either kind is told as gone
+            )
         return names_known(
-            self.login(),
+            login,
             acls.bindings,
             rules,
-            groups_listed=self._groups_of_all is not None,
+            groups_listed=listed,
             all_brokers=bool(self._groups_of_all),
         )
+
+    def _still_holds(self, login: Login, acls: AclReading) -> bool:
+        """Whether what everybody and this login may do with topics is still as it was in these ACLs."""
+        for principal in {ANY_USER, login.principal or ANY_USER}:
+            answer = self._ask(
+                functools.partial(_describe_acls, ResourceType.TOPIC.code, principal), "its ACLs"
+            )
+            now = set(_bindings_in(answer))
+            before = {
+                one
+                for one in acls.bindings
+                if one.resource_type is ResourceType.TOPIC and one.principal == principal
+            }
+            if answer.error_code != NONE or before != now:
+                return False
+        return True
 
     def login(self) -> Login:
         """Return who this client is to the brokers and what they allow it on the cluster, as far as it shows."""
@@ -855,16 +866,33 @@ def _split_address(address: str) -> tuple[str, ...]:
     return servers
 
 
-def _describe_acls(resource_type: int) -> Any:
+def _describe_acls(resource_type: int, principal: str | None = None) -> Any:
     return DescribeAclsRequest(
         resource_type_filter=resource_type,
         resource_name_filter=None,
         pattern_type_filter=_ANY,
-        principal_filter=None,
+        principal_filter=principal,
         host_filter=None,
         operation=_ANY,
         permission_type=_ANY,
     )
+
+
+def _bindings_in(answer: Any) -> Iterator[AclBinding]:
+    """Yield the ACLs of an answer to DescribeAcls."""
+    for resource in answer.resources:
+        resource_type = ResourceType.from_code(resource.resource_type)
+        pattern_type = _pattern_type(resource.pattern_type)
+        for acl in resource.acls:
+            yield AclBinding(
+                resource_type,
+                resource.resource_name,
+                pattern_type,
+                acl.principal,
+                acl.host,
+                Operation.from_code(acl.operation),
+                PermissionType.from_code(acl.permission_type),
+            )
 
 
 def _pattern_type(code: int) -> PatternType:

@@ -119,6 +119,9 @@ class _Check:
 
     def _try(self, client: ClusterClient) -> None:
         self.found.facts = client.describe()
+        if self.found.facts.silent:
+            silent = ", ".join(self.found.facts.silent)
+            self._say("every broker", Answer.NO, f"Of the brokers, these do not answer: {silent}.")
         if isinstance(client, AdminClient):
             self.login = client.login()
             self.found.principal = self.login.principal

@@ -124,6 +124,7 @@ class ClusterFacts:
     brokers: tuple[str, ...] = ()
     migrating: bool = False  # ZooKeeper only: a migration to KRaft is under way
     settings: SettingsTold | None = None
+    silent: tuple[str, ...] = ()  # brokers, by address, that did not answer
 
 
 class Verb(enum.StrEnum):

@@ -24,7 +24,7 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.patterns import covers_name
-from aclweb.acl.profiles import OPERATIONS, Rules
+from aclweb.acl.profiles import TOOL_OPERATIONS, Rules
 from aclweb.clusters.client import Known, NamesKnown
 
 _DESCRIBING = frozenset(
@@ -134,7 +134,7 @@ def _is_super_user(login: Login, held: tuple[AclBinding, ...], rules: Rules) -> 
     """Whether this login is a super user: it is declared, or nothing else explains what it may do on the cluster."""
     if login.principal is not None and login.principal in rules.super_users:
         return True
-    if login.operations is None or not login.operations.issuperset(OPERATIONS[ResourceType.CLUSTER]):
+    if login.operations is None or not login.operations.issuperset(TOOL_OPERATIONS[ResourceType.CLUSTER]):
         return False
     on_cluster = [one for one in held if _on_cluster(one, rules)]
     if not on_cluster:
@@ -157,7 +157,7 @@ def _grants_all(operations: set[Operation]) -> bool:
         implied.add(Operation.DESCRIBE)
     if Operation.ALTER_CONFIGS in operations:
         implied.add(Operation.DESCRIBE_CONFIGS)
-    return implied.issuperset(OPERATIONS[ResourceType.CLUSTER])
+    return implied.issuperset(TOOL_OPERATIONS[ResourceType.CLUSTER])
 
 
 def _on_cluster(binding: AclBinding, rules: Rules) -> bool:

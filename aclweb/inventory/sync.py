@@ -68,6 +68,7 @@ _MIGRATING = (
     "This cluster is moving from ZooKeeper to KRaft. Until that has ended, what ZooKeeper holds may differ from what "
     "brokers enforce, and nothing should be written here."
 )
+_SILENT = "The broker at {address} does not answer, so its groups and settings are not known; check whether it hangs."
 _ITSELF = "aclweb"
 _Listed = TypeVar("_Listed")
 
@@ -181,6 +182,7 @@ def _read(cluster: Cluster, client: ClusterClient | None) -> _Reading:
     problems = list(acls.problems)
     if facts.migrating:
         problems.append(Problem("/migration", _MIGRATING, hazard=True))
+    problems += [Problem(address, _SILENT.format(address=address)) for address in facts.silent]
     topics, topics_failed = _listed(client.read_topics, "topics", problems)
     groups, groups_failed = _listed(client.read_groups, "groups", problems)
     known = client.names_known(acls, rules_of(cluster))

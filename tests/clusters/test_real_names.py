@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from aclweb.acl.model import ResourceType
-from aclweb.clusters import Known
+from aclweb.clusters import AdminClient, Known
 from aclweb.inventory.completeness import names_known
 from aclweb.inventory.models import Cluster, StoredName
 from aclweb.inventory.sync import sync
@@ -89,3 +89,23 @@ def test_a_super_user_sees_all_without_any_acl_that_says_so(kafka44, names, clus
 
     assert set(names) <= stored_topics(cluster)
     assert cluster.topics_listed == Known.ALL
+
+
+def test_a_right_that_goes_between_acls_and_names_closes_nothing(kafka44, names, cluster):
+    full = allow("User:alice", "DESCRIBE", "*")
+    settle(kafka44, add=[full])
+    sync(cluster)
+    assert set(names) <= stored_topics(cluster)
+
+    with AdminClient(kafka44.connection("alice")) as client:
+        read_topics = client.read_topics
+
+        def without_the_right():
+            settle(kafka44, remove=[full])
+            return read_topics()
+
+        client.read_topics = without_the_right
+        sync(cluster, client=client)
+
+    assert set(names) <= stored_topics(cluster)
+    assert cluster.topics_listed == Known.VISIBLE

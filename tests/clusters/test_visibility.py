@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from aclweb.acl.model import Operation, ResourceType
-from aclweb.acl.profiles import OPERATIONS, Rules
+from aclweb.acl.profiles import TOOL_OPERATIONS, Rules
 from aclweb.clusters import Known
 from aclweb.clusters.visibility import Login, names_known
 from tests.builders import allow, deny
 
 OPEN_QUESTIONS = Rules(undeclared=frozenset({"super_users", "allow_everyone"}))
 CLOSED = Rules(undeclared=frozenset({"super_users"}))
-EVERYTHING = frozenset(OPERATIONS[ResourceType.CLUSTER])
+EVERYTHING = frozenset(TOOL_OPERATIONS[ResourceType.CLUSTER])
 DESCRIBE = frozenset({Operation.DESCRIBE})
 
 ON_CLUSTER = allow("User:aclweb", "DESCRIBE", "kafka-cluster", resource_type="CLUSTER")

@@ -11,9 +11,11 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
+from aclweb.acl.model import ResourceType
 from aclweb.audit import trail
 from aclweb.insights.queries import declarations
 from aclweb.inventory import holding, queries, tasks
+from aclweb.inventory.completeness import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web import asking_often
 from aclweb.web.forms import DeclareForm
@@ -106,6 +108,8 @@ def _page(
         "may_administer": access.may(request.user, "administer", cluster),
         "history": queries.history(cluster, page=page_asked(request.GET)),
         "checks": declarations(cluster),
+        "topics_known": names_known(cluster, ResourceType.TOPIC),
+        "groups_known": names_known(cluster, ResourceType.GROUP),
         "events": [
             {"sentence": trail.sentence(event), "at": event.at}
             for event in trail.trail(f"cluster:{cluster.slug}").order_by("-sequence")[:5]
