@@ -10,7 +10,9 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from aclweb.acl.delta import Step
+from django.http import StreamingHttpResponse
+
+from aclweb.acl.delta import Delta, Step
 from aclweb.acl.kafka_acls_commands import commands, why_escaped, why_no_command
 from aclweb.acl.model import AclBinding
 from aclweb.acl.notation import why_not_written, write_acls
@@ -68,6 +70,14 @@ def written_plan(plan: Iterable[Step], rules: Rules) -> Iterator[str]:
     for step in steps:
         for binding in step.bindings:
             yield f"{command(binding, rules, op=step.op)}\n"
+
+
+def commands_file(delta: Delta, rules: Rules, name: str) -> StreamingHttpResponse:
+    """Return all commands of an edit as a file to download."""
+    text = written_plan(delta.steps(), rules)
+    answer = StreamingHttpResponse(text, content_type=NOTATIONS[COMMANDS].media_type)
+    answer["Content-Disposition"] = f'attachment; filename="{name}.sh"'
+    return answer
 
 
 def _head(count: int) -> str:

@@ -54,6 +54,7 @@ urlpatterns: list[URLPattern] = [
     path("c/<slug:slug>/compare/drafts/", drafts.detail, name="compare-drafts"),
     path("changes/", changes.index, name="changes"),
     path("changes/CR-<int:number>/", changes.detail, name="change"),
+    path("changes/CR-<int:number>/commands/", changes.commands, name="change-commands"),
     path("changes/CR-<int:number>/act/", changes.act, name="change-act"),
     path("events/", events.index, name="events"),
     path("c/<slug:slug>/findings/", findings.index, name="findings"),

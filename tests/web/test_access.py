@@ -100,6 +100,7 @@ TABLE: dict[str, Row] = {
     "insights": Row(f"{C}insights/", SEEN),
     "changes": Row("/changes/", OWN),
     "change": Row("/changes/CR-{change}/", SEEN),
+    "change-commands": Row("/changes/CR-{change}/commands/", SEEN),
     "change-act": Row(
         "/changes/CR-{change}/act/",
         (302, 404, 422, 422, 302, 302),

@@ -147,3 +147,18 @@ def test_the_pages_need_few_queries(waiting, ben, signed_in, django_assert_max_n
             browser.get(path)
     with django_assert_max_num_queries(12):
         browser.get(address(waiting))
+
+
+def test_the_copied_commands_are_those_of_every_acl_of_a_long_change(cluster, ada, signed_in):
+    many = tuple(allow("User:eli", "READ", f"stock.{number:03}") for number in range(205))
+    change = review.draft(cluster=cluster, author=ada, title="t", reason="", delta=Delta(add=many))
+    browser = signed_in(ada)
+
+    page = browser.get(f"/changes/{change.key}/").content.decode()
+    lines = b"".join(browser.get(f"/changes/{change.key}/commands/").streaming_content).decode().splitlines()
+
+    assert f'data-copy-url="/changes/{change.key}/commands/"' in page
+    assert "Copy all 205" in page
+    assert [line.split("--topic ")[1] for line in lines[1:]] == [
+        f"stock.{number:03}" for number in range(205)
+    ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
@@ -15,7 +15,8 @@ from django.views.decorators.http import require_GET, require_http_methods
 from aclweb.accounts.models import User
 from aclweb.changes import queries, review
 from aclweb.changes.models import Change, ChangeError
-from aclweb.web import effects, frame
+from aclweb.inventory.current import rules_of
+from aclweb.web import effects, exporting, frame
 from aclweb.web.htmx import render_page
 from aclweb.web.paging import page_asked, slice_page
 
@@ -46,6 +47,14 @@ def index(request: HttpRequest) -> HttpResponse:
 def detail(request: HttpRequest, number: int) -> HttpResponse:
     """Show one change: its effect, its rules in the order of writing, who agreed, and what happened."""
     return _page(request, _change(request, number))
+
+
+@login_required
+@require_GET
+def commands(request: HttpRequest, number: int) -> HttpResponseBase:
+    """Give the whole change as kafka-acls commands, however many its page shows."""
+    change = _change(request, number)
+    return exporting.commands_file(change.delta, rules_of(change.cluster), change.key)
 
 
 @login_required

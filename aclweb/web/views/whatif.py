@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
@@ -140,10 +140,7 @@ def commands(request: HttpRequest, slug: str) -> HttpResponseBase:
     cluster = cluster_or_404(request.user, slug)
     in_force = current.in_force(cluster)
     draft = _read(request.GET, cluster, in_force)
-    text = exporting.written_plan(draft.delta.steps(), in_force.rules)
-    answer = StreamingHttpResponse(text, content_type=exporting.NOTATIONS[exporting.COMMANDS].media_type)
-    answer["Content-Disposition"] = f'attachment; filename="draft-{cluster.slug}.sh"'
-    return answer
+    return exporting.commands_file(draft.delta, in_force.rules, f"draft-{cluster.slug}")
 
 
 @login_required
