@@ -269,7 +269,7 @@ CACHES: dict[str, dict[str, Any]] = {
     "default": environ.Env.cache_url_config(ACLWEB_CACHE_URL)
     if ACLWEB_CACHE_URL
     else {
-        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "BACKEND": "aclweb.counters.CountersInFiles",
         "LOCATION": str(ACLWEB_DATA_DIR / "cache"),
         "OPTIONS": {"MAX_ENTRIES": 2_000},
     }

@@ -33,6 +33,7 @@ MAY_IMPORT = {
     "datadir": set(),
     "storage": set(),
     "site_worker": set(),
+    "counters": set(),
     "leftover": set(),
     "keys": set(),
     "settings": {"keys", "datadir"},

@@ -14,6 +14,7 @@ from django.test import Client
 from aclweb.accounts import addresses, sign_in_limits, tokens
 from aclweb.accounts.models import User
 from aclweb.api import bad_tokens
+from aclweb.counters import CountersInFiles
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = "the right one for pam"
@@ -195,3 +196,16 @@ def test_processes_share_their_counters(tmp_path):
     ]
 
     assert told == ["1", "2", "3"]
+
+
+def test_a_disk_that_takes_nothing_stops_no_reader(tmp_path, caplog, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    counters = CountersInFiles(str(tmp_path), {})
+    monkeypatch.setattr(counters, "_createdir", lambda: full(counters))
+
+    counters.set("n", 1)
+
+    assert counters.get("n") is None
+    assert "could not be stored" in caplog.text
