@@ -283,6 +283,23 @@ def test_a_child_that_is_stopped_by_a_signal_is_left_to_its_parent_to_replace(tm
         parent.stop(5)
 
 
+def test_a_part_that_stayed_for_a_while_each_time_is_never_given_up(
+    supervisor, watched, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("aclweb.machine.supervisor.SETTLED_SECONDS", 0.0)
+    worker = python(tmp_path, "worker", SLEEPER)
+    supervisor.start(worker, replaced=True)
+    said, raised = watched()
+
+    for _ in range(8):
+        wait_until(lambda: worker.pid is not None and worker.ended() is None)
+        killed = worker.pid
+        os.kill(killed, signal.SIGKILL)
+        wait_until(lambda killed=killed: worker.pid not in (None, killed))
+
+    assert (len(said), raised) == (8, [])
+
+
 @pytest.mark.parametrize("needed", [True, False])
 def test_a_part_that_does_not_stay_is_given_up_after_five_more_tries_and_told(
     supervisor, watched, notes, tmp_path, needed

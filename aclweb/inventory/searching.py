@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from typing import Any
 
 from django.db import transaction
@@ -43,6 +44,7 @@ from aclweb.acl.redundancy import (
 from aclweb.acl.universe import EXACT, PATTERN, PREFIX, Names
 from aclweb.acl.whatif import Effect
 from aclweb.acl.wording import NOUNS, action_on, everyone_or, from_host, name_text, resource_text
+from aclweb.inventory import staging
 from aclweb.inventory.current import InForce, in_force, rules_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.found import Found, Search
@@ -299,7 +301,17 @@ class _Renewing:
 
 
 def _store(row: Search, owner: str, found: Sequence[Finding], limits: Limits) -> bool:
-    """Store the findings, and forget those of before; return False if nobody waits for them any more."""
+    """Store the findings, and forget those of before; return False if nobody waits for them any more.
+
+    The rows are stored in short transactions, and nobody reads them before the search is done.
+    """
+    _forget(Found.objects.filter(search=row))  # what a worker that was lost had stored
+    rows = _rows(row, found)
+    while some := list(islice(rows, staging.ROWS_AT_ONCE)):
+        with staging.in_turn():
+            if not _held_by(row, owner).update(lease_until=_lease()):
+                return False
+            insert(Found, _COLUMNS, some)
     with transaction.atomic():
         # Whoever stores a reading or a declaration comes before this or after it.
         cluster = Cluster.objects.select_for_update().get(pk=row.cluster_id)
@@ -307,12 +319,20 @@ def _store(row: Search, owner: str, found: Sequence[Finding], limits: Limits) ->
         done = is_newest and _held_by(row, owner).update(
             done_at=timezone.now(), limits=limits, lease_owner="", lease_until=None
         )
-        if not done:
-            Search.objects.filter(pk=row.pk, lease_owner=owner).delete()
-            return False
-        Search.objects.filter(cluster=cluster).exclude(pk=row.pk).delete()
-        insert(Found, _COLUMNS, _rows(row, found))
-    return True
+    going = Search.objects.filter(cluster=row.cluster_id).exclude(pk=row.pk)
+    if not done:
+        going = Search.objects.filter(pk=row.pk, lease_owner=owner)
+    for each in going:
+        _forget(Found.objects.filter(search=each))
+        each.delete()
+    return bool(done)
+
+
+def _forget(found: QuerySet[Found]) -> None:
+    """Delete these findings in short transactions."""
+    while keys := list(found.order_by().values_list("pk", flat=True)[: staging.ROWS_AT_ONCE]):
+        with staging.in_turn():
+            Found.objects.filter(pk__in=keys).delete()
 
 
 _COLUMNS = (

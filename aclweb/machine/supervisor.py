@@ -36,8 +36,9 @@ LOG_BYTES = 10 * 1024 * 1024
 
 # Pauses before a part is started again. One more failure, and it is given up.
 BACKOFF_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0)
-# A part that has run for so long has not failed to start: its next end is counted from one again.
-SETTLED_SECONDS = 120.0
+# A part that has run for so long did start: its next end is counted from one again. Long enough for a
+# program that cannot work to find that out; short enough that a few kills in a row are survived.
+SETTLED_SECONDS = 20.0
 # A process that the system has stopped (SIGSTOP) for so long is killed and replaced.
 FROZEN_SECONDS = 5.0
 LISTEN_EVERY_SECONDS = 2.0

@@ -254,3 +254,57 @@ def test_the_finders_have_another_key_when_their_text_changes(read, monkeypatch)
 
     assert searching.key_of(read) != key
     assert os.path.exists(searching.__file__)
+
+
+def test_findings_are_stored_in_short_transactions_and_seen_when_all_are_there(read, monkeypatch):
+    monkeypatch.setattr(searching.staging, "ROWS_AT_ONCE", 2)
+    sync(
+        read,
+        client=Answers(
+            [allow("User:bob", "READ", f"gone-{number}", host="not-an-address") for number in range(9)]
+        ),
+    )
+    seen, in_turn = [], searching.staging.in_turn
+
+    def watched():
+        seen.append(Search.objects.filter(cluster=read, done_at__isnull=False).count())
+        return in_turn()
+
+    monkeypatch.setattr(searching.staging, "in_turn", watched)
+    assert searching.search(Cluster.objects.get(pk=read.pk), owner="me")
+
+    assert len(seen) >= 4
+    assert set(seen) == {0}
+    row = Search.objects.get(cluster=read)
+    assert row.done_at is not None
+    assert [found.place for found in row.found.order_by("place")] == list(range(row.found.count()))
+
+
+def test_findings_that_a_lost_worker_had_begun_to_store_are_stored_anew(read, monkeypatch):
+    monkeypatch.setattr(searching.staging, "ROWS_AT_ONCE", 2)
+    sync(
+        read,
+        client=Answers(
+            [allow("User:bob", "READ", f"gone-{number}", host="not-an-address") for number in range(9)]
+        ),
+    )
+    in_turn, turns = searching.staging.in_turn, []
+
+    def dying():
+        turns.append(1)
+        if len(turns) == 3:
+            raise KeyboardInterrupt
+        return in_turn()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(searching.staging, "in_turn", dying)
+        with pytest.raises(KeyboardInterrupt):
+            searching.search(Cluster.objects.get(pk=read.pk), owner="lost")
+    left = Found.objects.count()
+    assert left == 4
+    Search.objects.update(lease_until=None)
+
+    assert searching.search(Cluster.objects.get(pk=read.pk), owner="me")
+
+    places = [found.place for found in Search.objects.get(cluster=read).found.order_by("place")]
+    assert places == list(range(len(places)))

@@ -16,12 +16,16 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def environment(tmp_path):
-    return os.environ | {
+    """The settings of an installation whose database has its tables."""
+    environment = os.environ | {
         "ACLWEB_DATA_DIR": str(tmp_path),
         "DATABASE_URL": f"sqlite:///{tmp_path / 'site.sqlite3'}",
         "DJANGO_SETTINGS_MODULE": "tests.settings",
         "ACLWEB_TESTS_WORKER": os.environ.get("PYTEST_XDIST_WORKER", ""),
     }
+    migrate = [sys.executable, "manage.py", "migrate", "--noinput", "--verbosity", "0"]
+    subprocess.run(migrate, cwd=ROOT, env=environment, check=True, timeout=120)
+    return environment
 
 
 def work(environment, *names):
@@ -54,8 +58,6 @@ def wait_until(claim):
 
 
 def test_it_runs_what_is_named_replaces_what_is_killed_and_ends_when_asked(environment):
-    migrate = [sys.executable, "manage.py", "migrate", "--noinput", "--verbosity", "0"]
-    subprocess.run(migrate, cwd=ROOT, env=environment, check=True, timeout=120)
     process = work(environment, "changes", "beat")
     try:
         wait_until(lambda: len(children(process)) == 2)
