@@ -172,8 +172,11 @@ class Installation:
         if part == "up":
             return self.up.pid
         name, _, child = part.partition("'")
-        pid = int((self.data / "logs" / f"{name}.pid").read_text())
-        return leftover.descendants(pid)[0] if child else pid
+        try:
+            pid = int((self.data / "logs" / f"{name}.pid").read_text())
+            return leftover.descendants(pid)[0] if child else pid
+        except (OSError, ValueError, IndexError):
+            return None  # it is being replaced
 
     def is_whole(self):
         return self.readiness() == 200
@@ -234,6 +237,7 @@ def cases(broker):
 def survives(installation, gate, part, number, moment):
     """Kill or freeze this part at this moment, and have the next change in force in time."""
     wait_until(installation.is_whole, "everything works before", 180)
+    wait_until(lambda: installation.pid(part) is not None, f"the {part}", 60)
     before = []
     if moment != "idle":
         gate.shut()
@@ -273,7 +277,7 @@ def survives(installation, gate, part, number, moment):
         installation.start()
         assert installation.address == address, "the same command gets the same address"
     elif part != "site's process" or number == signal.SIGKILL:
-        wait_until(lambda: installation.pid(part) != pid, f"another {part}", IN_FORCE_SECONDS)
+        wait_until(lambda: installation.pid(part) not in (None, pid), f"another {part}", IN_FORCE_SECONDS)
     wait_until(installation.is_whole, "everything works again", 120)
 
 
