@@ -68,7 +68,7 @@ def test_an_administrator_declares_and_the_record_says_who_did(cluster, dot, sig
     event = trail.trail("cluster:test-eu").get(verb="cluster.declared")
     assert event.actor == "dot"
     assert "Declared." in text(page)
-    assert "Allows everyone where no rule exists" in text(page)
+    assert "Allows everyone where no ACL exists" in text(page)
 
 
 def test_a_list_of_super_users_with_which_no_broker_would_start_is_refused_at_its_field(
@@ -132,7 +132,7 @@ def test_the_strip_warns_on_every_page_of_a_cluster_that_allows_by_default(clust
     type(cluster).objects.update(allow_everyone=True)
 
     for path in (PAGE, f"{PAGE}acls/", f"{PAGE}topics/"):
-        assert "Allows everyone where no rule exists" in text(signed_in(ada).get(path))
+        assert "Allows everyone where no ACL exists" in text(signed_in(ada).get(path))
 
 
 @pytest.fixture
