@@ -163,7 +163,7 @@ def test_a_snapshot_of_the_past_holds_what_was_declared_then(cluster, dot, capsy
 def test_clusters_from_before_keep_what_holds_today_for_all_their_past():
     before = [("inventory", "0001_initial")]
     executor = MigrationExecutor(connection)
-    newest = [key for key in executor.loader.graph.leaf_nodes() if key[0] == "inventory"]
+    newest = executor.loader.graph.leaf_nodes()  # rooms above go back with inventory
     executor.migrate(before)
     try:
         old = executor.loader.project_state(before).apps.get_model("inventory", "Cluster")
