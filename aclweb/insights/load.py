@@ -1,8 +1,9 @@
 """Bring the result of the pipeline into the database, whole or not at all.
 
 The manifest says which ACLs the job worked with; a result for other ACLs than the cluster
-ever had is refused. Rows of the earlier load stay until the new one is complete, and
-pages change over in one step.
+ever had is refused. Rows are stored in short transactions under a load that is not current,
+so nobody waits for the database; pages change over to it in one step, and the rows of the
+earlier load go afterwards.
 """
 
 from __future__ import annotations
@@ -10,21 +11,26 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from django.db import transaction
+from django.db import models, transaction
+from django.utils import timezone
 
 from aclweb.insights.models import AclUse, Load, LogDay, SeenRequest
 from aclweb.inventory.models import Cluster, Revision
+from aclweb.inventory.staging import in_turn
 
 logger = logging.getLogger(__name__)
 
 FORMAT = 1
-_ROWS_AT_ONCE = 5_000
+_ROWS_AT_ONCE = 1_000
 _JOB = "usage"
 _TABLES = ("usage", "requests")
+
+# A load that is not current after so long was left by a process that was killed.
+_GIVEN_UP_AFTER = timedelta(hours=1)
 
 
 class InsightsError(Exception):
@@ -40,18 +46,19 @@ def load(directory: Path | str, cluster: Cluster) -> Load:
     folder = Path(directory)
     manifest = _manifest(folder)
     revision = _revision_of(manifest, cluster)
-    with transaction.atomic():
-        # Two loads at once would both be current: whoever comes second waits here.
-        Cluster.objects.select_for_update().get(pk=cluster.pk)
-        fresh = Load.objects.create(cluster=cluster, **_facts(manifest), revision_number=revision.number)
-        for rows in _batches(folder / "usage.parquet"):
-            AclUse.objects.bulk_create([_use(fresh, row) for row in rows])
-        for rows in _batches(folder / "requests.parquet"):
-            SeenRequest.objects.bulk_create([_seen(fresh, row) for row in rows])
-        if "coverage" in manifest["rows"]:
-            for rows in _batches(folder / "coverage.parquet"):
-                LogDay.objects.bulk_create([_log_day(fresh, row) for row in rows])
-        Load.objects.filter(cluster=cluster).exclude(pk=fresh.pk).delete()
+    fresh = Load.objects.create(
+        cluster=cluster, current=False, **_facts(manifest), revision_number=revision.number
+    )
+    try:
+        for rows in _rows(folder, manifest, fresh):
+            with in_turn():
+                type(rows[0])._default_manager.bulk_create(rows)
+        replaced = _make_current(fresh)
+    except BaseException:
+        _forget(fresh)
+        raise
+    for old in replaced:
+        _forget(old)
     logger.info(
         "Loaded insights of cluster %s: %d log lines, %d ACLs used, %d requests.",
         cluster.slug,
@@ -60,6 +67,41 @@ def load(directory: Path | str, cluster: Cluster) -> Load:
         manifest["rows"]["requests"],
     )
     return fresh
+
+
+def _rows(folder: Path, manifest: dict[str, Any], fresh: Load) -> Iterator[list[models.Model]]:
+    """Yield the rows of each table, so many at a time as one transaction stores."""
+    for rows in _batches(folder / "usage.parquet"):
+        yield [_use(fresh, row) for row in rows]
+    for rows in _batches(folder / "requests.parquet"):
+        yield [_seen(fresh, row) for row in rows]
+    if "coverage" in manifest["rows"]:
+        for rows in _batches(folder / "coverage.parquet"):
+            yield [_log_day(fresh, row) for row in rows]
+
+
+def _make_current(fresh: Load) -> list[Load]:
+    """Have pages show this load; return those that nobody needs any more."""
+    others = Load.objects.filter(cluster=fresh.cluster).exclude(pk=fresh.pk)
+    with transaction.atomic():
+        # Two loads at once would both be current: whoever comes second waits here.
+        Cluster.objects.select_for_update().get(pk=fresh.cluster_id)
+        replaced = list(others.filter(current=True).defer("manifest"))
+        others.update(current=False)
+        fresh.current = True
+        fresh.save(update_fields=["current"])
+    given_up = others.filter(current=False, loaded_at__lt=timezone.now() - _GIVEN_UP_AFTER)
+    return [*replaced, *given_up.exclude(pk__in=[load.pk for load in replaced]).defer("manifest")]
+
+
+def _forget(load: Load) -> None:
+    """Delete a load and its rows, in short transactions."""
+    for rows in (AclUse.objects, SeenRequest.objects, LogDay.objects):
+        own = rows.filter(load=load).order_by("pk")
+        while keys := list(own.values_list("pk", flat=True)[:_ROWS_AT_ONCE]):
+            with in_turn():
+                rows.filter(load=load, pk__lte=keys[-1]).delete()
+    load.delete()
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

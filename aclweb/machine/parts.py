@@ -220,7 +220,7 @@ class OneMachine:
                 )
                 demo_clusters.write_prod_logs(self.demo)
             prod = Cluster.objects.get(slug=demo_clusters.PROD)
-            if not prod.loads.exists():
+            if not prod.loads.filter(current=True).exists():
                 insights_tasks.refresh.delay(prod.pk)
             notices.clear(LOGS_NOTICE)
         finally:
@@ -253,7 +253,7 @@ class OneMachine:
     def _use_broker(self, broker: KafkaBroker) -> None:
         """Let the demo's clients work on the broker once, so that its real log tells of real people."""
         edge = Cluster.objects.get(slug=demo_clusters.EDGE)
-        if edge.loads.exists():
+        if edge.loads.filter(current=True).exists():
             return
         edge_traffic.drive(bootstrap=broker.bootstrap, passwords=broker.users)
         # After the first reading of prod-eu's logs: two runs of Spark at once are too much for a laptop.

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import timedelta
 
 import pytest
+from django.db import OperationalError
+from django.db.models import QuerySet
+from django.utils import timezone
 
+from aclweb.acl.notation import binding_key
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import AclUse, Load, SeenRequest
+from aclweb.insights.queries import current_load
+from aclweb.inventory.models import Cluster
 from tests.builders import allow
 from tests.insights.conftest import BINDINGS
 from tests.insights.results import FIRST, LAST, request, use, write_result
@@ -42,6 +49,53 @@ def test_loading_the_same_result_twice_changes_nothing(given):
     given(**facts)
 
     assert (Load.objects.count(), AclUse.objects.count(), SeenRequest.objects.count()) == (1, 1, 1)
+
+
+def test_a_large_result_is_stored_in_short_transactions_and_seen_only_when_whole(given, monkeypatch):
+    given(usage=[use(BINDINGS[0])])
+    seen_meanwhile, together = [], []
+    store = QuerySet.bulk_create
+
+    def watch(rows, objects):
+        seen_meanwhile.append(current_load(Cluster.objects.get()).uses.count())
+        together.append(len(objects))
+        return store(rows, objects)
+
+    monkeypatch.setattr(QuerySet, "bulk_create", watch)
+    monkeypatch.setattr("aclweb.insights.load._ROWS_AT_ONCE", 2)
+    newer = given(
+        usage=[use(binding) for binding in BINDINGS[:3]],
+        requests=[request("User:eve", "READ", f"payments.{n}") for n in range(5)],
+    )
+
+    assert seen_meanwhile == [1] * len(together)
+    assert max(together) == 2
+    assert (newer.uses.count(), newer.seen.count()) == (3, 5)
+    assert current_load(newer.cluster) == newer
+
+
+def test_a_load_that_fails_midway_leaves_the_earlier_one_and_nothing_else(given, monkeypatch):
+    given(usage=[use(BINDINGS[0])])
+
+    def fail(row, load):
+        raise OperationalError("database or disk is full")
+
+    monkeypatch.setattr("aclweb.insights.load._seen", fail)
+    with pytest.raises(OperationalError):
+        given(usage=[use(BINDINGS[1])], requests=[request("User:eve", "READ", "payments.eu")])
+
+    assert Load.objects.get().uses.get().key == binding_key(BINDINGS[0])
+    assert AclUse.objects.count() == 1
+
+
+def test_what_a_killed_load_left_is_taken_away_by_the_next(given, read_cluster):
+    left = given(usage=[use(BINDINGS[0])])
+    Load.objects.update(current=False, loaded_at=timezone.now() - timedelta(hours=2))
+
+    fresh = given(usage=[use(BINDINGS[1])])
+
+    assert current_load(read_cluster) == fresh != left
+    assert Load.objects.count() == AclUse.objects.count() == 1
 
 
 def test_a_result_about_other_acls_is_refused(given, read_cluster, tmp_path):
