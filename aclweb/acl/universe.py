@@ -72,6 +72,15 @@ class Names:
     new_groups: tuple[str, ...] = ()
     new_transactional_ids: tuple[str, ...] = ()
 
+    def new(self, resource_type: ResourceType) -> tuple[str, ...]:
+        """Return those of a type that do not exist before."""
+        new = {
+            ResourceType.TOPIC: self.new_topics,
+            ResourceType.GROUP: self.new_groups,
+            ResourceType.TRANSACTIONAL_ID: self.new_transactional_ids,
+        }
+        return new.get(resource_type, ())
+
 
 @dataclass(frozen=True, slots=True)
 class Spot:
@@ -107,11 +116,7 @@ class Universe:
         self.index, self.added, self.names = index, added, names
         self._hosts, self._without = hosts, without
         self.rules, self.after_rules = rules, after_rules
-        self._new = {
-            ResourceType.TOPIC: dict.fromkeys(names.new_topics),
-            ResourceType.GROUP: dict.fromkeys(names.new_groups),
-            ResourceType.TRANSACTIONAL_ID: dict.fromkeys(names.new_transactional_ids),
-        }
+        self._new = {kind: dict.fromkeys(names.new(kind)) for kind in OPERATIONS}
         self._types = {resource_type: _TypeNames(self, resource_type) for resource_type in OPERATIONS}
         self._operations = {
             resource_type: tuple(
@@ -138,7 +143,7 @@ class Universe:
 
     def new(self, resource_type: ResourceType) -> dict[str, None]:
         """Return the names of a type that do not exist before, once each."""
-        return self._new.get(resource_type, {})
+        return self._new[resource_type]
 
     @cached_property
     def principals(self) -> frozenset[str]:

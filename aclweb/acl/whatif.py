@@ -347,7 +347,7 @@ class _Simulation:
         self.asked, self.briefly, self.met_only = delta, briefly, met_only
         self.meter = Meter(budget) if budget is not None else None
         self._sides: dict[tuple[object, ...], Side] = {}
-        self.index, self.rules, self.after_rules = index, rules, after_rules
+        self.index, self.names, self.rules, self.after_rules = index, names, rules, after_rules
         self.add = tuple(binding for binding in delta.add if binding not in index)
         self.remove = tuple(binding for binding in delta.remove if binding in index)
         self.added, self.removed = AclIndex(self.add), frozenset(self.remove)
@@ -374,7 +374,8 @@ class _Simulation:
         """Return the hosts of ACLs on which an answer that changes can hang.
 
         Where ACLs for principals by name change, only their own answers differ, or those of
-        everybody alike, so that the hosts in ACLs for others tell no two addresses apart.
+        everybody alike, so that the hosts in ACLs for others tell no two addresses apart. Of a
+        new name all that ACLs allow is a gain, whoever they are for.
         """
         principals = self.touching.principals
         is_for_all = any(binding.principal == ANY_USER for binding in self.touching)
@@ -386,7 +387,17 @@ class _Simulation:
             for shelf in shelves
             for principal in (*principals, ANY_USER)
             for binding in shelf.by_principal.get(principal, ())
-        )
+        ) | frozenset(self._hosts_of_new_names())
+
+    def _hosts_of_new_names(self) -> Iterator[str]:
+        """Yield the hosts of the ACLs that cover a new name, or perhaps do."""
+        for resource_type in OPERATIONS:
+            shelf = self.index.shelf(resource_type)
+            if shelf is None:
+                continue
+            for name in self.names.new(resource_type):
+                for binding in (*shelf.covering(name, self.rules), *shelf.unknown_patterns):
+                    yield binding.host
 
     def run(self) -> Impact:
         if self.meter is not None:

@@ -14,7 +14,7 @@ from aclweb.acl.index import AclIndex
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from aclweb.acl.profiles import Rules
 from aclweb.acl.whatif import Effect, Impact, Names, Side, simulate
-from tests.builders import allow
+from tests.builders import allow, deny
 from tests.random_cases import SCALE
 
 WORLDS = 150 * SCALE
@@ -111,3 +111,31 @@ def test_every_host_counts_where_an_acl_for_everybody_changes() -> None:
     index, names = AclIndex(stored), Names(topics=NAMES)
 
     assert effects(simulate(delta, index, names, briefly=True)) == effects(simulate(delta, index, names))
+
+
+def test_every_host_counts_that_an_acl_over_a_new_topic_names() -> None:
+    stored = [
+        allow("User:other", "READ", "*", host="10.0.0.0/8"),
+        allow("User:other", "READ", "*", host="192.168.0.1"),
+        allow("User:third", "WRITE", "payments", host="172.16.0.1"),
+    ]
+    delta = Delta(add=(allow("User:a", "READ", "orders"),))
+    index, names = AclIndex(stored), Names(topics=NAMES, new_topics=("fresh",))
+
+    brief = simulate(delta, index, names, briefly=True)
+
+    on_fresh = {effect.host for effect in brief.gains if effect.resource_name == "fresh"}
+    assert on_fresh == {"10.0.0.0/8", "192.168.0.1"}
+    assert "172.16.0.1" not in {host for effect in brief.depends for host in effect.except_hosts}
+
+
+def test_everybody_less_many_hosts_is_never_fewer_cells_than_none() -> None:
+    stored = [
+        allow("User:other", "READ", "*"),
+        *(deny("User:other", "READ", "*", host=f"10.0.0.{n}") for n in range(9)),
+    ]
+    delta = Delta(add=(allow("User:a", "READ", "orders"),))
+
+    brief = simulate(delta, AclIndex(stored), Names(new_topics=("fresh",)), briefly=True)
+
+    assert min(effect.cells for effect in brief.gains) > 0
