@@ -11,6 +11,7 @@ import errno
 import os
 import sqlite3
 import tempfile
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -120,20 +121,8 @@ def schema_problem(using: str = DEFAULT_DB_ALIAS) -> str:
     """Return whether the database was made by another release of aclweb, as a sentence; empty if by this one."""
     connection = connections[using]
     loader = MigrationLoader(connection)
-    known = set(loader.disk_migrations) | {
-        old for migration in loader.disk_migrations.values() for old in migration.replaces
-    }
-    rooms = {app for app, _ in loader.disk_migrations}
-    unknown = sorted(
-        f"{app}.{name}"
-        for app, name in loader.applied_migrations or {}
-        if app in rooms and (app, name) not in known
-    )
-    if unknown:
-        return (
-            f"The database was written by a newer aclweb than this one ({settings.ACLWEB_VERSION}): it does not "
-            f"know {_listed(unknown)}. Install the newer release again, or restore a backup of this one."
-        )
+    if problem := newer_problem(loader.applied_migrations or {}):
+        return problem
     executor = MigrationExecutor(connection)
     missing = [
         f"{migration.app_label}.{migration.name}"
@@ -142,6 +131,22 @@ def schema_problem(using: str = DEFAULT_DB_ALIAS) -> str:
     if missing:
         return f"{OLDER}: it lacks {_listed(missing)}. Run: python manage.py migrate"
     return ""
+
+
+def newer_problem(applied: Iterable[tuple[str, str]]) -> str:
+    """Return whether these migrations (app, name) are of a newer aclweb, as a sentence; empty if of this one."""
+    loader = MigrationLoader(None)
+    known = set(loader.disk_migrations) | {
+        old for migration in loader.disk_migrations.values() for old in migration.replaces
+    }
+    rooms = {app for app, _ in loader.disk_migrations}
+    unknown = sorted(f"{app}.{name}" for app, name in applied if app in rooms and (app, name) not in known)
+    if not unknown:
+        return ""
+    return (
+        f"The database was written by a newer aclweb than this one ({settings.ACLWEB_VERSION}): it does not "
+        f"know {_listed(unknown)}. Install the newer release again, or restore a backup of this one."
+    )
 
 
 def refuse_a_newer_database() -> None:

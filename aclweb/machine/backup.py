@@ -4,8 +4,9 @@ A backup is a tar of the owner's alone with the database as it was at one moment
 the site runs), the key files, the kept head of the audit trail, and a manifest with the
 version, counts and SHA-256 of each part. What clusters hold is not in it: a sync reads that.
 
-Restoring trusts nothing: digests and the audit chain are checked before anything is replaced,
-and the chain again afterwards. What was there is put aside, never deleted.
+Restoring trusts nothing: digests, the release and the audit chain are checked before anything is
+replaced, and the chain again afterwards. What was there is put aside, never deleted. Of PostgreSQL
+the chain is checked only afterwards, and what the database held is lost where that was asked for.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -210,17 +212,52 @@ def _restore_postgresql(manifest: Manifest, scratch: Path, directory: Path, *, r
         raise BackupError(
             "The database is not empty. Name an empty one in DATABASE_URL, or give --replace to lose what it holds."
         )
+    if problem := storage.newer_problem(_migrations_of(scratch / POSTGRESQL)):
+        raise BackupError(problem)
     connection.close()
+    script = scratch / "restore.sql"
     _run_postgresql(
-        "pg_restore", "--single-transaction", "--exit-on-error", "--no-owner",
-        *(("--clean", "--if-exists") if replace else ()),
-        "--dbname", str(connection.settings_dict["NAME"]), str(scratch / POSTGRESQL),
+        "pg_restore", "--no-owner", *(("--clean", "--if-exists") if replace else ()),
+        f"--file={script}", str(scratch / POSTGRESQL),
+    )  # fmt: skip
+    _run_postgresql(
+        "psql", "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1",
+        *((f"--command={_DROP_TABLES}",) if replace else ()), f"--file={script}",
     )  # fmt: skip
     there = [path for name in manifest.keys_included if (path := directory / name).exists()]
     aside = _set_aside(there, directory, must_be_empty=False, replace=True)
     _put_keys_and_heads(manifest, scratch, directory)
     _check_chain(manifest, DEFAULT_DB_ALIAS)
     return aside
+
+
+# What a newer release added is in no older dump, and would be in the way of the next upgrade.
+_DROP_TABLES = """
+SET client_min_messages = warning;
+DO $$ DECLARE found regclass; BEGIN
+  FOR found IN
+    SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p') AND n.nspname = current_schema()
+      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+  LOOP EXECUTE format('DROP TABLE IF EXISTS %s CASCADE', found); END LOOP;
+END $$;
+"""
+
+
+def _migrations_of(dump: Path) -> set[tuple[str, str]]:
+    """Return the (app, name) of each migration in a PostgreSQL dump, without a database."""
+    copied = _run_postgresql("pg_restore", "--data-only", "--table=django_migrations", "--file=-", str(dump))
+    rows: set[tuple[str, str]] = set()
+    columns: list[str] = []
+    for line in copied.splitlines():
+        if found := re.match(r"COPY \S*django_migrations \((.*)\) FROM stdin;", line):
+            columns = found[1].split(", ")
+        elif line == "\\.":
+            columns = []
+        elif columns:
+            row = dict(zip(columns, line.split("\t"), strict=True))
+            rows.add((row["app"], row["name"]))
+    return rows
 
 
 def _set_aside(there: list[Path], directory: Path, *, must_be_empty: bool, replace: bool) -> Path | None:
@@ -328,12 +365,16 @@ def _opened(database: Path) -> Iterator[str]:
         del connections.databases[_COPY]
 
 
+_PROTECTION = ("sslmode", "sslrootcert", "sslcert", "sslkey")
+
+
 def _digest(file: Path) -> str:
     with open(file, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def _run_postgresql(program: str, *options: str) -> None:
+def _run_postgresql(program: str, *options: str) -> str:
+    """Run one of PostgreSQL's client programs on the database in use, and return what it printed."""
     if shutil.which(program) is None:
         raise BackupError(
             f"{program} is not installed here; install PostgreSQL's client programs of the server's version, "
@@ -347,9 +388,12 @@ def _run_postgresql(program: str, *options: str) -> None:
         "PGUSER": str(given["USER"] or ""),
         "PGPASSWORD": str(given["PASSWORD"] or ""),
         "PGDATABASE": str(given["NAME"]),
+        # How the connection is protected is part of DATABASE_URL, as in ?sslmode=verify-full&sslrootcert=F.
+        **{f"PG{name.upper()}": str(given.get("OPTIONS", {}).get(name, "")) for name in _PROTECTION},
     }
     environment = {name: value for name, value in environment.items() if value or not name.startswith("PG")}
     done = subprocess.run([program, *options], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no reason was given"])[-1]
         raise BackupError(f"{program} failed: {last}")
+    return done.stdout

@@ -18,13 +18,15 @@ from aclweb.machine import backup
 
 
 class Command(BaseCommand):
-    help = "Bring everything back from a backup; nothing is deleted."
+    help = "Bring everything back from a backup; nothing is deleted unless --replace is given."
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE", help="what `backup` wrote")
         parser.add_argument(
-            "--replace", action="store_true", help="put aside what the data directory holds now"
+            "--replace",
+            action="store_true",
+            help="put aside what the data directory holds now; of PostgreSQL, lose it",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object instead of sentences")
 
@@ -41,7 +43,12 @@ class Command(BaseCommand):
             f"{settings.ACLWEB_DATA_DIR} is as it was at {manifest.made_at}, of aclweb {manifest.version}. "
             f"The audit trail is checked up to {manifest.audit_head}."
         )
-        if aside:
+        if manifest.database == backup.POSTGRESQL:
+            if options["replace"]:
+                self.stdout.write("What the database held is gone.")
+            if aside:
+                self.stdout.write(f"The key files that were there before are in {aside}.")
+        elif aside:
             self.stdout.write(f"What was there before is in {aside}.")
         for variable in manifest.keys_named:
             self.stdout.write(
