@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from django.db import connections
 
@@ -28,15 +28,19 @@ LOOK_EVERY_SECONDS = 5.0
 # What was found longer ago than this says by itself that something hangs.
 OLD_AFTER_SECONDS = 12.0
 QUEUE_TIMEOUT_SECONDS = 2.0
+_NOT_KNOWN = "not known"
 
 
 @dataclass(frozen=True)
 class State:
-    """What was found: "ok" or what is wrong, in words, for the database, the queue, workers and the beat."""
+    """What was found: "ok" or what is wrong, in words, for the database, the queue, workers and the beat.
+
+    life is None where the database could not be asked: then nobody is called silent.
+    """
 
     database: str = "not asked yet"
     queue: str = "not asked yet"
-    life: Life = field(default_factory=lambda: Life({}, {}))
+    life: Life | None = None
     changes_wait: bool = False
 
     @property
@@ -47,35 +51,37 @@ class State:
     @property
     def is_whole(self) -> bool:
         """Whether approved changes and syncs get done too."""
-        return self.can_serve and self.life.is_ready
+        return self.can_serve and self.life is not None and self.life.is_ready
 
     @property
     def sentence(self) -> str:
         """What everybody must know now; an empty text if nothing."""
-        return self.life.sentence(changes_wait=self.changes_wait)
+        return self.life.sentence(changes_wait=self.changes_wait) if self.life else ""
 
     def as_dict(self) -> Mapping[str, object]:
+        life = self.life
         workers = {
             name: {
-                "state": self.life.words(name),
-                "finished": at.isoformat(timespec="seconds") if (at := self.life.at.get(name)) else None,
+                "state": life.words(name) if life else _NOT_KNOWN,
+                "finished": at.isoformat(timespec="seconds") if life and (at := life.at.get(name)) else None,
             }
             for name in QUEUES
         }
         return {
             "database": self.database,
             "queue": self.queue,
-            "worker": self.life.worker,
-            "beat": self.life.words(BEAT),
+            "worker": life.worker if life else _NOT_KNOWN,
+            "beat": life.words(BEAT) if life else _NOT_KNOWN,
             "workers": workers,
         }
 
 
+_UNASKED = State()
 _HANGS = State("does not answer in time", "does not answer in time")
 
 _looking = threading.Lock()
 _is_watched = False
-_found = State()
+_found = _UNASKED
 _found_at = float("-inf")
 
 
@@ -96,6 +102,8 @@ def state() -> State:
             return _look_and_keep()
         finally:
             _looking.release()
+    if _found is _UNASKED:  # the first look of this process goes on
+        return _UNASKED
     return _found if age < OLD_AFTER_SECONDS else _HANGS
 
 
@@ -122,11 +130,11 @@ def _look_and_keep() -> State:
 def forget() -> None:
     """Look anew when asked next."""
     global _found, _found_at
-    _found, _found_at = State(), float("-inf")
+    _found, _found_at = _UNASKED, float("-inf")
 
 
 def _look() -> State:
-    life, waits = Life({}, {}), False
+    life, waits = None, False
     try:
         database = _database()
         if database == "ok":

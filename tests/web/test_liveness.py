@@ -165,3 +165,30 @@ def test_pages_of_a_living_or_new_installation_tell_nothing(cho, signed_in):
 
     assert "No worker" not in page
     assert "is silent" not in page
+
+
+def test_workers_that_nobody_could_ask_about_are_not_called_silent(probe, monkeypatch):
+    beating()
+    monkeypatch.setattr(storage, "database_problem", lambda: storage.FULL)
+
+    status, told = probe()
+
+    assert status == 503
+    assert {told["worker"], told["beat"], *(one["state"] for one in told["workers"].values())} == {
+        "not known"
+    }
+
+
+def test_who_asks_while_a_new_process_looks_for_the_first_time_hears_so(monkeypatch):
+    liveness.forget()
+    monkeypatch.setattr(liveness, "_is_watched", True)
+    with liveness._looking:  # as the thread of that process does
+        answer = Client().get("/readyz")
+
+    told = json.loads(answer.content)
+    assert answer.status_code == 503
+    assert (told["database"], told["queue"], told["worker"]) == (
+        "not asked yet",
+        "not asked yet",
+        "not known",
+    )
