@@ -35,7 +35,11 @@ def why_dead(binding: AclBinding, rules: Rules) -> str | None:
     """Say why no session can ever match this principal or host, whatever is asked; None if one can."""
     if split_principal(binding.principal) is None:
         return f"the principal {binding.principal!r} has no type and is nobody's"
-    host = binding.host
+    return why_no_address(binding.host, rules)
+
+
+def why_no_address(host: str, rules: Rules) -> str | None:
+    """Say why this host of an ACL admits no address that a client can have; None if it admits one."""
     if host == WILDCARD or is_address(host):
         return None
     if rules.has_globs and is_host_glob(host):

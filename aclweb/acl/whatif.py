@@ -56,7 +56,7 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.patterns import empty_prefix_covers, wildcard_covers
 from aclweb.acl.profiles import OPERATIONS, Rules, is_never_asked
-from aclweb.acl.reach import why_dead, why_no_resource
+from aclweb.acl.reach import why_no_address, why_no_resource
 from aclweb.acl.universe import ANY_OTHER, EXACT, PATTERN, PREFIX, Names, Spot, Universe
 
 __all__ = [
@@ -459,12 +459,7 @@ class _Simulation:
 
     def _is_nobodys(self, host: str) -> bool:
         """Whether no client's address can be this host in either world."""
-        if host == WILDCARD:
-            return False
-        like = AclBinding(
-            ResourceType.TOPIC, "t", PatternType.LITERAL, ANY_USER, host, Operation.READ, PermissionType.ALLOW
-        )
-        return all(why_dead(like, rules) is not None for rules in {self.rules, self.after_rules})
+        return all(why_no_address(host, rules) is not None for rules in {self.rules, self.after_rules})
 
     def _is_no_resource(self, spot: Spot) -> bool:
         """Whether nothing can have a name of this class; what was given exists."""

@@ -27,7 +27,6 @@ from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
     AclBinding,
-    AclError,
     Operation,
     PatternType,
     PermissionType,
@@ -35,6 +34,7 @@ from aclweb.acl.model import (
     split_principal,
 )
 from aclweb.acl.profiles import Rules
+from aclweb.acl.reach import why_no_address
 from aclweb.inventory.cells import REACHES, AccessRow, Verdict
 from aclweb.inventory.current import InForce
 
@@ -306,7 +306,7 @@ class _Row:
         dead = []
         for host, found in self.points:
             otherwise = [point for point in found if answers[point][0] is not result]
-            if self.rules.has_globs or _is_possible(host, self.rules):
+            if why_no_address(host, self.rules) is None:
                 different |= dict.fromkeys(otherwise)
             elif otherwise:
                 dead.append(host)
@@ -383,16 +383,6 @@ def reach(binding: AclBinding) -> str:
     if binding.pattern_type is not PatternType.LITERAL:
         return "prefix"
     return "all" if binding.resource_name == WILDCARD else "exact"
-
-
-def _is_possible(host: str, rules: Rules) -> bool:
-    """Whether a client can come from this ACL host: an address as brokers write it, or a range they read."""
-    if rules.cidr_hosts and read_range(host):
-        return True
-    try:
-        return as_java_prints(host) == host
-    except AclError:
-        return False
 
 
 def _edges(hosts: Iterable[str]) -> list[str]:

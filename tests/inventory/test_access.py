@@ -3,6 +3,7 @@ from collections import Counter
 
 import pytest
 
+from aclweb.acl.any_host import HostResult, decide_for_any_host
 from aclweb.acl.authorizer import Basis, Result, answer_from, authorize
 from aclweb.acl.callers import is_for
 from aclweb.acl.hosts import admits
@@ -15,7 +16,8 @@ from aclweb.inventory.access import resource_access
 from aclweb.inventory.current import Holdings, InForce
 from aclweb.inventory.exposure import cell_sentence
 from aclweb.inventory.models import Cluster, Revision
-from tests.builders import allow, deny, topic
+from tests.acl.test_any_host import random_host_world
+from tests.builders import allow, ask, deny, topic
 from tests.random_cases import ACL_HOSTS, SCALE, random_world, with_unknowns
 
 # With the hosts and ranges that random worlds name, one address for each part they tell apart.
@@ -30,6 +32,12 @@ PLACES = (
     *(host for host in ACL_HOSTS if host != "*"),  # a host that is no address is only a text
 )
 ELSEWHERE = "203.0.113.99"
+STATES = {
+    HostResult.ALLOWED: ("allowed", "default"),
+    HostResult.DENIED: ("refused", "none"),
+    HostResult.DEPENDS: ("some-hosts",),
+    HostResult.UNDECIDED: ("unknown",),
+}
 
 
 def here(bindings, rules=None, *, topics=("orders", "payments.eu"), groups=()):
@@ -189,6 +197,38 @@ def test_a_right_from_a_host_that_no_client_can_have_is_told_and_not_counted():
     assert "names batch-01.internal, but brokers compare addresses, and no client can come" in cell_sentence(
         write
     )
+
+
+@pytest.mark.parametrize(
+    ("host", "state", "dead"),
+    [
+        ("0.0.0.0/32", "none", ("0.0.0.0/32",)),
+        ("fe80:0:0:0:0:0:0:1%eth0", "some-hosts", ()),
+    ],
+)
+def test_a_host_is_somebodys_here_as_it_is_where_any_host_is_asked_about(host, state, dead):
+    grant = allow("User:ledger", "READ", "orders", host=host)
+
+    read = cell(access(grant), "User:ledger", "READ")
+    any_host = decide_for_any_host(ask("User:ledger", "READ", "orders"), AclIndex([grant]))
+
+    assert (read.state, read.dead_hosts) == (state, dead)
+    assert any_host.result.name == {"none": "DENIED", "some-hosts": "DEPENDS"}[state]
+
+
+@pytest.mark.parametrize("chunk", range(2))
+def test_every_cell_is_the_answer_for_any_host_in_worlds_full_of_ranges(chunk):
+    for seed in range(chunk * 40 * SCALE, (chunk + 1) * 40 * SCALE):
+        bindings, _, rules = random_host_world(random.Random(f"cells {seed}"))
+        if rules.has_globs:
+            continue
+        index = AclIndex(bindings)
+        for row in resource_access(here(bindings, rules, topics=("t",)), topic("t")).rows:
+            caller = row.principal if row.kind == "principal" else "User:nobody-names-me"
+            for one in row.cells if row.kind != "super-users" else ():
+                asked = ask(caller, one.operation.name, "t")
+                told = decide_for_any_host(asked, index, rules).result
+                assert one.state in STATES[told], (seed, caller, one, told)
 
 
 def test_ranges_that_hold_every_address_leave_no_other_host():
