@@ -308,8 +308,12 @@ class ImpactSerializer(DifferencesSerializer):
     revision = serializers.IntegerField(allow_null=True, required=False)
 
 
-# An answer of the API is at most about five megabytes, of which the effect may take this.
+# An answer of the API is at most five megabytes, of which the effect may take four: what comes
+# beside it, and of a change the ACLs, take the rest.
+MOST_BYTES_OF_AN_ANSWER = 5 * 2**20
 MOST_BYTES = 4 * 2**20
+# About what the fields of one ACL of a change take, and what of a change is neither ACL nor effect.
+_BYTES_OF_AN_ITEM, _BYTES_OF_THE_REST = 300, 10_000
 
 # What is kept longest of an effect that is too large to answer with.
 _IN_ORDER = ("loses", "gains", "depends", "recovered", "resources")
@@ -396,8 +400,16 @@ class ChangeDetailSerializer(ChangeSerializer):
         impact = change.impact
         if impact is None:
             return None
+        texts = (
+            (item.resource_name, item.principal, item.host, item.sentence) for item in change.items.all()
+        )
+        items = sum(_BYTES_OF_AN_ITEM + len(json.dumps(text)) for text in texts)
+        left = max(0, MOST_BYTES_OF_AN_ANSWER - _BYTES_OF_THE_REST - items)
         revision = change.revision
-        return {**cut_to_size(impact), "revision": None if revision is None else revision.number}
+        return {
+            **cut_to_size(impact, min(MOST_BYTES, left)),
+            "revision": None if revision is None else revision.number,
+        }
 
     def get_approvals(self, change: Change) -> list[dict[str, str]]:
         return [

