@@ -342,6 +342,11 @@ def work_out(world: World, shape: Shape, budget: Budget | None) -> Mapping[str, 
 
 def in_a_process(world: World, shape: Shape, budget: Budget) -> Mapping[str, Any]:
     """Return the same with the CPU seconds and megabytes that it took in a process of its own."""
+    return measured(lambda: work_out(world, shape, budget))
+
+
+def measured(work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return what this gives in a process of its own, with the CPU seconds and megabytes that it took."""
     reading, writing = os.pipe()
     gc.collect()
     gc.freeze()
@@ -350,7 +355,7 @@ def in_a_process(world: World, shape: Shape, budget: Budget) -> Mapping[str, Any
         os.close(reading)
         before = resource.getrusage(resource.RUSAGE_SELF)
         try:
-            found = dict(work_out(world, shape, budget))
+            found = dict(work())
             after = resource.getrusage(resource.RUSAGE_SELF)
             found["cpu"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
             found["megabytes"] = max(0, after.ru_maxrss - before.ru_maxrss) / 1024
