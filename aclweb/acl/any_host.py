@@ -14,7 +14,7 @@ bound on the work. Beyond the bound an answer that found no difference is UNDECI
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv6Address
@@ -42,6 +42,9 @@ _LIKELY = "203.0.113.9"
 
 MOST_BY_TYPE = 500_000
 """A question about a whole type looks at all ACLs of the caller for each host; above this product it is given up."""
+
+MOST_DIVIDED = 20_000
+"""Hosts times requests that are decided to divide the hosts for several requests; above it that is given up."""
 
 _HOSTS_TOLD = 3
 
@@ -86,6 +89,24 @@ class HostPart:
             "basis": self.basis.value,
             "determining": [binding.as_dict() for binding in self.determining],
         }
+
+
+@dataclass(frozen=True, slots=True)
+class HostRegion:
+    """Addresses from which each of several requests has one result, in their order.
+
+    hosts, except_hosts, example: as those of a HostPart.
+    """
+
+    hosts: tuple[str, ...]
+    except_hosts: tuple[str, ...]
+    example: str
+    results: tuple[Result, ...]
+
+    @property
+    def is_every_other(self) -> bool:
+        """Whether it is every address less the exceptions."""
+        return self.hosts == (WILDCARD,)
 
 
 @dataclass(frozen=True)
@@ -141,7 +162,7 @@ class HostAnswer:
     @property
     def named_words(self) -> str:
         """Where it depends: the hosts with another result than every other host, as words: `a, b and c`."""
-        return _told(self.allowed_from if self.is_refused_elsewhere else self.denied_from)
+        return places_words(self.allowed_from if self.is_refused_elsewhere else self.denied_from)
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -174,6 +195,46 @@ def decide_for_any_host(request: AccessRequest, index: AclIndex, rules: Rules | 
     else:
         parts = _parts(asked, hosts)
     return HostAnswer(request, _joint(parts, complete), tuple(sorted(parts, key=_every_other_last)))
+
+
+def divide_hosts(
+    requests: Sequence[AccessRequest], index: AclIndex, rules: Rules
+) -> tuple[tuple[HostRegion, ...], bool]:
+    """Return the regions of all addresses in which each of these requests has one result, and whether these are all.
+
+    The hosts of the requests are not looked at. Every other host comes last; no regions where
+    the hosts are too many to compare.
+    """
+    index.require_known(rules)
+    able = [
+        () if request.principal in rules.super_users else _able_to_count(request, index, rules)
+        for request in requests
+    ]
+    hosts = dict.fromkeys(binding.host for mine in able for binding in mine if binding.host != WILDCARD)
+    by_type = sum(
+        len(mine) for request, mine in zip(requests, able, strict=True) if request.resource_name is None
+    )
+    if len(hosts) * len(requests) > MOST_DIVIDED or len(hosts) * by_type > MOST_BY_TYPE:
+        return (), False
+
+    def answers(host: str) -> tuple[Answer, ...]:
+        return tuple(decide(replace(request, host=host), index, rules) for request in requests)
+
+    complete = True
+    if rules.has_globs and any(is_host_glob(host) for host in hosts):
+        signed, complete = _signed_regions(list(hosts))
+        regions = [
+            HostRegion(one.hosts, one.except_hosts, one.example, _results(answers(one.example)))
+            for one in signed
+        ]
+    else:
+        root = _tree(hosts, rules)
+        _settle(root, answers, frozenset(hosts))
+        regions = [
+            HostRegion((region.host,), tuple(other.host for other in others), region.example, region.results)
+            for region, _, others in _joined(root)
+        ]
+    return tuple(sorted(regions, key=_every_other_last)), complete
 
 
 def leaves_other_hosts(hosts: Iterable[str], rules: Rules) -> bool:
@@ -209,8 +270,12 @@ def _joint(parts: Sequence[HostPart], complete: bool) -> HostResult:
     return HostResult[parts[0].result.name] if complete else HostResult.UNDECIDED
 
 
-def _every_other_last(part: HostPart) -> bool:
+def _every_other_last(part: HostPart | HostRegion) -> bool:
     return part.is_every_other
+
+
+def _results(answers: Iterable[Answer]) -> tuple[Result, ...]:
+    return tuple(result for result, _ in answers)
 
 
 @dataclass(frozen=True)
@@ -222,8 +287,8 @@ class _Asked:
     rules: Rules
     mine: tuple[AclBinding, ...]
 
-    def answer(self, host: str) -> Answer:
-        return decide(replace(self.request, host=host), self.index, self.rules)
+    def answers(self, host: str) -> tuple[Answer, ...]:
+        return (decide(replace(self.request, host=host), self.index, self.rules),)
 
     def determining(self, address: str, basis: Basis, hosts: Iterable[str]) -> Iterator[AclBinding]:
         """Yield the matching ACLs that settle the request from this address, which these ACL hosts admit."""
@@ -255,7 +320,8 @@ class _Region:
     """The addresses of one ACL host, or all; less those of its children.
 
     first, last: the addresses as numbers; where it is no range, others may have the same number
-    (an IPv6 address comes with or without an interface). other_texts: of the same range.
+    (an IPv6 address comes with or without an interface). other_texts: of the same range. answers:
+    of its example, one a request.
     """
 
     host: str
@@ -267,7 +333,7 @@ class _Region:
     other_texts: list[str] = field(default_factory=list)
     children: list[_Region] = field(default_factory=list)
     example: str = ""
-    answer: Answer = (Result.DENIED, Basis.DEFAULT_DENY)
+    answers: tuple[Answer, ...] = ()
 
     @property
     def hosts(self) -> Iterator[str]:
@@ -278,6 +344,10 @@ class _Region:
             yield from region.other_texts
             region = region.parent
 
+    @property
+    def results(self) -> tuple[Result, ...]:
+        return _results(self.answers)
+
     def holds(self, other: _Region) -> bool:
         return (
             self.is_range and self.bits == other.bits and self.first <= other.first <= other.last <= self.last
@@ -286,7 +356,7 @@ class _Region:
 
 def _parts(asked: _Asked, hosts: Iterable[str]) -> list[HostPart]:
     root = _tree(hosts, asked.rules)
-    _settle(root, asked, frozenset(hosts))
+    _settle(root, asked.answers, frozenset(hosts))
     return list(_joined_parts(root, asked))
 
 
@@ -322,19 +392,19 @@ def _tree(hosts: Iterable[str], rules: Rules) -> _Region:
     return root
 
 
-def _settle(region: _Region, asked: _Asked, named: frozenset[str]) -> None:
+def _settle(region: _Region, answers: Callable[[str], tuple[Answer, ...]], named: frozenset[str]) -> None:
     """Decide an address of each region; a region without an address of its own gives way to its children."""
     kept: list[_Region] = []
     for child in region.children:
-        _settle(child, asked, named)
+        _settle(child, answers, named)
         kept += [child] if child.example else child.children
     region.example = _own_address(region, named)
     if region.example:
-        region.answer = asked.answer(region.example)
+        region.answers = answers(region.example)
     region.children = kept
     if region.host == WILDCARD and not region.example:
         # Ranges hold every address: all of them less those with another result is exact as well.
-        region.example, region.answer = kept[0].example, kept[0].answer
+        region.example, region.answers = kept[0].example, kept[0].answers
 
 
 def _own_address(region: _Region, named: frozenset[str]) -> str:
@@ -390,19 +460,28 @@ def _text(bits: int, number: int) -> str:
     return as_java_prints(str(IPv4Address(number) if bits == 32 else IPv6Address(number)))
 
 
-def _joined_parts(root: _Region, asked: _Asked) -> Iterator[HostPart]:
-    """Yield regions joined with those inside them that have the same result."""
+def _joined(root: _Region) -> Iterator[tuple[_Region, list[_Region], list[_Region]]]:
+    """Yield regions, each with those inside it that have the same results (itself first), and those that end it."""
     waiting = [root]
     while waiting:
         region = waiting.pop()
-        result, basis = region.answer
         within = [region]
         others: list[_Region] = []
         for one in within:
             for child in one.children:
-                (within if child.answer[0] is result else others).append(child)
+                (within if child.results == region.results else others).append(child)
+        yield region, within, others
+        waiting += reversed(others)
+
+
+def _joined_parts(root: _Region, asked: _Asked) -> Iterator[HostPart]:
+    """Yield regions joined with those inside them that have the same result."""
+    for region, within, others in _joined(root):
+        ((result, basis),) = region.answers
         determining = dict.fromkeys(
-            binding for one in within for binding in asked.determining(one.example, one.answer[1], one.hosts)
+            binding
+            for one in within
+            for binding in asked.determining(one.example, one.answers[0][1], one.hosts)
         )
         yield HostPart(
             hosts=(region.host,),
@@ -412,16 +491,25 @@ def _joined_parts(root: _Region, asked: _Asked) -> Iterator[HostPart]:
             basis=basis,
             determining=tuple(determining),
         )
-        waiting += reversed(others)
 
 
 # Globs: regions by which of the hosts admit an address.
 
 
-def _parts_with_globs(asked: _Asked, hosts: list[str]) -> tuple[list[HostPart], bool]:
-    """Return a part for each set of hosts that some address is admitted by, and whether these are all."""
+@dataclass(frozen=True, slots=True)
+class _Signed:
+    """Addresses that the same hosts admit: all of `inside`, of which `hosts` are the narrowest."""
+
+    hosts: tuple[str, ...]
+    except_hosts: tuple[str, ...]
+    example: str
+    inside: tuple[str, ...]
+
+
+def _signed_regions(hosts: list[str]) -> tuple[list[_Signed], bool]:
+    """Return a region for each set of hosts that some address is admitted by, and whether these are all."""
     found, complete = signatures(tuple(hosts))
-    parts: list[HostPart] = []
+    regions: list[_Signed] = []
     for signature, example in found.items():
         inside = [host for host in hosts if host in signature]
         narrow = [
@@ -437,15 +525,23 @@ def _parts_with_globs(asked: _Asked, hosts: list[str]) -> tuple[list[HostPart], 
             for host in hosts
             if host not in signature and any(signature < other and host in other for other in found)
         ]
-        result, basis = asked.answer(example)
+        regions.append(_Signed(tuple(narrow) or (WILDCARD,), tuple(except_hosts), example, tuple(inside)))
+    return regions, complete
+
+
+def _parts_with_globs(asked: _Asked, hosts: list[str]) -> tuple[list[HostPart], bool]:
+    regions, complete = _signed_regions(hosts)
+    parts: list[HostPart] = []
+    for region in regions:
+        ((result, basis),) = asked.answers(region.example)
         parts.append(
             HostPart(
-                hosts=tuple(narrow) or (WILDCARD,),
-                except_hosts=tuple(except_hosts),
-                example=example,
+                hosts=region.hosts,
+                except_hosts=region.except_hosts,
+                example=region.example,
                 result=result,
                 basis=basis,
-                determining=tuple(dict.fromkeys(asked.determining(example, basis, inside))),
+                determining=tuple(dict.fromkeys(asked.determining(region.example, basis, region.inside))),
             )
         )
     return parts, complete
@@ -454,14 +550,15 @@ def _parts_with_globs(asked: _Asked, hosts: list[str]) -> tuple[list[HostPart], 
 # In words.
 
 
-def _told(parts: Sequence[HostPart]) -> str:
+def places_words(parts: Sequence[HostPart | HostRegion]) -> str:
+    """Return where these hosts are, the first by name and the rest counted: `a, b and c`."""
     told = [part_words(part) for part in parts[:_HOSTS_TOLD]]
     if len(parts) > _HOSTS_TOLD:
         told.append(number_of(len(parts) - _HOSTS_TOLD, "other place", "other places"))
     return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
 
 
-def part_words(part: HostPart) -> str:
+def part_words(part: HostPart | HostRegion) -> str:
     """Return where these hosts are, such as `10.0.0.0/8 (except 10.1.0.0/16)`."""
     text = " within ".join(name_text(host) for host in part.hosts)
     if not part.except_hosts:
