@@ -38,7 +38,8 @@ decided, for every topic, group and transactional id that is given (each option 
 the first call that fails is marked, because its error is what the client sees. Calls that a client
 makes at once are all marked, with each error that it may report first (`may_fail_first` of a call, and
 `errors`). The smallest set of ACLs that would let the action through is proposed. `--json` prints all of it, an
-object for each action.
+object for each action. The host `*` asks for every host at once: where they differ, `any_host` holds
+the outcome for each part of them, and no ACL is proposed, since one for every host would open too much.
 
 Where several rights are joined by *or*, any one of them is enough; the broker tries them in this
 order. Everything is about the newest Kafka unless a version is named; `--kafka-version` and

@@ -6,20 +6,17 @@ result are joined. So "from every host" means every address that a client can ha
 host that is no address gives no region (see `reach`), and 0.0.0.0, which no client has, is
 looked at only where an ACL names it.
 
-Addresses and ranges are nested or apart, which makes the regions a tree. The globs of the
-GLOB proposal overlap; for them the texts of addresses are read in all hosts at once, with a
-bound on the work. Beyond the bound an answer that found no difference is UNDECIDED.
+The globs of the GLOB proposal are compared with a bound on the work. Beyond the bound an
+answer that found no difference is UNDECIDED.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from ipaddress import IPv4Address, IPv6Address
 
-from aclweb.acl.addresses import as_java_prints
 from aclweb.acl.authorizer import (
     Answer,
     Basis,
@@ -29,16 +26,19 @@ from aclweb.acl.authorizer import (
     effect_on,
 )
 from aclweb.acl.callers import is_for, is_host_glob
-from aclweb.acl.host_cover import admits_all, signatures
-from aclweb.acl.hosts import UNRANGED, read_address, read_range
+from aclweb.acl.host_regions import (
+    Region,
+    joined_regions,
+    own_address,
+    region_tree,
+    results_of,
+    settle,
+    signed_regions,
+)
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import WILDCARD, AccessRequest, AclBinding, PatternType
 from aclweb.acl.profiles import Rules
-from aclweb.acl.reach import is_address
 from aclweb.acl.wording import name_text, number_of
-
-_LIKELY = "203.0.113.9"
-"""The example for "every other host" where no ACL names it: an address kept for documentation."""
 
 MOST_BY_TYPE = 500_000
 """A question about a whole type looks at all ACLs of the caller for each host; above this product it is given up."""
@@ -222,27 +222,27 @@ def divide_hosts(
 
     complete = True
     if rules.has_globs and any(is_host_glob(host) for host in hosts):
-        signed, complete = _signed_regions(list(hosts))
+        signed, complete = signed_regions(list(hosts))
         regions = [
-            HostRegion(one.hosts, one.except_hosts, one.example, _results(answers(one.example)))
+            HostRegion(one.hosts, one.except_hosts, one.example, results_of(answers(one.example)))
             for one in signed
         ]
     else:
-        root = _tree(hosts, rules)
-        _settle(root, answers, frozenset(hosts))
+        root = region_tree(hosts, rules)
+        settle(root, answers, frozenset(hosts))
         regions = [
             HostRegion((region.host,), tuple(other.host for other in others), region.example, region.results)
-            for region, _, others in _joined(root)
+            for region, _, others in joined_regions(root)
         ]
     return tuple(sorted(regions, key=_every_other_last)), complete
 
 
 def leaves_other_hosts(hosts: Iterable[str], rules: Rules) -> bool:
     """Whether a client can come from an address that none of these ACL hosts admits."""
-    root = _tree(dict.fromkeys(hosts), rules)
+    root = region_tree(dict.fromkeys(hosts), rules)
     named = frozenset(hosts)
     root.children = [child for child in root.children if child.is_range]
-    return bool(_own_address(root, named))
+    return bool(own_address(root, named))
 
 
 def _able_to_count(request: AccessRequest, index: AclIndex, rules: Rules) -> tuple[AclBinding, ...]:
@@ -272,10 +272,6 @@ def _joint(parts: Sequence[HostPart], complete: bool) -> HostResult:
 
 def _every_other_last(part: HostPart | HostRegion) -> bool:
     return part.is_every_other
-
-
-def _results(answers: Iterable[Answer]) -> tuple[Result, ...]:
-    return tuple(result for result, _ in answers)
 
 
 @dataclass(frozen=True)
@@ -312,171 +308,18 @@ class _Asked:
         return found
 
 
-# Addresses and ranges: a tree of regions.
-
-
-@dataclass(eq=False)
-class _Region:
-    """The addresses of one ACL host, or all; less those of its children.
-
-    first, last: the addresses as numbers; where it is no range, others may have the same number
-    (an IPv6 address comes with or without an interface). other_texts: of the same range. answers:
-    of its example, one a request.
-    """
-
-    host: str
-    parent: _Region | None = None
-    bits: int = 0
-    first: int = 0
-    last: int = -1
-    is_range: bool = True
-    other_texts: list[str] = field(default_factory=list)
-    children: list[_Region] = field(default_factory=list)
-    example: str = ""
-    answers: tuple[Answer, ...] = ()
-
-    @property
-    def hosts(self) -> Iterator[str]:
-        """The ACL hosts that admit its addresses."""
-        region: _Region | None = self
-        while region is not None:
-            yield region.host
-            yield from region.other_texts
-            region = region.parent
-
-    @property
-    def results(self) -> tuple[Result, ...]:
-        return _results(self.answers)
-
-    def holds(self, other: _Region) -> bool:
-        return (
-            self.is_range and self.bits == other.bits and self.first <= other.first <= other.last <= self.last
-        )
+# Parts of the answer.
 
 
 def _parts(asked: _Asked, hosts: Iterable[str]) -> list[HostPart]:
-    root = _tree(hosts, asked.rules)
-    _settle(root, asked.answers, frozenset(hosts))
+    root = region_tree(hosts, asked.rules)
+    settle(root, asked.answers, frozenset(hosts))
     return list(_joined_parts(root, asked))
 
 
-def _tree(hosts: Iterable[str], rules: Rules) -> _Region:
-    """Return all addresses, with the regions of these ACL hosts in it; hosts that are no address are left out."""
-    root = _Region(WILDCARD)
-    regions: dict[tuple[int, int, int, str], _Region] = {}
-    for host in hosts:
-        span = read_range(host) if rules.cidr_hosts else None
-        single = read_address(host) if is_address(host) else None
-        if span is not None:
-            bits, start, length = span
-            first = start >> bits - length << bits - length
-            # Texts of one range are one region: `10.0.0.1/8` and `10.9.9.9/8`.
-            last = first + (1 << bits - length) - 1
-            if (bits, first, -last, "") in regions:
-                regions[bits, first, -last, ""].other_texts.append(host)
-            elif span != (*UNRANGED, 32):
-                regions[bits, first, -last, ""] = _Region(host, None, bits, first, last)
-        elif single == UNRANGED:
-            root.children.append(_Region(host, root, 32, 0, 0, is_range=False))
-        elif single is not None:
-            bits, number = single
-            regions[bits, number, -number, host] = _Region(host, None, bits, number, number, is_range=False)
-    stack = [root]
-    for key in sorted(regions):
-        region = regions[key]
-        while len(stack) > 1 and not stack[-1].holds(region):
-            stack.pop()
-        region.parent = stack[-1]
-        stack[-1].children.append(region)
-        stack.append(region)
-    return root
-
-
-def _settle(region: _Region, answers: Callable[[str], tuple[Answer, ...]], named: frozenset[str]) -> None:
-    """Decide an address of each region; a region without an address of its own gives way to its children."""
-    kept: list[_Region] = []
-    for child in region.children:
-        _settle(child, answers, named)
-        kept += [child] if child.example else child.children
-    region.example = _own_address(region, named)
-    if region.example:
-        region.answers = answers(region.example)
-    region.children = kept
-    if region.host == WILDCARD and not region.example:
-        # Ranges hold every address: all of them less those with another result is exact as well.
-        region.example, region.answers = kept[0].example, kept[0].answers
-
-
-def _own_address(region: _Region, named: frozenset[str]) -> str:
-    """Return an address that the region has and none of its children; "" if there is none."""
-    if region.host != WILDCARD:
-        return _own_address_in(region, region.children, named) if region.is_range else region.host
-    if not any(child.bits == 32 and _holds_text(child, _LIKELY) for child in region.children):
-        return _LIKELY
-    for bits in (32, 128):
-        whole = _Region(WILDCARD, None, bits, 0, (1 << bits) - 1)
-        found = _own_address_in(whole, [child for child in region.children if child.bits == bits], named)
-        if found:
-            return found
-    return ""
-
-
-def _holds_text(region: _Region, address: str) -> bool:
-    number = int(IPv4Address(address))
-    return region.first <= number <= region.last
-
-
-def _own_address_in(region: _Region, children: Sequence[_Region], named: frozenset[str]) -> str:
-    bits, first, last = region.bits, region.first, region.last
-    taken = [(child.first, child.last) for child in children]
-    # What no client's text can be: 0.0.0.0, and IPv4 addresses written as IPv6.
-    taken.append((0, 0) if bits == 32 else (0xFFFF << 32, (0x10000 << 32) - 1))
-    for start in (first + 1, first):
-        number = _first_free(start, last, taken)
-        if number is not None:
-            return _text(bits, number)
-    if bits == 128:
-        # An address may come with the name of an interface, which is another text.
-        ranges = [(child.first, child.last) for child in children if child.is_range]
-        number = _first_free(first, last, [*ranges, taken[-1]])
-        if number is not None:
-            scope = "eth0"
-            while (text := f"{_text(bits, number)}%{scope}") in named:
-                scope += "0"
-            return text
-    return ""
-
-
-def _first_free(start: int, last: int, taken: Iterable[tuple[int, int]]) -> int | None:
-    """Return the least number from `start` to `last` in none of these spans."""
-    for begin, end in sorted(taken):
-        if begin > start:
-            break
-        start = max(start, end + 1)
-    return start if start <= last else None
-
-
-def _text(bits: int, number: int) -> str:
-    return as_java_prints(str(IPv4Address(number) if bits == 32 else IPv6Address(number)))
-
-
-def _joined(root: _Region) -> Iterator[tuple[_Region, list[_Region], list[_Region]]]:
-    """Yield regions, each with those inside it that have the same results (itself first), and those that end it."""
-    waiting = [root]
-    while waiting:
-        region = waiting.pop()
-        within = [region]
-        others: list[_Region] = []
-        for one in within:
-            for child in one.children:
-                (within if child.results == region.results else others).append(child)
-        yield region, within, others
-        waiting += reversed(others)
-
-
-def _joined_parts(root: _Region, asked: _Asked) -> Iterator[HostPart]:
+def _joined_parts(root: Region, asked: _Asked) -> Iterator[HostPart]:
     """Yield regions joined with those inside them that have the same result."""
-    for region, within, others in _joined(root):
+    for region, within, others in joined_regions(root):
         ((result, basis),) = region.answers
         determining = dict.fromkeys(
             binding
@@ -493,44 +336,8 @@ def _joined_parts(root: _Region, asked: _Asked) -> Iterator[HostPart]:
         )
 
 
-# Globs: regions by which of the hosts admit an address.
-
-
-@dataclass(frozen=True, slots=True)
-class _Signed:
-    """Addresses that the same hosts admit: all of `inside`, of which `hosts` are the narrowest."""
-
-    hosts: tuple[str, ...]
-    except_hosts: tuple[str, ...]
-    example: str
-    inside: tuple[str, ...]
-
-
-def _signed_regions(hosts: list[str]) -> tuple[list[_Signed], bool]:
-    """Return a region for each set of hosts that some address is admitted by, and whether these are all."""
-    found, complete = signatures(tuple(hosts))
-    regions: list[_Signed] = []
-    for signature, example in found.items():
-        inside = [host for host in hosts if host in signature]
-        narrow = [
-            host
-            for place, host in enumerate(inside)
-            if not any(
-                other != host and admits_all(host, other) and not (place < mark and admits_all(other, host))
-                for mark, other in enumerate(inside)
-            )
-        ]
-        except_hosts = [
-            host
-            for host in hosts
-            if host not in signature and any(signature < other and host in other for other in found)
-        ]
-        regions.append(_Signed(tuple(narrow) or (WILDCARD,), tuple(except_hosts), example, tuple(inside)))
-    return regions, complete
-
-
 def _parts_with_globs(asked: _Asked, hosts: list[str]) -> tuple[list[HostPart], bool]:
-    regions, complete = _signed_regions(hosts)
+    regions, complete = signed_regions(hosts)
     parts: list[HostPart] = []
     for region in regions:
         ((result, basis),) = asked.answers(region.example)

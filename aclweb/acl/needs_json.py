@@ -5,6 +5,7 @@ from __future__ import annotations
 from aclweb.acl.actions import Call, ClientAction, calls_under
 from aclweb.acl.authorizer import Decision
 from aclweb.acl.needs import Asked, Assessment, CallVerdict, Outcome
+from aclweb.acl.needs_any_host import HostsAssessed, without_missing
 from aclweb.acl.profiles import Rules
 from aclweb.acl.protocol import Check, Error, checks_of
 
@@ -79,6 +80,13 @@ def assessed_as_dict(assessment: Assessment) -> dict[str, object]:
         "sentences": list(assessment.sentences),
         "notes": list(assessment.action.notes),
     }
+
+
+def hosts_assessed_as_dict(hosts: HostsAssessed) -> dict[str, object]:
+    """Return what becomes of it for a host that no ACL names, and under `any_host` from every host at once."""
+    is_one = len(hosts.parts) == 1 and hosts.is_complete
+    told = hosts.elsewhere if is_one else without_missing(hosts.elsewhere)
+    return assessed_as_dict(told) | {"any_host": hosts.as_dict()}
 
 
 def _verdict(verdict: CallVerdict) -> dict[str, object]:

@@ -13,9 +13,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from aclweb.acl.actions import GIVEN_ROLES, ClientAction
-from aclweb.acl.model import AclError, ResourceType
+from aclweb.acl.model import WILDCARD, AclError, ResourceType
 from aclweb.acl.needs import assess, find_action, missing_roles
-from aclweb.acl.needs_json import assessed_as_dict, needed_as_dict
+from aclweb.acl.needs_any_host import assess_for_any_host
+from aclweb.acl.needs_json import assessed_as_dict, hosts_assessed_as_dict, needed_as_dict
 from aclweb.api.asking import AS_OF, address_asked, asked_about
 from aclweb.api.serializers import AsOfSerializer, ExactText, refuse_no_topic
 from aclweb.inventory.current import InForce
@@ -54,7 +55,7 @@ class NeedsRequestSerializer(serializers.Serializer[Any]):
         help_text="Client actions such as produce or consume, or calls by name or key (PRODUCE, 29).",
     )
     principal = ExactText(required=False, help_text="With principal and host: the verdict of each call, too.")
-    host = ExactText(required=False, help_text="The address it comes from.")
+    host = ExactText(required=False, help_text="The address it comes from; * for every host at once.")
     names = NamesSerializer(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -91,7 +92,8 @@ class Needs(APIView):
         if "principal" not in wanted:
             found = [needed_as_dict(action, asked.here.rules) for action in actions]
         else:
-            host, names = address_asked(wanted["host"]), wanted.get("names", {})
+            host, names = wanted["host"], wanted.get("names", {})
+            host = host if host == WILDCARD else address_asked(host)
             _refuse_names_of_no_topic(names)
             found = [_assessed(action, wanted["principal"], host, names, asked.here) for action in actions]
         return Response(NeedsSerializer({**asked.head, "actions": found}).data)
@@ -121,6 +123,11 @@ def _assessed(
             {"names": f"Whether {action.name} would work hangs on {nouns}; give {keys}."}
         )
     try:
+        if host == WILDCARD:
+            hosts = assess_for_any_host(
+                action, principal=principal, names=names, index=here.index, rules=here.rules
+            )
+            return hosts_assessed_as_dict(hosts)
         found = assess(
             action, principal=principal, host=host, names=names, index=here.index, rules=here.rules
         )

@@ -28,6 +28,7 @@ from aclweb.acl.notation import binding_from_dict, request_from_dict
 from aclweb.acl.reach import topic_fault
 from aclweb.changes.models import Change, ChangeItem
 from aclweb.clusters import Known
+from aclweb.inventory import brokertold
 from aclweb.inventory.models import Cluster
 
 Value = TypeVar("Value")
@@ -137,6 +138,9 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
     allow_everyone = serializers.BooleanField(
         allow_null=True, help_text="allow.everyone.if.no.acl.found as declared; null where nobody has."
     )
+    authorizer_told = serializers.SerializerMethodField(
+        help_text="Its class, and whether brokers told it: `StandardAuthorizer, read from broker 1`."
+    )
     topics_known = serializers.ChoiceField(
         choices=list(Known),
         source="topics_listed",
@@ -153,6 +157,7 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
             "name",
             "kind",
             "authorizer",
+            "authorizer_told",
             "kafka_version",
             "super_users",
             "allow_everyone",
@@ -169,6 +174,9 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
 
     def get_revision(self, cluster: Cluster) -> int | None:
         return cluster.revision.number if cluster.revision else None
+
+    def get_authorizer_told(self, cluster: Cluster) -> str:
+        return brokertold.authorizer(cluster).without_version
 
     def get_acls(self, cluster: Cluster) -> int | None:
         return cluster.revision.acls if cluster.revision else None

@@ -29,7 +29,7 @@ ASKED = (
     ALLOW_EVERYONE_KEY,
 )
 # Which of Kafka's two authorizers a class is.
-_AUTHORIZERS = {
+AUTHORIZERS = {
     "org.apache.kafka.metadata.authorizer.StandardAuthorizer": "standard",
     "kafka.security.authorizer.AclAuthorizer": "acl",
     "kafka.security.auth.SimpleAclAuthorizer": "acl",
@@ -81,7 +81,7 @@ def settings_told(settings: Sequence[BrokerSettings]) -> SettingsTold | None:
         return None
     problems: list[str] = []
     same = {name: _agreed(name, settings, problems) for name in ASKED}
-    kind = _AUTHORIZERS.get(same[AUTHORIZER] or "")
+    kind = AUTHORIZERS.get(same[AUTHORIZER] or "")
     if same[AUTHORIZER] and kind is None:
         problems.append(
             f"The brokers decide by {same[AUTHORIZER]}, which is not one of Kafka's own authorizers; its decisions may "

@@ -7,14 +7,18 @@ proven once and is not proven any more is open again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
-from aclweb.clusters import Problem
-from aclweb.clusters.brokersettings import SettingsTold
+from aclweb.clusters import Problem, SourceKind
+from aclweb.clusters.brokersettings import AUTHORIZERS, SettingsTold
 from aclweb.inventory.models import Cluster
 
+READ, DECLARED, ASSUMED = "read from", "declared", "assumed"
+_CLASSES = {Cluster.Authorizer.STANDARD: "StandardAuthorizer", Cluster.Authorizer.ACL: "AclAuthorizer"}
+_LONGEST_WHERE = len("brokers 1, 2 and 3")
 _FIELDS = {"super_users": SUPER_USERS_KEY, "allow_everyone": ALLOW_EVERYONE_KEY}
 
 
@@ -90,3 +94,54 @@ def origin(cluster: Cluster, field: str) -> str:
     """Return `read from broker 1`, or `declared`."""
     read = cluster.settings_read
     return f"read from {read['where']}" if read and is_read(cluster, field) else "declared"
+
+
+@dataclass(frozen=True)
+class AuthorizerTold:
+    """Which authorizer decides on a cluster, and where that is known from.
+
+    name: its class without the package. origin: `read from broker 1`, `declared` or `assumed`;
+    empty for a file. decided_as: the authorizer by which answers are decided, where that is another.
+    """
+
+    name: str
+    origin: str
+    class_name: str = ""
+    decided_as: str = ""
+    version: str = ""
+
+    @property
+    def is_read(self) -> bool:
+        return self.origin.startswith(READ)
+
+    @property
+    def words(self) -> str:
+        """Such as `StandardAuthorizer, read from broker 1, Kafka 4.1`."""
+        as_by = f"decided as by {self.decided_as}" if self.decided_as else ""
+        kafka = f"Kafka {self.version}" if self.version else ""
+        return ", ".join(filter(None, (self.without_version, as_by, kafka)))
+
+    @property
+    def without_version(self) -> str:
+        return ", ".join(filter(None, (self.name, self.origin)))
+
+
+def authorizer(cluster: Cluster) -> AuthorizerTold:
+    """Return what is known of the cluster's authorizer: what its brokers told, else what people said."""
+    decides, version = _CLASSES[Cluster.Authorizer(cluster.authorizer)], cluster.kafka_version
+    if cluster.kind == SourceKind.SNAPSHOT:
+        # A file of ACLs does not tell which authorizer reads them.
+        return AuthorizerTold("a file", "", decided_as=decides, version=version)
+    read = cluster.settings_read
+    if read and read["authorizer_class"]:
+        full = str(read["authorizer_class"])
+        name, where = full.rpartition(".")[2], str(read["where"])
+        if len(where) > _LONGEST_WHERE:
+            where = f"{where.count(',') + 2} brokers"
+        is_known = cluster.authorizer == AUTHORIZERS.get(full)
+        return AuthorizerTold(name, f"{READ} {where}", full, "" if is_known else decides, version)
+    if cluster.authorizer_declared == Cluster.Declared.OFF:
+        return AuthorizerTold("no authorizer", DECLARED, version=version)
+    by_kind = Cluster.Authorizer.ACL if cluster.kind == SourceKind.ZOOKEEPER else Cluster.Authorizer.STANDARD
+    is_declared = cluster.authorizer_declared or cluster.authorizer != by_kind
+    return AuthorizerTold(decides, DECLARED if is_declared else ASSUMED, version=version)

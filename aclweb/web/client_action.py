@@ -1,14 +1,15 @@
 """What does a page say to "can this client produce to that topic", call by call?
 
 The form asks only for the names that the chosen action uses. The first call that fails is
-the one whose error the client sees; what is missing becomes a draft.
+the one whose error the client sees; what is missing becomes a draft. Without a host it is
+answered for every host at once: where they differ, each part of the hosts has its own calls.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
@@ -16,9 +17,10 @@ from urllib.parse import urlencode
 from django import forms
 
 from aclweb.acl.actions import ACTIONS, GIVEN_ROLES, ClientAction, Role, calls_under
-from aclweb.acl.authorizer import Basis, Result
+from aclweb.acl.any_host import part_words
+from aclweb.acl.authorizer import Basis, Decision, Result
 from aclweb.acl.explain import explain
-from aclweb.acl.model import ResourceType
+from aclweb.acl.model import WILDCARD, ResourceType
 from aclweb.acl.needs import (
     Asked,
     Assessment,
@@ -29,11 +31,13 @@ from aclweb.acl.needs import (
     missing_roles,
     target_text,
 )
+from aclweb.acl.needs_any_host import HostsAssessed, PartAssessed, assess_for_any_host, without_missing
 from aclweb.acl.profiles import Rules
 from aclweb.acl.protocol import checks_of
+from aclweb.acl.wording import name_text
 from aclweb.inventory.current import InForce
 from aclweb.web import links
-from aclweb.web.answering import in_words
+from aclweb.web.answering import PARTS_SHOWN, in_words
 from aclweb.web.forms import AskForm
 from aclweb.web.resource_page import removals
 
@@ -142,9 +146,10 @@ class Alternative:
 
 @dataclass(frozen=True)
 class CallRow:
-    """One call as a table shows it."""
+    """One call as a table shows it. every_other: it is made from hosts that no ACL names."""
 
     verdict: CallVerdict
+    every_other: bool = False
 
     @property
     def text(self) -> str:
@@ -168,27 +173,122 @@ class CallRow:
                     Alternative(
                         mark="refused" if decision.basis is Basis.DENY_ACL else _MARKS[decision.result],
                         words=target_text(decision),
-                        sentence=in_words(explain(decision).sentence),
-                        question=links.question(decision.request),
+                        sentence=self._sentence(decision),
+                        question=self._question(decision),
                     )
                     for decision in asked.decisions
                 ),
             )
 
+    def _sentence(self, decision: Decision) -> str:
+        host = decision.request.host
+        return in_words(explain(decision).sentence, host, WILDCARD if self.every_other else host)
+
+    def _question(self, decision: Decision) -> str:
+        request = decision.request
+        return links.question(replace(request, host=WILDCARD) if self.every_other else request)
+
+
+@dataclass(frozen=True)
+class FromPart:
+    """One part of the hosts as a table shows it. is_shown: its calls stand below."""
+
+    part: PartAssessed
+    is_shown: bool
+
+    @property
+    def words(self) -> str:
+        region = self.part.region
+        return "every other host" if region.is_every_other else part_words(region)
+
+    @property
+    def mark(self) -> str:
+        return _OUTCOMES[self.part.outcome][0]
+
+    @property
+    def word(self) -> str:
+        return _OUTCOMES[self.part.outcome][1]
+
+    @property
+    def first(self) -> str:
+        """The first call that fails from there; empty if none does."""
+        failing = self.part.like.first_failing
+        return "" if failing is None else call_text(failing.call)
+
 
 @dataclass(frozen=True)
 class ClientAnswer:
-    """Whether the action would work, and all that a page shows of it."""
+    """Whether the action would work, and all that a page shows of it.
+
+    assessment: what the table of calls shows. hosts: the answer for every host at once, for a
+    question without a host; shown: the part of them that `assessment` is for, where they differ.
+    """
 
     assessment: Assessment
+    hosts: HostsAssessed | None = None
+    shown: PartAssessed | None = None
+
+    @property
+    def depends(self) -> bool:
+        """Whether it works from some hosts and not from others."""
+        return self.hosts is not None and self.hosts.depends
+
+    @property
+    def _outcome(self) -> Outcome:
+        told = self.hosts.outcome if self.hosts is not None else None
+        return told or self.assessment.outcome
 
     @property
     def verdict(self) -> str:
-        return _HEADINGS[self.assessment.outcome][0]
+        return "depends" if self.depends else _HEADINGS[self._outcome][0]
 
     @property
     def heading(self) -> str:
-        return _HEADINGS[self.assessment.outcome][1]
+        return "It depends on the host" if self.depends else _HEADINGS[self._outcome][1]
+
+    @property
+    def hosts_sentence(self) -> str:
+        """What is told of all hosts, before what holds from the part that is shown."""
+        hosts = self.hosts
+        if hosts is None:
+            return ""
+        if self.depends:
+            action, who = self.assessment.action.name, name_text(self.assessment.principal)
+            return f"{action} for {who} {hosts.sentence.removeprefix('It depends on the host: ')}"
+        if not hosts.is_complete:
+            return f"{hosts.sentence} Ask with one address."
+        return f"{hosts.sentence} Why differs from host to host." if self.shown is not None else ""
+
+    @cached_property
+    def from_parts(self) -> tuple[FromPart, ...]:
+        """The parts of the hosts that a page lists: as many as fit, and always the one that is shown."""
+        if self.hosts is None or self.shown is None:
+            return ()
+        parts = self.hosts.parts
+        listed = parts if len(parts) <= PARTS_SHOWN else (*parts[: PARTS_SHOWN - 1], parts[-1])
+        if self.shown not in listed:
+            listed = (*listed[:-1], self.shown, listed[-1])
+        return tuple(FromPart(part, is_shown=part is self.shown) for part in listed)
+
+    @property
+    def parts_left(self) -> int:
+        """How many parts are not listed."""
+        return len(self.hosts.parts) - len(self.from_parts) if self.hosts and self.from_parts else 0
+
+    @property
+    def shown_words(self) -> str:
+        """`every other host`, or where the part is that is shown; empty where one answer holds for all."""
+        return FromPart(self.shown, is_shown=True).words if self.shown is not None else ""
+
+    @property
+    def is_every_other(self) -> bool:
+        return self.shown is not None and self.shown.region.is_every_other
+
+    @property
+    def keeps_narrow(self) -> bool:
+        """Whether no ACL is offered, because only one for more than one host would do."""
+        fails = self.assessment.outcome in (Outcome.FAILS, Outcome.SHOWS_LESS)
+        return fails and self.shown is not None and not _is_one_host(self.shown)
 
     @cached_property
     def story(self) -> tuple[str, ...]:
@@ -198,15 +298,16 @@ class ClientAnswer:
         sentences = self.assessment.sentences
         error = self.assessment.error
         seen = f"The client sees {error.name} ({error.code})." if error is not None else None
+        host = self.assessment.host
         return tuple(
-            in_words(sentence)
+            in_words(sentence, host, WILDCARD if self.is_every_other else host)
             for sentence in sentences[: len(sentences) - listed]
             if seen is None or not sentence.startswith(seen)
         )
 
     @cached_property
     def calls(self) -> tuple[CallRow, ...]:
-        return tuple(CallRow(verdict) for verdict in self.assessment.calls)
+        return tuple(CallRow(verdict, self.is_every_other) for verdict in self.assessment.calls)
 
     @property
     def hazards(self) -> tuple[str, ...]:
@@ -231,16 +332,36 @@ class ClientAnswer:
         return removals(self.assessment.denied_by)
 
 
-def client_answer(form: ClientForm, here: InForce) -> ClientAnswer:
-    """Return the answer to a valid form from what is in force."""
-    given = form.cleaned_data
-    return ClientAnswer(
-        assess(
+def client_answer(form: ClientForm, here: InForce, *, at: str = "") -> ClientAnswer:
+    """Return the answer to a valid form from what is in force.
+
+    at: for a question without a host, an address of the part whose calls are wanted; every
+    other host's if it is no part's example.
+    """
+    principal, host = form.cleaned_data["principal"], form.cleaned_data["host"]
+
+    def assessed(from_host: str) -> Assessment:
+        return assess(
             form.client_action,
-            principal=given["principal"],
-            host=given["host"],
+            principal=principal,
+            host=from_host,
             names=form.names,
             index=here.index,
             rules=here.rules,
         )
+
+    if host != WILDCARD:
+        return ClientAnswer(assessed(host))
+    hosts = assess_for_any_host(
+        form.client_action, principal=principal, names=form.names, index=here.index, rules=here.rules
     )
+    if len(hosts.parts) < 2:
+        whole = hosts.elsewhere
+        return ClientAnswer(whole if hosts.is_complete else without_missing(whole), hosts)
+    shown = next((part for part in hosts.parts if part.region.example == at), hosts.parts[-1])
+    there = assessed(shown.region.example)
+    return ClientAnswer(there if _is_one_host(shown) else without_missing(there), hosts, shown)
+
+
+def _is_one_host(part: PartAssessed) -> bool:
+    return part.region.hosts == (part.region.example,)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 
 from aclweb.accounts import access
-from aclweb.clusters import SourceKind
+from aclweb.inventory import brokertold
+from aclweb.inventory.brokertold import AuthorizerTold
 from aclweb.inventory.current import rules_of
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.status import status
@@ -25,7 +26,7 @@ class Standing:
     """One cluster as the switch, the strip and the lists show it."""
 
     cluster: Cluster
-    authorizer: str  # "KRaft authorizer, Kafka 4.4"
+    authorizer: AuthorizerTold
     default: str  # "deny", "allow" or "undeclared"
     super_users: tuple[str, ...] | None  # None while nobody has declared them
     rules: int | None
@@ -55,8 +56,6 @@ class Frame:
 
 def standing(cluster: Cluster) -> Standing:
     """Return how a cluster stands, from what is stored about it: no query, no call."""
-    version = f", Kafka {cluster.kafka_version}" if cluster.kafka_version else ""
-    kind = "ZooKeeper" if cluster.authorizer == Cluster.Authorizer.ACL else "KRaft"
     default = {None: "undeclared", True: "allow", False: "deny"}[cluster.allow_everyone]
     named = None
     if cluster.super_users is not None:
@@ -64,10 +63,7 @@ def standing(cluster: Cluster) -> Standing:
     told = status(cluster)
     return Standing(
         cluster=cluster,
-        # A file of ACLs does not tell which authorizer reads them.
-        authorizer=f"a file, decided as by the {kind} authorizer{version}"
-        if cluster.kind == SourceKind.SNAPSHOT
-        else f"{kind} authorizer{version}",
+        authorizer=brokertold.authorizer(cluster),
         default=default,
         super_users=named,
         rules=cluster.revision.acls if cluster.revision else None,

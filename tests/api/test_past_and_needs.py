@@ -138,6 +138,34 @@ def test_needs_are_told_in_the_words_of_the_command(program, read_cluster, tmp_p
     assert answer["actions"][0]["outcome"] == "WORKS"
 
 
+@pytest.mark.parametrize(
+    ("who", "outcome"), [("User:eve", "DEPENDS"), ("User:bob", "WORKS"), ("User:nobody", "FAILS")]
+)
+def test_for_every_host_at_once_needs_tell_where_hosts_differ(program, cluster, tmp_path, who, outcome):
+    acls = [
+        allow("User:eve", "READ", "orders", host="10.20.6.21"),
+        allow("User:eve", "READ", "g", resource_type="GROUP"),
+        allow("User:bob", "READ", "orders"),
+        allow("User:bob", "READ", "g", resource_type="GROUP"),
+    ]
+    sync(cluster, client=Answers(acls))
+    asked = {
+        "actions": ["consume"],
+        "principal": who,
+        "host": "*",
+        "names": {"topic": ["orders"], "group": ["g"]},
+    }
+
+    (found,) = program.post(door(cluster, "needs"), asked, format="json").json()["actions"]
+
+    options = ["--principal", who, "--host", "*", "--topic", "orders", "--group", "g"]
+    printed = said_by_the_command(tmp_path, acls, "needs", "consume", *options, "--super-users", "User:admin")
+    assert [found] == printed
+    assert found["any_host"]["outcome"] == outcome
+    assert bool(found["missing"]) == (who == "User:nobody")
+    assert len(found["any_host"]["parts"]) == (2 if who == "User:eve" else 1)
+
+
 def test_without_a_principal_needs_are_the_bare_table(program, read_cluster):
     answer = program.post(door(read_cluster, "needs"), {"actions": ["produce"]}, format="json").json()
 

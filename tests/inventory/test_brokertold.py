@@ -136,3 +136,55 @@ def test_brokers_that_may_not_be_asked_leave_everything_as_it_was(cluster):
 
     assert cluster.settings_read is None
     assert (cluster.super_users, cluster.allow_everyone) == ("User:a", None)
+
+
+# --- where the authorizer is known from ----------------------------------------------------------
+
+
+def test_an_authorizer_that_was_read_is_named_with_the_broker_that_told_it(cluster):
+    read(cluster, PLAIN)
+
+    found = brokertold.authorizer(cluster)
+
+    assert (found.name, found.origin, found.is_read) == ("StandardAuthorizer", "read from broker 1", True)
+    assert found.words == "StandardAuthorizer, read from broker 1, Kafka 3.9"
+
+
+def test_many_brokers_are_counted_and_not_listed(cluster):
+    read(cluster, *[PLAIN] * 5)
+
+    assert brokertold.authorizer(cluster).origin == "read from 5 brokers"
+
+
+def test_an_authorizer_that_nobody_told_is_assumed(cluster):
+    read(cluster)
+
+    found = brokertold.authorizer(cluster)
+
+    assert (found.name, found.origin, found.is_read) == ("StandardAuthorizer", "assumed", False)
+
+
+def test_an_authorizer_that_is_not_kafkas_is_named_and_told_to_be_decided_as_another(cluster):
+    read(cluster, PLAIN | {AUTHORIZER: "com.example.Ranger"})
+
+    assert brokertold.authorizer(cluster).words == (
+        "Ranger, read from broker 1, decided as by StandardAuthorizer, Kafka 3.9"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "authorizer", "declared", "words"),
+    [
+        ("admin", "standard", "", "StandardAuthorizer, assumed"),
+        ("admin", "acl", "", "AclAuthorizer, declared"),
+        ("zookeeper", "acl", "", "AclAuthorizer, assumed"),
+        ("zookeeper", "acl", "on", "AclAuthorizer, declared"),
+        ("zookeeper", "acl", "off", "no authorizer, declared"),
+        ("snapshot", "standard", "", "a file, decided as by StandardAuthorizer"),
+    ],
+)
+def test_where_no_broker_told_it_is_said_whether_somebody_did(cluster, kind, authorizer, declared, words):
+    cluster.kind, cluster.authorizer, cluster.authorizer_declared = kind, authorizer, declared
+    cluster.settings_read, cluster.kafka_version = None, ""
+
+    assert brokertold.authorizer(cluster).words == words

@@ -12,6 +12,7 @@ from aclweb.clusters import TopicInfo
 from aclweb.inventory.sync import sync
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
+from tests.web.test_ask_pages import plain
 
 RULES = [
     allow("User:bob", "READ", "orders.eu"),
@@ -167,3 +168,80 @@ def test_htmx_gets_only_the_part_and_the_page_needs_few_queries(
 
     assert b"<html" not in part.content
     assert b'id="answer"' in part.content
+
+
+# --- from every host ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def narrow(address, cluster) -> str:
+    """Eve may read from 10.20.6.21 alone, and Fay from there and from a range that lacks the group."""
+    sync(
+        cluster,
+        client=Answers(
+            [
+                allow("User:eve", "READ", "orders.eu", host="10.20.6.21"),
+                allow("User:eve", "READ", "carts", resource_type="GROUP"),
+                allow("User:fay", "READ", "orders.eu", host="10.20.6.21"),
+                allow("User:fay", "READ", "carts", resource_type="GROUP", host="10.20.6.22"),
+            ],
+            topics=[TopicInfo("orders.eu")],
+            groups=["carts"],
+        ),
+    )
+    return address
+
+
+def test_a_client_that_works_from_one_host_alone_depends_on_the_host(narrow, browser):
+    page = browser.get(narrow, asked("consume", "User:eve", topic="orders.eu", group="carts"))
+
+    told = plain(page)
+    assert page.context["answer"].verdict == "depends"
+    assert "It depends on the host" in told
+    assert "works from 10.20.6.21, fails from every other host" in told
+    assert "What is missing" not in told
+    assert "No, it would fail" not in told
+
+
+def test_each_part_of_the_hosts_shows_its_own_calls(narrow, browser):
+    question = asked("consume", "User:eve", topic="orders.eu", group="carts")
+
+    elsewhere = browser.get(narrow, question)
+    here = browser.get(narrow, {**question, "at": "10.20.6.21"})
+
+    assert "Its calls from every other host" in plain(elsewhere)
+    assert elsewhere.context["answer"].assessment.outcome.name == "FAILS"
+    assert "at=10.20.6.21" in elsewhere.content.decode()
+    assert "Its calls from 10.20.6.21" in plain(here)
+    assert here.context["answer"].assessment.outcome.name == "WORKS"
+    assert here.context["answer"].verdict == "depends"
+
+
+def test_what_is_missing_is_offered_for_one_host_and_never_for_all(narrow, browser):
+    question = asked("consume", "User:fay", topic="orders.eu", group="carts")
+
+    elsewhere = browser.get(narrow, question).context["answer"]
+    there = browser.get(narrow, {**question, "at": "10.20.6.21"}).context["answer"]
+
+    assert (elsewhere.heading, elsewhere.assessment.missing) == ("No, it would fail", ())
+    assert [(acl.resource_name, acl.host) for acl in there.assessment.missing] == [("carts", "10.20.6.21")]
+
+
+def test_an_unknown_part_shows_every_other_host(narrow, browser):
+    question = asked("consume", "User:eve", topic="orders.eu", group="carts")
+
+    page = browser.get(narrow, {**question, "at": "<b>nowhere"})
+
+    assert "Its calls from every other host" in plain(page)
+
+
+def test_a_bare_name_is_said_to_be_read_as_a_user(address, browser):
+    page = browser.get(address, asked("produce", "bob", topic="orders.eu"))
+
+    assert "'bob' has no type, so it is read as 'User:bob'." in plain(page)
+
+
+def test_an_address_in_another_spelling_is_said_to_be_asked_as_brokers_write_it(address, browser):
+    page = browser.get(address, asked("produce", "User:bob", topic="orders.eu") | {"host": "::1"})
+
+    assert "Brokers write the address ::1 as 0:0:0:0:0:0:0:1" in plain(page)

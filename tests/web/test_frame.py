@@ -10,6 +10,8 @@ from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from aclweb.clusters import ClusterFacts
+from aclweb.clusters.brokersettings import BrokerSettings, settings_told
 from aclweb.inventory.sync import sync
 from aclweb.web import spelling
 from tests.builders import allow, deny
@@ -150,3 +152,28 @@ def test_every_vendored_package_has_its_licence_and_its_sum():
         assert (vendor / folder / "LICENSE").stat().st_size > 500
     for sheet in vendor.rglob("*.css"):
         assert "sourceMappingURL" not in sheet.read_text()
+
+
+def test_the_header_the_cluster_page_and_the_api_tell_the_authorizer_alike(cluster, dot, signed_in):
+    authorizer = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+    told = settings_told([BrokerSettings(1, {"authorizer.class.name": authorizer})])
+    sync(cluster, client=Answers([], facts=ClusterFacts(kafka_version="4.1", settings=told)))
+    browser = signed_in(dot)
+    words = "StandardAuthorizer, read from broker 1"
+
+    header = browser.get(f"/c/{cluster.slug}/acls/").content.decode()
+    page = browser.get(f"/c/{cluster.slug}/").content.decode()
+    listed = browser.get(f"/api/v1/clusters/{cluster.slug}/").json()
+
+    assert f"{words}, Kafka 4.1" in header
+    assert page.count(words) == 3  # the strip, the badge and the fact
+    assert (listed["authorizer"], listed["authorizer_told"]) == ("standard", words)
+
+
+def test_an_authorizer_that_no_broker_told_is_not_stated_as_known(cluster, dot, signed_in):
+    sync(cluster, client=Answers([]))
+
+    header = signed_in(dot).get(f"/c/{cluster.slug}/acls/").content.decode()
+
+    assert "StandardAuthorizer, assumed" in header
+    assert "KRaft authorizer" not in header

@@ -45,7 +45,7 @@ def test_a_file_without_names_is_not_read_as_a_cluster_without_any(snapshot, kin
 
 
 def test_the_header_states_no_authorizer_that_a_file_cannot_tell(snapshot):
-    assert "a file, decided as by the KRaft authorizer" in plain(snapshot.get("/c/test-eu/acls/"))
+    assert "a file, decided as by StandardAuthorizer" in plain(snapshot.get("/c/test-eu/acls/"))
 
 
 def test_a_topic_of_a_file_may_exist_or_not(snapshot):

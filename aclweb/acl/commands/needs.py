@@ -16,7 +16,7 @@ from aclweb.acl.commands.options import (
     rules_from,
 )
 from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclError
+from aclweb.acl.model import WILDCARD, AclError
 from aclweb.acl.needs import (
     Assessment,
     Outcome,
@@ -26,7 +26,8 @@ from aclweb.acl.needs import (
     right_text,
     target_text,
 )
-from aclweb.acl.needs_json import assessed_as_dict, needed_as_dict
+from aclweb.acl.needs_any_host import HostsAssessed, assess_for_any_host, without_missing
+from aclweb.acl.needs_json import assessed_as_dict, hosts_assessed_as_dict, needed_as_dict
 from aclweb.acl.problems import NotationError
 from aclweb.acl.profiles import Rules
 from aclweb.acl.protocol import Check, checks_of
@@ -51,7 +52,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_acl_options(parser, required=False)
     who = parser.add_argument_group("who does it, on what", "With --acls: the verdict of each call.")
     who.add_argument("--principal", metavar="P", help="for example User:bob")
-    who.add_argument("--host", metavar="H", help="the address it comes from, as Java prints it")
+    who.add_argument(
+        "--host", metavar="H", help="the address it comes from, as Java prints it; '*' for every host at once"
+    )
     for role in GIVEN_ROLES:
         default = f" (default: {', '.join(role.default)})" if role.default else ""
         who.add_argument(
@@ -82,6 +85,13 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
         raise UsageError(f"Whether ACLs give access hangs on who asks from where; give {lacking}.")
     index = AclIndex(inputs.bindings(given.acls, given.format))
     inputs.require_good()
+    if given.host == WILDCARD:
+        everywhere = [_assess_hosts(action, given, names, index, rules) for action in actions]
+        if given.json:
+            emit(as_json(hosts_assessed_as_dict(hosts)) for hosts in everywhere)
+        else:
+            emit(line for hosts in everywhere for line in _hosts_in_words(hosts))
+        return DONE
     assessments = [_assess(action, given, names, index, rules) for action in actions]
     if given.json:
         emit(as_json(assessed_as_dict(assessment)) for assessment in assessments)
@@ -122,6 +132,15 @@ def _assess(
         raise UsageError(str(error)) from error
 
 
+def _assess_hosts(
+    action: ClientAction, given: argparse.Namespace, names: Names, index: AclIndex, rules: Rules
+) -> HostsAssessed:
+    try:
+        return assess_for_any_host(action, principal=given.principal, names=names, index=index, rules=rules)
+    except AclError as error:
+        raise UsageError(str(error)) from error
+
+
 # --- what is needed -------------------------------------------------------------------------
 
 
@@ -149,6 +168,14 @@ def _else(check: Check) -> str:
 
 
 # --- what becomes of it -----------------------------------------------------------------------
+
+
+def _hosts_in_words(hosts: HostsAssessed) -> Iterator[str]:
+    if len(hosts.parts) == 1 and hosts.is_complete:
+        yield from _assessed_in_words(hosts.elsewhere)
+        return
+    yield f"{hosts.elsewhere.action.name}: {hosts.sentence} For a host that no ACL names:"
+    yield from _assessed_in_words(without_missing(hosts.elsewhere))
 
 
 def _assessed_in_words(assessment: Assessment) -> Iterator[str]:

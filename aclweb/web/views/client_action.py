@@ -29,7 +29,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = {"cluster": cluster, "as_of": moment, "form": form, "in_force": in_force}
     if in_force.revision is not None and form.is_bound and form.is_valid():
         context |= {
-            "answer": client_answer(form, in_force),
+            "answer": client_answer(form, in_force, at=request.GET.get("at", "")),
             "may_request": not moment.is_past and access.may(request.user, "request", cluster),
         }
     is_wrong = form.is_bound and not form.is_valid() and not wants_part(request)

@@ -17,7 +17,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from aclweb.acl.model import AclError
 from aclweb.clusters import Known, SourceKind, checking, connect, pem
 from aclweb.clusters.optionsfile import OptionsFileError, read_options, read_pem
-from aclweb.inventory import declaring, registering
+from aclweb.inventory import brokertold, declaring, registering
 from aclweb.inventory.current import connection_of, rules_of
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
 from aclweb.inventory.models import Cluster
@@ -279,7 +279,7 @@ def _told(cluster: Cluster) -> dict[str, Any]:
         "address": cluster.address,
         "authorizer": cluster.authorizer,
         "kafka_version": cluster.kafka_version,
-        "authorizer_read": bool(cluster.settings_read and cluster.settings_read["authorizer_class"]),
+        "authorizer_read": brokertold.authorizer(cluster).is_read,
         "super_users": cluster.super_users,
         "allow_everyone": cluster.allow_everyone,
         "changes_enabled": cluster.changes_enabled,
