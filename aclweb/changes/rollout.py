@@ -344,7 +344,7 @@ def _check_paper(run: _Run) -> None:
         approval.plan_hash != recomputed or (approval.reviewer.get_username(), recomputed) not in recorded
         for approval in approvals
     ):
-        why = "What is stored is not what was approved: rules, author or cluster were altered since."
+        why = "What is stored is not what was approved: ACLs, author or cluster were altered since."
         raise _blocked(run, State.FAILED, "change.refused", why)
 
     standing = policy.standing(change)
@@ -579,7 +579,7 @@ def _skip(run: _Run, items: list[ChangeItem]) -> None:
     for item in left:
         item.state, item.sentence = (
             Item.SKIPPED,
-            "Not tried, because the cluster refused another rule before.",
+            "Not tried, because the cluster refused another ACL before.",
         )
     with transaction.atomic():
         _store(run, left)
@@ -706,7 +706,7 @@ def _states_told(items: Sequence[ChangeItem]) -> str:
 
 
 def _rules(number: int) -> str:
-    return f"{number} rule{'' if number == 1 else 's'}"
+    return f"{number} ACL{'' if number == 1 else 's'}"
 
 
 def _patterns_told(patterns: Iterable[ResourcePattern]) -> str:

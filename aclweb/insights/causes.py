@@ -72,7 +72,7 @@ def likely_cause(decision: Decision, index: AclIndex) -> Cause:
         or _anonymous(decision)
         or _group_missing(decision, index)
         or _other_operation(decision)
-        or Cause("no-rule", "No rule allows it", f"No ACL gives this right to {decision.request.principal}.")
+        or Cause("no-rule", "No ACL allows it", f"No ACL gives this right to {decision.request.principal}.")
     )
 
 
@@ -109,12 +109,12 @@ def _wrong_host(decision: Decision, elsewhere: Iterable[AclBinding]) -> Cause | 
     if binding is None:
         return None
     asked, written = decision.request.host, binding.host
-    text = f"Rule is for {written}, asked from {asked}"
+    text = f"The ACL is for {written}, asked from {asked}"
     if "/" in written and not decision.rules.cidr_hosts:
         sentence = f"{written} is a range of addresses; these brokers compare it as text, so it never counts."
     elif (address := _address(written)) is None and "/" not in written:
         sentence = (
-            f"{written!r} is no address. Kafka compares with the client's address, so this rule never counts."
+            f"{written!r} is no address. Kafka compares with the client's address, so this ACL never counts."
         )
     elif address is not None and address.version == 6 and written != _as_java_writes(address):
         sentence = f"Brokers write this address as {_as_java_writes(address)}, so {written} never counts."
@@ -165,8 +165,8 @@ def _group_missing(decision: Decision, index: AclIndex) -> Cause | None:
         return None
     return Cause(
         "group",
-        "Topic Read is there, group rule is missing",
-        f"To consume, a client needs Read on its group as well as on the topic. “{says(reads)}” is there; no rule "
+        "Topic Read is there, group ACL is missing",
+        f"To consume, a client needs Read on its group as well as on the topic. “{says(reads)}” is there; no ACL "
         f"allows it the group {request.resource_name}.",
         reads,
     )

@@ -72,7 +72,7 @@ class Use:
             return f"No request of the log needed it {self.window}.{doubt}"
         last = f", last on {self.last_at:%Y-%m-%d %H:%M}" if self.last_at else ""
         requests = f"{self.requests:,} {'request' if self.requests == 1 else 'requests'}"
-        return f"It settled {requests}{last}; {self.alone:,} of them hung on it alone."
+        return f"It settled {requests}{last}; {self.alone:,} of them were decided by it alone."
 
 
 def usage_of(cluster: Cluster, keys: Collection[str]) -> dict[str, Use]:

@@ -37,7 +37,7 @@ __all__ = ["AT_ONCE", "SEVERITIES", "Findings", "Row", "again", "findings", "pro
 AT_ONCE = 1_000
 
 _TITLES = {
-    "implied": "Another ACL says it already",
+    "implied": "Redundant: another ACL grants the same",
     "dead": "It can never match",
     "harmless-duplicate": "A right that another right brings",
     "unreachable": "No client or resource can have this name",

@@ -242,9 +242,9 @@ class Answer:
         found = []
         if told.smallest_fix is not None:
             caption = (
-                "one new rule, for exactly this"
+                "one new ACL, for exactly this"
                 if self.request.resource_name is not None
-                else "one new rule; another name of this type would do as well"
+                else "one new ACL; another name of this type would do as well"
             )
             found.append(self._way("Smallest fix", caption, (("add", told.smallest_fix),)))
         if told.smallest_removals:
@@ -291,14 +291,14 @@ class Answer:
             caption = "a DENY wins over every ALLOW, so it has to go first"
             return self._way("Smallest fix", caption, (*lines, ("add", told.fix_after_removals)))
         if not all(binding.is_deny for binding in told.smallest_removals):
-            caption = "opens it to everyone, since this cluster allows everyone where no rule exists"
+            caption = "opens it to everyone, since this cluster allows everyone where no ACL exists"
         elif is_second:
             caption = "this would do as well"
         else:
             caption = (
-                "no new rule can help while these stand"
+                "no new ACL can help until these are removed"
                 if len(lines) > 1
-                else "no new rule can help while it stands"
+                else "no new ACL can help until it is removed"
             )
         return self._way("Or remove" if is_second else "Smallest fix", caption, lines)
 

@@ -170,7 +170,7 @@ class DeclareForm(forms.Form):
     UNDECLARED, DENY, ALLOW = "", "deny", "allow"
 
     default = forms.ChoiceField(
-        label="Where no rule exists for a resource",
+        label="Where no ACL exists for a resource",
         required=False,
         choices=[
             (UNDECLARED, "not declared: answers that hang on it say so"),

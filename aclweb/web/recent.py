@@ -61,7 +61,7 @@ def _of_change(change: Change) -> Recent:
 
 def _of_revision(revision: Revision) -> Recent:
     parts = [
-        f"{number:,} rule{'' if number == 1 else 's'} {word}"
+        f"{number:,} ACL{'' if number == 1 else 's'} {word}"
         for number, word in ((revision.acls_added, "added"), (revision.acls_removed, "removed"))
         if number
     ]

@@ -128,9 +128,9 @@ def heading_of(cell: Cell) -> str:
     told = {
         "allowed": "is allowed, from every host",
         "refused": "is refused, from every host",
-        "none": "is refused: no rule allows it",
+        "none": "is refused: no ACL allows it",
         "some-hosts": "is allowed only from some hosts",
-        "default": "is open: no rule exists",
+        "default": "is open: no ACL exists",
     }
     spoken = cell.operation.name.replace("_", " ").capitalize()
     return f"{spoken} {told.get(cell.state, 'cannot be told')}"

@@ -15,7 +15,7 @@
     bar.hidden = picked.length === 0;
     const people = new Set(picked.map((box) => box.dataset.principal));
     const count = bar.querySelector("[data-selection-count]");
-    if (count) count.textContent = picked.length === 1 ? "1 rule selected" : `${picked.length} rules selected`;
+    if (count) count.textContent = picked.length === 1 ? "1 ACL selected" : `${picked.length} ACLs selected`;
     const note = bar.querySelector("[data-selection-note]");
     if (note) note.textContent = people.size === 1 ? "for 1 principal" : `for ${people.size} principals`;
   }

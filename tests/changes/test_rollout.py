@@ -169,7 +169,7 @@ def test_foreign_edits_during_the_run_are_kept_and_told(kafka, approved):
     change = ended(change)
 
     assert change.state == "PARTIAL"
-    assert "somebody else changed 1 rule" in change.sentence
+    assert "somebody else changed 1 ACL" in change.sentence
     assert {theirs, WISH} <= kafka.bindings
 
 

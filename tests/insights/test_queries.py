@@ -35,7 +35,8 @@ def test_a_used_acl_tells_how_often_and_when_last(given, read_cluster):
 
     assert (found.state, found.requests, found.alone) == ("used", 1200, 1)
     assert (
-        found.sentence == "It settled 1,200 requests, last on 2026-11-20 20:00; 1 of them hung on it alone."
+        found.sentence
+        == "It settled 1,200 requests, last on 2026-11-20 20:00; 1 of them were decided by it alone."
     )
 
 

@@ -231,12 +231,12 @@ def test_somebody_who_only_looks_gets_no_boxes_to_tick(browser, cho, signed_in):
 def test_an_empty_answer_says_why_and_what_next(browser):
     page = browser.get(LIST, {"principal": "User:nobody"})
 
-    assert "No rule matches these filters" in text(page)
+    assert "No ACL matches these filters" in text(page)
     assert "Clear the filters" in text(page)
 
 
 def test_a_cluster_that_was_never_read_is_not_an_empty_list(cluster, ada, signed_in):
-    assert "which is not the same as no rules" in text(signed_in(ada).get(LIST))
+    assert "which is not the same as no ACLs" in text(signed_in(ada).get(LIST))
 
 
 def test_an_acl_that_kafka_acls_cannot_be_told_stands_as_a_comment(cluster, cho, signed_in):

@@ -184,10 +184,10 @@ def test_without_scripts_the_same_questions_are_answered(visit):
 def test_selected_rules_show_a_bar_that_leads_to_a_what_if(visit):
     page = visit("/c/test-eu/acls/?principal=User:dan")
 
-    page.get_by_label("Select every rule on this page").check()
-    bar = page.get_by_text("2 rules selected")
+    page.get_by_label("Select every ACL on this page").check()
+    bar = page.get_by_text("2 ACLs selected")
     bar.wait_for()
-    page.get_by_role("button", name="What if they went?").click()
+    page.get_by_role("button", name="Simulate removing them").click()
     page.wait_for_url("**/what-if/**")
 
     assert page.locator(".draft-lines li").count() == 2
@@ -236,7 +236,7 @@ def test_the_past_is_chosen_and_left_again_without_scripts(visit):
     assert "principal=User%3Adan" in page.url
     page.get_by_role("link", name="Back to now").click()
 
-    assert page.get_by_text("No rule matches these filters").is_visible()
+    assert page.get_by_text("No ACL matches these filters").is_visible()
 
 
 def test_without_scripts_a_log_line_is_pasted_and_answered(visit):
@@ -256,7 +256,7 @@ def test_without_scripts_a_log_line_is_pasted_and_answered(visit):
 def test_the_theme_that_was_chosen_stays(visit):
     page = visit("/clusters/")
 
-    page.get_by_role("button", name="Turn light and dark over").click()
+    page.get_by_role("button", name="Switch between light and dark").click()
     page.reload()
 
     assert page.locator("html").get_attribute("data-theme") == "dark"

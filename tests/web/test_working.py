@@ -116,7 +116,7 @@ def test_comparing_dims_the_old_text_and_says_what_is_being_done(visit, monkeypa
 
 def test_a_whole_page_that_takes_long_says_so_and_is_asked_for_once(visit, held_preview):
     page = visit("/c/test-eu/acls/")
-    page.get_by_label("Select every rule on this page").check()
+    page.get_by_label("Select every ACL on this page").check()
     page.evaluate(TELLS)
     with page.expect_console_message(lambda heard: heard.text.startswith("working:")) as heard:
         # Twice, as an impatient person does.

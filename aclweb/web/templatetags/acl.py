@@ -52,12 +52,12 @@ _DESCRIBED = (Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER
 _MARKS = {
     "allowed": "allowed",
     "refused": "refused by a DENY",
-    "none": "no rule allows it",
+    "none": "no ACL allows it",
     "some-hosts": "only from some hosts",
     "all": "through all",
     "gate": "not met",
     "unknown": "cannot tell",
-    "default": "allowed, since no rule exists",
+    "default": "allowed, since no ACL exists",
     "cross": "does not match",
 }
 
