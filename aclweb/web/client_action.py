@@ -8,6 +8,7 @@ answered for every host at once: where they differ, each part of the hosts has i
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -181,8 +182,7 @@ class CallRow:
             )
 
     def _sentence(self, decision: Decision) -> str:
-        host = decision.request.host
-        return in_words(explain(decision).sentence, host, WILDCARD if self.every_other else host)
+        return _told(explain(decision).sentence, decision.request.host, self.every_other)
 
     def _question(self, decision: Decision) -> str:
         request = decision.request
@@ -300,7 +300,7 @@ class ClientAnswer:
         seen = f"The client sees {error.name} ({error.code})." if error is not None else None
         host = self.assessment.host
         return tuple(
-            in_words(sentence, host, WILDCARD if self.is_every_other else host)
+            _told(sentence, host, self.is_every_other)
             for sentence in sentences[: len(sentences) - listed]
             if seen is None or not sentence.startswith(seen)
         )
@@ -365,3 +365,10 @@ def client_answer(form: ClientForm, here: InForce, *, at: str = "") -> ClientAns
 
 def _is_one_host(part: PartAssessed) -> bool:
     return part.region.hosts == (part.region.example,)
+
+
+def _told(sentence: str, host: str, every_other: bool) -> str:
+    """Return a sentence about a question from `host`; where that is but the example of every other host, it says so."""
+    if every_other:
+        return re.sub(rf"from {re.escape(host)}(?=[\s:,.;]|$)", "from any other host", sentence)
+    return in_words(sentence)

@@ -201,6 +201,7 @@ def test_a_client_that_works_from_one_host_alone_depends_on_the_host(narrow, bro
     assert "works from 10.20.6.21, fails from every other host" in told
     assert "What is missing" not in told
     assert "No, it would fail" not in told
+    assert "may not Describe topic orders.eu from any host" not in told
 
 
 def test_each_part_of_the_hosts_shows_its_own_calls(narrow, browser):
@@ -210,6 +211,7 @@ def test_each_part_of_the_hosts_shows_its_own_calls(narrow, browser):
     here = browser.get(narrow, {**question, "at": "10.20.6.21"})
 
     assert "Its calls from every other host" in plain(elsewhere)
+    assert "may not Describe topic orders.eu from any other host" in plain(elsewhere)
     assert elsewhere.context["answer"].assessment.outcome.name == "FAILS"
     assert "at=10.20.6.21" in elsewhere.content.decode()
     assert "Its calls from 10.20.6.21" in plain(here)
