@@ -12,6 +12,7 @@ from aclweb import storage
 from aclweb.changes.models import Change
 from aclweb.inventory import pulses, tasks
 from aclweb.inventory.models import Pulse
+from aclweb.machine import doctor
 from aclweb.web import liveness
 
 pytestmark = pytest.mark.django_db
@@ -192,3 +193,13 @@ def test_who_asks_while_a_new_process_looks_for_the_first_time_hears_so(monkeypa
         "not asked yet",
         "not known",
     )
+
+
+def test_the_doctor_does_not_say_that_each_queue_lives_while_searches_are_silent():
+    beating(searches=3600)
+
+    told = next(check for check in doctor.examine() if check.name == "workers")
+
+    assert told.ok is True
+    assert "That for searches is silent since" in told.sentence
+    assert "Each queue" not in told.sentence
