@@ -123,6 +123,9 @@ def _may(step: Step, change: Change, user: User, rights: access.Rights) -> tuple
         return False, why_not
     if not any(item.state == ChangeItem.State.APPLIED for item in change.items.all()):
         return False, f"{change.key} wrote nothing, so there is nothing to undo."
+    undo = change.undone_by.exclude(state__in=(_S.REJECTED, _S.CANCELLED, _S.FAILED)).first()
+    if undo is not None:
+        return False, f"{undo.key} undoes this change already; it is {undo.get_state_display()}."
     return True, ""
 
 

@@ -125,10 +125,11 @@ class TimelineEntry:
 
 @dataclass(frozen=True)
 class Undo:
-    """The newest change that is to undo another, and whether it is in force."""
+    """The newest change that is to undo another, and whether it is in force: `done`, and not undone itself."""
 
     change: Change
     sentence: str
+    done: bool = False
 
 
 @dataclass(frozen=True)
@@ -230,11 +231,13 @@ def change_page(change: Change, user: User) -> ChangePage:
         for approval in sorted(change.approvals.all(), key=lambda approval: approval.at)
     )
     needed = max(change.approvals_needed, policy.approvals_needed(change.cluster))
+    undo = _undo_of(change, user)
+    is_undone = undo is not None and undo.done
     in_place = sum(item.state in (ChangeItem.State.APPLIED, ChangeItem.State.NOOP_ALREADY) for item in items)
     return ChangePage(
         change=change,
-        state=change.get_state_display(),
-        tone=TONES[change.state],
+        state="undone" if is_undone else change.get_state_display(),
+        tone="quiet" if is_undone else TONES[change.state],
         headline=headline(change, given=len(counted), needed=needed),
         effect=_effect(seen),
         impact=seen,
@@ -255,7 +258,7 @@ def change_page(change: Change, user: User) -> ChangePage:
             for event in trail.trail(change.key).order_by("-sequence")
         ),
         undo_of=change.undo_of,
-        undo=_undo_of(change, user),
+        undo=undo,
         progress=(in_place, len(items)),
         under_way=change.state in _UNDER_WAY,
     )
@@ -292,7 +295,9 @@ def _undo_of(change: Change, user: User) -> Undo | None:
     done = next((undo for undo in undos if undo.state == _S.APPLIED), None)
     if done is not None:
         again = done.undone_by.filter(state=_S.APPLIED).order_by("-pk").first()
-        return Undo(done, "undid it." if again is None else f"undid it, and {again.key} undid that.")
+        if again is None:
+            return Undo(done, "undid it.", done=True)
+        return Undo(done, f"undid it, and {again.key} undid that.")
     undo = undos[0]
     return Undo(undo, f"would undo it: {undo.get_state_display()}.")
 

@@ -317,13 +317,6 @@ def draft_undo(*, change: Change, actor: User) -> Change:
     with transaction.atomic():
         change = _locked(change)
         _require("undo", change, actor)
-        open_undo = change.undone_by.exclude(
-            state__in=(Change.State.REJECTED, Change.State.CANCELLED, Change.State.FAILED)
-        ).first()
-        if open_undo is not None:
-            raise ChangeError(
-                f"{open_undo.key} undoes this change already; it is {open_undo.get_state_display()}."
-            )
         written = change.items.filter(state=ChangeItem.State.APPLIED)
         inverse = Delta(
             add=tuple(item.binding for item in written if item.op == ChangeItem.Op.REMOVE),

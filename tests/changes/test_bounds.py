@@ -455,3 +455,18 @@ def test_only_an_undo_in_force_is_said_to_undo(approved, ada, ben):
 
     assert said == ["would undo it: waiting for review.", "would undo it: rejected."]
     assert (done.change, done.sentence) == (again, "undid it.")
+
+
+def test_a_change_that_was_undone_is_not_in_force_and_not_undone_again(approved, ada, ben):
+    change = approved(WISH)
+    rollout.apply(change.pk)
+    change.refresh_from_db()
+    in_force = queries.change_page(change, ada)
+    undo = review.submit(change=review.draft_undo(change=change, actor=ada), actor=ada)
+    waiting = queries.change_page(change, ada)
+    review.approve(change=undo, reviewer=ben)
+    rollout.apply(undo.pk)
+    undone = queries.change_page(change, ada)
+
+    assert [page.state for page in (in_force, waiting, undone)] == ["in force", "in force", "undone"]
+    assert [page.acts["undo"].allowed for page in (in_force, waiting, undone)] == [True, False, False]
