@@ -148,9 +148,8 @@ class AskForm(forms.Form):
         if operation not in meaningful:
             words = ", ".join(spoken(found.name) for found in meaningful)
             thing = spoken(kind.name).lower()
-            self.add_error(
-                "operation", f"No broker asks for {spoken(operation.name)} on a {thing}; use one of {words}."
-            )
+            asked = f"{spoken(operation.name)} on a {thing}"
+            self.add_error("operation", f"No broker of this cluster asks for {asked}; use one of {words}.")
 
     def request(self) -> AccessRequest:
         """Return the question of a valid form."""

@@ -211,7 +211,7 @@ def test_an_address_is_asked_as_brokers_write_it_and_the_page_says_so(browser):
         ({"name": "a/b"}, "No broker would make a topic of this name: no topic can be called 'a/b'"),
         ({"name": ""}, "Name the topic that you ask about"),
         ({"host": "search-01.internal"}, "'search-01.internal' is not an address"),
-        ({"operation": "CLUSTER_ACTION"}, "No broker asks for Cluster action on a topic"),
+        ({"operation": "CLUSTER_ACTION"}, "No broker of this cluster asks for Cluster action on a topic"),
     ],
 )
 def test_a_field_that_will_not_do_says_so_and_keeps_what_was_typed(browser, typed, sentence):

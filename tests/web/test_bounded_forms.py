@@ -94,3 +94,12 @@ def test_mapping_stops_by_its_own_work_and_says_how_many_names_are_left(here, ad
     page = signed_in(ada).post(f"{here}/mapping/", {"kind": "ssl", "names": names}).content.decode()
 
     assert "46 more names were not tried, because these rules take too long" in page
+
+
+def test_a_key_pasted_as_a_log_line_is_not_shown_again(here, ada, signed_in):
+    key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----\n"
+
+    told = signed_in(ada).post(f"{here}/explain/line/", {"line": key}).content.decode()
+
+    assert "MIIEv" not in told
+    assert "This is a certificate or a key in PEM, so it is not shown again." in told

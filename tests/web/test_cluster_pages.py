@@ -177,3 +177,12 @@ def test_whoever_does_not_administer_the_cluster_sees_who_can_accept(held, ada, 
 
     assert "An administrator of this cluster can accept it" in text(page)
     assert "/accept/" not in text(page)
+
+
+def test_what_was_read_from_the_brokers_does_not_stand_under_what_people_declared(cluster, ada, signed_in):
+    sync(cluster, client=Answers([]))
+
+    page = text(signed_in(ada).get(PAGE))
+
+    assert "Authorizer settings" in page
+    assert "Declared by people" not in page

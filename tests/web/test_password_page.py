@@ -42,7 +42,7 @@ def test_a_person_changes_their_own_password_and_other_sessions_end(ada, signed_
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"old_password": "not it"}, "This is not your password now"),
+        ({"old_password": "not it"}, "This is not your current password"),
         ({"new_password2": "something else, long"}, "The two new passwords differ"),
         ({"new_password1": "short", "new_password2": "short"}, "at least 12 characters"),
         ({"new_password1": "", "new_password2": ""}, "This field is required"),

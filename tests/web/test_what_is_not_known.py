@@ -164,3 +164,18 @@ def test_switching_the_cluster_keeps_the_page_and_what_it_is_about(
     switches = {standing.cluster.slug: address for standing, address in page.context["frame"].switches}
     assert switches["test-us"] == there
     assert browser.get(there).status_code == 200
+
+
+def test_a_new_topic_of_a_file_is_said_to_be_new_only_here(snapshot, cluster):
+    told = "so which topics exist cannot be told. The new topic of this draft counts as not there yet."
+
+    assert told in plain(snapshot.get("/c/test-eu/what-if/?new_topic=orders.us"))
+    Cluster.objects.filter(pk=cluster.pk).update(topics_listed=Known.ALL)
+    assert told not in plain(snapshot.get("/c/test-eu/what-if/?new_topic=orders.us"))
+
+
+def test_a_principal_of_a_file_is_not_told_that_nothing_exists_for_it(snapshot):
+    page = plain(snapshot.get("/c/test-eu/principal/?name=User:zoe"))
+
+    assert "No access to a known resource" in page
+    assert "Nothing that exists now" not in page

@@ -31,7 +31,7 @@ class SignInForm(AuthenticationForm):
     """User name and password; a wrong pair is told without saying which of the two is wrong."""
 
     error_messages = {
-        "invalid_login": "This user name and password do not belong together. Both are told apart by case.",
+        "invalid_login": "This user name and password do not belong together. Capital and small letters differ.",
         "inactive": "This account is switched off; ask whoever runs the site.",
     }
 
@@ -69,16 +69,16 @@ class PasswordForm(PasswordChangeForm):
     """The old password once and the new one twice; what is wrong is told at its field."""
 
     error_messages = PasswordChangeForm.error_messages | {
-        "password_incorrect": "This is not your password now; it is told apart by case.",
+        "password_incorrect": "This is not your current password; capital and small letters differ.",
         "password_mismatch": "The two new passwords differ; type the same one twice.",
     }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         labels = {
-            "old_password": "Password now",
+            "old_password": "Current password",
             "new_password1": "New password",
-            "new_password2": "The same again",
+            "new_password2": "New password again",
         }
         for name, label in labels.items():
             self.fields[name].label = label

@@ -22,6 +22,7 @@ from aclweb.changes import preview as previews
 from aclweb.changes import review
 from aclweb.changes.models import ChangeError
 from aclweb.inventory import current, findings
+from aclweb.inventory.completeness import names_known
 from aclweb.inventory.current import InForce
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
 from aclweb.web import effects, exporting, keeping
@@ -298,6 +299,7 @@ def _answer(cluster: Cluster, draft: Draft, data: QueryDict) -> dict[str, Any]:
         kind = next((name for name in effects.KINDS if preview.impact.counts[name]), "gains")
     return {
         "preview": preview,
+        "unsure_topics": names_known(cluster, ResourceType.TOPIC).sentence if draft.new_topics else "",
         "tiles": effects.tiles(preview.impact),
         "show": kind,
         "nothing_differs": not any(preview.impact.counts[name] for name in ("loses", "gains", "depends")),
