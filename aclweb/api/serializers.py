@@ -328,8 +328,12 @@ _IN_ORDER = ("loses", "gains", "depends", "recovered", "resources")
 
 
 def cut_to_size(impact: Differences, most: int = MOST_BYTES) -> dict[str, Any]:
-    """Return the effect as JSON of at most about `most` bytes, with the lengths of all its lists."""
-    left, answer = most, {"unchanged": impact.unchanged, "warnings": list(impact.warnings)}
+    """Return the effect as JSON of at most about `most` bytes, with the lengths of all its lists.
+
+    The warnings stand first, and whole whatever they take.
+    """
+    answer: dict[str, Any] = {"unchanged": impact.unchanged, "warnings": list(impact.warnings)}
+    left = most - len(json.dumps(answer))
     counts: dict[str, int] = {}
     is_complete = True
     for name in _IN_ORDER:

@@ -35,7 +35,10 @@ NO_CLAIM = {
 }
 
 NAMES = {
-    "TOPIC": ("orders", "orders.eu", "orders2", "orders-archive", "orders.", "pay", "team-a", "zz", "x9"),
+    "TOPIC": (
+        *("orders", "orders.eu", "orders.eu2", "orders2", "orders-archive", "orders."),
+        *("pay", "team-a", "zz", "x9"),
+    ),
     "GROUP": ("orders", "orders.eu", "orders2", "orders-archive", "team-a", "team-*", "*x", "*", "", "zz"),
     "TRANSACTIONAL_ID": ("orders", "orders.eu", "orders2", "orders-archive", "*x", "tx", "zz"),
     "CLUSTER": ("kafka-cluster",),
@@ -52,7 +55,7 @@ PRINCIPALS = (
     "User:c*",
 )
 ADDRESSES = (
-    *("10.0.0.7", "10.0.0.200", "10.0.1.7", "192.168.1.1", "203.0.113.9"),
+    *("10.0.0.7", "10.0.0.20", "10.0.0.200", "10.0.1.7", "192.168.1.1", "203.0.113.9"),
     *("0:0:0:0:0:0:0:1", "2001:db8:0:0:0:0:0:9"),
 )
 ACL_NAMES = {
