@@ -285,7 +285,7 @@ def test_a_pasted_draft_survives_a_click_back_and_a_reload_in_a_browser(cluster,
         page.reload()
         page.locator(".draft-lines li").nth(29).wait_for()
         # One step back within the page itself.
-        page.get_by_role("button", name="Take this", exact=False).first.click()
+        page.get_by_role("button", name="Remove this ACL from the draft").first.click()
         page.locator(".draft-lines li").nth(29).wait_for(state="detached")
         page.go_back()
         page.locator(".draft-lines li").nth(29).wait_for()
