@@ -24,6 +24,7 @@ import pytest
 
 from aclweb import leftover
 from aclweb.clusters.embedded import lay_out
+from tests.servers_data import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -103,6 +104,9 @@ class Installation:
 
     def __init__(self, directory, broker):
         self.data = directory / "data"
+        # As if it had run there before: installations that look for their first port at once may find the same.
+        (self.data / "run").mkdir(parents=True, mode=0o700)
+        (self.data / "run" / "port").write_text(f"{free_port()}\n")
         self._environment = {
             name: value
             for name, value in os.environ.items()
