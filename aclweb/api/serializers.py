@@ -27,6 +27,7 @@ from aclweb.acl.model import (
 from aclweb.acl.notation import binding_from_dict, request_from_dict
 from aclweb.acl.reach import topic_fault
 from aclweb.changes.models import Change, ChangeItem
+from aclweb.changes.queries import told_state
 from aclweb.clusters import Known
 from aclweb.inventory import brokertold
 from aclweb.inventory.models import Cluster
@@ -373,7 +374,7 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
     key = serializers.CharField()
     cluster = serializers.SlugRelatedField[Cluster](slug_field="slug", read_only=True)
     author = serializers.CharField(source="author.username")
-    state_words = serializers.CharField(source="get_state_display", help_text="The state as pages say it.")
+    state_words = serializers.SerializerMethodField(help_text="The state as pages say it.")
 
     class Meta:
         model = Change
@@ -397,6 +398,9 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
             "decided_at",
             "finished_at",
         ]
+
+    def get_state_words(self, change: Change) -> str:
+        return told_state(change)[0]
 
 
 class ChangeDetailSerializer(ChangeSerializer):

@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import groupby
 
 from django.conf import settings
-from django.db.models import Q, QuerySet, prefetch_related_objects
+from django.db.models import Exists, OuterRef, Q, QuerySet, prefetch_related_objects
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
@@ -125,11 +125,10 @@ class TimelineEntry:
 
 @dataclass(frozen=True)
 class Undo:
-    """The newest change that is to undo another, and whether it is in force: `done`, and not undone itself."""
+    """The newest change that is to undo another, and whether it did."""
 
     change: Change
     sentence: str
-    done: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,13 +160,27 @@ class ChangePage:
     under_way: bool  # a page may ask again soon
 
 
+_undone_again = Change.objects.filter(undo_of=OuterRef("pk"), state=Change.State.APPLIED)
+_UNDONE = Exists(
+    Change.objects.filter(undo_of=OuterRef("pk"), state=Change.State.APPLIED).exclude(Exists(_undone_again))
+)
+
+
+def told_state(change: Change) -> tuple[str, str]:
+    """Return the state of a change, in words, and its tone. One that is undone is in force no more."""
+    undone = getattr(change, "undone", None)  # `changes_of` brings it along, for lists
+    if undone is None:
+        undone = Change.objects.filter(pk=change.pk).filter(_UNDONE).exists()
+    return ("undone", "quiet") if undone else (change.get_state_display(), TONES[change.state])
+
+
 def changes_of(user: User, cluster: Cluster | None = None) -> QuerySet[Change]:
     """Return the changes that this person may see: those of visible clusters. Drafts are their author's alone."""
     seen = Change.objects.filter(cluster__in=access.visible_clusters(user))
     if cluster is not None:
         seen = seen.filter(cluster=cluster)
     others_drafts = Change.objects.filter(state=Change.State.DRAFT).exclude(author=user)
-    return seen.exclude(pk__in=others_drafts.values("pk"))
+    return seen.exclude(pk__in=others_drafts.values("pk")).annotate(undone=_UNDONE)
 
 
 def change_of(user: User, pk: int) -> Change | None:
@@ -231,13 +244,12 @@ def change_page(change: Change, user: User) -> ChangePage:
         for approval in sorted(change.approvals.all(), key=lambda approval: approval.at)
     )
     needed = max(change.approvals_needed, policy.approvals_needed(change.cluster))
-    undo = _undo_of(change, user)
-    is_undone = undo is not None and undo.done
+    state, tone = told_state(change)
     in_place = sum(item.state in (ChangeItem.State.APPLIED, ChangeItem.State.NOOP_ALREADY) for item in items)
     return ChangePage(
         change=change,
-        state="undone" if is_undone else change.get_state_display(),
-        tone="quiet" if is_undone else TONES[change.state],
+        state=state,
+        tone=tone,
         headline=headline(change, given=len(counted), needed=needed),
         effect=_effect(seen),
         impact=seen,
@@ -258,7 +270,7 @@ def change_page(change: Change, user: User) -> ChangePage:
             for event in trail.trail(change.key).order_by("-sequence")
         ),
         undo_of=change.undo_of,
-        undo=undo,
+        undo=_undo_of(change, user),
         progress=(in_place, len(items)),
         under_way=change.state in _UNDER_WAY,
     )
@@ -295,9 +307,7 @@ def _undo_of(change: Change, user: User) -> Undo | None:
     done = next((undo for undo in undos if undo.state == _S.APPLIED), None)
     if done is not None:
         again = done.undone_by.filter(state=_S.APPLIED).order_by("-pk").first()
-        if again is None:
-            return Undo(done, "undid it.", done=True)
-        return Undo(done, f"undid it, and {again.key} undid that.")
+        return Undo(done, "undid it." if again is None else f"undid it, and {again.key} undid that.")
     undo = undos[0]
     return Undo(undo, f"would undo it: {undo.get_state_display()}.")
 
@@ -325,10 +335,11 @@ def _row(change: Change, waits_for_me: bool) -> InboxRow:
         approval.plan_hash == change.plan_hash and approval.impact_hash == change.impact_hash
         for approval in change.approvals.all()
     )
+    state, tone = told_state(change)
     return InboxRow(
         change=change,
-        state=change.get_state_display(),
-        tone=TONES[change.state],
+        state=state,
+        tone=tone,
         effect=effect_of(change),
         approvals_given=given,
         approvals_needed=max(change.approvals_needed, policy.approvals_needed(change.cluster)),

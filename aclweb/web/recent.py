@@ -10,8 +10,8 @@ from django.db.models import Q
 from django.urls import reverse
 
 from aclweb.accounts.models import User
-from aclweb.changes.models import TONES, Change
-from aclweb.changes.queries import changes_of
+from aclweb.changes.models import Change
+from aclweb.changes.queries import changes_of, told_state
 from aclweb.inventory.models import Cluster, Revision
 
 
@@ -45,6 +45,7 @@ def recent(user: User, clusters: Collection[Cluster], count: int = 6) -> list[Re
 
 
 def _of_change(change: Change) -> Recent:
+    state, tone = told_state(change)
     return Recent(
         at=change.finished_at or change.submitted_at or change.created_at,
         title=change.title,
@@ -54,8 +55,8 @@ def _of_change(change: Change) -> Recent:
         gains=change.gains,
         loses=change.loses,
         by=change.author.get_full_name() or change.author.get_username(),
-        state=change.get_state_display(),
-        tone=TONES[change.state],
+        state=state,
+        tone=tone,
     )
 
 

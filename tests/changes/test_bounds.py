@@ -469,4 +469,9 @@ def test_a_change_that_was_undone_is_not_in_force_and_not_undone_again(approved,
     undone = queries.change_page(change, ada)
 
     assert [page.state for page in (in_force, waiting, undone)] == ["in force", "in force", "undone"]
+    rows = {row.change.pk: row.state for row in queries.inbox(ada, tab="all").rows}
+    assert rows == {change.pk: "undone", undo.pk: "in force"}
+    assert {row.key: row.state for row in recent(ada, [change.cluster]) if row.key == change.key} == {
+        change.key: "undone"
+    }
     assert [page.acts["undo"].allowed for page in (in_force, waiting, undone)] == [True, False, False]

@@ -398,3 +398,6 @@ def test_a_change_is_undone_only_by_an_undo_that_was_applied(applied, ada, ben, 
     review.approve(change=again, reviewer=ben)
     assert rollout.apply(again.pk) == "APPLIED"
     assert again.key in text(browser.get(address))
+    for page in (address, "/changes/?tab=all", "/"):
+        assert ">undone<" in re.sub(r"\s*([<>])\s*", r"\1", text(browser.get(page))), page
+    assert browser.get(f"/api/v1/changes/{applied.key}/").json()["state_words"] == "undone"
