@@ -133,6 +133,10 @@ ACLWEB_ACLS_IN_MEMORY = env.int("ACLWEB_ACLS_IN_MEMORY", default=500_000)
 # Rows on one page of a list.
 ACLWEB_PAGE_SIZE = env.int("ACLWEB_PAGE_SIZE", default=50)
 
+# Days for which an approval counts while nothing is written yet; 0 is for ever. Shorten it where
+# what was right last week may be wrong today.
+ACLWEB_APPROVAL_DAYS = env.int("ACLWEB_APPROVAL_DAYS", default=7)
+
 # Allow `manage.py change submit|approve|apply --as USER`. It is recorded as done from the shell.
 ACLWEB_SHELL_CHANGES = env.bool("ACLWEB_SHELL_CHANGES", default=False)
 

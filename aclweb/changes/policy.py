@@ -6,14 +6,20 @@ take it now; services refuse by it and pages show or hide by it, so they cannot 
     Nobody approves or rejects a change of their own, whatever their role.
     An approval counts for exactly the plan and the effect that it was given to, and only
     while the approver holds the right for every name of the change. That is asked when
-    the approval is given and again by the worker before it writes.
+    the approval is given and again by the worker before it writes. An approval expires:
+    after ACLWEB_APPROVAL_DAYS it has to be given again, unless writing has begun.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Literal
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils import timezone
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
@@ -104,7 +110,10 @@ def _may(step: Step, change: Change, user: User, rights: access.Rights) -> tuple
         allowed, why_not = _holds(rights, "approve", change.cluster, names)
         if not allowed:
             return False, why_not
-        if step == "approve" and any(a.reviewer_id == user.pk for a in change.approvals.all()):
+        if step == "approve" and any(
+            approval.reviewer_id == user.pk and not has_expired(approval, change)
+            for approval in change.approvals.all()
+        ):
             return False, "You have approved this change already."
         return True, ""
     if step == "withdraw":
@@ -172,6 +181,11 @@ def standing(change: Change, held: Held | None = None) -> Standing:
         who = reviewer.get_username()
         if approval.plan_hash != change.plan_hash or approval.impact_hash != change.impact_hash:
             sentences.append(f"{who} approved another version of this change.")
+        elif has_expired(approval, change):
+            days = settings.ACLWEB_APPROVAL_DAYS
+            sentences.append(
+                f"{who} approved this change more than {days} days ago, so it must be approved again."
+            )
         elif reviewer.pk == change.author_id:
             sentences.append(f"{who} wrote this change, so this approval does not count.")
         elif not _holds(_rights(reviewer, change.cluster, held), "approve", change.cluster, names)[0]:
@@ -181,6 +195,30 @@ def standing(change: Change, held: Held | None = None) -> Standing:
             continue
         lost.append(approval)
     return Standing(tuple(counted), tuple(lost), tuple(sentences))
+
+
+def has_expired(approval: Approval, change: Change) -> bool:
+    """Return whether this approval of the change is too old to count.
+
+    What has been begun is finished under the approvals that it began with.
+    """
+    oldest = _oldest_that_counts()
+    return oldest is not None and approval.at < oldest and change.state in _EXPIRES and not change.has_effects
+
+
+def given_by(user: User) -> QuerySet[Approval]:
+    """Return the approvals of this person that are not too old to count."""
+    given, oldest = Approval.objects.filter(reviewer=user), _oldest_that_counts()
+    return given if oldest is None else given.filter(at__gte=oldest)
+
+
+# States in which somebody may still ask for an approval anew.
+_EXPIRES = (_S.IN_REVIEW, _S.APPROVED, _S.QUEUED, _S.PREFLIGHT, _S.BLOCKED_STALE)
+
+
+def _oldest_that_counts() -> datetime | None:
+    days = settings.ACLWEB_APPROVAL_DAYS
+    return timezone.now() - timedelta(days=days) if days > 0 else None
 
 
 def _rights(user: User, cluster: Cluster, held: Held | None) -> access.Rights:

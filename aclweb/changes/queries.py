@@ -326,13 +326,16 @@ def headline(change: Change, *, given: int, needed: int) -> str:
 
 
 def _waiting_for(user: User, every: QuerySet[Change]) -> list[Change]:
-    asked = every.filter(state=Change.State.IN_REVIEW).exclude(author=user).exclude(approvals__reviewer=user)
+    given = policy.given_by(user).values("change")
+    asked = every.filter(state=Change.State.IN_REVIEW).exclude(author=user).exclude(pk__in=given)
     return [change for change in asked if policy.may_approve(change, user)[0]]
 
 
 def _row(change: Change, waits_for_me: bool) -> InboxRow:
     given = sum(
-        approval.plan_hash == change.plan_hash and approval.impact_hash == change.impact_hash
+        approval.plan_hash == change.plan_hash
+        and approval.impact_hash == change.impact_hash
+        and not policy.has_expired(approval, change)
         for approval in change.approvals.all()
     )
     state, tone = told_state(change)

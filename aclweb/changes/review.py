@@ -239,6 +239,7 @@ def _require_shown(change: Change, reviewer: User, plan_hash: str | None) -> Non
 
 def _approved(change: Change, reviewer: User, comment: str) -> Change:
     """Record the approval of the locked change, whose effect was found to be the same."""
+    change.approvals.filter(reviewer=reviewer).delete()  # one that has expired
     change.approvals.create(
         reviewer=reviewer,
         plan_hash=change.plan_hash,
