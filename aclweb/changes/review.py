@@ -30,8 +30,9 @@ from aclweb.audit import trail
 from aclweb.changes import policy, tasks
 from aclweb.changes.models import Change, ChangeError, ChangeItem, stored
 from aclweb.changes.preview import Preview, check, drift_of_reading, plan_hash, preview, steps_of
-from aclweb.inventory.current import in_force, rules_of
+from aclweb.inventory.current import BINDING_COLUMNS, in_force, rules_of
 from aclweb.inventory.models import Cluster, Revision
+from aclweb.inventory.rows import insert
 
 trail.register("change.drafted", "{actor} drafted this change: {rules}.")
 trail.register("change.edited", "{actor} edited this change: {rules}. Approvals so far are void.")
@@ -50,6 +51,8 @@ trail.register("change.undo_drafted", "{actor} drafted {undo} to undo it.")
 MOST_TRIES = 4
 
 _T = TypeVar("_T")
+_Plan = tuple[tuple[int, str, AclBinding], ...]
+_ITEM_COLUMNS = ("change", "position", "phase", "op", *BINDING_COLUMNS, "state", "sentence", "evidence")
 
 
 class _Moved(Exception):
@@ -58,13 +61,14 @@ class _Moved(Exception):
 
 def request(*, cluster: Cluster, author: User, title: str, reason: str = "", delta: Delta) -> Change:
     """Store a change and hand it in for review, together or not at all: a refused one leaves no draft."""
+    title, reason = _title(title), _words("reason", reason)
     plan = _plan(delta)
     _may_request(cluster, author, plan)
 
     def once() -> Change:
         seen = _seen(cluster, delta, author.pk)
         with transaction.atomic():
-            change = draft(cluster=cluster, author=author, title=title, reason=reason, delta=delta)
+            change = _drafted(cluster, author, title, reason, plan)
             return _fix(_locked(change), author, seen)
 
     return _until_still(once)
@@ -80,22 +84,29 @@ def draft(
     undo_of: Change | None = None,
 ) -> Change:
     """Store a new draft and return it."""
-    title = _title(title)
+    title, reason = _title(title), _words("reason", reason)
     plan = _plan(delta)
     _may_request(cluster, author, plan)
     with transaction.atomic():
-        change = Change.objects.create(
-            cluster=cluster, title=title, reason=_words("reason", reason), author=author, undo_of=undo_of
-        )
-        _store_items(change, plan)
-        trail.record(
-            actor=author,
-            verb="change.drafted",
-            target=change.key,
-            rules=_rules_told(plan),
-            cluster=cluster.slug,
-            title=title,
-        )
+        return _drafted(cluster, author, title, reason, plan, undo_of)
+
+
+def _drafted(
+    cluster: Cluster, author: User, title: str, reason: str, plan: _Plan, undo_of: Change | None = None
+) -> Change:
+    """Store a draft whose words, plan and right have been looked at: that takes time, and this holds a lock."""
+    change = Change.objects.create(
+        cluster=cluster, title=title, reason=reason, author=author, undo_of=undo_of
+    )
+    _store_items(change, plan)
+    trail.record(
+        actor=author,
+        verb="change.drafted",
+        target=change.key,
+        rules=_rules_told(plan),
+        cluster=cluster.slug,
+        title=title,
+    )
     return change
 
 
@@ -389,7 +400,7 @@ def _require_still(cluster: Cluster, revision: Revision | None, rules: Rules) ->
         raise _Moved
 
 
-def _may_request(cluster: Cluster, person: User, plan: tuple[tuple[int, str, AclBinding], ...]) -> None:
+def _may_request(cluster: Cluster, person: User, plan: _Plan) -> None:
     names = policy.names_reached(binding for *_, binding in plan)
     allowed, why_not = policy.may_request(cluster, person, names)
     if not allowed:
@@ -414,7 +425,7 @@ def _move(change: Change, *, to: Change.State, **values: Any) -> None:
         raise ChangeError(f"Somebody else moved {change.key} at the same moment; look at it again.")
 
 
-def _plan(delta: Delta) -> tuple[tuple[int, str, AclBinding], ...]:
+def _plan(delta: Delta) -> _Plan:
     """Return the rows of this delta in the order of writing, or raise ChangeError if it cannot be asked for."""
     if not (delta.add or delta.remove):
         raise ChangeError("This change holds no ACL; name at least one to add or to remove.")
@@ -422,11 +433,20 @@ def _plan(delta: Delta) -> tuple[tuple[int, str, AclBinding], ...]:
     return steps_of(delta.steps())
 
 
-def _store_items(change: Change, plan: tuple[tuple[int, str, AclBinding], ...]) -> None:
-    ChangeItem.objects.bulk_create(
-        ChangeItem(change=change, position=position, phase=phase, op=op, **binding.as_dict())
-        for position, (phase, op, binding) in enumerate(plan)
+def _store_items(change: Change, plan: _Plan) -> None:
+    insert(
+        ChangeItem,
+        _ITEM_COLUMNS,
+        (
+            (change.pk, position, phase, op, *_columns(binding), ChangeItem.State.PENDING.value, "", "{}")
+            for position, (phase, op, binding) in enumerate(plan)
+        ),
     )
+
+
+def _columns(binding: AclBinding) -> tuple[str, ...]:
+    told = binding.as_dict()
+    return tuple(told[column] for column in BINDING_COLUMNS)
 
 
 def _title(text: str) -> str:
@@ -438,7 +458,7 @@ def _title(text: str) -> str:
     return title
 
 
-def _rules_told(plan: tuple[tuple[int, str, AclBinding], ...]) -> str:
+def _rules_told(plan: _Plan) -> str:
     adds = sum(op == ChangeItem.Op.ADD for _, op, _ in plan)
     parts = [
         f"{number} to {word}" for number, word in ((adds, "add"), (len(plan) - adds, "remove")) if number
