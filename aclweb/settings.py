@@ -392,6 +392,9 @@ SPECTACULAR_SETTINGS = {
         "ClusterStateEnum": "aclweb.clusters.client.ClusterState",
         "ChangeStateEnum": "aclweb.changes.models.Change.State",
         "ItemStateEnum": "aclweb.changes.models.ChangeItem.State",
+        "NamesKnownEnum": "aclweb.api.serializers.NAMES_KNOWN",
+        "ResultEnum": "aclweb.api.serializers.RESULTS",
+        "HostResultEnum": "aclweb.api.serializers.HOST_RESULTS",
     },
 }
 

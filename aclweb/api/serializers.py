@@ -38,6 +38,11 @@ Value = TypeVar("Value")
 MOST_ITEMS = 5_000
 
 
+RESULTS = [result.name for result in Result]
+HOST_RESULTS = [result.name for result in HostResult]
+NAMES_KNOWN = [known.value for known in Known]
+
+
 class ExactText(serializers.CharField):
     """Any text, not trimmed; may be empty."""
 
@@ -143,12 +148,12 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
         help_text="Its class, and whether brokers told it: `StandardAuthorizer, read from broker 1`."
     )
     topics_known = serializers.ChoiceField(
-        choices=list(Known),
+        choices=NAMES_KNOWN,
         source="topics_listed",
         help_text="Which of the existing topics are known: all, only the visible ones, or unknown.",
     )
     groups_known = serializers.ChoiceField(
-        choices=list(Known), source="groups_listed", help_text="The same for groups."
+        choices=NAMES_KNOWN, source="groups_listed", help_text="The same for groups."
     )
 
     class Meta:
@@ -231,7 +236,7 @@ class HostPartSerializer(serializers.Serializer[Any]):
     hosts = serializers.ListField(child=serializers.CharField(trim_whitespace=False))
     except_hosts = serializers.ListField(child=serializers.CharField(trim_whitespace=False))
     example = serializers.CharField(help_text="One of these addresses.")
-    result = serializers.ChoiceField(choices=[r.name for r in Result])
+    result = serializers.ChoiceField(choices=RESULTS)
     basis = serializers.ChoiceField(choices=[b.name for b in Basis])
     determining = serializers.ListField(child=serializers.DictField())
 
@@ -239,7 +244,7 @@ class HostPartSerializer(serializers.Serializer[Any]):
 class AnyHostSerializer(serializers.Serializer[Any]):
     """The answer for every host at once."""
 
-    result = serializers.ChoiceField(choices=[r.name for r in HostResult])
+    result = serializers.ChoiceField(choices=HOST_RESULTS)
     parts = HostPartSerializer(many=True)
     sentence = serializers.CharField()
 
@@ -250,7 +255,7 @@ class DecisionSerializer(serializers.Serializer[Any]):
     revision = serializers.IntegerField(allow_null=True)
     as_of = AsOfSerializer(allow_null=True)
     request = RequestSerializer()
-    result = serializers.ChoiceField(choices=[r.name for r in Result])
+    result = serializers.ChoiceField(choices=RESULTS)
     basis = serializers.ChoiceField(choices=[b.name for b in Basis])
     hazards = serializers.ListField(child=serializers.CharField())
     hangs_on = serializers.ListField(

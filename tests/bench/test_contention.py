@@ -25,7 +25,6 @@ def test_nobody_is_kept_waiting_by_the_largest_change() -> None:
 
     told = json.loads(ended.stdout)
     assert told["failed"] == []
-    assert told["sign-ins"] == int(counts[1])
+    assert told["sign-in"]["count"] == int(counts[1])
     assert len(told["rollouts"]) == int(counts[3])
-    assert told["submitted and approved"] >= 1
-    assert told["answers of the change"] == 40_000
+    assert told["requested and approved"] >= 1
