@@ -88,13 +88,17 @@ def test_reading_and_writing_take_memory_that_a_big_file_can_have(notation):
     bindings = on_one_topic(MANY)
     size = len(write_acls(bindings, format="jsonl"))
 
-    def peak(work: Callable[[], object]) -> float:
+    def once(work: Callable[[], object]) -> float:
         tracemalloc.start()
         try:
             work()
             return tracemalloc.get_traced_memory()[1] / size
         finally:
             tracemalloc.stop()
+
+    def peak(work: Callable[[], object]) -> float:
+        # What threads of earlier tests take meanwhile counts too, and is not there each time.
+        return min(once(work) for _ in range(3))
 
     text = write_acls(bindings, format=notation)
     assert peak(lambda: write_acls(bindings, format=notation)) < 6
