@@ -28,3 +28,6 @@ def test_nobody_is_kept_waiting_by_the_largest_change() -> None:
     assert told["sign-in"]["count"] == int(counts[1])
     assert len(told["rollouts"]) == int(counts[3])
     assert told["requested and approved"] >= 1
+    held = told["lock held"]
+    assert held["request"]["statements"] >= 5_000, "each ACL of the largest change is a row"
+    assert max(held[step]["CPU s"] for step in ("request", "approval")) < 1

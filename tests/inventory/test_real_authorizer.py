@@ -41,6 +41,7 @@ def test_a_zookeeper_broker_behind_the_admin_api_is_shown_and_decided_as_zookeep
 
     assert (added.kind, added.authorizer, added.kafka_version) == ("admin", "acl", "3.9")
     assert "AclAuthorizer, read from broker" in page
+    assert "Kafka 3.9" in page
     assert not [word for word in KRAFT_ONLY if word in page]
     assert known["authorizer"] == "acl"
     assert answer.json()["result"] == "ALLOWED"
