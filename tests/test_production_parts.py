@@ -6,6 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from gunicorn.workers.gthread import ThreadWorker
+
+from aclweb.site_worker import SiteWorker
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -112,3 +115,14 @@ def test_a_worker_takes_tasks_from_redis(redis_server, tmp_path):
 @pytest.mark.rabbitmq
 def test_a_worker_takes_tasks_from_rabbitmq(rabbitmq_server, tmp_path):
     assert work_through(rabbitmq_server, tmp_path) == ["ok", "1"]
+
+
+def test_a_thread_that_computes_gives_way_to_the_others_soon(monkeypatch):
+    monkeypatch.setattr(ThreadWorker, "init_process", lambda worker: None)
+    before = sys.getswitchinterval()
+    try:
+        SiteWorker.init_process(object.__new__(SiteWorker))
+
+        assert sys.getswitchinterval() < before / 5
+    finally:
+        sys.setswitchinterval(before)
