@@ -124,7 +124,7 @@ def test_an_acknowledged_message_leaves_no_file(folder):
     assert waiting(folder) == in_flight(folder) == []
 
 
-def test_a_rejected_message_is_gone_and_a_requeued_one_waits_marked_as_delivered_before(folder):
+def test_a_rejected_message_is_gone_and_a_requeued_one_waits_as_delivered_before(folder):
     publish(folder, {"id": "gone"}, {"id": "again"})
     with connect(str(folder)) as connection:
         take(connection).reject()

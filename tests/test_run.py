@@ -355,7 +355,7 @@ def test_a_program_that_ignores_the_request_to_end_is_killed(tmp_path):
     assert not exists(pid)
 
 
-def test_a_program_left_running_by_a_killed_supervisor_is_ended_before_the_next_starts(tmp_path):
+def test_a_program_left_by_a_killed_supervisor_is_ended_before_the_next_starts(tmp_path):
     abandoned = python(tmp_path, "worker", SLEEPER)
     abandoned.start()
     left = abandoned.pid
@@ -446,7 +446,7 @@ def test_a_port_that_does_not_exist_is_refused(port):
 # --- The data directory ---
 
 
-def test_a_second_start_on_the_same_directory_is_refused_and_says_where_the_first_one_is(tmp_path):
+def test_a_second_start_on_one_directory_is_refused_and_says_where_the_first_is(tmp_path):
     first = Claim(tmp_path)
     first.say("process 17 at http://127.0.0.1:8765/")
 

@@ -316,7 +316,7 @@ def imitations(event: AccessEvent, pattern: re.Pattern[str]) -> int:
 
 @pytest.mark.parametrize("brackets", ["()", "[]"])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_what_a_broker_prints_is_read_back_unless_a_name_imitates_a_record_and_then_flagged(family, brackets):
+def test_what_a_broker_prints_is_read_back_or_flagged_where_a_name_imitates_a_record(family, brackets):
     @round_trip
     @given(decisions(family))
     def holds(event: AccessEvent) -> None:

@@ -95,7 +95,7 @@ def test_the_two_paths_agree_where_values_are_unknown(by_type: bool) -> None:
     assert min(seen[result] for result in Result) > 20
 
 
-def test_only_what_covers_the_made_up_name_ends_a_default_that_allows_for_a_whole_type() -> None:
+def test_only_what_covers_the_made_up_name_ends_a_default_allow_of_a_whole_type() -> None:
     ending = allow("User:bob", "READ", "hard", pattern="PREFIXED")
     index = AclIndex([ending, allow("User:bob", "READ", "orders")])
     request = ask("User:eve", "WRITE", None)
@@ -179,7 +179,7 @@ def test_kraft_skips_the_wildcard_for_longer_names_that_begin_with_it() -> None:
         assert authorize(request, index, Rules("acl")).allowed
 
 
-def test_an_empty_prefix_covers_every_name_in_kraft_and_the_empty_one_in_zookeeper_mode() -> None:
+def test_an_empty_prefix_covers_all_names_in_kraft_and_the_empty_one_in_zookeeper() -> None:
     index = AclIndex([allow("User:bob", "READ", "", pattern="PREFIXED", resource_type="GROUP")])
     for name in ("team", "*team", ""):
         request = ask("User:bob", "READ", name, resource_type="GROUP")

@@ -410,7 +410,7 @@ def test_a_bad_scenario_is_named_while_the_others_are_answered(run, bad, what):
 # affecting, list
 
 
-def test_affecting_gives_the_acls_that_cover_a_resource_once_each_in_the_order_of_the_scan(run):
+def test_affecting_gives_the_covering_acls_once_each_in_the_order_of_the_scan(run):
     wildcard, prefixed, other = (
         allow("User:a", "READ", "*"),
         deny("User:b", "WRITE", "ord", pattern="PREFIXED"),

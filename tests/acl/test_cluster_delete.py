@@ -130,7 +130,7 @@ def test_the_way_back_to_zookeeper_shows_it_as_a_loss(run) -> None:
     assert (loss["operation"], loss["after"]["basis"]) == ("DELETE", "NOT_ASKED")
 
 
-def test_a_move_to_kraft_that_allows_by_default_opens_it_to_everyone_but_super_users_gain_nothing(
+def test_kraft_that_allows_by_default_opens_it_to_all_and_super_users_gain_nothing(
     run,
 ) -> None:
     arguments = ("--authorizer", "acl", "--to-authorizer", "standard", "--allow-everyone", "--json")

@@ -207,7 +207,7 @@ def test_the_smallest_fix_is_no_wider_in_any_part_than_whatever_else_would_work(
     assert min(fixed, hopeless) > 10
 
 
-def test_a_whole_type_that_is_refused_has_a_fix_unless_a_deny_on_every_name_stands_there() -> None:
+def test_a_refused_whole_type_has_a_fix_unless_a_deny_on_every_name_stands_there() -> None:
     hopeless = 0
     for seed, decision in decisions(by_type=True):
         if decision.result is not Result.DENIED:
@@ -378,7 +378,7 @@ def test_the_brokers_log_names_the_first_deny_and_else_the_last_allow() -> None:
     assert allowed.broker_rule == {"rule": "MatchingAcl", "acl": any_allow.as_dict()}
 
 
-def test_a_name_that_begins_otherwise_makes_the_log_name_an_empty_prefix_before_the_wildcard() -> None:
+def test_for_another_beginning_the_log_names_an_empty_prefix_before_the_wildcard() -> None:
     every_name, nothing = deny("User:*", "ALL", "*"), deny("User:a", "READ", "", pattern="PREFIXED")
     elsewhere = allow("User:b", "READ", "Gr", pattern="PREFIXED")
 

@@ -75,7 +75,7 @@ def unknown(rng: random.Random, asked: AclFilter) -> AclFilter:
     return AclFilter.exactly(with_unknown_word(rng, binding))
 
 
-def test_the_exact_filter_of_an_acl_finds_it_alone_among_thousands_by_kafkas_own_word(kafka):
+def test_the_exact_filter_of_an_acl_finds_it_alone_among_thousands_in_kafka_too(kafka):
     rng = random.Random("exact")
     bindings = list(dict.fromkeys(random_acl(rng) for _ in range(2_000)))
     list(kafka.ask_many(["forget", *(asking("acl", binding) for binding in bindings)]))

@@ -169,7 +169,7 @@ def test_a_text_is_compared_letter_by_letter_and_nothing_is_made_alike(binding, 
         assert replace(asking(), **{field: given_text}).matches(binding) == (given_text == own)
 
 
-def test_match_finds_the_wildcard_for_a_name_that_the_kraft_authorizer_does_not_apply_it_to():
+def test_match_finds_the_wildcard_also_where_the_kraft_authorizer_does_not_apply_it():
     everything = acl("*", principal="User:*")
     asked = asking("*team", "MATCH", resource_type="TOPIC")
     request = read("User:bob", "*team")

@@ -175,7 +175,7 @@ def test_no_glob_looks_at_a_long_name_more_often_than_its_parts_allow(glob, matc
 
 
 @pytest.mark.parametrize("part", ["a?b", "aa?" * 10 + "b", "?" * 20 + "b"])
-def test_a_short_part_with_holes_is_not_looked_for_character_by_character_in_the_longest_name(part):
+def test_a_short_part_with_holes_is_not_sought_letter_by_letter_in_the_longest_name(part):
     looks = CountingName(A_LONG_NAME)
 
     assert not shape_of_glob(f"*{part}*").matches(looks)

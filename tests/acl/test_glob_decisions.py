@@ -187,7 +187,7 @@ def test_other_authorizers_refuse_glob_patterns_and_read_globs_elsewhere_as_lett
         assert result(read("User:al", "t"), allow("User:a*", "READ", "t"), rules=rules) == "DENIED"
 
 
-def test_what_bears_on_a_resource_stands_in_the_order_of_the_scan_and_then_by_letters() -> None:
+def test_what_bears_on_a_resource_stands_in_scan_order_and_then_by_letters() -> None:
     bindings = [
         glob("User:a", "READ", "*"),
         glob("User:a", "READ", "o*s"),

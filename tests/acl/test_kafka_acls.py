@@ -185,7 +185,7 @@ def test_each_side_has_its_own_hosts_which_default_to_every_host():
     )
 
 
-def test_a_producer_may_write_describe_and_create_its_topics_and_use_its_transactional_ids():
+def test_a_producer_may_write_describe_and_create_topics_and_use_transactional_ids():
     planned = add(
         *("--allow-principal", "User:a", "--producer", "--topic", "t-", "--transactional-id", " tx "),
         *("--resource-pattern-type", "Prefixed"),
@@ -240,7 +240,7 @@ def test_listing_by_principal_asks_for_each():
 # How the tool reads its arguments.
 
 
-def test_a_value_may_look_like_an_option_and_stand_behind_an_equals_sign_or_one_hyphen():
+def test_a_value_may_look_like_an_option_or_stand_behind_equals_or_one_hyphen():
     expected = allow("User:a", "ALL", "--x")
 
     for words in (["--topic", "--x"], ["--topic=--x"], ["-topic", "--x"], ["-topic=--x"]):

@@ -114,7 +114,7 @@ def test_a_plain_acl_breaks_no_rule():
     assert lint(allow(BOB, "READ", "orders")) == ()
 
 
-def test_a_denial_that_guards_nothing_is_an_error_and_an_allow_that_gives_nothing_a_warning():
+def test_a_deny_that_guards_nothing_is_an_error_and_an_empty_allow_a_warning():
     for rule, name in (("host-never-matches", "orders"), ("name-cannot-exist", "or ders")):
         host = "example.com" if rule == "host-never-matches" else "*"
         (refusal,) = [f for f in lint(deny(BOB, "READ", name, host=host)) if f.rule == rule]
@@ -259,7 +259,7 @@ def test_a_denial_for_a_host_that_no_client_has_leaves_nothing_open():
         ("topic-right-missing", allow("User:app", "WRITE", "tx", resource_type="TRANSACTIONAL_ID")),
     ],
 )
-def test_no_right_is_missing_for_super_users_and_where_everyone_is_allowed_by_default(rule, own):
+def test_no_right_is_missing_for_super_users_or_where_the_default_allows(rule, own):
     missing = {"group-right-missing": "GROUP", "topic-right-missing": "TOPIC"}[rule]
     ended = (
         deny(BOB, "DELETE", "*", resource_type=missing),

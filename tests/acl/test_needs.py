@@ -86,7 +86,7 @@ def test_an_idempotent_producer_needs_no_more_than_a_plain_one_since_2_8():
     }
 
 
-def test_a_transaction_takes_write_on_its_id_and_the_group_only_where_offsets_are_committed():
+def test_a_transaction_takes_write_on_its_id_and_the_group_only_to_commit_offsets():
     plain = {bobs("WRITE", "TRANSACTIONAL_ID", "tx"), bobs("WRITE", "TOPIC", "orders")}
 
     assert needed("produce-transactional", topic="orders", transactional_id="tx") == plain
@@ -217,7 +217,7 @@ def test_write_on_another_topic_lets_an_idempotent_producer_start_and_not_write(
     assert outcome.error.code == 29
 
 
-def test_one_refused_topic_of_two_makes_the_action_fail_and_is_the_only_one_in_the_proposal():
+def test_one_refused_topic_of_two_fails_the_action_and_alone_is_proposed():
     outcome = assess(
         find_action("produce"),
         principal="User:bob",

@@ -73,7 +73,7 @@ WORLD = World(
 )
 
 
-def test_each_letter_of_an_answer_says_what_the_class_answered_and_which_rule_it_logged():
+def test_each_letter_of_an_answer_says_what_the_class_answered_and_logged():
     with need_program(PROGRAM, "4.4.0") as program:
         assert program.ask(WORLD.line) == "2)*1)* +-+"
         assert program.ask(replace(WORLD, bindings=(), allow_everyone=True).line) == "((*((* +++"

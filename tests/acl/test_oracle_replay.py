@@ -38,7 +38,7 @@ def test_aclweb_answers_every_recorded_question_as_kafkas_classes_did(family, pa
     assert not found, f"{len(found)} differences, such as {found[0]}\n{found[0].scenario()}"
 
 
-def test_the_recorded_answers_are_those_that_the_manifest_counts_and_no_kind_of_question_is_rare():
+def test_the_recorded_answers_are_those_of_the_manifest_and_no_question_is_rare():
     tally = Tally()
     targets = set()
     for family in FAMILIES:

@@ -251,7 +251,7 @@ def test_p6_and_p7_adding_a_deny_never_grants_and_removing_one_never_revokes(
 
 @enough
 @given(world=worlds, request=requests, profile=profiles, number=numbers, one=bindings)
-def test_p8_and_p9_where_the_default_refuses_adding_an_allow_never_revokes_and_removing_one_never_grants(
+def test_p8_p9_by_a_default_deny_more_allows_never_revoke_and_fewer_never_grant(
     world, request, profile, number, one
 ):
     rules = rules_of(profile, opens=False)
@@ -264,7 +264,7 @@ def test_p8_and_p9_where_the_default_refuses_adding_an_allow_never_revokes_and_r
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_p9_where_the_default_allows_the_first_allow_can_revoke_and_the_last_one_gone_can_grant(profile):
+def test_p9_by_a_default_allow_the_first_allow_can_revoke_and_the_last_gone_grants(profile):
     rules = rules_of(profile, opens=True)
     search = settings(max_examples=5_000, deadline=None, derandomize=True, database=None)
 
@@ -386,7 +386,7 @@ tails = st.sampled_from(("", "a", ".c", "*", "é", "\u0301", " ", "\U0001f600"))
 @both_modes
 @enough
 @given(name=st.sampled_from(NAMES), tail=tails, other=st.sampled_from(NAMES), profile=profiles)
-def test_p17_a_prefix_covers_itself_and_what_goes_on_after_it_and_a_literal_only_itself(
+def test_p17_a_prefix_covers_itself_and_what_goes_on_and_a_literal_only_itself(
     opens, name, tail, other, profile
 ):
     rules = rules_of(profile, opens)
@@ -589,7 +589,7 @@ class CountedName(str):
 
 @enough
 @given(depth=st.integers(1, 600), leaves=st.integers(0, 600), step=st.integers(1, 3))
-def test_p31_a_name_that_leaves_a_long_chain_of_prefixes_finds_its_place_in_few_steps(depth, leaves, step):
+def test_p31_a_name_that_leaves_a_long_chain_of_prefixes_is_placed_in_few_steps(depth, leaves, step):
     chain = PrefixChain.of("x" * length for length in range(1, depth * step + 1, step))
     leaves = min(leaves, depth * step)
     # It sorts after every prefix that begins as it does, so the search starts at the longest one.
@@ -643,7 +643,7 @@ def test_p31_names_of_the_greatest_length_are_decided_like_any_other():
 @both_modes
 @enough
 @given(world=up_to(4), request=requests, profile=profiles, number=numbers)
-def test_p32_an_unknown_value_is_told_as_undecided_exactly_where_it_could_change_the_answer(
+def test_p32_an_unknown_value_is_undecided_exactly_where_it_could_change_the_answer(
     opens, world, request, profile, number
 ):
     rules = rules_of(profile, opens)

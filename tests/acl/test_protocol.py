@@ -225,7 +225,7 @@ def _rights_under(key: int, case: str, rules: Rules) -> list[list[str]]:
     ]
 
 
-def test_idempotent_write_is_asked_of_every_idempotent_record_before_2_8_and_never_after():
+def test_idempotent_write_is_asked_of_every_idempotent_record_only_before_2_8():
     old, new = Rules("acl", "2.7"), Rules("acl", "2.8")
 
     assert _rights_under(0, "idempotent", old) == [["IDEMPOTENT_WRITE CLUSTER"], ["WRITE TOPIC"]]

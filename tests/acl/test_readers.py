@@ -45,7 +45,7 @@ def acls(path: str, *bindings: AclBinding) -> str:
     return path
 
 
-def test_what_a_reader_of_literals_makes_of_an_edit_is_every_difference_and_nothing_else() -> None:
+def test_what_a_reader_of_literals_makes_of_an_edit_is_every_difference_alone() -> None:
     seen: Counter[str] = Counter()
     for seed in range(7_000, 7_000 + 40 * SCALE):
         case = random_edit(seed)

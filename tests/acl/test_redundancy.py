@@ -188,7 +188,7 @@ def world_of_proposals(seed):
 
 
 @pytest.mark.parametrize("seed", range(40 * SCALE))
-def test_a_consolidation_called_exact_changes_no_decision_and_every_other_one_says_what_it_changes(seed):
+def test_an_exact_consolidation_changes_no_decision_and_others_say_what_they_change(seed):
     world, rng, kind = world_of_proposals(seed)
     index = AclIndex(world.bindings)
     requests = [r for r in questions(world, rng, 1_000) if r.resource_name is not None]
@@ -372,7 +372,7 @@ def test_a_prefix_in_place_of_names_tells_what_else_it_would_allow():
     assert "orders.us and every name made later that begins with 'orders.'." in proposal.sentence
 
 
-def test_a_prefix_beside_acls_for_others_is_told_as_refused_by_them_and_not_by_the_default():
+def test_a_prefix_beside_acls_for_others_is_refused_by_them_and_not_by_the_default():
     bindings = [allow("User:bob", "READ", f"orders.{country}") for country in ("cz", "de", "nl")]
     other = allow("User:eve", "READ", "orders.", pattern="PREFIXED")
     there = allow("User:eve", "WRITE", "orders.us")
@@ -388,7 +388,7 @@ def test_a_prefix_beside_acls_for_others_is_told_as_refused_by_them_and_not_by_t
     }
 
 
-def test_a_prefix_where_everyone_is_allowed_by_default_is_said_to_shut_others_out_and_not_to_allow():
+def test_a_prefix_under_a_default_allow_is_said_to_shut_others_out_not_to_allow():
     bindings = [allow("User:bob", "READ", f"orders.{country}") for country in ("cz", "de", "nl")]
     names = Names(topics=("orders.us",))
 

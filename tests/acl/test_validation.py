@@ -80,7 +80,7 @@ def test_a_code_of_zero_closes_the_connection_before_anything_else_is_looked_at(
     assert {told(answer) for answer in answers} == {"closed"}
 
 
-def test_zookeeper_lets_the_neighbours_on_the_same_pattern_suffer_for_a_principal_without_colon():
+def test_in_zookeeper_a_principal_without_colon_harms_its_neighbours_on_the_pattern():
     items = [GOOD, replace(GOOD, principal="bob"), replace(GOOD, pattern_type=4), replace(GOOD, operation=99)]
 
     zookeeper = creation_answers(items, ZOOKEEPER)

@@ -446,7 +446,7 @@ def test_an_acl_that_goes_where_rules_change_too_is_still_the_last_one() -> None
     assert not any("skips LITERAL *" in warning for warning in impact.warnings)
 
 
-def test_a_new_topic_has_no_access_before_and_its_gains_are_those_of_the_patterns_over_it() -> None:
+def test_a_new_topic_has_no_access_before_and_gains_what_the_patterns_over_it_give() -> None:
     index = AclIndex([allow("User:bob", "READ", "orders.", pattern="PREFIXED")])
 
     impact = simulate(Delta(), index, Names(new_topics=("orders.new",)))
@@ -478,7 +478,7 @@ def test_an_address_range_leaves_unnamed_addresses_to_depend() -> None:
     assert {effect.except_hosts for effect in impact.depends} == {("10.0.0.0/8", "10.1.2.3", "192.168.0.1")}
 
 
-def test_access_from_a_range_by_another_acl_is_recovered_there_and_depends_on_nothing() -> None:
+def test_access_from_a_range_by_another_acl_is_kept_there_and_depends_on_nothing() -> None:
     old = allow("User:bob", "READ", "orders", host="10.0.0.0/8")
     new = allow("User:bob", "READ", "ord", pattern="PREFIXED", host="10.0.0.0/8")
     wider = allow("User:bob", "READ", "ord", pattern="PREFIXED", host="10.0.0.0/7")
@@ -494,7 +494,7 @@ def test_access_from_a_range_by_another_acl_is_recovered_there_and_depends_on_no
     assert [effect for effect in widened.depends if effect.resource_name == "orders"]
 
 
-def test_a_range_that_takes_the_place_of_a_narrower_or_wider_one_takes_nothing_where_both_hold() -> None:
+def test_a_range_in_place_of_a_narrower_or_wider_one_takes_nothing_where_both_hold() -> None:
     wide, narrow = (allow("User:bob", "READ", "orders", host=host) for host in ("10.0.0.0/8", "10.1.0.0/16"))
     names = Names(topics=("orders",), hosts=("10.1.2.3",))
 
@@ -516,7 +516,7 @@ def test_before_ranges_existed_a_range_is_text_and_the_edit_says_so() -> None:
     assert any("reads no address ranges" in warning for warning in impact.warnings)
 
 
-def test_a_range_that_is_stored_comes_to_life_with_an_upgrade_and_dies_with_the_way_back() -> None:
+def test_a_stored_range_comes_to_life_with_an_upgrade_and_dies_with_the_way_back() -> None:
     index = AclIndex([allow("User:bob", "READ", "orders", host="10.0.0.0/8")])
     names, old, new = Names(hosts=("10.1.2.3",)), Rules(kafka_version="4.3"), Rules(kafka_version="4.4")
 

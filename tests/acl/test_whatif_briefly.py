@@ -96,7 +96,7 @@ def test_only_hosts_are_left_out_that_fare_as_the_narrowest_range_around_them(al
     assert left_out > WORLDS / 3
 
 
-def test_what_others_are_allowed_from_hundreds_of_addresses_makes_no_lines_of_its_own() -> None:
+def test_what_others_may_from_hundreds_of_addresses_makes_no_lines_of_its_own() -> None:
     others = [allow(f"User:{place}", "READ", "orders", host=f"10.0.0.{place}") for place in range(200)]
     delta = Delta(add=(allow("User:new", "READ", "orders", host="10.0.0.0/8"),))
 

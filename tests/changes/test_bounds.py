@@ -239,7 +239,7 @@ def test_the_api_cuts_the_effect_of_a_change_so_that_its_acls_fit_beside_it(
     assert answer.json()["impact"]["counts"]["gains"] == change.impact.counts["gains"]
 
 
-def test_five_hundred_pasted_lines_of_all_on_every_topic_cost_one_effect_and_a_bounded_page(
+def test_five_hundred_lines_of_all_on_every_topic_cost_one_effect_and_a_bounded_page(
     cluster, ada, signed_in, simulated
 ):
     hosts = (f"10.0.{n // 256}.{n % 256}" for n in range(500))

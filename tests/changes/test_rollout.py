@@ -398,7 +398,7 @@ def test_an_unreachable_cluster_keeps_the_change_waiting_and_costs_no_attempt(ka
     assert change.attempts == 1
 
 
-def test_a_cluster_that_vanishes_after_the_write_leaves_the_outcome_unknown_until_it_is_back(kafka, approved):
+def test_a_cluster_gone_after_the_write_leaves_the_outcome_unknown_until_it_is_back(kafka, approved):
     kafka.fail(mute=1)
     change = approved(WISH)
     readings = []

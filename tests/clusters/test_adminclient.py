@@ -248,7 +248,7 @@ def test_a_cluster_without_an_authorizer_is_a_state_of_its_own(open_broker):
 
 
 @pytest.mark.kafka
-def test_a_cluster_without_an_authorizer_answers_every_acl_request_in_the_words_that_are_foretold(
+def test_a_cluster_without_an_authorizer_answers_acl_requests_in_the_foretold_words(
     open_broker,
 ):
     target = Target(Rules(), has_authorizer=False)
@@ -273,7 +273,7 @@ def test_tls_works_where_the_certificate_is_trusted_and_names_the_host(open_brok
 
 @pytest.mark.kafka
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_tls_is_refused_where_nobody_vouches_for_the_certificate_or_it_names_another_host(open_broker, host):
+def test_tls_is_refused_where_nobody_vouches_or_the_certificate_names_another_host(open_broker, host):
     port = open_broker.plaintext.rpartition(":")[2]
     trusted = {"ssl.ca.pem": open_broker.authority} if host == "localhost" else {}
 
@@ -452,7 +452,7 @@ def test_a_request_refused_as_a_whole_is_sent_again_item_by_item(broker, monkeyp
 
 
 @pytest.mark.kafka
-def test_an_address_range_that_is_none_is_refused_in_our_words_by_the_broker_that_knows_ranges(kafka44):
+def test_a_false_address_range_is_refused_in_our_words_by_a_broker_that_knows_ranges(kafka44):
     with AdminClient(kafka44.connection()) as client:
         bad, good = client.write(
             Verb.ADD,

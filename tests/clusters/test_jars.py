@@ -165,9 +165,7 @@ def test_the_command_ends_with_one_where_a_version_cannot_be_had(small, capsys):
     assert "could not be fetched" in capsys.readouterr().err
 
 
-def test_the_command_without_a_version_fetches_what_the_tests_use_and_prints_where_it_is(
-    small, capsys, monkeypatch
-):
+def test_the_command_without_a_version_fetches_what_the_tests_use_and_says_where(small, capsys, monkeypatch):
     maven(small, RIGHT)
     monkeypatch.setattr(jars, "EVERYDAY", ("1.2.3",))
 
@@ -184,9 +182,7 @@ def test_a_cache_that_cannot_be_written_is_told(small):
         jars.fetch("1.2.3", lambda line: None)
 
 
-def test_the_java_from_pypi_is_told_whom_this_machine_trusts_and_an_installed_one_is_not(
-    tmp_path, monkeypatch
-):
+def test_the_java_from_pypi_is_told_whom_this_machine_trusts_an_installed_one_not(tmp_path, monkeypatch):
     authority, _ = certificates("127.0.0.1")
     bundle = tmp_path / "authorities.pem"
     bundle.write_text(authority)

@@ -125,7 +125,7 @@ def test_an_encrypted_key_works_with_its_password():
     tls_context(check_options(SourceKind.ADMIN, given))
 
 
-def test_only_the_key_of_a_mixed_file_is_kept_as_key_and_only_certificates_as_certificates():
+def test_only_the_key_of_a_mixed_file_is_kept_as_key_and_certificates_as_such():
     mixed = f"Bag Attributes\n{KEY}subject=CN = aclweb\n{CERTIFICATE}"
 
     assert pem.tidied(mixed, pem.KEY) == KEY

@@ -100,9 +100,7 @@ def grant(broker: TlsBroker, *acls) -> None:
     settle(broker, add=acls)
 
 
-def test_sasl_over_tls_with_an_own_ca_is_added_checked_and_read_by_the_readmes_commands(
-    broker, folder, capsys
-):
+def test_sasl_over_tls_with_an_own_ca_is_added_and_read_by_the_readmes_commands(broker, folder, capsys):
     grant(broker, allow("User:alice", "DESCRIBE", "kafka-cluster", resource_type="CLUSTER"))
     call_command(
         *("cluster", "add", "prod", "--kind", "admin", "--address", broker.sasl_ssl),
@@ -136,9 +134,7 @@ def test_sasl_over_tls_with_an_own_ca_is_added_checked_and_read_by_the_readmes_c
     assert json.loads(capsys.readouterr().out)["read"]
 
 
-def test_what_the_printed_commands_grant_turns_every_line_to_yes_and_the_facts_are_read(
-    broker, folder, capsys
-):
+def test_what_the_printed_commands_grant_makes_every_line_yes_and_facts_are_read(broker, folder, capsys):
     rights = [
         allow("User:alice", operation, "kafka-cluster", resource_type="CLUSTER")
         for operation in ("DESCRIBE", "ALTER", "DESCRIBE_CONFIGS")

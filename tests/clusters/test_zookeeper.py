@@ -86,9 +86,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("data", UNREADABLE.values(), ids=UNREADABLE)
-def test_a_node_that_kafka_could_not_have_written_is_told_with_its_path_and_the_others_are_read(
-    address, raw, data
-):
+def test_a_node_that_kafka_cannot_have_written_is_told_by_path_and_others_are_read(address, raw, data):
     broken = data if isinstance(data, bytes) else data.encode()
     raw.create("/kafka-acl/Topic/broken", broken)
     raw.create("/kafka-acl/Topic/payments", node(OTHER))
@@ -248,7 +246,7 @@ def test_a_server_that_falls_silent_leaves_the_outcome_unknown_and_raises_nothin
 # --- writing -----------------------------------------------------------------------------
 
 
-def test_a_write_leaves_a_change_node_for_the_brokers_and_a_write_without_effect_leaves_none(address, raw):
+def test_a_write_leaves_a_change_node_for_the_brokers_and_an_idle_one_leaves_none(address, raw):
     prefixed = deny("User:bob", "WRITE", "pay", pattern="PREFIXED")
     with client_of(address) as client:
         client.write(Verb.ADD, [BOB, prefixed])

@@ -289,7 +289,7 @@ def test_undeclared_super_users_are_told_on_rows_and_page():
     assert "Nobody has declared who the super users" in found.sentences[-1]
 
 
-def test_rules_are_listed_deny_first_then_exact_then_the_longest_prefix_and_the_wildcard_last():
+def test_acls_are_listed_deny_first_then_exact_then_longest_prefix_then_wildcard():
     wide = allow("User:a", "READ", "*")
     short = allow("User:a", "READ", "o", pattern="PREFIXED")
     long = allow("User:a", "READ", "ord", pattern="PREFIXED")
@@ -299,7 +299,7 @@ def test_rules_are_listed_deny_first_then_exact_then_the_longest_prefix_and_the_
     assert access(wide, short, long, exact, no).bindings == (no, exact, long, short, wide)
 
 
-def test_rows_with_something_particular_stand_before_those_that_only_come_through_all():
+def test_rows_with_something_particular_stand_before_those_that_come_through_all():
     found = access(allow("User:a", "READ", "*"), allow("User:z", "READ", "orders"))
 
     assert [row.principal for row in found.rows] == ["User:z", "User:a", ANY_USER, ""]

@@ -82,7 +82,7 @@ def test_what_was_proven_and_is_hidden_now_is_open_again(cluster):
     assert (cluster.super_users, cluster.allow_everyone) == (None, None)
 
 
-def test_a_declaration_that_the_brokers_contradict_is_a_problem_until_it_is_taken_back(cluster):
+def test_a_declaration_that_brokers_contradict_is_a_problem_until_taken_back(cluster):
     declaring.declare(cluster=cluster, actor="ada", allow_everyone=True, super_users="User:root")
 
     read(cluster, PLAIN)

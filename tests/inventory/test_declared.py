@@ -112,7 +112,7 @@ def test_a_revision_means_what_was_declared_while_it_held(cluster, dot):
     assert verdict(cluster, None) == "DENIED"
 
 
-def test_a_version_that_came_with_the_next_reading_is_not_that_of_the_revision_before(cluster):
+def test_a_version_that_came_with_the_next_sync_is_not_of_the_revision_before(cluster):
     sync(cluster, client=Answers(ACLS, facts=ClusterFacts(kafka_version="4.0")))
     sync(cluster, client=Answers([], facts=ClusterFacts(kafka_version="4.4")))
 

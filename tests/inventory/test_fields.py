@@ -6,7 +6,7 @@ from aclweb.inventory.fields import escape, storable, unescape
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_any_text_comes_back_letter_by_letter_and_the_stored_form_fits_every_database(seed):
+def test_any_text_comes_back_letter_by_letter_and_its_form_fits_every_database(seed):
     dice = random.Random(f"fields {seed}")
     text = "".join(dice.choice("a\\u0d8\x00\ud800\udfffé😀\n") for _ in range(dice.randrange(12)))
 

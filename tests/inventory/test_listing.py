@@ -158,7 +158,7 @@ def test_names_and_principals_are_searched_in_capital_and_small_letters(cluster)
     assert [row.principal for row in list_principals(cluster, "user:BO").rows] == ["User:bob"]
 
 
-def test_a_filter_that_names_a_principal_or_a_resource_still_compares_letter_by_letter(cluster):
+def test_a_filter_on_a_principal_or_a_resource_still_compares_letter_by_letter(cluster):
     assert list_acls(cluster, AclListFilters(principal="User:bob")).total == 3
     assert list_acls(cluster, AclListFilters(principal="User:Bob")).total == 0
     assert list_acls(cluster, AclListFilters(name="PAY")).total == 0

@@ -79,7 +79,7 @@ def test_no_reader_sees_a_revision_before_its_last_row_is_there(cluster, small_b
 
 
 @pytest.mark.parametrize("lost_after", range(1, 7))
-def test_a_sync_that_is_lost_midway_leaves_the_old_revision_whole_and_the_next_one_goes_on(
+def test_a_sync_lost_midway_leaves_the_old_revision_whole_and_the_next_goes_on(
     cluster, small_batches, monkeypatch, lost_after
 ):
     sync(cluster, client=Answers(BEFORE))

@@ -306,7 +306,7 @@ def test_accepting_a_loss_of_acls_accepts_no_loss_of_topics(cluster, dot):
     assert not sync(cluster, client=Answers(many(300), topics("topic-1"))).held
 
 
-def test_a_replaced_cluster_is_accepted_with_the_loss_that_was_shown_and_no_greater_one(cluster, dot):
+def test_a_replaced_cluster_is_accepted_with_the_loss_shown_and_no_greater_one(cluster, dot):
     first, second = (ClusterFacts(cluster_id=name) for name in ("first", "second"))
     sync(cluster, client=Answers(many(20), topics("orders"), facts=first))
     shown = sync(cluster, client=Answers(many(15), topics("orders"), facts=second)).sentence

@@ -449,9 +449,7 @@ def test_the_pages_that_answer_need_few_queries(browser, django_assert_max_num_q
     assert page.status_code == 200
 
 
-def test_very_many_rules_that_touch_a_resource_are_paged_and_narrowed_down_in_the_address(
-    cluster, ada, signed_in
-):
+def test_very_many_acls_that_touch_a_resource_are_paged_and_narrowed_by_the_address(cluster, ada, signed_in):
     rules = [OWN_HOST, *(allow(f"User:other-{number}", "READ", "orders.eu") for number in range(70))]
     sync(cluster, client=Answers(rules))
     address = f"/c/{cluster.slug}/explain/"

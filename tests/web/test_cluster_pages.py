@@ -71,9 +71,7 @@ def test_an_administrator_declares_and_the_record_says_who_did(cluster, dot, sig
     assert "Allows everyone where no ACL exists" in text(page)
 
 
-def test_a_list_of_super_users_with_which_no_broker_would_start_is_refused_at_its_field(
-    cluster, dot, signed_in
-):
+def test_super_users_with_which_no_broker_would_start_are_refused_at_their_field(cluster, dot, signed_in):
     page = signed_in(dot).post(
         f"{PAGE}declare/", {"default": "deny", "super_users_known": "on", "super_users": "root"}
     )

@@ -169,7 +169,7 @@ def test_the_address_is_the_whole_comparison_where_it_is_short_enough(address, b
     assert long.context["sides"][0]["text"] == EXACT * 30
 
 
-def test_the_rows_are_paged_and_narrowed_down_and_the_button_pressed_has_the_last_word(
+def test_the_rows_are_paged_and_narrowed_and_the_button_pressed_has_the_last_word(
     address, browser, monkeypatch
 ):
     monkeypatch.setattr("aclweb.web.comparing.ROWS_A_PAGE", 1)

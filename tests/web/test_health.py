@@ -23,7 +23,7 @@ def test_a_living_process_says_so_by_plain_http_under_any_name(probe):
 
 @pytest.mark.parametrize("broken", ["_database", "_queue"])
 @pytest.mark.django_db
-def test_a_site_without_its_database_or_queue_is_not_ready_and_keeps_the_reason_to_its_log(
+def test_a_site_without_database_or_queue_is_not_ready_and_logs_the_reason_only(
     probe, monkeypatch, broken, caplog
 ):
     liveness.forget()

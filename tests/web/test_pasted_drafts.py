@@ -270,7 +270,7 @@ def test_a_pasted_line_that_is_taken_out_does_not_come_back_with_what_was_pasted
     assert without.context["pasted"] == pasted
 
 
-def test_a_short_command_that_stands_for_millions_of_acls_is_refused_before_they_are_worked_out(browser):
+def test_a_short_command_for_millions_of_acls_is_refused_before_they_are_worked_out(browser):
     each = " ".join(f"--topic t{n} --allow-principal User:{n} --allow-host 10.0.0.{n}" for n in range(200))
 
     draft = drafted(browser, f"{TOOL} --add {each} --operation Read")
