@@ -41,8 +41,7 @@ from aclweb.changes import failpoints, policy
 from aclweb.changes.models import EFFECTS, UNDER_WAY, Change, ChangeItem
 from aclweb.changes.preview import Content, drift, plan_hash, storable
 from aclweb.clusters import ClusterClient, ClusterError, ClusterState, Outcome, OutcomeKind, Verb, connect
-from aclweb.inventory import leases
-from aclweb.inventory import tasks as inventory_tasks
+from aclweb.inventory import leases, search_tasks
 from aclweb.inventory.current import connection_of, rules_of
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.sync import Written, register_writer, sync
@@ -614,7 +613,7 @@ def _verify(run: _Run, client: ClusterClient) -> None:
         facts = {"revision": revision.number if revision is not None else None, "items": _told_items(items)}
         _end(run, to=state, verb=verb, why=why, facts=facts, finished_at=Now(), applied_revision=revision)
         # Where no queue can be reached, the next reading by the clock asks.
-        transaction.on_commit(partial(inventory_tasks.ask_for_findings, change.cluster), robust=True)
+        transaction.on_commit(partial(search_tasks.ask_for_findings, change.cluster), robust=True)
     logger.info("%s: %s", change.key, why)
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
 from aclweb.audit import trail
-from aclweb.inventory import brokertold, declared, tasks
+from aclweb.inventory import brokertold, declared, search_tasks
 from aclweb.inventory.models import Cluster, Declaration
 
 trail.register("cluster.declared", "{actor} declared of {cluster}: {told}.")
@@ -70,7 +70,7 @@ def declare(
         )
         if row.revision_id is not None:
             # What is found in the ACLs hangs on it. After the commit, or a worker could read what was declared before.
-            transaction.on_commit(partial(tasks.search.delay, row.pk), robust=True)
+            transaction.on_commit(partial(search_tasks.search.delay, row.pk), robust=True)
     return True
 
 

@@ -8,9 +8,6 @@ worked out at once. No page waits, and none reads more findings than it shows.
 from __future__ import annotations
 
 import json
-import os
-import socket
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,7 +21,7 @@ from django.utils import timezone
 from aclweb.acl.lint import RULES
 from aclweb.acl.model import AclBinding
 from aclweb.acl.notation import binding_from_dict, binding_key
-from aclweb.inventory import searching, tasks
+from aclweb.inventory import leases, search_tasks, searching
 from aclweb.inventory.current import InForce
 from aclweb.inventory.fields import escape
 from aclweb.inventory.found import Found, Search
@@ -204,7 +201,7 @@ def findings(here: InForce) -> Findings | None:
         # Whatever newer was looked through meanwhile has forgotten this search; whoever asks again finds that one.
         found = Search.objects.select_related("revision").filter(pk=found.pk).first() or found
     elif searching.is_waited_for(found) and searching.rung_again(found):
-        _ring(cluster)
+        _enqueue(cluster)
     return Findings(found)
 
 
@@ -227,14 +224,14 @@ def again(here: InForce) -> None:
 
 def _start(cluster: Cluster, here: InForce) -> None:
     if len(here.index) <= AT_ONCE:
-        searching.search(cluster, owner=f"page {socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}")
+        searching.search(cluster, owner=leases.owner("page"))
     else:
-        _ring(cluster)
+        _enqueue(cluster)
 
 
-def _ring(cluster: Cluster) -> None:
+def _enqueue(cluster: Cluster) -> None:
     # Where no queue can be reached, whoever waits asks again.
-    transaction.on_commit(partial(tasks.search.delay, cluster.pk), robust=True)
+    transaction.on_commit(partial(search_tasks.search.delay, cluster.pk), robust=True)
 
 
 def _row(found: Found) -> Row:

@@ -9,8 +9,11 @@ that comes late is refused when it is stored (`sync`).
 from __future__ import annotations
 
 import logging
+import os
+import socket
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -26,6 +29,11 @@ logger = logging.getLogger(__name__)
 
 # Work that takes longer than this hangs, and gives way to another worker.
 LONGEST_WORK_SECONDS = 3600
+
+
+def owner(work: str) -> str:
+    """Return a name for one piece of work of this process, such as `sync worker-1:412:9f0c1a2b`."""
+    return f"{work} {socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
 
 def take(cluster_id: int, *, owner: str, seconds: int) -> bool:

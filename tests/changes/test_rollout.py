@@ -15,9 +15,8 @@ from aclweb.changes import review, rollout, tasks
 from aclweb.changes.failpoints import FailpointError
 from aclweb.changes.models import Change, ChangeError, ChangeItem
 from aclweb.clusters import AclReading
-from aclweb.inventory import leases, searching
+from aclweb.inventory import leases, search_tasks, searching
 from aclweb.inventory import sync as syncing
-from aclweb.inventory import tasks as inventory_tasks
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.tasks import sync_cluster
 from tests.builders import allow, deny
@@ -469,13 +468,13 @@ def test_a_change_in_force_asks_for_what_is_found_in_the_rules_once(
     cluster, approved, monkeypatch, django_capture_on_commit_callbacks
 ):
     asked = []
-    monkeypatch.setattr(inventory_tasks.search, "delay", asked.append)
+    monkeypatch.setattr(search_tasks.search, "delay", asked.append)
     change = approved(WISH)
 
     with django_capture_on_commit_callbacks(execute=True):
         assert ended(change).state == "APPLIED"
     searching.search(cluster, owner="me")
-    inventory_tasks.ask_for_findings(Cluster.objects.get(pk=cluster.pk))
+    search_tasks.ask_for_findings(Cluster.objects.get(pk=cluster.pk))
 
     assert asked == [cluster.pk]
 

@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from aclweb.clusters import ClusterState
-from aclweb.inventory import scheduling, tasks
+from aclweb.inventory import scheduling, sync_tasks, tasks
 from aclweb.inventory import sync as syncing
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.status import status
@@ -154,12 +154,12 @@ def test_one_worker_syncs_cluster_after_cluster_until_none_is_due(monkeypatch):
 
 def test_no_more_syncs_run_at_once_than_leave_a_thread_for_the_heartbeat(cluster, settings):
     for _ in range(settings.ACLWEB_SYNCS_AT_ONCE):
-        assert tasks._syncs_at_once.acquire(blocking=False)
+        assert sync_tasks._syncs_at_once.acquire(blocking=False)
     try:
         tasks.sync_next()
     finally:
         for _ in range(settings.ACLWEB_SYNCS_AT_ONCE):
-            tasks._syncs_at_once.release()
+            sync_tasks._syncs_at_once.release()
 
     assert scheduling.due().filter(pk=cluster.pk, lease_until__lt=Now()).count() == 0
     assert scheduling.due().filter(pk=cluster.pk).exists()

@@ -15,7 +15,7 @@ from aclweb.accounts.models import User  # noqa: E402
 from aclweb.acl.delta import Delta  # noqa: E402
 from aclweb.changes import review  # noqa: E402
 from aclweb.changes.models import UNDER_WAY, Change  # noqa: E402
-from aclweb.inventory import leases, scheduling, tasks  # noqa: E402
+from aclweb.inventory import leases, scheduling, sync_tasks  # noqa: E402
 from aclweb.inventory.models import Cluster  # noqa: E402
 from tests.builders import allow  # noqa: E402
 
@@ -69,7 +69,7 @@ def is_being_applied(pk):
 def sync():
     cluster = Cluster.objects.get(slug=SLUG)
     Cluster.objects.filter(pk=cluster.pk).update(sync_asked_at=None)
-    return tasks.ask_for_sync(cluster)
+    return sync_tasks.ask_for_sync(cluster)
 
 
 def is_being_synced():

@@ -72,7 +72,7 @@ def test_a_text_that_does_not_come_back_says_so_and_a_long_one_still_does(here, 
 
 def test_one_person_asks_workers_only_so_often(here, cluster, cho, ada, signed_in, monkeypatch):
     asked = []
-    monkeypatch.setattr("aclweb.inventory.tasks.ask_for_sync", asked.append)
+    monkeypatch.setattr("aclweb.inventory.sync_tasks.ask_for_sync", asked.append)
     monkeypatch.setattr("aclweb.inventory.findings.again", asked.append)
     browser = signed_in(cho)
 

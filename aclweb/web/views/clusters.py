@@ -14,7 +14,7 @@ from aclweb.accounts.models import User
 from aclweb.acl.model import ResourceType
 from aclweb.audit import trail
 from aclweb.insights.queries import declarations
-from aclweb.inventory import holding, queries, tasks
+from aclweb.inventory import holding, queries, sync_tasks
 from aclweb.inventory.completeness import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web import asking_often
@@ -69,7 +69,7 @@ def read_now(request: HttpRequest, slug: str) -> HttpResponse:
     if refused := asking_often.too_often(request.user, "a sync"):
         messages.error(request, refused)
         return redirect("cluster", slug=slug)
-    tasks.ask_for_sync(cluster)
+    sync_tasks.ask_for_sync(cluster)
     messages.info(request, f"A worker will read {cluster.name} now; load this page again in a few seconds.")
     return redirect("cluster", slug=slug)
 
@@ -89,7 +89,7 @@ def accept_reading(request: HttpRequest, slug: str) -> HttpResponse:
         cluster.refresh_from_db()
         form = DeclareForm(initial=DeclareForm.as_stored(cluster), cluster=cluster)
         return _page(request, cluster, form, status=422, error=str(error))
-    tasks.ask_for_sync(cluster)
+    sync_tasks.ask_for_sync(cluster)
     messages.success(
         request, f"Accepted. The next reading of {cluster.name} is stored, if it loses no more than this one."
     )
