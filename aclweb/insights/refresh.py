@@ -20,13 +20,12 @@ from pathlib import Path
 
 from django.conf import settings
 
-from aclweb.clusters import ClusterError
-from aclweb.clusters.embedded import java_home
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import Load, Refresh
 from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.snapshots import snapshot_text
+from aclweb.java import JavaError, java_home
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +103,7 @@ def _alone(cluster: Cluster) -> Iterator[bool]:
 def _run(arguments: Sequence[str]) -> None:
     try:
         home = java_home()
-    except ClusterError as error:
+    except JavaError as error:
         raise InsightsError(f"The logs were not read, because Spark needs Java. {error}") from error
     child = subprocess.Popen(
         [sys.executable, "-m", "aclweb.pipeline", *arguments, "--master", settings.ACLWEB_SPARK_MASTER],

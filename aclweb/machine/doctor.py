@@ -21,10 +21,9 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from aclweb import storage
 from aclweb.audit import heads, trail, triggers
 from aclweb.celery import app
-from aclweb.clusters import ClusterError
-from aclweb.clusters.embedded import find_java
 from aclweb.inventory import pulses
 from aclweb.inventory.models import Cluster
+from aclweb.java import JavaError, find_java
 
 QUEUE_SECONDS = 5.0
 # A sync of a large cluster writes some hundred megabytes before old rows can go.
@@ -209,7 +208,7 @@ def _space() -> Check:
 def _java() -> Check:
     try:
         return Check("Java", True, f"{find_java()}.")
-    except ClusterError as error:
+    except JavaError as error:
         return Check("Java", None, f"{error} Only log jobs and the demo's servers need it.")
 
 

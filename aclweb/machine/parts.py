@@ -27,10 +27,11 @@ from django.db import connections
 from aclweb import datadir
 from aclweb.audit import heads
 from aclweb.clusters import ClusterError
-from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer, find_java, java_home
+from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer
 from aclweb.clusters.jars import kafka_jars
 from aclweb.insights import tasks as insights_tasks
 from aclweb.inventory.models import Cluster
+from aclweb.java import JavaError, find_java, java_home
 from aclweb.machine import demo_clusters, firststart, workers
 from aclweb.machine.supervisor import Layer, Part, PartError, Program, Server, Stopping, Supervisor
 from aclweb.web import notices
@@ -86,7 +87,7 @@ class OneMachine:
             self.supervisor.watch()
         except Stopping:
             pass
-        except (PartError, StartError, ClusterError) as error:
+        except (PartError, StartError, ClusterError, JavaError) as error:
             self.supervisor.say(str(error))
             return 1
         finally:

@@ -22,7 +22,8 @@ from aclweb.acl.problems import Problems
 from aclweb.acl.profiles import Rules
 from aclweb.acl.shell_line import read_shell_line
 from aclweb.clusters import AdminClient
-from aclweb.clusters.embedded import KafkaBroker, find_java
+from aclweb.clusters.embedded import KafkaBroker
+from aclweb.java import find_java
 from tests.builders import allow, deny
 from tests.servers import need_jars, wipe
 

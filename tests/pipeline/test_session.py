@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.clusters.embedded import java_home
+from aclweb.java import java_home
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.failures import cause_of, secrets_in
 from aclweb.pipeline.session import _given
