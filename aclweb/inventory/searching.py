@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache
-from importlib.resources import files
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -29,6 +29,7 @@ from django.db.models.fields import DateTimeField
 from django.db.models.functions import Now
 from django.utils import timezone
 
+import aclweb.acl
 from aclweb.acl.authorizer import Result
 from aclweb.acl.lint import ERROR, INFO, WARNING, lint_all
 from aclweb.acl.model import WILDCARD, AclBinding, ResourceType
@@ -377,8 +378,11 @@ def _told(error: Exception) -> str:
 def _version() -> str:
     """Return a digest of the finders' own text: whatever is changed in them is looked for anew."""
     digest = hashlib.sha256()
-    for package in ("aclweb.acl", "aclweb.inventory"):
-        for file in sorted(files(package).iterdir(), key=lambda file: file.name):
-            if file.name.endswith(".py") and (package == "aclweb.acl" or file.name == "searching.py"):
-                digest.update(file.read_bytes())
+    for file in finder_files():
+        digest.update(file.read_bytes())
     return digest.hexdigest()
+
+
+def finder_files() -> list[Path]:
+    """Return every file whose text can change a finding: this one and the whole core, however deep it lies."""
+    return [Path(__file__), *sorted(Path(aclweb.acl.__file__).parent.rglob("*.py"))]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.utils import timezone
 
+import aclweb
 from aclweb.acl.model import AclBinding
 from aclweb.inventory import current, findings, searching, tasks
 from aclweb.inventory import sync as syncing
@@ -308,3 +311,20 @@ def test_findings_that_a_lost_worker_had_begun_to_store_are_stored_anew(read, mo
 
     places = [found.place for found in Search.objects.get(cluster=read).found.order_by("place")]
     assert places == list(range(len(places)))
+
+
+def test_every_file_that_can_change_a_finding_makes_stored_findings_old():
+    read = {path.resolve() for path in searching.finder_files()}
+    root = Path(aclweb.__path__[0]).resolve().parent
+    seen, waiting = set(), [Path(searching.__file__).resolve()]
+    while waiting:
+        file = waiting.pop()
+        assert file in read, f"{file} can change a finding"
+        seen.add(file)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("aclweb.acl."):
+                for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
+                    parts = root.joinpath(*name.split("."))
+                    found = {parts.with_suffix(".py"), parts / "__init__.py"}
+                    waiting += [path for path in found if path.is_file() and path not in seen]
+    assert len(seen) > 30
