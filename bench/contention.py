@@ -13,13 +13,10 @@ or the 95th percentile of the sign-ins is above one second.
 from __future__ import annotations
 
 import argparse
-import http.client
 import json
 import os
 import re
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -27,12 +24,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
+from bench import site
 from bench.effects import Shape
+from bench.site import PASSWORD
 
 MOST_SECONDS = 1.0
-PASSWORD = "a long pass phrase"
 # The edit that costs most CPU time as a change of those that are allowed, by `bench.doors`.
 WORST = "5000 x ALL on *, own principals and hosts"
 
@@ -53,9 +50,7 @@ def main() -> int:
 
 def measure(directory: Path, sign_ins: int, rollouts: int, *, quiet: bool = False) -> dict[str, Any]:
     """Return the seconds of each, and what failed."""
-    from bench.pages import _set_up_django
-
-    _set_up_django(directory)
+    site.set_up_django(directory)
     os.environ["ACLWEB_ALLOWED_HOSTS"] = "127.0.0.1"
     from django.core.management import call_command
     from django.db import connections
@@ -67,16 +62,16 @@ def measure(directory: Path, sign_ins: int, rollouts: int, *, quiet: bool = Fals
     connections.close_all()
     told["lock held"] = _answer(_fork(lambda: _locks(WORST)))
     done = directory / "done"
-    with _site(directory) as (port, site):
-        before, queued = _cpu(site), _queued(site)
+    with site.running(directory) as (port, process):
+        before, queued = site.cpu_seconds(process), site.waited_seconds(process)
         signing = _fork(lambda: _sign_in(port, sign_ins))
         carrying = _fork(lambda: _carry_out(ready))
         thinking = None if quiet else _fork(lambda: _request_and_approve(port, WORST, done))
         signed, carried = _answer(signing), _answer(carrying)
         done.touch()
         rounds = _answer(thinking) if thinking else {}
-        told["CPU s of the site"] = round(_cpu(site) - before, 1)
-        told["s that the site waited for a core"] = round(_queued(site) - queued, 1)
+        told["CPU s of the site"] = round(site.cpu_seconds(process) - before, 1)
+        told["s that the site waited for a core"] = round(site.waited_seconds(process) - queued, 1)
     told |= {
         "load average": os.getloadavg()[0],
         "cores": os.cpu_count(),
@@ -240,97 +235,14 @@ def _watched(connection: Any) -> Iterator[list[dict[str, float]]]:
         connection.connection.set_trace_callback(None)
 
 
-# --- The site and those who use it ---
-
-
-@contextmanager
-def _site(directory: Path) -> Iterator[tuple[int, int]]:
-    """Run the site as `./run` does; yields its port and the process that answers."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [
-        *(sys.executable, "-m", "gunicorn", "aclweb.wsgi", "--bind", f"127.0.0.1:{port}"),
-        *("--worker-class", "aclweb.site_worker.SiteWorker", "--workers", "1", "--threads", "8"),
-        *("--limit-request-line", "8190", "--timeout", "60", "--log-level", "warning"),
-    ]
-    with (directory / "site.log").open("w") as log, subprocess.Popen(command, stderr=log, stdout=log) as site:
-        try:
-            _until_ready(port)
-            children = Path(f"/proc/{site.pid}/task/{site.pid}/children").read_text().split()
-            yield port, int(children[0])
-        finally:
-            site.terminate()
-            site.wait(20)
-
-
-def _until_ready(port: int) -> None:
-    for _ in range(300):
-        try:
-            if _Browser(port).ask("GET", "/healthz").status == 200:
-                return
-        except OSError:
-            pass
-        time.sleep(0.2)
-    raise SystemExit("The site did not start.")
-
-
-def _cpu(process: int) -> float:
-    """Return the CPU seconds that a process has taken."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _queued(process: int) -> float:
-    """Return the seconds that the threads of a process could have run and had no core."""
-    threads = Path(f"/proc/{process}/task").glob("*/schedstat")
-    return sum(int(thread.read_text().split()[1]) for thread in threads) / 1e9
-
-
-class _Browser:
-    """One person's session: cookies, and the token that forms send."""
-
-    def __init__(self, port: int) -> None:
-        self._port, self._cookies = port, dict[str, str]()
-        self.text = ""
-
-    def ask(self, method: str, path: str, form: dict[str, Any] | None = None) -> http.client.HTTPResponse:
-        asking = http.client.HTTPConnection("127.0.0.1", self._port, timeout=120)
-        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self._cookies.items())}
-        body = None
-        if form is not None:
-            body = urlencode({**form, "csrfmiddlewaretoken": self._token()})
-            headers["Content-Type"] = "application/x-www-form-urlencoded"
-        asking.request(method, path, body, headers)
-        answer = asking.getresponse()
-        self.text = answer.read().decode()
-        for cookie in answer.headers.get_all("Set-Cookie") or ():
-            name, _, value = cookie.partition(";")[0].partition("=")
-            self._cookies[name] = value
-        asking.close()
-        return answer
-
-    def sign_in(self, name: str) -> None:
-        answer = self.ask("POST", "/sign-in/", {"username": name, "password": PASSWORD})
-        if answer.status != 302:
-            raise AssertionError(f"A sign-in answered {answer.status}.")
-
-    def _token(self) -> str:
-        return self.field("csrfmiddlewaretoken")
-
-    def field(self, name: str) -> str:
-        """Return the value of a hidden field of the last page."""
-        found = re.search(rf'name="{name}" value="([^"]*)"', self.text)
-        if found is None:
-            raise AssertionError(f"The last page has no field {name}.")
-        return found[1]
+# --- Those who use the site ---
 
 
 def _sign_in(port: int, count: int) -> dict[str, Any]:
     """Sign ben in, with a new session each time."""
     pages, seconds = [], []
     for _ in range(count):
-        browser = _Browser(port)
+        browser = site.Browser(port)
         begun = time.perf_counter()
         browser.ask("GET", "/sign-in/")
         shown = time.perf_counter()
@@ -346,7 +258,7 @@ def _request_and_approve(port: int, title: str, done: Path) -> dict[str, Any]:
 
     people = {}
     for name in ("ada", "ben"):
-        people[name] = _Browser(port)
+        people[name] = site.Browser(port)
         people[name].ask("GET", "/sign-in/")
         people[name].sign_in(name)
     requests, approvals = [], []

@@ -23,7 +23,7 @@ from typing import Any
 
 from django.utils.html import strip_tags
 
-from bench import effects, worlds
+from bench import effects, site, worlds
 from bench.effects import CPU_SECONDS, MEGABYTES, Shape, World
 
 ANSWER = 5 * 2**20
@@ -175,9 +175,7 @@ def _browser() -> Any:
 
 
 def _set_up(directory: Path) -> None:
-    from bench.pages import _set_up_django
-
-    _set_up_django(directory)
+    site.set_up_django(directory)
     from django.core.management import call_command
 
     from aclweb.accounts.models import User

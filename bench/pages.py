@@ -29,6 +29,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from bench import site
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(
@@ -51,7 +53,7 @@ def main() -> int:
 
 
 def _measure(directory: Path, asked: argparse.Namespace) -> tuple[list[str], list[str]]:
-    _set_up_django(directory)
+    site.set_up_django(directory)
     from django.core.management import call_command
     from django.test import Client
 
@@ -265,23 +267,6 @@ def _seconds(browser, url: str) -> float:
     if answer.status_code != 200:
         raise SystemExit(f"{url} answered {answer.status_code}, so there is nothing to measure.")
     return took
-
-
-def _set_up_django(directory: Path) -> None:
-    from cryptography.fernet import Fernet
-
-    os.environ |= {
-        "DJANGO_SETTINGS_MODULE": "aclweb.settings",
-        "ACLWEB_DATA_DIR": str(directory),
-        "ACLWEB_SECRET_KEY": "a key for one measurement, thrown away with it, long enough",
-        "ACLWEB_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
-        "ACLWEB_ALLOWED_HOSTS": "testserver",
-        "ACLWEB_LOG_LEVEL": "error",
-    }
-    os.environ.pop("DATABASE_URL", None)
-    import django
-
-    django.setup()
 
 
 if __name__ == "__main__":
