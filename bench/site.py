@@ -74,6 +74,12 @@ def cpu_seconds(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def megabytes(process: int) -> float:
+    """Return the memory that a process takes now (RSS)."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
 def waited_seconds(process: int) -> float:
     """Return the seconds that the threads of a process could have run and had no core."""
     threads = Path(f"/proc/{process}/task").glob("*/schedstat")

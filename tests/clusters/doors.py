@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 
@@ -68,3 +70,40 @@ def picky_web_server(one: socket.socket) -> None:
 def mail_server(one: socket.socket) -> None:
     one.sendall(b"220 mail.example ESMTP ready\r\n")
     silent(one)
+
+
+def relay(
+    keeper: str, *, answers: int | None = None, pause_seconds: float = 0.0
+) -> Callable[[socket.socket], None]:
+    """Stand between a client and the ZooKeeper at host:port; a question in four letters is answered at once.
+
+    answers: how many packets get through to the client, None for all. pause_seconds: before each of them.
+    """
+    host, _, port = keeper.rpartition(":")
+
+    def talk(one: socket.socket) -> None:
+        with socket.create_connection((host, int(port))) as server:
+            first = one.recv(65536)
+            server.sendall(first)
+            if first == b"srvr":
+                _pump(server, one)
+                return
+            asking = threading.Thread(target=_pump, args=(one, server), daemon=True)
+            asking.start()
+            for _ in itertools.count() if answers is None else range(answers):
+                size = server.recv(4, socket.MSG_WAITALL)
+                if not size:
+                    return
+                packet = server.recv(int.from_bytes(size), socket.MSG_WAITALL)
+                time.sleep(pause_seconds)
+                one.sendall(size + packet)
+            asking.join()
+
+    return talk
+
+
+def _pump(source: socket.socket, target: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while some := source.recv(65536):
+            target.sendall(some)
+        target.shutdown(socket.SHUT_WR)
