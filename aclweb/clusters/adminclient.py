@@ -130,6 +130,7 @@ class AdminClient:
         self._servers = _split_address(connection.address)
         self._where = ", ".join(self._servers)
         self._timeout = connection.timeout_seconds
+        self._patience = connection.knock_patience
         self._write_timeout = self._options.request_timeout_seconds or max(
             WRITE_TIMEOUT_SECONDS, self._timeout
         )
@@ -146,11 +147,17 @@ class AdminClient:
 
     def _first_broker(self) -> str:
         """Return the address at which a broker answers first; raises ClusterError saying what is there instead."""
-        survey = Survey(self._servers, self._context, self._timeout)
+        survey = Survey(self._servers, self._context, self._patience)
         try:
             first = survey.first()
             if first is None:
-                raise nobody(survey.all(), self._options, wanted=Door.BROKER, timeout_seconds=self._timeout)
+                raise nobody(
+                    survey.all(),
+                    self._options,
+                    wanted=Door.BROKER,
+                    waited_seconds=self._patience,
+                    sync_waits_seconds=self._timeout,
+                )
         finally:
             survey.close()
         return first
@@ -166,7 +173,7 @@ class AdminClient:
             for broker in self._kafka._manager.cluster.brokers()
         )
         if first not in {node.address for node in nodes}:
-            survey = Survey([node.address for node in nodes], self._context, self._timeout)
+            survey = Survey([node.address for node in nodes], self._context, self._patience)
             try:
                 reached = survey.first()
                 if reached is None:

@@ -53,13 +53,20 @@ class Connection:
 
     address: `host:port,host:port/chroot` for ZooKeeper, `host:port,host:port` for the
     Admin API, a file's path for a snapshot. options: allow-listed client settings by
-    name; they may hold secrets, so they never appear in repr or logs.
+    name; they may hold secrets, so they never appear in repr or logs. knock_seconds: how long
+    it may take until the first words of a server; None for as long as anything else.
     """
 
     kind: SourceKind
     address: str
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
     timeout_seconds: float = 15.0
+    knock_seconds: float | None = None
+
+    @property
+    def knock_patience(self) -> float:
+        """How many seconds an address has until its first words; then it counts as silent."""
+        return min(self.timeout_seconds, self.knock_seconds or self.timeout_seconds)
 
 
 @dataclass(frozen=True, slots=True)

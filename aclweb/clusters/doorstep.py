@@ -47,6 +47,7 @@ class Door(enum.Enum):
     UNTRUSTED = enum.auto()  # its certificate is not to be trusted
     REFUSES_CERTIFICATE = enum.auto()  # it wants another client certificate, or one at all
     WANTS_TLS = enum.auto()
+    SOME_TLS = enum.auto()  # it wants TLS, and what it is cannot be told without a certificate
     NO_TLS = enum.auto()
     NO_COMMON_TLS = enum.auto()  # versions or ciphers
     CONTROLLER = enum.auto()
@@ -155,6 +156,7 @@ class _Knock:
     """One try at one address."""
 
     greeting = _QUESTION
+    _has_shaken_hands = False
 
     def __init__(
         self, address: str, context: ssl.SSLContext | None, deadline: float, sockets: _Sockets
@@ -205,6 +207,7 @@ class _Knock:
                 return other
             secure.settimeout(self._left())
             secure.do_handshake()
+        self._has_shaken_hands = True
         return None
 
     def _greeted(self, opened: socket.socket) -> Finding:
@@ -234,7 +237,7 @@ class _Knock:
         if answer.startswith(b"HTTP/"):
             return self._found(Door.HTTP)
         if self.context is None and answer[0] in _TLS_RECORDS and answer[1:2] == b"\x03":
-            return self._found(Door.WANTS_TLS)
+            return self._wants_tls()
         return self._found(self._kind_of(answer))
 
     def _kind_of(self, answer: bytes) -> Door:
@@ -259,6 +262,8 @@ class _Knock:
         """Say what it is that takes a connection and ends it after our first words."""
         if self.sockets.closed:
             return self._found(Door.NO_ANSWER)
+        if self._has_shaken_hands:
+            return self._speaks_kafka() or self._found(Door.HANGS_UP)
         if self.context is not None:
             return self._speaks_http() or self._found(Door.NO_TLS)
         return self._speaks_tls() or self._speaks_http() or self._speaks_kafka() or self._found(Door.HANGS_UP)
@@ -267,21 +272,30 @@ class _Knock:
         """Return what answers Kafka's question, for those who asked another one."""
         return None
 
+    def _wants_tls(self) -> Finding:
+        return self._found(Door.WANTS_TLS)
+
     def _speaks_tls(self) -> Finding | None:
-        anybody = ssl.create_default_context()
-        anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE
         try:
-            with (
-                self._connected() as plain,
-                self._tracked(anybody.wrap_socket(plain, do_handshake_on_connect=False)) as secure,
-            ):
-                secure.settimeout(min(2.0, self._left()))
+            with self._over_tls(_anybody()) as secure:
                 secure.do_handshake()
         except ssl.SSLError as error:
-            return self._found(Door.WANTS_TLS) if "ALERT" in (error.reason or "") else None
+            return self._wants_tls() if "ALERT" in (error.reason or "") else None
         except OSError:
             return None
-        return self._found(Door.WANTS_TLS)
+        return self._wants_tls()
+
+    @contextlib.contextmanager
+    def _over_tls(self, context: ssl.SSLContext) -> Iterator[ssl.SSLSocket]:
+        """Yield a new connection that has not yet shaken hands."""
+        with (
+            self._connected() as plain,
+            self._tracked(
+                context.wrap_socket(plain, server_hostname=self.host, do_handshake_on_connect=False)
+            ) as secure,
+        ):
+            secure.settimeout(min(2.0, self._left()))
+            yield secure
 
     def _speaks_http(self) -> Finding | None:
         try:
@@ -333,6 +347,8 @@ class _KeeperKnock(_Knock):
         return Door.OTHER
 
     def _speaks_kafka(self) -> Finding | None:
+        if self.context is not None:
+            return self._found(Door.BROKER) if _is_kafka(self._answer_over_tls(_QUESTION)) else None
         try:
             with self._connected() as plain:
                 plain.settimeout(min(_SILENT_SECONDS, self._left()))
@@ -340,6 +356,32 @@ class _KeeperKnock(_Knock):
                 return self._found(Door.BROKER) if _is_kafka(plain.recv(4096)) else None
         except OSError:
             return None
+
+    def _wants_tls(self) -> Finding:
+        """Say who it is that wants TLS, where it talks to those who have no certificate."""
+        if _is_kafka(self._answer_over_tls(_QUESTION)):
+            return self._found(Door.BROKER)
+        answer = self._answer_over_tls(self.greeting)
+        is_keeper = self._kind_of(answer) in (Door.KEEPER, Door.NOT_SERVING)
+        return self._found(Door.WANTS_TLS if is_keeper else Door.SOME_TLS)
+
+    def _answer_over_tls(self, words: bytes) -> bytes:
+        """Return the first bytes of what is answered over TLS, empty where nothing is."""
+        try:
+            with self._over_tls(self.context or _anybody()) as secure:
+                secure.settimeout(min(_SILENT_SECONDS, self._left()))
+                secure.do_handshake()
+                secure.sendall(words)
+                return secure.recv(4096)
+        except OSError:
+            return b""
+
+
+def _anybody() -> ssl.SSLContext:
+    """Return a context that trusts everybody, to learn who is there; nothing secret is said in it."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
 
 
 def _is_kafka(answer: bytes) -> bool:

@@ -13,13 +13,20 @@ _KAFKA, _KEEPER = "Kafka broker", "ZooKeeper"
 
 
 def nobody(
-    found: Mapping[str, Finding], options: ClientOptions, *, wanted: Door, timeout_seconds: float
+    found: Mapping[str, Finding],
+    options: ClientOptions,
+    *,
+    wanted: Door,
+    waited_seconds: float,
+    sync_waits_seconds: float,
 ) -> ClusterError:
     """Return why none of the addresses will do, in the words of the most telling one; wanted: BROKER or KEEPER."""
     telling = min(found.values(), key=lambda each: each.door.value)
     where = ", ".join(each.address for each in found.values() if each.door is telling.door)
     service = _KEEPER if wanted is Door.KEEPER else _KAFKA
-    sentence = _sentence(telling, where, options, service, timeout_seconds)
+    sentence = _sentence(telling, where, options, service, waited_seconds)
+    if telling.door in (Door.SILENT, Door.NO_ANSWER) and waited_seconds < sync_waits_seconds:
+        sentence = f"{sentence} A sync waits {sync_waits_seconds:g} s."
     return ClusterError(sentence, state=ClusterState.UNREACHABLE)
 
 
@@ -47,6 +54,12 @@ def _sentence(
             return (
                 f"The port at {where} speaks TLS, and security.protocol is {protocol}; set it to {secure}, or give a "
                 "port without TLS."
+            )
+        case Door.SOME_TLS:
+            return (
+                f"The port at {where} speaks TLS, and security.protocol is {protocol}; set it to {secure} if this is "
+                f"{tls_port}. It answers only clients with a certificate, so aclweb cannot tell whether it is "
+                "ZooKeeper or a Kafka broker."
             )
         case Door.NO_TLS:
             return (

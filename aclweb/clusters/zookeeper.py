@@ -136,6 +136,7 @@ class ZooKeeperClient:
         servers, self._chroot = _split_address(connection.address)
         self._where = f"{servers}{self._chroot}"
         self._timeout = connection.timeout_seconds
+        self._patience = connection.knock_patience
         self._pem = PemFiles(options) if options.uses_tls else None
         self._parents: dict[str, list[Any]] = {}
         servers = self._reachable(servers.split(","), options)
@@ -148,11 +149,17 @@ class ZooKeeperClient:
     def _reachable(self, servers: list[str], options: ClientOptions) -> str:
         """Return the servers, that which answered first before the others; raises ClusterError where none is one."""
         context = tls_context(options) if options.uses_tls else None
-        survey = Survey(servers, context, self._timeout, Door.KEEPER)
+        survey = Survey(servers, context, self._patience, Door.KEEPER)
         try:
             first = survey.first()
             if first is None:
-                raise nobody(survey.all(), options, wanted=Door.KEEPER, timeout_seconds=self._timeout)
+                raise nobody(
+                    survey.all(),
+                    options,
+                    wanted=Door.KEEPER,
+                    waited_seconds=self._patience,
+                    sync_waits_seconds=self._timeout,
+                )
         except ClusterError:
             self._drop_pem()
             raise

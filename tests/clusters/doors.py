@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -107,3 +108,15 @@ def _pump(source: socket.socket, target: socket.socket) -> None:
         while some := source.recv(65536):
             target.sendall(some)
         target.shutdown(socket.SHUT_WR)
+
+
+def kafka_like(one: socket.socket) -> None:
+    """Answer ApiVersions as a broker does, and hang up on whatever is longer than any request."""
+    while True:
+        size = int.from_bytes(one.recv(4))
+        if not 0 < size < 1_000_000:
+            return
+        request = one.recv(size)
+        versions = b"".join(struct.pack(">hhh", key, 0, 4) for key in (3, 18))
+        body = request[4:8] + struct.pack(">hi", 0, 2) + versions
+        one.sendall(struct.pack(">i", len(body)) + body)

@@ -13,8 +13,17 @@ import pytest
 from aclweb.clusters import ClusterError, ClusterState, Connection, SourceKind
 from aclweb.clusters.adminclient import AdminClient
 from aclweb.clusters.doorstep import Door, Survey
+from aclweb.clusters.zookeeper import ZooKeeperClient
 from tests.clusters.certificates import Authority
-from tests.clusters.doors import hangs_up, listening, mail_server, picky_web_server, silent, web_server
+from tests.clusters.doors import (
+    hangs_up,
+    kafka_like,
+    listening,
+    mail_server,
+    picky_web_server,
+    silent,
+    web_server,
+)
 
 CA = Authority()
 SERVER_CERTIFICATE, SERVER_KEY = CA.issue("CN=broker", server=True)
@@ -30,12 +39,15 @@ def server_context(tmp_path_factory):
     return context
 
 
-def failure(address: str, seconds: float = 15, **given: str) -> str:
-    """Return the sentence for an address that is no broker's, and hold it to its time."""
+def failure(address: str, seconds: float = 15, *, keeper: bool = False, **given: str) -> str:
+    """Return the sentence for an address that is no broker's (or no ZooKeeper's), and hold it to its time."""
     options = {name.replace("_", "."): text for name, text in given.items()}
     began = time.monotonic()
     with pytest.raises(ClusterError) as caught:
-        AdminClient(Connection(SourceKind.ADMIN, address, options, seconds))
+        if keeper:
+            ZooKeeperClient(Connection(SourceKind.ZOOKEEPER, address, options, seconds))
+        else:
+            AdminClient(Connection(SourceKind.ADMIN, address, options, seconds))
     assert caught.value.state is ClusterState.UNREACHABLE
     assert time.monotonic() - began < min(seconds, QUICK_SECONDS) + 1
     return str(caught.value)
@@ -84,6 +96,43 @@ def test_plain_talk_at_a_tls_port_is_told_as_such(server_context):
     assert "speaks TLS, and security.protocol is PLAINTEXT; set it to SSL" in told
 
 
+@pytest.fixture
+def over_tls(server_context):
+    """Speak as a server does that hides behind TLS; what it says, it says to `talk`."""
+
+    def wrapped(talk, context=server_context):
+        def serve(one: socket.socket) -> None:
+            with contextlib.suppress(ssl.SSLError), context.wrap_socket(one, server_side=True) as secure:
+                talk(secure)
+
+        return serve
+
+    return wrapped
+
+
+@pytest.mark.parametrize("given", [{}, {"security_protocol": "SSL", "ssl_ca_pem": CA.pem}])
+def test_a_kafka_tls_port_given_as_zookeeper_is_told_as_a_brokers(over_tls, given):
+    with listening(over_tls(kafka_like)) as address:
+        told = failure(address, keeper=True, **given)
+
+    assert "a Kafka broker answers and no ZooKeeper" in told
+    assert "set it to" not in told
+
+
+def test_a_tls_port_that_wants_a_certificate_first_is_not_called_zookeepers(over_tls, tmp_path):
+    (tmp_path / "server.pem").write_text(SERVER_KEY + SERVER_CERTIFICATE)
+    (tmp_path / "ca.pem").write_text(CA.pem)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "server.pem")
+    context.load_verify_locations(tmp_path / "ca.pem")
+    context.verify_mode = ssl.CERT_REQUIRED
+    with listening(over_tls(kafka_like, context)) as address:
+        told = failure(address, keeper=True)
+
+    assert "speaks TLS, and security.protocol is PLAINTEXT; set it to SSL" in told
+    assert "cannot tell whether it is ZooKeeper or a Kafka broker" in told
+
+
 def test_a_name_that_nobody_knows_is_told_at_once():
     assert "no-such-host.invalid:9092" in failure("no-such-host.invalid:9092")
 
@@ -91,6 +140,23 @@ def test_a_name_that_nobody_knows_is_told_at_once():
 def test_what_hangs_is_told_as_hanging_when_the_patience_is_over():
     with listening(silent) as address:
         assert "takes connections and answers nothing for 2 s" in failure(address, 2)
+
+
+@pytest.mark.parametrize("keeper", [False, True])
+@pytest.mark.parametrize("protocol", ["PLAINTEXT", "SSL"])
+def test_a_knock_has_a_patience_of_its_own(keeper, protocol):
+    began = time.monotonic()
+    with listening(silent) as address, pytest.raises(ClusterError) as caught:
+        if keeper:
+            options = {} if protocol == "PLAINTEXT" else {"ssl.ca.pem": CA.pem}
+            ZooKeeperClient(Connection(SourceKind.ZOOKEEPER, address, options, 30, knock_seconds=1))
+        else:
+            options = {"security.protocol": protocol}
+            AdminClient(Connection(SourceKind.ADMIN, address, options, 30, knock_seconds=1))
+
+    assert time.monotonic() - began < QUICK_SECONDS
+    assert "answers nothing for 1 s" in str(caught.value)
+    assert "A sync waits 30 s" in str(caught.value)
 
 
 def test_a_survey_ends_its_threads():

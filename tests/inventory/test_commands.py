@@ -1,5 +1,6 @@
 import json
 import re
+import time
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -13,6 +14,7 @@ from aclweb.inventory.management.commands import cluster as cluster_command
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import sync
 from tests.builders import allow, deny
+from tests.clusters.doors import listening, silent
 from tests.inventory.readings import Answers, topics, trouble
 
 pytestmark = pytest.mark.django_db
@@ -249,6 +251,24 @@ def test_check_tells_what_answers_and_stores_nothing(cluster, answers, capsys):
     assert (told["ok"], told["acls"], told["topics"], told["groups"]) == (True, 2, 1, 1)
     cluster.refresh_from_db()
     assert cluster.revision is None
+
+
+@pytest.mark.parametrize("kind", ["admin", "zookeeper"])
+def test_check_of_a_port_that_stays_silent_says_so_at_once(kind, capsys):
+    with listening(silent) as address:
+        run(capsys, "cluster", "add", "quiet", "--kind", kind, "--address", address)
+        began = time.monotonic()
+        assert status_of("cluster", "check", "quiet") == 1
+        took = time.monotonic() - began
+
+    assert took < 5  # the promise is 3 s; tests share their machine
+    told = capsys.readouterr().out
+    assert f"Something at {address} takes connections and answers nothing for 2.5 s" in told
+    assert "A sync waits 15 s" in told
+
+
+def test_a_sync_waits_for_a_slow_cluster_as_long_as_its_timeout_says(cluster):
+    assert current.connection_of(cluster).knock_patience == 15
 
 
 def test_check_of_a_cluster_that_refuses_is_status_1(cluster, answers, capsys):

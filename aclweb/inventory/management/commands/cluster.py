@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from aclweb.inventory.management.operator import at_the_shell, cluster_named
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.status import status
 
+# Somebody waits at a terminal: an address that stays silent for so long is told as silent. A sync is more patient.
+_KNOCK_SECONDS = 2.5
 _YES = {"true": True, "false": False, "on": True, "off": False}
 
 
@@ -127,7 +130,7 @@ class Command(BaseCommand):
     def _check(self, options: dict[str, Any]) -> None:
         cluster = cluster_named(options["cluster"])
         checked = checking.check(
-            lambda: connect(connection_of(cluster)),
+            lambda: connect(replace(connection_of(cluster), knock_seconds=_KNOCK_SECONDS)),
             SourceKind(cluster.kind),
             cluster.address,
             rules_of(cluster),
