@@ -103,8 +103,10 @@ def simulate(
     as every address does that nobody names. An address range may hold hundreds of them, and each
     is otherwise a line for each name and operation. Where no ACL allows something, none of those
     that cover the name is shown for it, so that all such names are told as one.
-    met_only: what no client can ever meet counts as unchanged: a host that is no client's address,
-    a name that no resource can have. Without it the texts of ACLs are told of whatever they are.
+    met_only: nothing is told of what no client can ever meet. A host that is no client's address
+    before or after has no class of its own, so its answers are not counted at all, not even as
+    unchanged; a name that no resource can have counts as unchanged. Without it the texts of ACLs
+    are told of whatever they are.
     budget: raise TooCostly rather than work out more than this.
     """
     rules = rules or Rules()

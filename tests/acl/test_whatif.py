@@ -594,3 +594,20 @@ def test_the_dictionary_has_the_promised_keys_and_no_others() -> None:
         },
     }
     assert answer["resources"] == [{"resource_type": "TOPIC", "resource_name": "orders"}]
+
+
+def test_met_only_leaves_hosts_of_nobody_out_and_counts_names_of_nothing_as_unchanged():
+    names = Names(topics=("orders",))
+    nothing = simulate(Delta(), AclIndex(), names)
+    of_nobody = Delta(add=(allow("User:bob", "READ", "orders", host="search-01.example"),))
+    of_nothing = Delta(add=(allow("User:bob", "READ", "no such name"),))
+
+    told = [simulate(delta, AclIndex(), names, met_only=True) for delta in (of_nobody, of_nothing)]
+    whole = [simulate(delta, AclIndex(), names) for delta in (of_nobody, of_nothing)]
+
+    assert [impact.as_dict()["gains"] for impact in told] == [[], []]
+    assert all(impact.as_dict()["gains"] for impact in whole)
+    # As if the host stood in no ACL: bob beside everybody else, and one class of addresses.
+    assert told[0].unchanged == 2 * nothing.unchanged
+    # The name keeps its class.
+    assert told[1].unchanged == whole[1].unchanged + len(whole[1].as_dict()["gains"])
