@@ -6,7 +6,7 @@ Texts are taken letter by letter (no trimming): a trailing space makes another n
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from drf_spectacular.utils import extend_schema_field
@@ -336,12 +336,17 @@ _IN_ORDER = ("loses", "gains", "depends", "recovered", "resources")
 def cut_to_size(impact: Differences, most: int = MOST_BYTES) -> dict[str, Any]:
     """Return the effect as JSON of at most about `most` bytes, with the lengths of all its lists.
 
-    The warnings stand first, and whole whatever they take.
+    The warnings stand first and may take a quarter of it; where some are left out, the last says how many.
     """
-    answer: dict[str, Any] = {"unchanged": impact.unchanged, "warnings": list(impact.warnings)}
+    warnings = _fitting(impact.warnings, most // 4)
+    rest = len(impact.warnings) - len(warnings)
+    is_complete = rest == 0
+    if rest:
+        one = "more warning is" if rest == 1 else "more warnings are"
+        warnings.append(f"{rest:,} {one} left out, because this answer would be too large.")
+    answer: dict[str, Any] = {"unchanged": impact.unchanged, "warnings": warnings}
     left = most - len(json.dumps(answer))
     counts: dict[str, int] = {}
-    is_complete = True
     for name in _IN_ORDER:
         kept: list[Any] = []
         found = impact[name]
@@ -353,7 +358,19 @@ def cut_to_size(impact: Differences, most: int = MOST_BYTES) -> dict[str, Any]:
                 break
             kept.append(entry)
         answer[name] = kept
+    counts["warnings"] = len(impact.warnings)
     return answer | {"counts": counts, "is_complete": is_complete}
+
+
+def _fitting(texts: Iterable[str], most: int) -> list[str]:
+    """Return the first of these texts, as many as take at most so many bytes as JSON."""
+    kept: list[str] = []
+    for text in texts:
+        most -= len(json.dumps(text)) + 2
+        if most < 0:
+            break
+        kept.append(text)
+    return kept
 
 
 class ChangeItemSerializer(serializers.ModelSerializer[ChangeItem]):

@@ -42,7 +42,7 @@ def test_an_effect_that_fits_is_told_whole() -> None:
 
     assert answer["is_complete"] is True
     assert {name: answer[name] for name in LISTS} == {name: list(found[name]) for name in LISTS}
-    assert answer["counts"] == {name: len(answer[name]) for name in (*LISTS, "resources")}
+    assert answer["counts"] == {name: len(answer[name]) for name in (*LISTS, "resources", "warnings")}
 
 
 @pytest.mark.parametrize("warnings", [0, 40])
@@ -50,15 +50,28 @@ def test_an_effect_that_fits_is_told_whole() -> None:
 def test_a_larger_one_is_cut_to_the_size_with_its_whole_lengths(most: int, warnings: int) -> None:
     found = effect(warnings=warnings)
     whole = cut_to_size(found)
-    bare = size({**whole, **{name: [] for name in (*LISTS, "resources")}})
 
     answer = cut_to_size(found, most)
 
-    assert size(answer) <= max(most + 300, bare + 10)
+    assert size(answer) <= most + 350
     assert answer["counts"] == whole["counts"]
     assert answer["is_complete"] is (answer == whole)
     for name in (*LISTS, "resources"):
         assert answer[name] == whole[name][: len(answer[name])]
+
+
+def test_too_many_warnings_are_cut_and_the_rest_is_counted() -> None:
+    found = effect(warnings=40)
+
+    answer = cut_to_size(found, 20_000)
+
+    assert answer["counts"]["warnings"] == len(found.warnings) == 40
+    assert answer["is_complete"] is False
+    *kept, last = answer["warnings"]
+    assert kept == list(found.warnings[: len(kept)])
+    assert 0 < len(kept) < 40
+    assert last == f"{40 - len(kept)} more warnings are left out, because this answer would be too large."
+    assert answer["loses"], "warnings leave room for what somebody loses"
 
 
 def test_what_somebody_loses_is_kept_before_what_somebody_gains() -> None:
