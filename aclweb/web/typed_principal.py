@@ -16,7 +16,9 @@ from aclweb.acl.problems import shown
 # Where a second principal begins; certificate names hold commas too, but no ",User:".
 _NEXT = re.compile(r"\s*[,;]\s*(?=User:)", re.IGNORECASE)
 _LIST = re.compile(r"\s*[,;]\s*")
-_PEM = re.compile(r"-----\s*BEGIN [A-Z0-9 ]+-----")
+_PEM = re.compile(r"-----\s*(?:BEGIN|END) [A-Z0-9 ]+-----")
+# How the base64 of certificates and keys begins (a DER sequence), where the lines around it were not copied.
+_DER = re.compile(r"(?<![A-Za-z0-9+/._-])(?:MI[IGH][A-Za-z0-9+/]|MHcC|MC4C)[A-Za-z0-9+/]{40}")
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def read_principal(text: str) -> TypedPrincipal:
 
 def holds_pem(text: str) -> bool:
     """Whether this is a certificate or a key, which no page repeats or keeps."""
-    return _PEM.search(text) is not None
+    return _PEM.search(text) is not None or _DER.search(text) is not None
 
 
 def pem_fault(wanted: str) -> str:
