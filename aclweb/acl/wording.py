@@ -76,8 +76,13 @@ def resource_text(resource_type: ResourceType, name: str) -> str:
 
 
 def name_text(text: str) -> str:
-    """Return a name as it is, or in quotes with escapes where a reader could not see it otherwise."""
-    return text if _PLAIN.match(text) else ascii(text)
+    """Return a name as it is, or in quotes: with escapes where a reader could not see it otherwise.
+
+    A name that ends as sentences do is in quotes too, so that none ends in `payments..`.
+    """
+    if not _PLAIN.match(text):
+        return ascii(text)
+    return f"'{text}'" if text.endswith(_ENDS) else text
 
 
 def from_host(host: str) -> str:
@@ -139,3 +144,4 @@ NOUNS: Mapping[ResourceType, tuple[str, str]] = {
 }
 
 _PLAIN = re.compile(r"[^\W_](?:[\w.:/@=,+*-]*[\w.:/@=+*-])?\Z|[*_+-][\w.:/@=,+*-]*\Z")
+_ENDS = (".", ":", ",")  # of a sentence, or of a part of one

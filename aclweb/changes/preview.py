@@ -42,7 +42,7 @@ from aclweb.acl.profiles import Rules
 from aclweb.acl.reach import why_dead, why_no_resource, why_no_topic
 from aclweb.acl.validation import Target, refusal, refused_everywhere, why_not_deletable
 from aclweb.acl.whatif import Names, simulate
-from aclweb.acl.wording import says
+from aclweb.acl.wording import name_text, says
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Change, ChangeError
 from aclweb.clusters import SourceKind
@@ -441,17 +441,17 @@ _WOULD = {
 def _difference_told(decision: Decision, name: Name, *, also: bool) -> str:
     """Say what one answer does in the effect of now (`also`), or did only in the one that was submitted."""
     verb = _WOULD[decision.change][0 if also else 1]
-    who = "everybody else" if decision.principal == WILDCARD else decision.principal
-    where = "" if decision.host == WILDCARD else f" from {decision.host}"
+    who = "everybody else" if decision.principal == WILDCARD else name_text(decision.principal)
+    where = "" if decision.host == WILDCARD else f" from {name_text(decision.host)}"
     kind, text = name
     if kind == "EXACT" and text.endswith(_ANY_MORE):
         kind, text = "PREFIX", text.removesuffix(_ANY_MORE)
     resource = decision.resource_type.lower().replace("_", " ")
     prefix = "" if resource == "topic" else f"{resource} "
     which = {
-        "EXACT": "the cluster" if resource == "cluster" else f"{prefix}{text}",
-        "PREFIX": f"every other {resource} that starts with {text}",
-        "PATTERN": f"every other {resource} like {text}",
+        "EXACT": "the cluster" if resource == "cluster" else f"{prefix}{name_text(text)}",
+        "PREFIX": f"every other {resource} that starts with {name_text(text)}",
+        "PATTERN": f"every other {resource} like {name_text(text)}",
     }.get(kind, f"every other {resource}")
     operation = Operation[decision.operation].pascal
     told = f"Because of that, {who} {verb} {operation} on {which}{where}."

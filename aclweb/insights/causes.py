@@ -16,6 +16,7 @@ from aclweb.acl.authorizer import Basis, Decision, Result
 from aclweb.acl.explain import says
 from aclweb.acl.index import AclIndex
 from aclweb.acl.model import AclBinding, Operation, PermissionType, ResourceType
+from aclweb.acl.wording import name_text
 
 ANONYMOUS = "User:ANONYMOUS"
 _NOT_LETTERS_OR_DIGITS = re.compile(r"[\s_]+")
@@ -72,7 +73,11 @@ def likely_cause(decision: Decision, index: AclIndex) -> Cause:
         or _anonymous(decision)
         or _group_missing(decision, index)
         or _other_operation(decision)
-        or Cause("no-rule", "No ACL allows it", f"No ACL gives this right to {decision.request.principal}.")
+        or Cause(
+            "no-rule",
+            "No ACL allows it",
+            f"No ACL gives this right to {name_text(decision.request.principal)}.",
+        )
     )
 
 
@@ -167,7 +172,7 @@ def _group_missing(decision: Decision, index: AclIndex) -> Cause | None:
         "group",
         "Topic Read is there, group ACL is missing",
         f"To consume, a client needs Read on its group as well as on the topic. “{says(reads)}” is there; no ACL "
-        f"allows it the group {request.resource_name}.",
+        f"allows it the group {name_text(request.resource_name or '')}.",
         reads,
     )
 

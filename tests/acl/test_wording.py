@@ -5,12 +5,17 @@ from __future__ import annotations
 import pytest
 
 from aclweb.acl.authorizer import authorize
+from aclweb.acl.delta import Delta
 from aclweb.acl.explain import explain
 from aclweb.acl.index import AclIndex
+from aclweb.acl.lint import lint_all
 from aclweb.acl.model import AccessRequest, Operation, ResourceType
 from aclweb.acl.profiles import OPERATIONS, Rules
-from aclweb.acl.wording import says
-from tests.builders import acl, allow, ask
+from aclweb.acl.redundancy import consolidations, redundant
+from aclweb.acl.universe import Names
+from aclweb.acl.whatif import simulate
+from aclweb.acl.wording import name_text, says
+from tests.builders import acl, allow, ask, deny
 
 ON_THE_CLUSTER = {
     "ALL": "do anything with the cluster",
@@ -122,3 +127,39 @@ def test_a_deny_on_the_topic_does_not_stop_whoever_creates_by_the_cluster() -> N
 
     assert other(ask("User:ops", "CREATE", "t"), on_cluster("CREATE"), refusal) == [CREATES]
     assert other(ask("User:ops", "CREATE", "t"), on_cluster("CREATE"), allow("User:ops", "CREATE", "t")) == []
+
+
+@pytest.mark.parametrize("name", ["payments.", "User:app:", "_internal.", "*,"])
+def test_a_name_that_ends_as_sentences_do_is_in_quotes(name: str) -> None:
+    assert name_text(name) == f"'{name}'"
+    assert name_text(f"{name}eu") == f"{name}eu"
+
+
+def test_no_sentence_ends_in_two_dots_whatever_names_end_with() -> None:
+    acls = [
+        allow("User:a.", "READ", "pay.", pattern="PREFIXED"),
+        allow("User:a.", "READ", "pay.eu."),
+        allow("User:a.", "DESCRIBE", "pay.eu."),
+        allow("User:a.", "READ", "pay.us.", host="10.0.0.1"),
+        deny("User:b.", "READ", "pay.", pattern="PREFIXED"),
+        allow("User:b.", "READ", "pay.eu."),
+        allow("User:b.", "WRITE", "gone."),
+        *(allow("User:c.", operation, "pay.eu.") for operation in ("READ", "WRITE", "CREATE", "DELETE")),
+        allow("User:d.", "READ", "grp.", resource_type="GROUP"),
+        allow("d.", "READ", "pay.", host="host."),
+    ]
+    index, names = AclIndex(acls), Names(topics=("pay.eu.", "pay.us."), groups=("grp.",))
+    limits: list[str] = []
+    wasted = list(redundant(index, Rules(), names, limits=limits))
+    told = [each.sentence for each in wasted]
+    told += [each.sentence for each in lint_all(index, Rules(), wasted=wasted)]
+    told += [each.sentence for each in consolidations(index, Rules(), names, limits=limits)]
+    for binding in acls:
+        asked = ask(
+            binding.principal, "READ", binding.resource_name, resource_type=binding.resource_type.name
+        )
+        told += explain(authorize(asked, index)).sentences
+        told += simulate(Delta(remove=(binding,)), index, names).warnings
+
+    assert len(told) > 30
+    assert [sentence for sentence in told if ".." in sentence or ".," in sentence or "::" in sentence] == []
