@@ -80,6 +80,7 @@ class Preview:
     impact: what differs, which reads like the JSON of `python -m aclweb.acl whatif`, but for what no
     client can meet. plan: the steps in the safe order. commands: the same steps for kafka-acls.
     notes: sentences that a reader must not miss. is_idle: whether all of it is so already.
+    there, gone: how many ACLs to add exist already, and how many to remove do not.
     rules: those that the effect was worked out by.
     """
 
@@ -92,6 +93,8 @@ class Preview:
     notes: tuple[str, ...]
     is_idle: bool
     rules: Rules
+    there: int = 0
+    gone: int = 0
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,8 @@ def preview(
         notes=worked.notes,
         is_idle=worked.is_idle,
         rules=force.rules,
+        there=worked.there,
+        gone=worked.gone,
     )
 
 
@@ -155,6 +160,8 @@ class _Worked:
     commands: list[str]
     notes: tuple[str, ...]
     is_idle: bool
+    there: int
+    gone: int
 
     @property
     def weight(self) -> int:
@@ -184,14 +191,17 @@ def _worked_out(cluster: Cluster, delta: Delta, new_topics: tuple[str, ...], for
         )
         plan = delta.steps()
         calls, unsaid = _commands(plan, force.rules)
-        already = _already(delta, force)
+        there = sum(binding in force.index for binding in delta.add)
+        gone = sum(binding not in force.index for binding in delta.remove)
         return _Worked(
             impact=impact,
             impact_hash=impact_hash(impact),
             plan=plan,
             commands=calls,
-            notes=(*_notes(own, delta, force, already), *unsaid),
-            is_idle=already == len(delta.add) + len(delta.remove) > 0,
+            notes=(*_notes(own, delta, force, there, gone), *unsaid),
+            is_idle=there + gone == len(delta.add) + len(delta.remove) > 0,
+            there=there,
+            gone=gone,
         )
 
     return _worked.remember((*_standing(force), delta.add, delta.remove, new_topics, own), work_out)
@@ -458,22 +468,15 @@ def _difference_told(decision: Decision, name: Name, *, also: bool) -> str:
     return told if _is_storable(told) else escape(told)
 
 
-def _already(delta: Delta, force: InForce) -> int:
-    """Return how many ACLs of the edit are as it asks already."""
-    return sum(binding in force.index for binding in delta.add) + sum(
-        binding not in force.index for binding in delta.remove
-    )
+def done_already(there: int, gone: int) -> list[str]:
+    """Return how many ACLs of an edit are as it asks already, as sentences."""
+    kinds = ((there, "already exists", "already exist"), (gone, "is already gone", "are already gone"))
+    return [f"{n:,} of these ACLs {one if n == 1 else many}." for n, one, many in kinds if n]
 
 
-def _notes(own: str | None, delta: Delta, force: InForce, already: int) -> tuple[str, ...]:
+def _notes(own: str | None, delta: Delta, force: InForce, there: int, gone: int) -> tuple[str, ...]:
     """Return what a reader must not miss beside the effect itself; own: the principal of aclweb."""
-    notes = []
-    if already:
-        there = sum(binding in force.index for binding in delta.add)
-        for number, word in ((there, "already exist"), (already - there, "are already gone")):
-            if number:
-                one = word.replace("exist", "exists").replace("are", "is")
-                notes.append(f"{number:,} of these ACLs {one if number == 1 else word}.")
+    notes = done_already(there, gone)
     unmet = [
         reason
         for binding in (*delta.add, *delta.remove)

@@ -21,7 +21,14 @@ from aclweb.acl.model import AclBinding
 from aclweb.audit import trail
 from aclweb.changes import policy
 from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeItem
-from aclweb.changes.preview import Drift, Preview, commands_of, drift_of_reading, preview
+from aclweb.changes.preview import (
+    Drift,
+    Preview,
+    commands_of,
+    done_already,
+    drift_of_reading,
+    preview,
+)
 from aclweb.clusters import ClusterState
 from aclweb.inventory.current import InForce, in_force
 from aclweb.inventory.models import Cluster
@@ -145,6 +152,7 @@ class ChangePage:
     as_of_now: Drift | None  # only while it waits: whether the effect is still the one submitted
     effect_now: Effect | None  # only where it is another than the one submitted
     impact_now: Differences | None
+    would_now: str  # what is left of it to do, where the cluster has some of its ACLs already
     steps: tuple[StepView, ...]
     commands: tuple[str, ...]
     notes: tuple[str, ...]
@@ -233,7 +241,11 @@ def change_page(change: Change, user: User) -> ChangePage:
     now, notes = _as_of_now(change, force) if change.state not in _FINISHED else (None, ())
     waits = change.state in (_S.IN_REVIEW, _S.APPROVED, _S.BLOCKED_STALE)
     drift = drift_of_reading(change, force) if waits else None
-    moved = drift is not None and not drift.same_effect and now is not None
+    would_now = ""
+    if waits and now is not None and (now.there or now.gone):
+        would_now = _would_now(now, len(items))
+        notes = tuple(note for note in notes if note not in done_already(now.there, now.gone))
+    moved = drift is not None and now is not None and (not drift.same_effect or bool(would_now))
     seen = change.impact
     if seen is None and now is not None:
         seen = now.impact
@@ -257,6 +269,7 @@ def change_page(change: Change, user: User) -> ChangePage:
         as_of_now=drift,
         effect_now=_effect(now.impact) if moved and now is not None else None,
         impact_now=now.impact if moved and now is not None else None,
+        would_now=would_now,
         steps=steps,
         commands=commands_of(change, force),
         notes=(*notes, *standing.sentences),
@@ -289,6 +302,23 @@ def _as_of_now(change: Change, force: InForce) -> tuple[Preview | None, tuple[st
     except ChangeError as error:
         return None, (str(error),)
     return now, now.notes
+
+
+def _would_now(now: Preview, count: int) -> str:
+    """Return what is left of a change of so many ACLs, some of which are done already."""
+    parts = [
+        f"{_some(number, count)} {'is' if number == 1 else 'are'} {word} already"
+        for number, word in ((now.there, "in force"), (now.gone, "gone"))
+        if number
+    ]
+    left = "nothing" if now.is_idle else "only what is shown under Now"
+    return f"{', and '.join(parts)}. Now it would change {left}."
+
+
+def _some(number: int, count: int) -> str:
+    if number == count:
+        return "Its ACL" if count == 1 else "All its ACLs"
+    return f"{number:,} of its ACLs"
 
 
 def _acts(change: Change, user: User, held: policy.Held, drift: Drift | None) -> dict[str, Act]:

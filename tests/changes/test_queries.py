@@ -106,6 +106,44 @@ def test_a_page_tells_when_the_effect_is_not_the_one_submitted(cluster, kafka, a
     )
 
 
+def test_a_page_tells_what_would_change_now_where_its_acls_exist_already(cluster, kafka, ask, ada, ben):
+    other = allow("User:audit", "READ", "payments.us")
+    half = review.submit(change=ask(WISH, other), actor=ada)
+    whole = review.submit(change=ask(WISH), actor=ada)
+    kafka.edit(add=[WISH])
+    reread(cluster)
+
+    page, idle = queries.change_page(half, ben), queries.change_page(whole, ben)
+
+    assert page.as_of_now.same_effect
+    assert page.acts["approve"].allowed
+    assert (page.effect.gains, page.effect_now.gains) == (4, 2)
+    assert (
+        page.would_now
+        == "1 of its ACLs is in force already. Now it would change only what is shown under Now."
+    )
+    assert (idle.effect.gains, idle.effect_now.gains) == (2, 0)
+    assert idle.would_now == "Its ACL is in force already. Now it would change nothing."
+
+
+def test_a_removal_that_is_done_already_would_remove_nothing(cluster, kafka, ask, ada, ben):
+    bobs = allow("User:bob", "READ", "orders")
+    change = review.submit(change=ask(remove=(bobs,)), actor=ada)
+    kafka.edit(remove=[bobs])
+    reread(cluster)
+
+    page = queries.change_page(change, ben)
+
+    assert (page.effect.loses, page.effect_now.loses) == (2, 0)
+    assert page.would_now == "Its ACL is gone already. Now it would change nothing."
+
+
+def test_a_page_whose_acls_are_all_to_be_written_says_nothing_of_now(cluster, ask, ada, ben):
+    page = queries.change_page(review.submit(change=ask(WISH), actor=ada), ben)
+
+    assert (page.would_now, page.effect_now) == ("", None)
+
+
 def test_the_timeline_is_told_in_sentences_newest_first(approved, ada, ben):
     change = approved(WISH)
     rollout.apply(change.pk)

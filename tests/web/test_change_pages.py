@@ -162,3 +162,22 @@ def test_the_copied_commands_are_those_of_every_acl_of_a_long_change(cluster, ad
     assert [line.split("--topic ")[1] for line in lines[1:]] == [
         f"stock.{number:03}" for number in range(205)
     ]
+
+
+def test_what_is_written_already_is_told_before_anybody_decides(waiting, cluster, ben, signed_in):
+    with FakeCluster(
+        bindings=[allow("User:bob", "READ", "orders.eu"), *DELTA.add], topics=["orders.eu"]
+    ) as fake:
+        sync(cluster, client=fake)
+
+    page = signed_in(ben).get(address(waiting))
+    before = signed_in(ben).get(address(waiting), {"effect": "submitted"})
+
+    told = page.content.decode()
+    assert "All its ACLs are in force already. Now it would change nothing." in told
+    assert "same as when submitted" not in told
+    assert page.context["effect"].gains == 0
+    assert before.context["effect"].gains > 0
+    bar = told[told.index("decision-text") :]
+    assert "Now it would change nothing." in bar
+    assert "gains" not in bar

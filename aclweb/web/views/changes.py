@@ -123,7 +123,9 @@ def _page(
     request: HttpRequest, change: Change, *, error: str = "", refused: str = "", status: int = 200
 ) -> HttpResponse:
     shown = queries.change_page(change, _person(request))
-    is_now = shown.impact_now is not None and request.GET.get("effect") == "now"
+    # Where somebody else has written some of it, what is left of it is the answer.
+    first = "now" if shown.would_now else "submitted"
+    is_now = shown.impact_now is not None and request.GET.get("effect", first) == "now"
     impact = shown.impact_now if is_now else shown.impact
     rows = effects.rows(impact, *effects.KINDS) if impact is not None else ()
     context = {
