@@ -480,7 +480,7 @@ def test_a_range_that_this_kafka_does_not_read_is_explained() -> None:
     [
         (
             allow("User:bob", "READ", "payments.", pattern="PREFIXED"),
-            "Allow User:bob to Read topics that start with payments. from any host",
+            "Allow User:bob to Read topics that start with 'payments.' from any host",
         ),
         (deny("User:*", "ALL", "*"), "Deny everyone the right to do anything with every topic from any host"),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
@@ -97,8 +98,8 @@ def test_a_proposal_tells_what_it_would_change_and_becomes_exactly_that_draft(ad
     wider, exact = sorted(page.context["page"].rows, key=lambda row: row.extra == 0)
     assert wider.acl == allow("User:gus", "READ", "parts.", pattern="PREFIXED")
     assert "User:gus could then" in wider.counterexample
-    assert "starts with parts." in wider.counterexample
-    assert wider.counterexample in page.content.decode()
+    assert "starts with 'parts.'" in wider.counterexample
+    assert wider.counterexample in html.unescape(page.content.decode())
     assert exact.acl == allow("User:hal", "WRITE", "stock", host="10.0.0.6/31")
     assert "It gives nobody more access" in page.content.decode()
     for row, differs in ((wider, True), (exact, False)):
