@@ -57,13 +57,12 @@ class Evidence:
         return self.other if self.contradicts else self.agreeing
 
     def sentence(self, asked: Operation) -> str:
-        """The requests that speak last, as words without a full stop: `486 permits, the last at …, for Fetch`."""
+        """The requests that speak last, as words for within a sentence: `486 permits, the last at …, for Fetch`."""
         direct = [seen for seen in self.shown if seen.request.operation is asked]
         earlier = [seen for seen in self.shown if seen.request.operation is not asked]
         parts = [_counted(direct)] if direct else []
         if earlier:
-            words = f"denied one step earlier: {_counted(earlier, noun='Describe')}"
-            parts.append(words if direct else words[0].upper() + words[1:])
+            parts.append(f"denied one step earlier: {_counted(earlier, noun='Describe')}")
         return "; ".join(parts)
 
 
@@ -81,10 +80,12 @@ def witness(cluster: Cluster, answer: Answer) -> Witness | None:
     if found.contradicts:
         why = "The ACLs may have changed since, or a declaration is wrong."
         return Witness(
-            "contradicts", "The broker log says otherwise", f"{found.sentence(asked.operation)}. {why}"
+            "contradicts",
+            "The broker log says otherwise",
+            f"{_capital(found.sentence(asked.operation))}. {why}",
         )
     if found.agreeing:
-        return Witness("agrees", "The broker log agrees", f"{found.sentence(asked.operation)}.")
+        return Witness("agrees", "The broker log agrees", f"{_capital(found.sentence(asked.operation))}.")
     return _silent(load, is_allowed=answer.decision.allowed)
 
 

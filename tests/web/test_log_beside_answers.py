@@ -61,6 +61,23 @@ def test_who_is_denied_describe_is_denied_one_step_before_writing(browser):
     assert "Denied one step earlier: 40 × Describe, for Metadata" in plain(found)
 
 
+def test_words_after_a_host_and_a_colon_begin_small(read_cluster, given, ada, signed_in):  # noqa: F811
+    given(
+        requests=[
+            request("User:bob", "DESCRIBE", "orders", host="10.0.0.30", lines=40, api_names=["Metadata"]),
+            request("User:bob", "DESCRIBE", "orders", host="10.0.0.9", lines=9, api_names=["Metadata"]),
+        ]
+    )
+
+    found = signed_in(ada).get("/", WRITE)
+
+    told = plain(found)
+    assert "From 10.0.0.9: denied one step earlier: 9 × Describe" in told
+    cells = {part.words: words for part, _, words in found.context["parts"]}
+    assert cells["every other host"].startswith("denied one step earlier: 40 × Describe")
+    assert "Denied one step earlier" not in told
+
+
 def test_a_request_from_another_host_is_no_evidence(browser):
     found = browser.get("/", WRITE | {"host": "10.0.0.31"})
 
