@@ -55,10 +55,13 @@ class Life:
                 return self.words(name)
         return "ok"
 
-    def sentence(self, *, changes_wait: bool) -> str:
+    def sentence(
+        self, *, changes_wait: bool, findings_wait: bool = False, findings_at_work: bool = False
+    ) -> str:
         """Return what everybody must know of workers that are silent; an empty text if nobody need know anything.
 
         A new installation whose workers were never heard of has nothing to tell before something waits.
+        findings_at_work: a worker is at a search, or was until now, so that its heartbeats wait behind it.
         """
         if self.is_silent(CHANGES) and (CHANGES in self.at or changes_wait):
             since = f" since {self._time(CHANGES)}" if CHANGES in self.at else " yet"
@@ -68,6 +71,10 @@ class Life:
             return f"No worker has synced a cluster since {self._time(SYNCS)}. What pages show may be old."
         if self.is_silent(BEAT) and BEAT in self.at:
             return f"The beat is silent since {self._time(BEAT)}, so no sync starts by itself."
+        if self.is_silent(SEARCHES) and not findings_at_work and (SEARCHES in self.at or findings_wait):
+            since = f" since {self._time(SEARCHES)}" if SEARCHES in self.at else " yet"
+            waits = " Findings wait." if findings_wait else " Findings may be old."
+            return f"No worker for findings has finished a task{since}.{waits}"
         return ""
 
     def _time(self, name: str) -> str:

@@ -62,6 +62,7 @@ RUNG_AGAIN_AFTER = timedelta(seconds=60)
 # A search is far from this long between two findings; it takes the lease anew as it goes on.
 LEASE_SECONDS = 180
 _RENEWED_AFTER_SECONDS = 30.0
+_FREE = Q(lease_until__isnull=True) | Q(lease_until__lt=Now())
 
 # Rules of lint that say of an ACL what this rule of redundancy says, with a page of its own for each.
 _TOLD_BY_LINT = {
@@ -140,6 +141,19 @@ def is_waited_for(row: Search) -> bool:
     now = timezone.now()
     is_held = row.lease_until is not None and row.lease_until > now
     return not is_held and row.rung_at < now - RUNG_AGAIN_AFTER
+
+
+def is_left_waiting() -> bool:
+    """Return whether some search was asked for a while ago, and no worker is at it."""
+    long_ago = timezone.now() - RUNG_AGAIN_AFTER
+    waiting = Search.objects.filter(_FREE, done_at__isnull=True, problem="", asked_at__lt=long_ago)
+    return waiting.exists()
+
+
+def is_at_work(lately: timedelta) -> bool:
+    """Return whether a worker is at a search, or has ended one so lately."""
+    ended = Q(done_at__gt=timezone.now() - lately)
+    return Search.objects.filter(Q(lease_until__gt=Now()) | ended).exists()
 
 
 def rung_again(row: Search) -> bool:
@@ -274,8 +288,7 @@ def _names(effect: Effect) -> str:
 
 def _take(row: Search, owner: str) -> bool:
     """Take the search, unless it is done, has failed, or somebody else is at it."""
-    free = Q(lease_until__isnull=True) | Q(lease_until__lt=Now())
-    waiting = Search.objects.filter(free, pk=row.pk, done_at__isnull=True, problem="")
+    waiting = Search.objects.filter(_FREE, pk=row.pk, done_at__isnull=True, problem="")
     return bool(waiting.update(lease_owner=owner, lease_until=_lease()))
 
 

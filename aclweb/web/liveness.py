@@ -19,8 +19,8 @@ from django.db import connections
 from aclweb import storage
 from aclweb.celery import app
 from aclweb.changes.models import UNDER_WAY, Change
-from aclweb.inventory import pulses
-from aclweb.inventory.pulses import BEAT, QUEUES, Life
+from aclweb.inventory import pulses, searching
+from aclweb.inventory.pulses import BEAT, QUEUES, SEARCHES, Life
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +42,8 @@ class State:
     queue: str = "not asked yet"
     life: Life | None = None
     changes_wait: bool = False
+    findings_wait: bool = False
+    findings_at_work: bool = False
 
     @property
     def can_serve(self) -> bool:
@@ -56,7 +58,13 @@ class State:
     @property
     def sentence(self) -> str:
         """What everybody must know now; an empty text if nothing."""
-        return self.life.sentence(changes_wait=self.changes_wait) if self.life else ""
+        if self.life is None:
+            return ""
+        return self.life.sentence(
+            changes_wait=self.changes_wait,
+            findings_wait=self.findings_wait,
+            findings_at_work=self.findings_at_work,
+        )
 
     def as_dict(self) -> Mapping[str, object]:
         life = self.life
@@ -134,12 +142,14 @@ def forget() -> None:
 
 
 def _look() -> State:
-    life, waits = None, False
+    life, waits, findings = None, False, (False, False)
     try:
         database = _database()
         if database == "ok":
             life = pulses.life()
             waits = Change.objects.filter(state__in=(Change.State.QUEUED, *UNDER_WAY)).exists()
+            if life.is_silent(SEARCHES):
+                findings = searching.is_left_waiting(), searching.is_at_work(pulses.SILENT_AFTER)
     except Exception:  # whatever is wrong, the answer is that it does not work; the log says why
         logger.exception("A readiness check failed.")
         database = "failed"
@@ -148,7 +158,7 @@ def _look() -> State:
     except Exception:
         logger.exception("A readiness check failed.")
         queue = "failed"
-    return State(database, queue, life, waits)
+    return State(database, queue, life, waits, *findings)
 
 
 def _database() -> str:

@@ -11,7 +11,8 @@ from django.utils import timezone
 from aclweb import storage
 from aclweb.changes.models import Change
 from aclweb.inventory import pulses, tasks
-from aclweb.inventory.models import Pulse
+from aclweb.inventory.found import Search
+from aclweb.inventory.models import Pulse, Revision
 from aclweb.machine import doctor
 from aclweb.web import liveness
 
@@ -154,6 +155,60 @@ def test_pages_tell_what_else_is_silent(cho, signed_in, silent, told):
     beating(**{silent: 100})
 
     assert told in bar(signed_in(cho))
+
+
+@pytest.fixture
+def waiting(cluster):
+    """Return a function that stores a search asked for so many seconds ago."""
+
+    def ask(age, **fields):
+        at = timezone.now() - timedelta(seconds=age)
+        revision = Revision.objects.create(
+            cluster=cluster, number=1, read_at=at, digest="0" * 64, acls=0, acls_added=0, acls_removed=0
+        )
+        return Search.objects.create(
+            cluster=cluster, revision=revision, key="k", asked_at=at, rung_at=at, **fields
+        )
+
+    return ask
+
+
+def test_pages_tell_that_no_worker_for_findings_is_at_work(cho, signed_in):
+    beating(searches=100)
+
+    told = bar(signed_in(cho))
+
+    assert "No worker for findings has finished a task since " in told
+    assert "Findings may be old." in told
+
+
+def test_pages_tell_that_findings_wait_for_a_worker_that_never_came(cho, signed_in, waiting):
+    beating(searches=None)
+    waiting(100)
+
+    assert "No worker for findings has finished a task yet. Findings wait." in bar(signed_in(cho))
+
+
+def test_a_worker_that_is_at_a_long_search_or_just_ended_one_is_not_silent(cho, signed_in, waiting):
+    beating(searches=1000)
+    search = waiting(900, lease_owner="w", lease_until=timezone.now() + timedelta(seconds=100))
+    assert "No worker for findings" not in bar(signed_in(cho))
+
+    Search.objects.filter(pk=search.pk).update(
+        lease_until=None, lease_owner="", done_at=timezone.now() - timedelta(seconds=5)
+    )
+    liveness.forget()
+
+    assert "No worker for findings" not in bar(signed_in(cho))
+
+
+def test_a_search_that_was_asked_for_just_now_is_no_reason_to_call_a_new_worker_silent(
+    cho, signed_in, waiting
+):
+    beating(searches=None)
+    waiting(5)
+
+    assert "No worker" not in bar(signed_in(cho))
 
 
 def test_pages_of_a_living_or_new_installation_tell_nothing(cho, signed_in):
