@@ -1,0 +1,131 @@
+"""What differs between two recordings, apart from words that were changed on purpose?"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tools.facts import book
+
+ARROW = " => "
+
+
+class WordsError(ValueError):
+    """A list of words that cannot be used; the message says which line."""
+
+
+@dataclass
+class Words:
+    """Texts that were changed on purpose: each is an expression for the old one, and the new one."""
+
+    pairs: list[tuple[re.Pattern[str], str]] = field(default_factory=list)
+    used: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def read(cls, path: Path) -> Words:
+        r"""Read lines of `OLD => NEW`; empty ones and those that begin with # are for people.
+
+        OLD is a regular expression, NEW may hold \1, and \n in either is a line's end.
+        """
+        found = cls()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            old, arrow, new = line.partition(ARROW)
+            try:
+                if not arrow or not old:
+                    raise WordsError(f"{path}:{number}: {line!r} is not OLD{ARROW}NEW.")
+                found.pairs.append((re.compile(old), new))
+            except re.error as error:
+                raise WordsError(f"{path}:{number}: {old!r} is no regular expression: {error}.") from error
+        return found
+
+    def __call__(self, text: str) -> str:
+        for pattern, new in self.pairs:
+            text, count = pattern.subn(new, text)
+            self.used[f"{pattern.pattern}{ARROW}{new}"] += count
+        return text
+
+
+@dataclass(frozen=True)
+class Difference:
+    group: str
+    name: str
+    lines: tuple[str, ...]  # of a unified diff; they are the same for facts that differ in the same way
+
+
+def differences(
+    before: Mapping[str, Mapping[str, str]], after: Mapping[str, Mapping[str, str]], words: Words
+) -> Iterator[Difference]:
+    """Yield what differs, by group and in the order of recording."""
+    for group in dict.fromkeys([*before, *after]):
+        new = after.get(group, {})
+        # A changed word may stand in the name of a fact, too.
+        old = {name if name in new else words(name): text for name, text in before.get(group, {}).items()}
+        for name in dict.fromkeys([*old, *new]):
+            if name not in new:
+                yield Difference(group, name, ("is gone",))
+            elif name not in old:
+                yield Difference(group, name, ("is new",))
+            elif old[name] != new[name] and (told := words(old[name])) != new[name]:
+                yield Difference(group, name, _diff(told, new[name]))
+
+
+def _diff(old: str, new: str) -> tuple[str, ...]:
+    left, right = old.splitlines(), new.splitlines()
+    if left == right:
+        return ("differs in the end of its lines only",)
+    found = [
+        line
+        for line in difflib.unified_diff(left, right, lineterm="", n=1)
+        if not line.startswith(("---", "+++"))
+    ]
+    return tuple(found)
+
+
+def report(before: Path, after: Path, words: Words, *, shown: int, lines: int) -> tuple[list[str], bool]:
+    """Return the lines to print, and whether everything is equal."""
+    old, new = book.read(before), book.read(after)
+    told: list[str] = []
+    found = list(differences(old, new, words))
+    for group in dict.fromkeys([*old, *new]):
+        mine = [one for one in found if one.group == group]
+        count = len({*old.get(group, {}), *new.get(group, {})})
+        told.append(f"{group}: {count - len(mine):,} equal, {len(mine):,} differ")
+    alike: dict[tuple[str, ...], list[Difference]] = {}
+    for one in found:
+        # Facts that differ by the same lines are told once, wherever in the text these stand.
+        key = tuple(sorted({line for line in one.lines if not line.startswith(("@@", " "))}))
+        alike.setdefault(key, []).append(one)
+    for number, several in enumerate(sorted(alike.values(), key=len, reverse=True)):
+        if number == shown:
+            told.append(
+                f"\n… and {len(alike) - shown:,} more differences of other kinds; --shown tells more of them."
+            )
+            break
+        first = several[0]
+        others = f" and {len(several) - 1:,} more" if len(several) > 1 else ""
+        told += ["", f"== {first.group}: {_short(first.name)}{others}"]
+        told += [f"   also {one.group}: {_short(one.name)}" for one in several[1:4]]
+        told += [f"    {_short(line)}" for line in first.lines[:lines]]
+        if len(first.lines) > lines:
+            told.append(f"    … {len(first.lines) - lines:,} more lines; --lines tells more of them")
+    if words.pairs:
+        told += ["", "Words changed on purpose:"]
+        told += [
+            f"  {words.used[key]:6,}  {key}"
+            for key in (f"{one.pattern}{ARROW}{new}" for one, new in words.pairs)
+        ]
+    everything = sum(len({*old.get(group, {}), *new.get(group, {})}) for group in {*old, *new})
+    told += ["", f"{everything - len(found):,} of {everything:,} facts are equal."]
+    if not everything:
+        told[-1] = "There are no facts to compare."
+    return told, bool(everything) and not found
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 240 else f"{text[:160]} … {text[-70:]}"
