@@ -32,18 +32,26 @@ _QUIET = (
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
-def chromium() -> str | None:
+def _program() -> str | None:
     """Return the path of the system's Chromium; None leaves the search to Playwright."""
     return os.environ.get("ACLWEB_CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
 
 
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """A real Chromium. Every test opens a window of its own. Where there is none the test is skipped loudly, or
+    fails where CI=true."""
+    with browser() as started:
+        yield started
+
+
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """Start Chromium. Where there is none the test is skipped loudly, or fails where CI=true."""
+    """Start Chromium, or tell why none could be started."""
     arguments = [*_QUIET, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     with sync_playwright() as playwright:
         try:
-            started = playwright.chromium.launch(executable_path=chromium(), args=arguments)
+            started = playwright.chromium.launch(executable_path=_program(), args=arguments)
         except Error as error:
             reason = f"No Chromium could be started ({str(error).splitlines()[0]}); install it or set ACLWEB_CHROMIUM."
             if os.environ.get("CI") == "true":

@@ -22,8 +22,14 @@ from aclweb.audit import triggers
 from aclweb.clusters import SourceKind
 from aclweb.inventory.models import Cluster
 
-# Real servers, started when the first test asks for one.
-pytest_plugins = ["tests.servers", "tests.servers_data"]
+# Real servers, started when the first test asks for one, and which tests run together so that each starts once.
+pytest_plugins = [
+    "tests.servers",
+    "tests.servers_data",
+    "tests.browsing",
+    "tests.oracle.programs",
+    "tests.groups",
+]
 
 
 @pytest.fixture(scope="session")

@@ -45,7 +45,6 @@ print(cluster.state, cluster.revision.acls if cluster.revision else None)
 
 
 @pytest.mark.postgres
-@pytest.mark.xdist_group("postgres")
 def test_the_rooms_with_tables_hold_on_postgresql(postgres_server):
     environment = dict(os.environ) | {"DATABASE_URL": postgres_server}
     environment = {name: value for name, value in environment.items() if not name.startswith("PYTEST_")}

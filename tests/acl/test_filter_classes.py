@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import random
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -27,16 +26,15 @@ from aclweb.acl.validation import (
     word_for,
 )
 from tests.filter_cases import HOSTILE, random_acl, random_filter, with_unknown_word
-from tests.oracle.jvm import JavaProgram, need_program
+from tests.oracle.jvm import JavaProgram
 from tests.random_cases import SCALE
 
 ACLS, FILTERS = 400, 500
 
 
 @pytest.fixture(scope="module")
-def kafka() -> Iterator[JavaProgram]:
-    with need_program("Filters", "4.4.0") as program:
-        yield program
+def kafka(java_program) -> JavaProgram:
+    return java_program("Filters", "4.4.0")
 
 
 @pytest.mark.parametrize("world", range(SCALE))
@@ -149,10 +147,9 @@ ASKED = KRAFT if SCALE > 1 else ("3.9.2", "4.4.0")
 
 
 @pytest.fixture(scope="module", params=ASKED)
-def version(request) -> Iterator[tuple[JavaProgram, Rules]]:
+def version(request, java_program) -> tuple[JavaProgram, Rules]:
     """The classes of one version: the oldest and the newest, and at full scale those between."""
-    with need_program("Filters", request.param) as program:
-        yield program, Rules(kafka_version=KRAFT[request.param])
+    return java_program("Filters", request.param), Rules(kafka_version=KRAFT[request.param])
 
 
 def test_the_controller_of_each_version_refuses_in_the_words_that_are_foretold(version):

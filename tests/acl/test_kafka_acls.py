@@ -26,7 +26,7 @@ from tests.builders import allow, deny
 from tests.hostile import FULL, round_trip, texts
 from tests.oracle import acl_commands
 from tests.oracle.acl_commands import RULES, Answer, difference, question, random_arguments
-from tests.oracle.jvm import JavaProgram, need_program
+from tests.oracle.jvm import JavaProgram
 from tests.random_cases import SCALE
 
 B = ("--bootstrap-server", "localhost:9092")
@@ -75,10 +75,9 @@ def test_the_answers_were_recorded_from_the_jars_of_the_lock():
 
 
 @pytest.fixture(scope="module", params=RULES)
-def real_tool(request):
+def real_tool(request, java_program):
     """Kafka's own command class in a JVM."""
-    with need_program(acl_commands.PROGRAM, request.param) as program:
-        yield program
+    return java_program(acl_commands.PROGRAM, request.param)
 
 
 def asked(tool: JavaProgram, lists: Sequence[Sequence[str]]) -> list[Answer]:

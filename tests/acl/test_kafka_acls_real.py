@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from aclweb.acl.kafka_acls import Plan, plan
 from aclweb.acl.kafka_acls_commands import commands
 from aclweb.acl.listing import read_listing, write_listing
@@ -26,8 +24,6 @@ from aclweb.clusters.embedded import KafkaBroker
 from aclweb.java import find_java
 from tests.builders import allow, deny
 from tests.servers import need_jars, wipe
-
-pytestmark = pytest.mark.xdist_group("kafka")
 
 TOOLS = {"4.3.1": "org.apache.kafka.tools.AclCommand", "3.9.2": "kafka.admin.AclCommand"}
 RULES = {"4.3.1": Rules("standard", "4.3"), "3.9.2": Rules("acl", "3.9")}

@@ -14,7 +14,7 @@ from tests.oracle.worlds import make_world
 from tests.servers import need_jars
 
 
-@pytest.mark.kafka
+@pytest.mark.jvm
 def test_compare_tells_seed_target_and_balance_and_ends_with_0_where_nothing_differs(capsys):
     need_jars("4.4.0")
 
@@ -46,7 +46,7 @@ def test_a_release_that_cannot_be_asked_about_whole_types_is_not(monkeypatch):
     assert asked["acl 2.8.2"] == asked["standard 4.4.0"] == (100, 10)
 
 
-@pytest.mark.kafka
+@pytest.mark.jvm
 def test_compare_ends_with_1_and_prints_a_difference_at_its_smallest(capsys, monkeypatch):
     need_jars("4.4.0")
 

@@ -15,7 +15,7 @@ from tests.oracle import jvm
 from tests.oracle.jvm import Hung, JavaProgram, OracleError, need_program
 from tests.servers import missing, need_jars
 
-pytestmark = pytest.mark.kafka
+pytestmark = pytest.mark.jvm
 
 
 @pytest.fixture(scope="module")

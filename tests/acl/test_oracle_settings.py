@@ -8,12 +8,9 @@ import pytest
 
 from aclweb.acl.model import AclError
 from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
-from tests.oracle.jvm import need_program
 from tests.oracle.targets import Target
 from tests.oracle.worlds import Dice
 from tests.random_cases import SCALE
-
-pytestmark = pytest.mark.kafka
 
 USERS = (
     *("User:a", "User:b", "User:a", "User:CN=a,OU=b", "User:*", "Group:a:b", ":a", "User:", ":"),
@@ -73,19 +70,19 @@ def as_kafka_tells(target: Target, config: dict[str, object]) -> str:
 @pytest.mark.parametrize(
     "target", [Target("standard", "4.4.0"), Target("standard", "3.9.2"), Target("acl", "3.9.2")], ids=str
 )
-def test_a_configuration_is_read_or_refused_as_the_class_reads_or_refuses_it(target):
+def test_a_configuration_is_read_or_refused_as_the_class_reads_or_refuses_it(target, java_program):
     dice = Dice(f"settings {target}")
     configs = [random_config(dice) for _ in range(3_000 * SCALE)]
     keys = (SUPER_USERS_KEY, ALLOW_EVERYONE_KEY)
-    with need_program("Settings", target.version) as program:
-        answers = list(
-            program.ask_many(
-                " ".join(
-                    [target.engine, *(quote_plus(str(config[key])) if key in config else "-" for key in keys)]
-                )
-                for config in configs
+    program = java_program("Settings", target.version)
+    answers = list(
+        program.ask_many(
+            " ".join(
+                [target.engine, *(quote_plus(str(config[key])) if key in config else "-" for key in keys)]
             )
+            for config in configs
         )
+    )
 
     different = [
         (config, kafka, ours)

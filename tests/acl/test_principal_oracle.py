@@ -11,7 +11,6 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 from cryptography import x509
@@ -23,7 +22,7 @@ from aclweb.acl.java_regex.parser import parse
 from aclweb.acl.java_regex.tree import Character, Sequence
 from aclweb.acl.name_mapping import lowered, uppered
 from aclweb.clusters.jars import read_lock
-from tests.oracle.jvm import JavaProgram, need_program
+from tests.oracle.jvm import JavaProgram
 from tests.oracle.principals import (
     HUNG,
     MANIFEST_FILE,
@@ -55,15 +54,13 @@ def _less_patience(monkeypatch):
 
 
 @pytest.fixture(scope="module", params=VERSIONS)
-def java(request) -> Iterator[JavaProgram]:
-    with need_program("Principals", request.param, seconds=20) as program:
-        yield program
+def java(request, java_program) -> JavaProgram:
+    return java_program("Principals", request.param, seconds=20)
 
 
 @pytest.fixture(scope="module")
-def newest_java() -> Iterator[JavaProgram]:
-    with need_program("Principals", VERSIONS[0], seconds=60) as program:
-        yield program
+def newest_java(java_program) -> JavaProgram:
+    return java_program("Principals", VERSIONS[0], seconds=60)
 
 
 def compared(cases: list[MappingCase], theirs: list[Answer]) -> Counter[str]:
@@ -105,7 +102,6 @@ def test_the_recorded_answers_are_from_the_locked_jars():
         assert manifest["jars"][version] == {jar.file_name: jar.sha256 for jar in read_lock(version)}
 
 
-@pytest.mark.kafka
 def test_fresh_rules_and_names_are_mapped_as_kafka_s_classes_map_them(java):
     rng = random.Random(SEED)
     cases = [random_case(rng, names=3) for _ in range(3_400 * SCALE)]
@@ -118,7 +114,6 @@ def test_fresh_rules_and_names_are_mapped_as_kafka_s_classes_map_them(java):
     assert kinds["ssl ok"] + kinds["kerberos ok"] > 0.2 * names, kinds
 
 
-@pytest.mark.kafka
 def test_patterns_find_what_java_finds(newest_java):
     rng = random.Random(SEED)
     refused = total = matching = 0
@@ -152,7 +147,6 @@ def two_texts(rng: random.Random):
     yield again
 
 
-@pytest.mark.kafka
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -187,7 +181,6 @@ def test_a_set_takes_exactly_the_characters_that_java_takes(newest_java, pattern
     assert untold < 0.8 * 0x110000
 
 
-@pytest.mark.kafka
 def test_letters_change_case_as_in_java(newest_java):
     texts = [chr(code_point) for code_point in range(0xD800)]
     texts += [chr(code_point) for code_point in range(0xE000, 0x20000)]
@@ -211,7 +204,6 @@ OIDS = (
 SHORT = ("CN", "O", "OU", "L", "ST", "STREET", "UID", "SN", "title")
 
 
-@pytest.mark.kafka
 def test_a_certificate_s_subject_as_openssl_prints_it_becomes_what_java_prints(newest_java):
     rng = random.Random(SEED)
     subjects = []

@@ -286,7 +286,6 @@ def survives(installation, gate, part, number, moment):
 
 
 @pytest.mark.zookeeper
-@pytest.mark.xdist_group("kills")
 @pytest.mark.parametrize(("part", "number", "moment"), cases("files"))
 def test_changes_go_on_with_the_queue_in_files(on_files, gate, part, number, moment):
     survives(on_files, gate, part, number, moment)
@@ -294,7 +293,6 @@ def test_changes_go_on_with_the_queue_in_files(on_files, gate, part, number, mom
 
 @pytest.mark.zookeeper
 @pytest.mark.redis
-@pytest.mark.xdist_group("kills")
 @pytest.mark.parametrize(("part", "number", "moment"), cases("redis"))
 def test_changes_go_on_with_redis(on_redis, gate, part, number, moment):
     survives(on_redis, gate, part, number, moment)
@@ -302,7 +300,6 @@ def test_changes_go_on_with_redis(on_redis, gate, part, number, moment):
 
 @pytest.mark.zookeeper
 @pytest.mark.rabbitmq
-@pytest.mark.xdist_group("kills")
 @pytest.mark.parametrize(("part", "number", "moment"), cases("rabbitmq"))
 def test_changes_go_on_with_rabbitmq(on_rabbitmq, gate, part, number, moment):
     survives(on_rabbitmq, gate, part, number, moment)

@@ -106,11 +106,21 @@ class JavaProgram:
         finally:
             if not finished:
                 # Late answers would be taken for those of the next questions.
-                self._end()
+                self.end()
+
+    def end(self) -> None:
+        """End the JVM; the next question goes to a fresh one."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.communicate()
+        self._said.seek(0)
+        self._said.truncate()
 
     def close(self) -> None:
-        """End the JVM."""
-        self._end()
+        """End the JVM for good."""
+        self.end()
         self._said.close()
 
     def __enter__(self) -> Self:
@@ -123,7 +133,7 @@ class JavaProgram:
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
-            self._end()
+            self.end()
             environment = {
                 name: value
                 for name, value in os.environ.items()
@@ -174,15 +184,6 @@ class JavaProgram:
         self._said.seek(0)
         words = self._said.read().decode(errors="replace").strip()[-2000:]
         return f"{self.name} on {self.version} ended with status {status} at {oldest[:300]!r}: {words}"
-
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        process.communicate()
-        self._said.seek(0)
-        self._said.truncate()
 
 
 def need_program(

@@ -7,7 +7,7 @@ import pytest
 from aclweb.acl.delta import Delta
 from aclweb.changes import review
 from aclweb.inventory.sync import sync
-from tests.browsing import browser, sign_in
+from tests.browsing import sign_in
 from tests.builders import allow
 from tests.inventory.readings import Answers
 
@@ -18,12 +18,6 @@ HELD = [allow("User:bob", "READ", f"orders.{number}") for number in range(60)]
 BOX = (
     "e => { const b = e.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom].map(Math.round); }"
 )
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import sync
-from tests.browsing import Watch, axe_violations, browser, sign_in
+from tests.browsing import Watch, axe_violations, sign_in
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
 
@@ -67,12 +67,6 @@ PAGES = {
     "two drafts compared": f"/c/test-eu/compare/drafts/?{urlencode({'first': COMMANDS, 'second': COMMANDS[90:]})}",
     "search": "/c/test-eu/search/?q=or",
 }
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture

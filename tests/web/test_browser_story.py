@@ -17,17 +17,11 @@ from aclweb.clusters import Connection, SourceKind, connect
 from aclweb.clusters.embedded import lay_out
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import sync
-from tests.browsing import Watch, axe_violations, browser, sign_in
+from tests.browsing import Watch, axe_violations, sign_in
 from tests.builders import allow
 from tests.servers import create_topic, produce, wipe
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture
@@ -57,7 +51,6 @@ def window(chromium, live_server):
 
 
 @pytest.mark.zookeeper
-@pytest.mark.xdist_group("kafka")
 def test_a_change_goes_from_a_wish_to_zookeeper_and_back(
     zookeeper_server, fresh, cluster, ada, ben, window, live_server, worker
 ):
@@ -74,7 +67,6 @@ def test_a_change_goes_from_a_wish_to_zookeeper_and_back(
 
 
 @pytest.mark.kafka
-@pytest.mark.xdist_group("kafka")
 def test_a_client_that_was_refused_by_the_broker_is_let_in_by_the_change(
     kafka44, fresh, cluster, ada, ben, window, live_server, worker
 ):

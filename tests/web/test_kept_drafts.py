@@ -21,7 +21,6 @@ from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import sync
 from aclweb.web import keeping
 from aclweb.web.models import KeptDraft
-from tests.browsing import browser as chromium
 from tests.browsing import sign_in
 from tests.builders import allow
 from tests.inventory.readings import Answers
@@ -262,79 +261,73 @@ def test_two_long_drafts_to_compare_have_an_address(browser):
     assert {side["name"]: side["text"] for side in sides} == texts
 
 
-@pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-def test_a_pasted_draft_survives_a_click_back_and_a_reload_in_a_browser(cluster, ada, live_server):
+def test_a_pasted_draft_survives_a_click_back_and_a_reload_in_a_browser(chromium, cluster, ada, live_server):
     sync(cluster, client=Answers(HELD))
     Cluster.objects.filter(pk=cluster.pk).update(allow_everyone=False)
-    with chromium() as started:
-        context = started.new_context(viewport={"width": 1440, "height": 900})
-        sign_in(context, ada, live_server.url)
-        page = context.new_page()
-        page.goto(live_server.url + PAGE)
-        page.get_by_text("Paste ACLs or kafka-acls commands").click()
-        page.locator("#id_paste").fill("\n".join(lines(30)))
-        page.get_by_role("button", name="Show the effect").last.click()
-        page.locator(".draft-lines li").nth(29).wait_for()
+    context = chromium.new_context(viewport={"width": 1440, "height": 900})
+    sign_in(context, ada, live_server.url)
+    page = context.new_page()
+    page.goto(live_server.url + PAGE)
+    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    page.locator("#id_paste").fill("\n".join(lines(30)))
+    page.get_by_role("button", name="Show the effect").last.click()
+    page.locator(".draft-lines li").nth(29).wait_for()
 
-        assert "?draft=" in page.url
-        page.get_by_role("link", name="Principals").first.click()
-        page.get_by_role("heading", name="Principals").wait_for()
-        page.go_back()
-        page.locator(".draft-lines li").nth(29).wait_for()
-        page.reload()
-        page.locator(".draft-lines li").nth(29).wait_for()
-        # One step back within the page itself.
-        page.get_by_role("button", name="Remove this ACL from the draft").first.click()
-        page.locator(".draft-lines li").nth(29).wait_for(state="detached")
-        page.go_back()
-        page.locator(".draft-lines li").nth(29).wait_for()
-        context.close()
+    assert "?draft=" in page.url
+    page.get_by_role("link", name="Principals").first.click()
+    page.get_by_role("heading", name="Principals").wait_for()
+    page.go_back()
+    page.locator(".draft-lines li").nth(29).wait_for()
+    page.reload()
+    page.locator(".draft-lines li").nth(29).wait_for()
+    # One step back within the page itself.
+    page.get_by_role("button", name="Remove this ACL from the draft").first.click()
+    page.locator(".draft-lines li").nth(29).wait_for(state="detached")
+    page.go_back()
+    page.locator(".draft-lines li").nth(29).wait_for()
+    context.close()
 
 
-@pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("scripts", [True, False])
-def test_what_is_wrong_with_a_pasted_text_is_brought_into_view(cluster, ada, live_server, scripts):
+def test_what_is_wrong_with_a_pasted_text_is_brought_into_view(chromium, cluster, ada, live_server, scripts):
     sync(cluster, client=Answers(HELD))
-    with chromium() as started:
-        context = started.new_context(viewport={"width": 1280, "height": 720}, java_script_enabled=scripts)
-        sign_in(context, ada, live_server.url)
-        page = context.new_page()
-        page.goto(live_server.url + PAGE)
-        page.get_by_text("Paste ACLs or kafka-acls commands").click()
-        page.locator("#id_paste").fill("User:bob,READ,orders\n" * 30)
-        page.get_by_role("button", name="Show the effect").last.click()
-        message = page.get_by_text("A CSV needs its header as the first line")
+    context = chromium.new_context(viewport={"width": 1280, "height": 720}, java_script_enabled=scripts)
+    sign_in(context, ada, live_server.url)
+    page = context.new_page()
+    page.goto(live_server.url + PAGE)
+    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    page.locator("#id_paste").fill("User:bob,READ,orders\n" * 30)
+    page.get_by_role("button", name="Show the effect").last.click()
+    message = page.get_by_text("A CSV needs its header as the first line")
 
-        expect(message).to_be_in_viewport(ratio=1)
-        assert page.locator("#id_paste").input_value().count("User:bob,READ,orders") == 30
-        if scripts:
-            assert page.evaluate("document.activeElement.id") == "id_paste"
-        context.close()
+    expect(message).to_be_in_viewport(ratio=1)
+    assert page.locator("#id_paste").input_value().count("User:bob,READ,orders") == 30
+    if scripts:
+        assert page.evaluate("document.activeElement.id") == "id_paste"
+    context.close()
 
 
-@pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("scripts", [True, False])
 def test_that_a_pasted_draft_is_too_much_is_brought_into_view_and_loses_nothing(
-    cluster, ada, live_server, scripts, monkeypatch
+    chromium, cluster, ada, live_server, scripts, monkeypatch
 ):
     sync(cluster, client=Answers(HELD))
     monkeypatch.setattr(
         previews, "preview", Mock(side_effect=previews.TooMuch("Too large to work out here."))
     )
     tool = 'kafka-acls --add --allow-principal "User:*" --operation All --topic "*" --allow-host 10.0.'
-    with chromium() as started:
-        context = started.new_context(viewport={"width": 1280, "height": 720}, java_script_enabled=scripts)
-        sign_in(context, ada, live_server.url)
-        page = context.new_page()
-        page.goto(live_server.url + PAGE)
-        page.get_by_text("Paste ACLs or kafka-acls commands").click()
-        page.locator("#id_paste").fill("\n".join(f"{tool}{part // 250}.{part % 250}" for part in range(500)))
-        page.get_by_role("button", name="Show the effect").last.click()
-        message = page.get_by_text("Too large to work out here.")
+    context = chromium.new_context(viewport={"width": 1280, "height": 720}, java_script_enabled=scripts)
+    sign_in(context, ada, live_server.url)
+    page = context.new_page()
+    page.goto(live_server.url + PAGE)
+    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    page.locator("#id_paste").fill("\n".join(f"{tool}{part // 250}.{part % 250}" for part in range(500)))
+    page.get_by_role("button", name="Show the effect").last.click()
+    message = page.get_by_text("Too large to work out here.")
 
-        expect(message).to_be_in_viewport(ratio=1)
-        assert page.locator("#draft-heading").inner_text().split() == ["Draft", "500"]
-        context.close()
+    expect(message).to_be_in_viewport(ratio=1)
+    assert page.locator("#draft-heading").inner_text().split() == ["Draft", "500"]
+    context.close()

@@ -10,19 +10,13 @@ from aclweb.changes import preview as previews
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.sync import sync
 from aclweb.web.views import compare as comparing
-from tests.browsing import Watch, browser, sign_in
+from tests.browsing import Watch, sign_in
 from tests.builders import allow
 from tests.inventory.readings import Answers
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 HELD = [allow("User:bob", "READ", f"orders.{number}") for number in range(5)]
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture

@@ -1,0 +1,194 @@
+"""Which server does a test ask, and so beside which tests does it run?
+
+However many processes share a run (`pytest -n 2 --dist loadgroup`), all tests of one server run in
+one of them, so the server starts once; it ends when the last of them has run. Every other file is
+a group of its own, so what a file prepares is prepared once. Groups with a server begin first: they
+last longest, and files fill what they leave.
+
+A test asks a server by its fixture, by the name of that fixture as a parameter, or by a mark where it
+starts one of its own. Whoever asks one bears its mark, so `-m "not kafka"` starts no broker.
+
+xdist's own groups do nothing with pytest 9.2: they are written into a field that no longer makes the
+id of a test. So the processes write down which test is of which group, and the scheduler reads it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+
+@dataclass(frozen=True)
+class Server:
+    """One kind of server: the fixture that starts it, the mark of who asks it, the group it belongs to."""
+
+    fixture: str
+    mark: str
+    group: str
+
+
+# Servers that one test may ask together are of one group: a broker of Kafka 3.9 needs ZooKeeper, and
+# the processes that are killed with their queue in Redis or RabbitMQ work on one.
+SERVERS = (
+    Server("zookeeper_server", "zookeeper", "zookeeper"),
+    Server("kafka39", "kafka", "zookeeper"),
+    Server("redis_server", "redis", "zookeeper"),
+    Server("rabbitmq_server", "rabbitmq", "zookeeper"),
+    Server("kafka44", "kafka", "kafka"),
+    Server("chromium", "browser", "browser"),
+    Server("spark", "spark", "spark"),
+    Server("java_program", "jvm", "jvm"),
+    Server("postgres_server", "postgres", "postgres"),
+)
+GROUPS = tuple(dict.fromkeys(server.group for server in SERVERS))
+MARKS = tuple(dict.fromkeys(server.mark for server in SERVERS))
+# The group of a test that bears a mark and asks for no fixture: it starts a server of its own.
+_GROUP_OF_MARK = {server.mark: server.group for server in reversed(SERVERS)} | {"kafka": "kafka"}
+
+_GROUP = pytest.StashKey[str]()
+_STARTS = pytest.StashKey[Counter[str]]()
+_FILE = pytest.StashKey[Path]()
+_INPUT = "aclweb_groups"
+
+
+def servers_of(item: pytest.Item) -> set[Server]:
+    """Return the servers that a test asks by a fixture or by a parameter."""
+    asked = set(getattr(item, "fixturenames", ()))
+    callspec = getattr(item, "callspec", None)
+    if callspec is not None:
+        asked |= {value for value in callspec.params.values() if isinstance(value, str)}
+    return {server for server in SERVERS if server.fixture in asked}
+
+
+def group_of(item: pytest.Item) -> str:
+    """Return the first group whose server a test asks, else its file."""
+    groups = {server.group for server in servers_of(item)}
+    groups = groups or {_GROUP_OF_MARK[mark.name] for mark in item.iter_markers() if mark.name in MARKS}
+    return min(groups, key=GROUPS.index) if groups else item.nodeid.partition("::")[0]
+
+
+# --- every process: marks and order ---
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give each test the marks of its servers, before marks select."""
+    for item in items:
+        item.stash[_GROUP] = group_of(item)
+        for server in servers_of(item):
+            item.add_marker(server.mark)
+
+
+class _Order:
+    """Puts groups with a server first, after every other plugin has put tests in its own order."""
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        with_database = {item.stash[_GROUP] for item in items if item.get_closest_marker("django_db")}
+
+        def place(item: pytest.Item) -> tuple[int, str]:
+            group = item.stash[_GROUP]
+            if group in GROUPS:
+                return GROUPS.index(group), ""
+            return len(GROUPS) + (group not in with_database), group
+
+        items.sort(key=place)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_STARTS] = Counter()
+    config.pluginmanager.register(_Order(), "order-of-groups")
+    if not hasattr(config, "workerinput"):
+        config.stash[_FILE] = Path(tempfile.gettempdir()) / f"aclweb-groups-{os.getpid()}.json"
+
+
+# --- servers: once, and not longer than needed ---
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
+    if any(server.fixture == fixturedef.argname for server in SERVERS):
+        request.config.stash[_STARTS][fixturedef.argname] += 1
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """End the servers of a group after its last test: one that idles still takes its share of the machine."""
+    yield
+    if nextitem is not None and nextitem.stash[_GROUP] == item.stash[_GROUP]:
+        return
+    for server in SERVERS:
+        for definition in item.session._fixturemanager.getfixturedefs(server.fixture, item) or ():
+            if definition.cached_result is not None:
+                definition.finish(item._request)  # type: ignore[attr-defined]
+
+
+# --- a process that shares a run: tells the groups and what it started ---
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Write down the groups before xdist tells that the tests are known."""
+    if file := getattr(session.config, "workerinput", {}).get(_INPUT):
+        groups = {item.nodeid: item.stash[_GROUP] for item in session.items}
+        whole = Path(f"{file}.{os.getpid()}")
+        whole.write_text(json.dumps(groups))
+        whole.replace(file)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if (told := getattr(session.config, "workeroutput", None)) is not None:
+        told[_INPUT] = dict(session.config.stash[_STARTS])
+
+
+# --- the process that shares a run out ---
+
+
+class GroupScheduling(LoadScopeScheduling):
+    """Gives whole groups to the processes, in the order of the tests."""
+
+    def schedule(self) -> None:
+        self._groups: dict[str, str] = json.loads(self.config.stash[_FILE].read_text())
+        # The groups are in order already.
+        self.config.option.loadscopereorder = False
+        super().schedule()
+
+    def _split_scope(self, nodeid: str) -> str:
+        return self._groups[nodeid]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupScheduling | None:
+    return GroupScheduling(config, log) if config.getvalue("dist") == "loadgroup" else None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput[_INPUT] = str(node.config.stash[_FILE])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    node.config.stash[_STARTS].update(getattr(node, "workeroutput", {}).get(_INPUT, {}))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Tell which servers were started for all tests, and how often."""
+    if starts := config.stash[_STARTS]:
+        told = ", ".join(f"{name} {count}" for name, count in sorted(starts.items()))
+        terminalreporter.write_line(f"Started for all tests: {told}.")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _FILE in config.stash:
+        config.stash[_FILE].unlink(missing_ok=True)
