@@ -20,6 +20,7 @@ ROOMS = (
     if FULL
     else (
         "tests/audit",
+        "tests/inventory/test_declared.py",
         "tests/inventory/test_sync.py",
         "tests/inventory/test_tasks.py",
         "tests/changes/test_rollout.py",

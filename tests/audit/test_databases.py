@@ -1,6 +1,7 @@
 """What one process on SQLite cannot show: writers at the same time, and the other database."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,9 +16,8 @@ WRITERS, EACH = 4, 25
 def database(request, tmp_path):
     """The address of a database of its own, with its tables."""
     if request.param == "sqlite":
-        address = f"sqlite:///{tmp_path / 'audit.sqlite3'}"
-    else:
-        address = request.getfixturevalue("postgres_server")
+        return f"sqlite:///{shutil.copy(request.getfixturevalue('tables'), tmp_path / 'audit.sqlite3')}"
+    address = request.getfixturevalue("postgres_server")
     run(address, "manage.py", "migrate", "--verbosity", "0")
     return address
 
@@ -53,18 +53,3 @@ def test_processes_that_record_at_once_make_one_chain_without_a_gap(database):
     assert run(database, "manage.py", "audit", "verify").startswith(
         f"The chain is whole: {kept} events checked."
     )
-
-
-@pytest.mark.postgres
-def test_what_holds_on_sqlite_holds_on_postgresql(postgres_server):
-    tests = [
-        "tests/audit/test_trail.py",
-        "tests/inventory/test_sync.py",
-        "tests/inventory/test_tasks.py",
-        "tests/inventory/test_declared.py",
-    ]
-
-    said = run(postgres_server, "-m", "pytest", "--create-db", "-k", "not single_edit", *tests)
-
-    assert " passed" in said
-    assert "skipped" not in said

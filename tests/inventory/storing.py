@@ -1,6 +1,6 @@
 """Store snapshots as a process of its own, which a test can kill: `python -m tests.inventory.storing COUNT...`.
 
-The database is DATABASE_URL and is there. Each COUNT is one sync of cluster `large`, whose
+The database is DATABASE_URL and has its tables. Each COUNT is one sync of cluster `large`, whose
 ACLs are then that many; after each it prints the revision in force.
 """
 
@@ -19,7 +19,9 @@ from tests.inventory.readings import Answers  # noqa: E402
 
 
 def main(*counts: str) -> None:
-    cluster = Cluster.objects.get(slug="large")
+    cluster, _ = Cluster.objects.get_or_create(
+        slug="large", name="large", kind="admin", address="127.0.0.1:1"
+    )
     for count in counts:
         answers = Answers([allow("User:bob", "READ", f"t{number}") for number in range(int(count))])
         print("reading", flush=True)
