@@ -472,10 +472,13 @@ class GlobTable:
         bindings = [binding for group in groups.values() for binding in group]
         self.unknown_patterns = tuple(b for b in bindings if b.pattern_type is PatternType.UNKNOWN)
         known = [b for b in bindings if b.pattern_type is not PatternType.UNKNOWN]
-        entries: dict[str, dict[str, list[AclBinding]]] = {}
+        # A principal whose patterns are all unknown is one for a question about the whole type, too.
+        entries: dict[str, dict[str, list[AclBinding]]] = {
+            principal: {} for principal in groups if split_principal(principal) is not None
+        }
         for binding in known:
-            if split_principal(binding.principal) is not None:
-                entries.setdefault(binding.principal, {}).setdefault(binding.host, []).append(binding)
+            if binding.principal in entries:
+                entries[binding.principal].setdefault(binding.host, []).append(binding)
         self._hosts = {principal: _HostTable(hosts) for principal, hosts in entries.items()}
         self._globs = tuple(filter(is_principal_glob, entries))
         self._glob_set = GlobSet(map(glob_shape, self._globs))
