@@ -62,6 +62,12 @@ class Region:
     def results(self) -> tuple[Result, ...]:
         return results_of(self.answers)
 
+    def all_within(self) -> Iterator[Region]:
+        """Yield the region and all regions inside it."""
+        yield self
+        for child in self.children:
+            yield from child.all_within()
+
     def holds(self, other: Region) -> bool:
         return (
             self.is_range and self.bits == other.bits and self.first <= other.first <= other.last <= self.last
@@ -100,19 +106,25 @@ def region_tree(hosts: Iterable[str], rules: Rules) -> Region:
     return root
 
 
-def settle(region: Region, answers: Callable[[str], tuple[Answer, ...]], named: frozenset[str]) -> None:
-    """Decide an address of each region; a region without an address of its own gives way to its children."""
+def choose_addresses(region: Region, named: frozenset[str]) -> None:
+    """Give each region an address of its own; one that has none gives way to its children, but for all addresses."""
     kept: list[Region] = []
     for child in region.children:
-        settle(child, answers, named)
+        choose_addresses(child, named)
         kept += [child] if child.example else child.children
     region.example = own_address(region, named)
-    if region.example:
-        region.answers = answers(region.example)
     region.children = kept
-    if region.host == WILDCARD and not region.example:
+
+
+def settle(root: Region, answers: Callable[[str], tuple[Answer, ...]], named: frozenset[str]) -> None:
+    """Decide an address of each region of all addresses."""
+    choose_addresses(root, named)
+    for region in root.all_within():
+        if region.example:
+            region.answers = answers(region.example)
+    if not root.example:
         # Ranges hold every address: all of them less those with another result is exact as well.
-        region.example, region.answers = kept[0].example, kept[0].answers
+        root.example, root.answers = root.children[0].example, root.children[0].answers
 
 
 def own_address(region: Region, named: frozenset[str]) -> str:

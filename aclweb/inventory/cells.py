@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from aclweb.acl.any_host import HostRegion
 from aclweb.acl.authorizer import for_operation
 from aclweb.acl.hosts import admits
 from aclweb.acl.model import AclBinding, Operation, PatternType, Resource
@@ -20,14 +21,14 @@ class Verdict:
     """Whether one caller may do one operation; the same object for all callers with rules of the same shape.
 
     state: "allowed", "refused" (by a DENY), "none" (no ACL allows it), "some-hosts" (the
-        answer differs between `hosts` and every other address), "default" (allowed,
+        answer differs between `places` and every other address), "default" (allowed,
         since no ACL covers the resource) or "unknown".
     through: the narrowest pattern that settled it: "exact", "prefix", "all", or "".
     is_particular: whether an ALLOW settled it that is not for every name.
     implied: allowed only because another operation brings this one.
-    hosts: with "some-hosts", the ACL hosts whose answer differs from `elsewhere`, less
-        `except_hosts` within them. `dead_hosts`: ACL hosts whose answer would differ too, if they
-        were an address (or a range that this Kafka reads); no client can come from there.
+    places: with "some-hosts", where the answer differs from `elsewhere`: ACL hosts, each with its
+        exceptions. `dead_hosts`: ACL hosts whose answer would differ too, if they were an address
+        (or a range that this Kafka reads); no client can come from there.
     hangs_on: undeclared settings that would change the answer if they were otherwise.
     settled_at: (address, whether by DENY) where bindings settled it, for "some-hosts" those hosts first.
     """
@@ -37,12 +38,16 @@ class Verdict:
     through: str = ""
     is_particular: bool = False
     implied: bool = False
-    hosts: tuple[str, ...] = ()
-    except_hosts: tuple[str, ...] = ()
+    places: tuple[HostRegion, ...] = ()
     dead_hosts: tuple[str, ...] = ()
     elsewhere: str = ""
     hangs_on: tuple[str, ...] = ()
     settled_at: tuple[tuple[str, bool], ...] = ()
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The ACL hosts of `places`."""
+        return tuple(host for place in self.places for host in place.hosts)
 
     @property
     def is_allowed_somewhere(self) -> bool:

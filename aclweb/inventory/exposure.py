@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from aclweb.acl.any_host import part_words, places_words
 from aclweb.acl.explain import name_text, resource_text, says
 from aclweb.acl.model import Operation, ResourceType
 from aclweb.acl.profiles import Rules
@@ -93,9 +94,8 @@ def cell_sentence(cell: Cell) -> str:
             "how long or exact a name is plays no part."
         )
     if cell.state == "some-hosts":
-        less = f" (without {_hosts(cell.except_hosts)})" if cell.except_hosts else ""
         where = "but not" if cell.elsewhere == "allowed" else "only"
-        where = f"{where} from {_hosts(cell.hosts)}{less}"
+        where = f"{where} from {places_words(cell.places)}"
         return f"{first} may {what}, {where}. {_settled(cell)}{_brings(cell)}{dead}"
     if cell.state == "default":
         return f"{first} may {what}: no ACL covers it, and this cluster then allows everyone."
@@ -136,7 +136,7 @@ def _who_can(named: Sequence[AccessRow], anybody: AccessRow, operation: Operatio
             ]
             less = f" but {_principals(len(denied))} that a DENY names" if denied else ""
             return f"any user can {words}{less}"
-        hosts = _hosts(open_to_all.hosts)
+        hosts = places_words(open_to_all.places)
         where = f"not from {hosts}" if open_to_all.elsewhere == "allowed" else f"from {hosts}"
         return f"any user can {words} {where}"
     able = [row for row in named if (verdict := row.verdict(operation)) and verdict.is_allowed_somewhere]
@@ -151,8 +151,9 @@ def _who_can(named: Sequence[AccessRow], anybody: AccessRow, operation: Operatio
         return told
     if not only:
         return f"{told}, {_some(limited, able)}not from every host"
-    places = sorted({host for verdict in only for host in verdict.hosts})
-    return f"{told}, {_some(only, able)}only from {_hosts(places)}"
+    places = {part_words(place): place for verdict in only for place in verdict.places}
+    where = places_words([places[words] for words in sorted(places)])
+    return f"{told}, {_some(only, able)}only from {where}"
 
 
 def _some(part: Collection[object], whole: Collection[object]) -> str:

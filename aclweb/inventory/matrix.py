@@ -1,9 +1,13 @@
 """What may one caller do with one resource, operation by operation and host by host?
 
 Every answer is the core's (`answer_from`, which decides as `decide` does). A caller's host
-matters only where a binding names one, so a row is decided once for each host that is
-named for its principal and once for an address that nobody names. Where these answers
-differ, the cell says "some-hosts".
+matters only where a binding names one. The hosts that are named for a row's principal divide
+all addresses into the regions of `any_host`, and one address of each is decided. Where these
+answers differ, the cell says "some-hosts", from the same places as `decide_for_any_host`.
+
+Two cells differ from that answer: a default that nobody has declared is "unknown" here (there it
+is decided as assumed, and the decision says on what it hangs), and `hosts` that admit no client
+are told as `dead_hosts`.
 
 On a cluster with 100,000 ACLs hundreds of principals reach one topic, and most of them
 through rules of the same shape. So a row joins the masks of its bindings first, and rows
@@ -12,21 +16,22 @@ with the same masks share their verdicts; who settled a cell is listed when it i
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import NamedTuple, TypeVar
 
-from aclweb.acl.addresses import as_java_prints
-from aclweb.acl.any_host import leaves_other_hosts
+from aclweb.acl.any_host import HostRegion
 from aclweb.acl.authorizer import Answer, Basis, Result, answer_from, effect_on
-from aclweb.acl.hosts import admits, in_range, read_address, read_range
+from aclweb.acl.host_regions import choose_addresses, joined_regions, region_tree
+from aclweb.acl.hosts import admits
 from aclweb.acl.index import ALL_BITS, DENY_SHIFT, mask_of
 from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
     AclBinding,
+    AclError,
     Operation,
     PatternType,
     PermissionType,
@@ -108,6 +113,11 @@ class Matrix:
     """Decides rows: for any host, or for one host only."""
 
     def __init__(self, here: InForce, host: str | None = None) -> None:
+        """Take what is in force. Raises AclError for the rules of `glob`, which no cluster has."""
+        if here.rules.has_globs:
+            raise AclError(
+                "The access matrix is for authorizers that brokers have; ask for 'glob' on the command line."
+            )
         self.index = here.index
         self.rules = here.rules
         self.host = host
@@ -174,148 +184,115 @@ class Matrix:
         shelf = self.index.shelf(resource.resource_type)
         covered = mine.covers or (shelf is not None and shelf.is_covered(resource.name, self.rules))
         unknown = tuple(shelf.unknown_patterns) if shelf is not None else ()
-        points = [] if is_super or self.host is not None else self._points(mine.by_host)
-        elsewhere = self.host if self.host is not None else self._elsewhere(points)
-        weights = {elsewhere: self._weight_at(mine.by_host, elsewhere)}
-        for _, found in points:
-            weights.update((point, self._weight_at(mine.by_host, point)) for point in found)
+        by_host = dict(mine.by_host)
+        everywhere = by_host.pop(WILDCARD, 0)
+        if self.host is not None:
+            admitting = [host for host in by_host if admits(host, self.host, ranges=self.rules.cidr_hosts)]
+            everywhere = reduce(or_, map(by_host.__getitem__, admitting), everywhere)
+        if is_super or self.host is not None:
+            by_host = {}
+        row = _Row(
+            rules=self.rules,
+            elsewhere=self.nowhere_named if self.host is None else self.host,
+            everywhere=everywhere,
+            by_host=by_host,
+            covered=covered,
+            is_super=is_super,
+            unknown_patterns=unknown,
+            mine_unknown=mine.unknown_patterns,
+        )
         if unknown:
-            row = _Row(
-                self.rules, elsewhere, points, weights, covered, is_super, unknown, mine.unknown_patterns
-            )
             self.decided += len(operations)
             return tuple(row.verdict(operation) for operation in operations)
-        hosts = tuple(host for host, _ in points)  # which tell the points, too
-        shape = (operations, is_super, covered, *weights.items(), *hosts)
+        shape = (operations, is_super, covered, everywhere, *by_host.items())
         kept = self._rows.get(shape)
         if kept is None:
-            row = _Row(self.rules, elsewhere, points, weights, covered, is_super)
-            kept = tuple(self._verdict(row, operation) for operation in operations)
-            self._rows[shape] = kept
+            kept = self._rows[shape] = tuple(self._verdict(row, operation) for operation in operations)
         return kept
 
     def _verdict(self, row: _Row, operation: Operation) -> Verdict:
         """Return the row's verdict, from an earlier row where all that concerns this operation is the same."""
         field = _FIELDS[operation]
-        concerned = [(place, weight & field) for place, weight in row.weights.items()]
-        here = concerned[0][1]
-        if all(weight == here for _, weight in concerned):  # no host makes a difference
-            row = replace(row, points=(), weights=dict(concerned[:1]))
-            del concerned[1:]
-        shape = (operation, row.is_super, row.covered, *concerned, *(host for host, _ in row.points))
+        everywhere = row.everywhere & field
+        by_host = {
+            host: weight & field for host, weight in row.by_host.items() if weight & field & ~everywhere
+        }
+        shape = (operation, row.is_super, row.covered, everywhere, *by_host.items())
         kept = self._verdicts.get(shape)
         if kept is None:
             self.decided += 1
+            row = replace(row, everywhere=everywhere, by_host=by_host)
             kept = self._verdicts[shape] = row.verdict(operation)
         return kept
-
-    def _weight_at(self, by_host: Mapping[str, int], host: str) -> int:
-        weight = by_host.get(WILDCARD, 0) | by_host.get(host, 0)
-        if self.rules.cidr_hosts:
-            for acl_host, found in by_host.items():
-                if "/" in acl_host and in_range(acl_host, host):
-                    weight |= found
-        return weight
-
-    def _elsewhere(self, points: Sequence[tuple[str, tuple[str, ...]]]) -> str:
-        """Return an address for all that none of these hosts names; one that they name if they leave none."""
-        ranges = [host for host, _ in points if "/" in host]
-        # Ranges of both families are needed to leave no address.
-        if len({":" in host for host in ranges}) == 2 and not leaves_other_hosts(ranges, self.rules):
-            return next(found[0] for host, found in points if host in ranges)
-        return self.nowhere_named
-
-    def _points(self, by_host: Mapping[str, int]) -> list[tuple[str, tuple[str, ...]]]:
-        """Return each ACL host that these bindings name, with addresses that stand for all it admits."""
-        named = [host for host in by_host if host != WILDCARD]
-        if not self.rules.cidr_hosts or not any("/" in host for host in named):
-            return [(host, (host,)) for host in named]
-        edges = _edges(named)
-        return [
-            (host, tuple(point for point in edges if in_range(host, point)) or (host,))
-            if read_range(host)
-            else (host, (host,))
-            for host in named
-        ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
     """What the verdicts of one row are worked out from.
 
-    weights: the joined masks at each address that stands for others, `elsewhere` among them.
-    unknown_patterns: all of the type; `mine_unknown` those of them for the caller.
+    everywhere, by_host: the joined masks of ACLs for every host, and for each host that they name.
+    elsewhere: the text for an address that no ACL names. unknown_patterns: all of the type;
+    `mine_unknown` those of them for the caller.
     """
 
     rules: Rules
     elsewhere: str
-    points: Sequence[tuple[str, tuple[str, ...]]]
-    weights: Mapping[str, int]
+    everywhere: int
+    by_host: Mapping[str, int]
     covered: bool
     is_super: bool
     unknown_patterns: Sequence[AclBinding] = ()
     mine_unknown: Sequence[AclBinding] = ()
 
     def verdict(self, operation: Operation) -> Verdict:
-        answers = {place: self._answer(place, operation) for place in self.weights}
-        result, basis = answers[self.elsewhere]
-        different, dead = self._different(answers, result)
-        state = _state(result, basis, self.rules)
-        hangs_on = ("allow_everyone",) if _hangs_on_default(basis, self.rules) else ()
-        at_elsewhere = _settled_at([self.elsewhere], answers)
-        if not different:
-            return Verdict(
-                operation=operation,
-                state=state,
-                through=self._through([self.elsewhere], operation, answers),
-                is_particular=self._is_particular([self.elsewhere], operation, answers),
-                implied=self._is_implied([self.elsewhere], operation, answers),
-                dead_hosts=dead,
-                hangs_on=hangs_on,
-                settled_at=at_elsewhere,
-            )
-        if Result.UNDECIDED in (result, *(answers[point][0] for point in different)):
-            return Verdict(operation=operation, state="unknown", settled_at=at_elsewhere)
-        hosts = tuple(
-            host
-            for host, found in self.points
-            if host not in dead and any(point in different for point in found)
+        root = region_tree(self.by_host, self.rules)
+        choose_addresses(root, frozenset(self.by_host))
+        # Ranges may leave no other address; then those of one of them stand for all.
+        like_others = root if root.example else root.children[0]
+        places: dict[str, _Place] = {}
+        for region in root.all_within():
+            address = region.example if region is not root else self.elsewhere
+            weight = reduce(or_, (self.by_host.get(host, 0) for host in region.hosts), self.everywhere)
+            if region is not root or root.example:
+                region.answers = (self._answer(address, weight, operation),)
+                places[address] = _Place(weight, region.answers[0])
+        root.answers = like_others.answers
+        ((result, basis),) = root.answers
+        (_, joined, _), *others = joined_regions(root)
+        same = (
+            [self.elsewhere] if root.example else [region.example for region in joined if region is not root]
         )
-        inside = tuple(
-            host
-            for host, found in self.points
-            if host not in hosts and any(in_range(wide, point) for wide in hosts for point in found)
-        )
+        different = [address for address, place in places.items() if place.answer[0] is not result]
+        if different and Result.UNDECIDED in (result, *(places[address].answer[0] for address in different)):
+            return Verdict(operation=operation, state="unknown", settled_at=_settled_at(same, places))
+        told = different or same
         return Verdict(
             operation=operation,
-            state="some-hosts",
-            through=self._through(different, operation, answers),
-            is_particular=self._is_particular([*different, self.elsewhere], operation, answers),
-            implied=self._is_implied(different, operation, answers),
-            hosts=hosts,
-            except_hosts=inside,
-            dead_hosts=dead,
-            elsewhere=state,
-            hangs_on=hangs_on,
-            settled_at=_settled_at([*different, self.elsewhere], answers),
+            state="some-hosts" if different else _state(result, basis, self.rules),
+            through=_through(told, operation, places),
+            is_particular=_is_particular([*different, *same], operation, places),
+            implied=_is_implied(told, operation, places),
+            places=tuple(
+                HostRegion((region.host,), tuple(one.host for one in ends), region.example, region.results)
+                for region, _, ends in others
+                if region.results != root.results
+            ),
+            dead_hosts=tuple(self._dead_hosts(operation, result)),
+            elsewhere=_state(result, basis, self.rules) if different else "",
+            hangs_on=("allow_everyone",) if _hangs_on_default(basis, self.rules) else (),
+            settled_at=_settled_at([*different, *same], places),
         )
 
-    def _different(self, answers: Mapping[str, Answer], result: Result) -> tuple[list[str], tuple[str, ...]]:
-        """Return the addresses with another result, and the ACL hosts that would have one if they were addresses."""
-        different: dict[str, None] = {}
-        dead = []
-        for host, found in self.points:
-            otherwise = [point for point in found if answers[point][0] is not result]
-            if why_no_address(host, self.rules) is None:
-                different |= dict.fromkeys(otherwise)
-            elif otherwise:
-                dead.append(host)
-        return list(different), tuple(dead)
+    def _dead_hosts(self, operation: Operation, result: Result) -> Iterator[str]:
+        """Yield the ACL hosts that would have another result if they were addresses."""
+        for host, weight in self.by_host.items():
+            answer = self._answer(host, self.everywhere | weight, operation)
+            if answer[0] is not result and why_no_address(host, self.rules) is not None:
+                yield host
 
-    def _answer(self, host: str, operation: Operation) -> Answer:
+    def _answer(self, host: str, weight: int, operation: Operation) -> Answer:
         if self.is_super:
             return _SUPER
-        weight = self.weights[host]
         mask = weight & _ANYWHERE | weight >> _MASK_BITS & _ANYWHERE | weight >> 2 * _MASK_BITS & _ANYWHERE
         readings = [
             effect_on(binding, operation)
@@ -328,35 +305,43 @@ class _Row:
             mask, 1 << operation._value_, covered=self.covered, unknown_patterns=readings, rules=self.rules
         )
 
-    def _through(self, places: Sequence[str], operation: Operation, answers: Mapping[str, Answer]) -> str:
-        for place_of_mask, reach in enumerate(REACHES):
-            for place in places:
-                basis = answers[place][1]
-                if basis in (Basis.DENY_ACL, Basis.ALLOW_ACL):
-                    mask = self.weights[place] >> place_of_mask * _MASK_BITS
-                    if mask >> (DENY_SHIFT if basis is Basis.DENY_ACL else 0) + operation._value_ & 1:
-                        return reach
-        return ""
 
-    def _is_particular(
-        self, places: Sequence[str], operation: Operation, answers: Mapping[str, Answer]
-    ) -> bool:
-        allowing = [place for place in places if answers[place][1] is Basis.ALLOW_ACL]
-        return self._through(allowing, operation, answers) in ("exact", "prefix")
+class _Place(NamedTuple):
+    """The joined masks at one address, and the answer there."""
 
-    def _is_implied(self, places: Sequence[str], operation: Operation, answers: Mapping[str, Answer]) -> bool:
-        return answers[places[0]][1] is Basis.ALLOW_ACL and not any(
-            self.weights[place] >> _DIRECT_SHIFT + operation._value_ & 1
-            for place in places
-            if answers[place][1] is Basis.ALLOW_ACL
-        )
+    weight: int
+    answer: Answer
 
 
-def _settled_at(places: Sequence[str], answers: Mapping[str, Answer]) -> tuple[tuple[str, bool], ...]:
+def _through(addresses: Sequence[str], operation: Operation, places: Mapping[str, _Place]) -> str:
+    for place_of_mask, reach in enumerate(REACHES):
+        for weight, (_, basis) in map(places.__getitem__, addresses):
+            if basis in (Basis.DENY_ACL, Basis.ALLOW_ACL):
+                mask = weight >> place_of_mask * _MASK_BITS
+                if mask >> (DENY_SHIFT if basis is Basis.DENY_ACL else 0) + operation._value_ & 1:
+                    return reach
+    return ""
+
+
+def _is_particular(addresses: Sequence[str], operation: Operation, places: Mapping[str, _Place]) -> bool:
+    allowing = [address for address in addresses if places[address].answer[1] is Basis.ALLOW_ACL]
+    return _through(allowing, operation, places) in ("exact", "prefix")
+
+
+def _is_implied(addresses: Sequence[str], operation: Operation, places: Mapping[str, _Place]) -> bool:
+    return places[addresses[0]].answer[1] is Basis.ALLOW_ACL and not any(
+        places[address].weight >> _DIRECT_SHIFT + operation._value_ & 1
+        for address in addresses
+        if places[address].answer[1] is Basis.ALLOW_ACL
+    )
+
+
+def _settled_at(addresses: Sequence[str], places: Mapping[str, _Place]) -> tuple[tuple[str, bool], ...]:
+    bases = [(address, places[address].answer[1]) for address in addresses]
     return tuple(
-        (place, answers[place][1] is Basis.DENY_ACL)
-        for place in places
-        if answers[place][1] in (Basis.DENY_ACL, Basis.ALLOW_ACL)
+        (address, basis is Basis.DENY_ACL)
+        for address, basis in bases
+        if basis in (Basis.DENY_ACL, Basis.ALLOW_ACL)
     )
 
 
@@ -383,31 +368,6 @@ def reach(binding: AclBinding) -> str:
     if binding.pattern_type is not PatternType.LITERAL:
         return "prefix"
     return "all" if binding.resource_name == WILDCARD else "exact"
-
-
-def _edges(hosts: Iterable[str]) -> list[str]:
-    """Return addresses such that whatever these hosts and ranges tell apart, one of them is in each part.
-
-    Along the line of addresses the answer can only change where a range begins or has
-    just ended, or around a single address.
-    """
-    numbers: set[tuple[int, int]] = set()
-    for host in hosts:
-        found = read_range(host)
-        single = read_address(host)
-        if found is not None:
-            bits, start, length = found
-            size = 1 << bits - length
-            first = start // size * size
-            # The address 0 of IPv4 is in no range, so the one after it speaks for its range too.
-            numbers |= {(bits, first), (bits, first + 1), (bits, first + size)}
-        elif single is not None:
-            numbers |= {single, (single[0], single[1] + 1)}
-    return [_address(bits, number) for bits, number in sorted(numbers) if number < 1 << bits]
-
-
-def _address(bits: int, number: int) -> str:
-    return as_java_prints(str(ipaddress.IPv4Address(number) if bits == 32 else ipaddress.IPv6Address(number)))
 
 
 def _state(result: Result, basis: Basis, rules: Rules) -> str:

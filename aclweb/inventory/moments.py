@@ -94,7 +94,6 @@ def standing(rules: Rules) -> tuple[tuple[str, str], ...]:
 _AUTHORIZERS = {
     "standard": "KRaft (StandardAuthorizer)",
     "acl": "ZooKeeper (AclAuthorizer)",
-    "glob": "the GLOB proposal",
 }
 
 

@@ -112,6 +112,10 @@ def _set(cluster: Cluster, settings: Mapping[str, Any]) -> None:
         raise RegisteringError(
             "A cluster known from a file cannot be written to; leave its changes switched off."
         )
+    if cluster.authorizer not in Cluster.Authorizer.values:
+        raise RegisteringError(
+            f"No broker has the authorizer {cluster.authorizer!r}; use {' or '.join(Cluster.Authorizer.values)}."
+        )
     try:
         Rules(authorizer=cluster.authorizer, kafka_version=cluster.kafka_version)
         check_options(SourceKind(cluster.kind), cluster.options)
