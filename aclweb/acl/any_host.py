@@ -20,6 +20,7 @@ from functools import cached_property
 from aclweb.acl.authorizer import (
     Answer,
     Basis,
+    Decision,
     Result,
     authorize,
     decide,
@@ -195,6 +196,18 @@ def decide_for_any_host(request: AccessRequest, index: AclIndex, rules: Rules | 
     else:
         parts = _parts(asked, hosts)
     return HostAnswer(request, _joint(parts, complete), tuple(sorted(parts, key=_every_other_last)))
+
+
+def decide_elsewhere(request: AccessRequest, index: AclIndex, rules: Rules) -> tuple[Decision, HostAnswer]:
+    """Return the decision for a host that no ACL names, and the answer for every host.
+
+    Where ranges name every address no such host is left; then it is the decision for one of them.
+    """
+    decision = authorize(replace(request, host=WILDCARD), index, rules)
+    hosts = decide_for_any_host(request, index, rules)
+    if hosts.parts and hosts.parts[-1].result is not decision.result:
+        decision = authorize(hosts.request_at(hosts.parts[-1]), index, rules)
+    return decision, hosts
 
 
 def divide_hosts(

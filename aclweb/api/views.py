@@ -20,7 +20,7 @@ from rest_framework.views import APIView
 
 from aclweb.accounts.access import cluster_or_404, visible_clusters
 from aclweb.accounts.models import User
-from aclweb.acl.any_host import HostResult, decide_for_any_host
+from aclweb.acl.any_host import HostResult, decide_elsewhere
 from aclweb.acl.authorizer import authorize
 from aclweb.acl.delta import Delta
 from aclweb.acl.explain import explain
@@ -160,14 +160,14 @@ class Decide(APIView):
         index, rules = asked.here.index, asked.here.rules
         hosts = None
         if question.host == WILDCARD:
-            hosts = decide_for_any_host(question, index, rules)
+            decision, hosts = decide_elsewhere(question, index, rules)
         else:
             question = replace(question, host=address_asked(question.host))
-        decision = authorize(question, index, rules)
+            decision = authorize(question, index, rules)
         explanation = explain(decision)
         answer = {
             **asked.head,
-            "request": decision.request,
+            "request": question,
             "result": decision.result.name,
             "basis": decision.basis.name,
             "hazards": decision.hazards,
@@ -182,7 +182,10 @@ class Decide(APIView):
             "smallest_fix": None
             if hosts and hosts.result is HostResult.DEPENDS
             else explanation.smallest_fix,
-            "sentences": explanation.sentences,
+            "sentences": [
+                sentence.replace(f"from {decision.request.host}", f"from {question.host}")
+                for sentence in explanation.sentences
+            ],
             "any_host": hosts.as_dict() if hosts is not None else None,
         }
         return Response(DecisionSerializer(answer).data)

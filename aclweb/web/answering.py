@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import urlencode
 
-from aclweb.acl.any_host import HostAnswer, HostPart, HostResult, decide_for_any_host, part_words
+from aclweb.acl.any_host import HostAnswer, HostPart, HostResult, decide_elsewhere, part_words
 from aclweb.acl.authorizer import Basis, Decision, Finding, Result, authorize
 from aclweb.acl.explain import Explanation, explain, reported_acl
 from aclweb.acl.model import WILDCARD, AccessRequest, AclBinding
@@ -321,14 +321,9 @@ class Answer:
 def answer(request: AccessRequest, in_force: InForce) -> Answer:
     """Return the answer to one question from what is in force; host `*` asks for every host at once."""
     index, rules = in_force.index, in_force.rules
-    decision = authorize(request, index, rules)
     if request.host != WILDCARD:
-        return Answer(in_force, decision)
-    hosts = decide_for_any_host(request, index, rules)
-    if hosts.parts and hosts.parts[-1].result is not decision.result:
-        # Ranges name every address, so no host is left that no ACL names.
-        decision = authorize(hosts.request_at(hosts.parts[-1]), index, rules)
-    return Answer(in_force, decision, hosts)
+        return Answer(in_force, authorize(request, index, rules))
+    return Answer(in_force, *decide_elsewhere(request, index, rules))
 
 
 def in_words(sentence: str, decided_for: str = WILDCARD, asked: str = WILDCARD) -> str:

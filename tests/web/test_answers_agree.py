@@ -7,6 +7,7 @@ import random
 from urllib.parse import urlencode
 
 import pytest
+from django.urls import reverse
 
 from aclweb.acl.any_host import decide_for_any_host
 from aclweb.acl.cli import main
@@ -15,13 +16,14 @@ from aclweb.clusters import TopicInfo
 from aclweb.inventory import queries
 from aclweb.inventory.current import in_force
 from aclweb.inventory.sync import sync
-from tests.builders import acl, ask
+from tests.builders import acl, allow, ask, deny
 from tests.inventory.readings import Answers
 
 NAMES = ("orders.eu", "orders.us", "stock")
 WHO = ("User:bob", "User:eve")
 HOSTS = (
     "*", "*", "10.0.0.7", "10.0.0.8", "10.0.0.0/24", "10.0.0.0/8", "0.0.0.0/0", "::/0", "search-01.example",
+    "0:0:0:0:0:0:0:1", "::1/128",
 )  # fmt: skip
 # What a matrix, a page and the API call the same answer.
 WORDS = {
@@ -82,6 +84,43 @@ def test_every_place_gives_the_same_answer(seed, cluster, ada, signed_in, tmp_pa
         may = operation in listed(cluster, who, name)
         anywhere = celled(cluster, who, operation, name, "")
         assert may == (WORDS[anywhere] in ("ALLOWED", "DEPENDS"))
+
+
+def test_ranges_of_every_address_are_one_answer_in_all_of_the_api(cluster, ada, signed_in):
+    everywhere = [allow("User:bob", "READ", "stock", host=host) for host in ("0.0.0.0/0", "::/0")]
+    sync(cluster, client=Answers(everywhere, topics=[TopicInfo("stock")]))
+    asked = ask("User:bob", "READ", "stock", host="*").as_dict()
+
+    told = (
+        signed_in(ada)
+        .post(f"/api/v1/clusters/{cluster.slug}/decide/", json.dumps(asked), content_type="application/json")
+        .json()
+    )
+
+    assert (told["result"], told["any_host"]["result"], told["smallest_fix"]) == ("ALLOWED", "ALLOWED", None)
+    assert told["request"] == asked
+    assert told["sentences"][0].startswith("User:bob may Read topic stock from *: ")
+
+
+def test_the_cell_of_a_range_leads_to_the_explanation_for_one_of_its_addresses(cluster, ada, signed_in):
+    rules = [
+        allow("User:bob", "READ", "stock", host="10.0.0.0/8"),
+        deny("User:bob", "READ", "stock", host="10.0.0.0/16"),
+    ]
+    sync(cluster, client=Answers(rules, topics=[TopicInfo("stock")]))
+    browser = signed_in(ada)
+    cell = {
+        "who": "principal",
+        "principal": "User:bob",
+        "operation": "READ",
+        "type": "TOPIC",
+        "name": "stock",
+    }
+
+    explained = browser.get(reverse("cell", args=[cluster.slug]), cell, follow=True)
+
+    assert explained.status_code == 200
+    assert explained.context["answer"].verdict == "allowed"
 
 
 def celled(cluster, who, operation, name, host) -> str:

@@ -85,7 +85,7 @@ def cell(request: HttpRequest, slug: str) -> HttpResponse:
     row, cell = cell_of(found, principal, who, operation)
     if row is None or cell is None:
         raise Http404(f"Nothing is known of {principal!r} on this resource.")
-    host = cell.hosts[0] if cell.hosts else ""
+    host = cell.places[0].example if cell.places else ""
     asked = moment.kept_in(links.explain_cell(cluster, row.principal, operation, kind, name, host))
     if not wants_part(request):
         return redirect(asked)
