@@ -9,6 +9,7 @@ import logging
 import os
 import secrets
 import shutil
+import socket
 import sys
 import tempfile
 import time
@@ -108,6 +109,9 @@ def record(directory: Path, wanted: tuple[str, ...] | list[str]) -> None:
     # Of API tokens: a part of each stays in the audit trail, and so in the hash of everything after it.
     numbers = itertools.count(1)
     secrets.token_urlsafe = lambda size=32: f"secret-{next(numbers):0{size}}"  # type: ignore[assignment]
+    # Workers sign events with these.
+    os.getpid = lambda: 1
+    socket.gethostname = lambda: "machine"
     # These import Django, which must see the environment first.
     from tools.facts import api, doors, names, operators, pages, shell, site
     from tools.facts.book import Group

@@ -9,6 +9,7 @@ PATTERNS = [
     (re.compile(r"(csrfmiddlewaretoken\W{1,12}(?:value\W{1,3})?)[A-Za-z0-9]{32,64}"), r"\1<csrf>"),
     (re.compile(r"('nonce-|nonce=\W?)[A-Za-z0-9+/=_-]{16,}"), r"\1<nonce>"),
     (re.compile(r'("X-CSRFToken"\W{1,6})[A-Za-z0-9]{32,64}', re.IGNORECASE), r"\1<csrf>"),
+    (re.compile(r"\bPage made in [\d.,]+ m?s\b"), "Page made in <time>"),
     (re.compile(r"\bpid[ =:]+\d+\b"), "pid <pid>"),
     (re.compile(r"0x[0-9a-f]{8,}"), "<memory>"),
     (re.compile(r"facts-[a-z0-9_]{8}\b"), "facts-<directory>"),
