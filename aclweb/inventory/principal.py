@@ -58,6 +58,11 @@ _TOLD: tuple[tuple[ResourceType, Operation, str, str, str], ...] = (
 
 # Types of which the sentences count what exists.
 _COUNTED = (ResourceType.TOPIC, ResourceType.GROUP)
+_EXISTS = {
+    Known.ALL: "exists now",
+    Known.VISIBLE: "aclweb can see",
+    Known.UNKNOWN: "ACLs name exactly",
+}
 
 
 class Reach(NamedTuple):
@@ -248,12 +253,11 @@ def _sentences(
     if is_super_user:
         return (f"{who} is a super user: it may do everything, and no ACL about it is looked at.", *caveats)
     told = [
-        f"{verb} {one if not many else _number(counts[kind, operation], one, many)}"
+        f"{verb} {one if not many else _names_told(here, kind, counts[kind, operation], one, many)}"
         for kind, operation, verb, one, many in _TOLD
         if counts[kind, operation]
     ]
-    sure = here.known(ResourceType.TOPIC) is not Known.UNKNOWN
-    exists = "exists now" if sure else "ACLs name exactly"
+    exists = _EXISTS[here.known(ResourceType.TOPIC)]
     if told:
         first = f"{who} can {exposure.joined(told)}."
     elif counts:
@@ -270,6 +274,14 @@ def _sentences(
         )
     refusing = f"; {denies} of them {'is a DENY' if denies == 1 else 'are DENYs'}" if denies else ""
     return (first, f"{through}{refusing}.", *caveats)
+
+
+def _names_told(here: InForce, kind: ResourceType, count: int, one: str, many: str) -> str:
+    """Return how many names these are, and in the same breath that there may be others."""
+    told = _number(count, one, many)
+    if kind not in _COUNTED or here.known(kind) is Known.ALL:
+        return told
+    return f"at least {told}" if here.known(kind) is Known.VISIBLE else f"{told} that ACLs name"
 
 
 def _incomplete(here: InForce, kind: ResourceType) -> str:

@@ -596,7 +596,7 @@ def test_the_dictionary_has_the_promised_keys_and_no_others() -> None:
     assert answer["resources"] == [{"resource_type": "TOPIC", "resource_name": "orders"}]
 
 
-def test_met_only_leaves_hosts_of_nobody_out_and_counts_names_of_nothing_as_unchanged():
+def test_met_only_leaves_hosts_of_nobody_out_and_counts_names_of_nothing():
     names = Names(topics=("orders",))
     nothing = simulate(Delta(), AclIndex(), names)
     of_nobody = Delta(add=(allow("User:bob", "READ", "orders", host="search-01.example"),))

@@ -69,6 +69,19 @@ def test_a_principal_of_a_file_is_not_said_to_reach_nothing_that_exists(snapshot
     assert "exists now" not in page
 
 
+def test_what_a_principal_can_read_is_counted_with_its_caveat_in_one_sentence(cluster, snapshot):
+    page = "/c/test-eu/principal/?name=User:bob"
+
+    assert "User:bob can read 2 topics that ACLs name." in plain(snapshot.get(page))
+
+    sync(cluster, client=Answers(RULES, topics=[TopicInfo("orders.eu"), TopicInfo("gone")], groups=["g"]))
+    assert "User:bob can read 2 topics." in plain(snapshot.get(page))
+    Cluster.objects.filter(pk=cluster.pk).update(topics_listed=Known.VISIBLE)
+    assert "User:bob can read at least 2 topics." in plain(snapshot.get(page))
+    nobody = plain(snapshot.get("/c/test-eu/principal/?name=User:eve"))
+    assert "User:eve can do nothing with anything that aclweb can see." in nobody
+
+
 def test_topics_that_one_may_not_see_are_not_said_to_be_missing(cluster, browser):
     Cluster.objects.filter(pk=cluster.pk).update(topics_listed=Known.VISIBLE)
 
