@@ -23,6 +23,8 @@ WITHOUT_DATABASE = {
     "spectacular",
 }
 WITHOUT_DATABASE |= {"--version", "--help", "-h", "diffsettings", "findstatic", "startapp", "test"}
+# These go on until they are ended, and their logs are what they show.
+SERVING = frozenset({"up", "work", "runserver"})
 # These bring an older one up to date, or look at how old it is.
 MAKING_DATABASE = frozenset({"up", "migrate", "showmigrations", "sqlmigrate", "dbshell", "backup"})
 
@@ -45,9 +47,18 @@ def require_database(command: str) -> None:
         sys.exit(problem)
 
 
+def log_to_readers_only(arguments: list[str]) -> None:
+    """Log warnings alone where a person reads the terminal, or a program the JSON: both asked for something else."""
+    is_read = sys.stderr.isatty() or "--json" in arguments
+    is_usual = os.environ.get("ACLWEB_LOG_LEVEL", "info").lower() == "info"
+    if is_read and is_usual and not SERVING & set(arguments[1:2]):
+        os.environ["ACLWEB_LOG_LEVEL"] = "warning"
+
+
 def main(arguments: list[str]) -> None:
     """Run the command; what keeps it from running is told in a sentence, with exit status 1 or 2."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
+    log_to_readers_only(arguments)
     try:
         if arguments[1:2] == ["up"] and not {"-h", "--help"} & set(arguments):
             prepare(arguments[2:])

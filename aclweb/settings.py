@@ -101,7 +101,8 @@ ACLWEB_CACHE_URL = env.str("ACLWEB_CACHE_URL", default="")
 # Serve numbers for Prometheus at /metrics, to anybody who can reach the site.
 ACLWEB_METRICS = env.bool("ACLWEB_METRICS", default=False)
 
-# debug, info, warning or error. Logs are JSON lines on standard error.
+# debug, info, warning or error. Logs are JSON lines on standard error. Commands at a terminal, and those with --json,
+# log warnings only, unless this is debug.
 ACLWEB_LOG_LEVEL = env.str("ACLWEB_LOG_LEVEL", default="info").upper()
 
 # --- Clusters and changes ---------------------------------------------------------------------------
