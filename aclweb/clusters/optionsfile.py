@@ -10,10 +10,12 @@ No message repeats any of the text: what cannot be read may be a key.
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 
-from aclweb.clusters.pem import PEM_SETTINGS, tidied
+from aclweb.clusters.pem import KEY, PEM_SETTINGS, tidied
 
 LARGEST_FILE = 1_000_000
 _BEGIN, _END = "-----BEGIN ", "-----END "
@@ -73,6 +75,29 @@ def read_pem(path: Path, setting: str, *, called: str = "") -> str:
             f"openssl x509 -inform der -in FILE for DER, openssl pkcs12 -nodes -in FILE for PKCS #12."
         )
     return tidied(text, setting)
+
+
+def secret_files(file: Path, text: str) -> Iterator[Path]:
+    """Yield the file of these settings where it holds a password or key, and those that it names for a key."""
+    for _, line in _logical_lines(text, str(file)):
+        setting, value = (part.strip() for part in line.split("=", 1))
+        if setting == KEY and value.startswith("@"):
+            yield file.parent / value[1:]
+        elif setting == KEY or "password" in setting:
+            yield file
+
+
+def why_exposed(path: Path) -> str:
+    """Return that others than its owner may read a file that holds a secret; empty where they may not."""
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except OSError:  # told where it is read
+        return ""
+    if not mode & (stat.S_IRGRP | stat.S_IROTH):
+        return ""
+    who = "everybody on this machine" if mode & stat.S_IROTH else "its group"
+    mend = f"chmod 600 {quote(str(path))}"
+    return f"The file {path} holds a secret, and {who} may read it (mode {mode:04o}). Run: {mend}"
 
 
 def _logical_lines(text: str, name: str) -> Iterator[tuple[int, str]]:

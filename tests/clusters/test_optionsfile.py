@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import logging
 
 import pytest
@@ -225,3 +226,46 @@ def test_no_refusal_holds_a_piece_of_a_key(folder, cluster, capsys, caplog, text
 def test_a_line_that_sets_nothing_is_told_by_its_number(folder):
     with pytest.raises(OptionsFileError, match=r"^F:3: this line has no setting with a value"):
         read_options("client.id=x\n\nnonsense\n", "F", folder)
+
+
+@pytest.mark.django_db
+def test_a_key_that_others_may_read_is_taken_and_warned_of(folder, capsys):
+    (folder / "client.key").chmod(0o640)
+    (folder / "prod.options").write_text("security.protocol=SSL\nssl.ca.pem=@ca.crt\n")
+    (folder / "prod.options").chmod(0o644)
+    call_command(
+        *("cluster", "add", "prod", "--kind", "admin", "--address", "b1:9093"),
+        *("--options", folder / "prod.options", "--certificate", folder / "client.crt"),
+        *("--key", folder / "client.key", "--json"),
+    )
+
+    told = capsys.readouterr()
+    assert json.loads(told.out)["cluster"] == "prod"
+    assert told.err == (
+        f"The file {folder / 'client.key'} holds a secret, and its group may read it (mode 0640). "
+        f"Run: chmod 600 {folder / 'client.key'}\n"
+    )
+
+    (folder / "prod.options").write_text(
+        "security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.username=a\nsasl.password=b\n"
+    )
+    call_command("cluster", "set", "prod", "--options", folder / "prod.options")
+
+    told = capsys.readouterr().err
+    assert "prod.options holds a secret, and everybody on this machine may read it (mode 0644)" in told
+
+
+@pytest.mark.django_db
+def test_a_key_named_in_the_settings_is_looked_at_and_a_private_one_is_not_warned_of(folder, capsys):
+    (folder / "prod.options").write_text(
+        "security.protocol=SSL\nssl.certificate.pem=@client.crt\nssl.key.pem=@client.key\n"
+    )
+    (folder / "client.key").chmod(0o644)
+    words = ("--kind", "admin", "--address", "b1:9093", "--options", folder / "prod.options")
+
+    call_command("cluster", "add", "open", *words)
+    assert "client.key holds a secret" in capsys.readouterr().err
+
+    (folder / "client.key").chmod(0o600)
+    call_command("cluster", "add", "private", *words)
+    assert capsys.readouterr().err == ""

@@ -202,9 +202,7 @@ def test_a_worker_that_is_at_a_long_search_or_just_ended_one_is_not_silent(cho, 
     assert "No worker for findings" not in bar(signed_in(cho))
 
 
-def test_a_search_asked_for_just_now_calls_no_new_worker_silent(
-    cho, signed_in, waiting
-):
+def test_a_search_asked_for_just_now_calls_no_new_worker_silent(cho, signed_in, waiting):
     beating(searches=None)
     waiting(5)
 

@@ -17,7 +17,13 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from aclweb.acl.model import AclError
 from aclweb.clusters import Known, SourceKind, checking, connect, pem
-from aclweb.clusters.optionsfile import OptionsFileError, read_options, read_pem
+from aclweb.clusters.optionsfile import (
+    OptionsFileError,
+    read_options,
+    read_pem,
+    secret_files,
+    why_exposed,
+)
 from aclweb.inventory import brokertold, declaring, registering
 from aclweb.inventory.current import connection_of, rules_of
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
@@ -98,9 +104,22 @@ class Command(BaseCommand):
             **_settings(options, {}),
         )
         declaring.declare(cluster=cluster, actor=at_the_shell(), **_declared(options))
+        self._tell_exposed(options)
         slug = cluster.slug
         known = f"{slug} is known now. `cluster check {slug}` tries it, `sync {slug}` reads it at once."
         self._print(_told(cluster), "\n".join([*pem.told(cluster.options), known]), options["json"])
+
+    def _tell_exposed(self, options: dict[str, Any]) -> None:
+        """Warn of files with a key or password that others may read; what is stored of them is encrypted."""
+        secret = [
+            Path(options[word]) for word in ("key", "key_password_file") if options[word] not in (None, "-")
+        ]
+        if options["options"] not in (None, "-"):
+            text, _ = _text_of(options["options"])
+            secret += secret_files(Path(options["options"]), text)
+        for path in dict.fromkeys(secret):
+            if sentence := why_exposed(path):
+                self.stderr.write(sentence)
 
     def _set(self, options: dict[str, Any]) -> None:
         cluster = cluster_named(options["cluster"])
@@ -110,6 +129,7 @@ class Command(BaseCommand):
         if options["address"]:
             settings["address"] = _address(cluster.kind, options["address"])
         changed = registering.change(actor=at_the_shell(), cluster=cluster, **settings)
+        self._tell_exposed(options)
         shown = pem.told(cluster.options) if "options" in settings else ()
         sentence = "Changed." if changed else "Nothing was to be changed."
         self._print(_told(cluster), "\n".join([*shown, sentence]), options["json"])
