@@ -111,8 +111,9 @@ ACLWEB_LOG_LEVEL = env.str("ACLWEB_LOG_LEVEL", default="info").upper()
 # reading from ZooKeeper visits every ACL node.
 ACLWEB_SYNC_INTERVAL_SECONDS = env.int("ACLWEB_SYNC_INTERVAL_SECONDS", default=60)
 
-# Clusters that one worker syncs at the same time. Raise it where many clusters are slow to answer;
-# the worker needs one thread more than this.
+# Clusters that one worker syncs at the same time, and as many again of those that did not answer the
+# last time. Raise it where many clusters are slow to answer; the worker needs twice as many threads
+# and one more.
 ACLWEB_SYNCS_AT_ONCE = env.int("ACLWEB_SYNCS_AT_ONCE", default=3)
 
 # Seconds that one request to a cluster may take. Raise it where brokers are far away.

@@ -2,7 +2,7 @@
 
 One real ZooKeeper holds the living clusters, each below a chroot of its own; the others are dead, each in
 another way (`bench.dead`). `manage.py work` runs the real beat and workers on one SQLite file and the file
-queue, with two syncs at once. Meanwhile ACLs are added: once an interval to one of the large clusters and
+queue, with two syncs at once (and two tries of those that are dead). Meanwhile ACLs are added: once an interval to one of the large clusters and
 to one of the small ones. A trigger of the database notes when each sync begins and ends, and the memory of each
 process is read every second. Then the site is started on the same database, and one person opens each
 large cluster, which nobody had opened before.
@@ -78,8 +78,9 @@ class Row:
     failures: int
 
     def longest_wait(self, until: float) -> float:
-        """Return the longest time without a begin, from the start to `until`, in seconds."""
-        return max(after - before for before, after in itertools.pairwise((0.0, *self.begins, until)))
+        """Return the longest time from one begin to the next, or to `until` after the last, in seconds."""
+        times = (*(self.begins or (0.0,)), until)
+        return max(after - before for before, after in itertools.pairwise(times))
 
     def durations(self) -> list[float]:
         """Return how long each sync that has ended took, in seconds."""
@@ -93,10 +94,11 @@ class Row:
 
 @dataclass
 class Process:
-    """What one process took: the most memory in MB, and CPU seconds so far."""
+    """What one process took so far: the most memory in MB, CPU seconds, and seconds that it had no core."""
 
     megabytes: float = 0.0
     cpu_seconds: float = 0.0
+    waited_seconds: float = 0.0
 
 
 @dataclass
@@ -183,11 +185,16 @@ def report(asked: Asked, told: Told) -> list[str]:
             f"| {row.name} | {row.what} | {len(row.begins)} | {first} "
             f"| {row.longest_wait(told.until) / asked.interval:.2f} | {times} |"
         )
-    lines += ["", "| process | MB at most | CPU s | replaced |", "| --- | --- | --- | --- |"]
+    lines += [
+        "",
+        "| process | MB at most | CPU s | without a core s | replaced |",
+        "| --- | --- | --- | --- | --- |",
+    ]
     for name, those in told.processes.items():
         lines.append(
             f"| {name} | {max(each.megabytes for each in those.values()):,.0f} "
-            f"| {sum(each.cpu_seconds for each in those.values()):,.0f} | {len(those) - 1} |"
+            f"| {sum(each.cpu_seconds for each in those.values()):,.0f} "
+            f"| {sum(each.waited_seconds for each in those.values()):,.0f} | {len(those) - 1} |"
         )
     if told.first_pages:
         lines += [
@@ -204,7 +211,9 @@ def report(asked: Asked, told: Told) -> list[str]:
         ]
     wrong = verdicts(asked, told)
     longest = max(row.longest_wait(told.until) for row in told.rows if row.what in ("large", "small"))
+    first = [row.begins[0] for row in told.rows if row.begins]
     lines += ["", *wrong]
+    lines.append(f"Each cluster was begun for the first time within {max(first, default=0):.0f} s.")
     lines.append(
         f"The longest wait of a living cluster: {longest / asked.interval:.2f} intervals "
         f"({longest:.0f} s); at most {MOST_INTERVALS:g} are due: {'MISSED' if wrong else 'met'}."
@@ -353,6 +362,7 @@ def _note_processes(master: int, told: Told) -> None:
                 found = told.processes.setdefault(name, {}).setdefault(pid, Process())
                 found.megabytes = max(found.megabytes, site.megabytes(pid))
                 found.cpu_seconds = site.cpu_seconds(pid)
+                found.waited_seconds = max(found.waited_seconds, site.waited_seconds(pid))
 
 
 def _add_acls(keeper: str, living: Sequence[str], large: int, number: int) -> None:

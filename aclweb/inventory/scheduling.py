@@ -3,10 +3,14 @@
 Nothing waits in a message queue by name: a worker that is free takes, from the database, the
 cluster whose sync has been due for the longest time. So a cluster is never queued twice, the
 order is fair however many there are, and a message that is lost costs nothing.
+
+A cluster that does not answer costs a worker all its patience. So syncs run in two lanes, each
+with as many at once: clusters that answered the last time never wait for those that did not.
 """
 
 from __future__ import annotations
 
+import enum
 import random
 from datetime import timedelta
 from typing import Any
@@ -25,6 +29,18 @@ _JITTER = 0.25
 ASKED_AGAIN_AFTER = timedelta(seconds=10)
 
 
+# A cluster that was never tried may be either.
+_ANSWERED = Q(failures=0, tried_at__isnull=False)
+_NEVER_TRIED = Q(tried_at__isnull=True)
+
+
+class Lane(enum.Enum):
+    """Which clusters a sync may take: each of these in turn, the longest waiting first."""
+
+    ANSWERED = (_ANSWERED, _NEVER_TRIED)
+    UNANSWERED = (~_ANSWERED,)
+
+
 def due() -> QuerySet[Cluster]:
     """Return the clusters whose sync is due and that nobody works on, the longest waiting first."""
     is_due = Q(next_sync_at__isnull=True) | Q(next_sync_at__lte=Now())
@@ -32,24 +48,25 @@ def due() -> QuerySet[Cluster]:
     return Cluster.objects.filter(is_due, is_free).order_by(F("next_sync_at").asc(nulls_first=True), "pk")
 
 
-def take_next(*, owner: str) -> int | None:
-    """Take the lease of the cluster that has waited longest and return its id; None if none is due.
+def take_next(*, owner: str, lane: Lane = Lane.ANSWERED) -> int | None:
+    """Take the lease of the cluster that has waited longest in the lane and return its id; None if none is due.
 
     Its next sync is due one interval after this one begins.
     """
-    for pk in due().values_list("pk", flat=True)[:20]:
-        taken = (
-            due()
-            .order_by()
-            .filter(pk=pk)
-            .update(
-                lease_owner=owner,
-                lease_until=_later(settings.ACLWEB_LEASE_SECONDS),
-                next_sync_at=_later(settings.ACLWEB_SYNC_INTERVAL_SECONDS),
+    for those in lane.value:
+        for pk in due().filter(those).values_list("pk", flat=True)[:20]:
+            taken = (
+                due()
+                .order_by()
+                .filter(those, pk=pk)
+                .update(
+                    lease_owner=owner,
+                    lease_until=_later(settings.ACLWEB_LEASE_SECONDS),
+                    next_sync_at=_later(settings.ACLWEB_SYNC_INTERVAL_SECONDS),
+                )
             )
-        )
-        if taken:
-            return pk
+            if taken:
+                return pk
     return None
 
 

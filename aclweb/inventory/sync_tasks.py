@@ -1,8 +1,8 @@
 """Celery tasks: syncs, fairly among the clusters.
 
 The beat enqueues `sync_all`, which enqueues `sync_next` for as many clusters as may be synced at
-once. Each `sync_next` takes the cluster that has waited longest (`scheduling`) and enqueues the
-next one when it is done. After a sync a lint run is enqueued where the findings are not there,
+once. Each `sync_next` takes the cluster that has waited longest in a lane with a free slot (`scheduling`)
+and enqueues the next one when it is done. After a sync a lint run is enqueued where the findings are not there,
 whatever made them old: the sync, or a declaration since the last one.
 """
 
@@ -22,30 +22,21 @@ from aclweb.inventory.search_tasks import ask_for_findings
 logger = logging.getLogger(__name__)
 
 # Of one process: one thread of a worker stays free for the heartbeat.
-_syncs_at_once = threading.BoundedSemaphore(settings.ACLWEB_SYNCS_AT_ONCE)
+_slots = {lane: threading.BoundedSemaphore(settings.ACLWEB_SYNCS_AT_ONCE) for lane in scheduling.Lane}
 
 
 @app.task(name="inventory.sync_all", ignore_result=True)
 def sync_all() -> None:
     """Have the clusters that are due synced, as many at once as one worker may."""
-    for _ in scheduling.due()[: settings.ACLWEB_SYNCS_AT_ONCE]:
+    for _ in scheduling.due()[: len(_slots) * settings.ACLWEB_SYNCS_AT_ONCE]:
         _enqueue_the_next()
 
 
 @app.task(name="inventory.sync_next", ignore_result=True, acks_late=True)
 def sync_next() -> None:
     """Sync the cluster that has waited longest, then enqueue the next; does nothing where none is due."""
-    if not _syncs_at_once.acquire(blocking=False):
-        return  # whoever ends a sync goes on with the next
-    try:
-        owner = leases.owner("sync")
-        cluster_id = scheduling.take_next(owner=owner)
-        if cluster_id is None:
-            return
-        _sync(cluster_id, owner)
-    finally:
-        _syncs_at_once.release()
-    if scheduling.due().exists():
+    # Where all slots are taken, whoever ends a sync goes on with the next.
+    if any(_sync_next_of(lane) for lane in scheduling.Lane) and scheduling.due().exists():
         _enqueue_the_next()
 
 
@@ -61,6 +52,21 @@ def ask_for_sync(cluster: Cluster) -> bool:
     if asked:
         _enqueue_the_next()
     return asked
+
+
+def _sync_next_of(lane: scheduling.Lane) -> bool:
+    """Sync the cluster that has waited longest in the lane; return False where none is due or no slot is free."""
+    if not _slots[lane].acquire(blocking=False):
+        return False
+    try:
+        owner = leases.owner("sync")
+        cluster_id = scheduling.take_next(owner=owner, lane=lane)
+        if cluster_id is None:
+            return False
+        _sync(cluster_id, owner)
+    finally:
+        _slots[lane].release()
+    return True
 
 
 def _sync(cluster_id: int, owner: str) -> None:

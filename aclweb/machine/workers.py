@@ -24,7 +24,8 @@ NAMES = (*pulses.QUEUES, pulses.BEAT)
 # Rollouts and syncs wait for clusters most of the time; a search is all computing.
 _THREADS = {
     pulses.CHANGES: 8,
-    pulses.SYNCS: settings.ACLWEB_SYNCS_AT_ONCE + 1,
+    # As many for clusters that answer as for those that do not, and one for the heartbeat.
+    pulses.SYNCS: 2 * settings.ACLWEB_SYNCS_AT_ONCE + 1,
     pulses.SEARCHES: 2,
 }
 # A worker without a sign of life for so long is replaced. Readiness tells long before; a busy

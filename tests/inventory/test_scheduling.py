@@ -3,9 +3,12 @@
 import heapq
 import itertools
 import random
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -15,16 +18,17 @@ from aclweb.inventory import sync as syncing
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.status import status
 from aclweb.inventory.sync import sync
+from aclweb.machine import workers
 from tests.builders import allow
 from tests.inventory.readings import Answers, trouble
 
 pytestmark = pytest.mark.django_db
 
 INTERVAL = 60
-SLOTS = 3
+SLOTS = 2  # of each lane
 DEAD, LARGE, LIVE = range(10), range(10, 15), range(15, 30)
 # Seconds of a worker: a dead cluster eats its whole patience.
-COST = dict.fromkeys(DEAD, 15.0) | dict.fromkeys(LARGE, 14.0) | dict.fromkeys(LIVE, 0.5)
+COST = dict.fromkeys(DEAD, 15.0) | dict.fromkeys(LARGE, 20.0) | dict.fromkeys(LIVE, 0.5)
 
 
 @pytest.fixture
@@ -44,9 +48,12 @@ def clock(monkeypatch):
 
 
 def make(count):
+    return make_named(*(f"c{number}" for number in range(count)))
+
+
+def make_named(*names):
     return [
-        Cluster.objects.create(slug=f"c{number}", name=f"c{number}", kind="admin", address="127.0.0.1:1").pk
-        for number in range(count)
+        Cluster.objects.create(slug=name, name=name, kind="admin", address="127.0.0.1:1").pk for name in names
     ]
 
 
@@ -59,16 +66,17 @@ def test_thirty_clusters_of_which_ten_are_dead_are_each_begun_within_two_interva
     begun = {place: [] for place in range(30)}
     start, end = clock.now, clock.now + timedelta(seconds=20 * INTERVAL)
     # (when, what): a worker's slot that is free, or a sync that ends.
-    events = [(start, slot, None) for slot in range(SLOTS)]
+    lanes = [*scheduling.Lane] * SLOTS
+    events = [(start, slot, None) for slot in range(len(lanes))]
     while events and clock.now < end:
         clock.now, slot, ending = heapq.heappop(events)
         if ending is not None:
-            changes = {"lease_owner": "", "lease_until": None}
+            changes = {"lease_owner": "", "lease_until": None, "tried_at": clock.now}
             if number[ending] in DEAD:
                 failures = Cluster.objects.get(pk=ending).failures + 1
                 changes |= {"failures": failures, "next_sync_at": scheduling.after_failure(failures)}
             Cluster.objects.filter(pk=ending).update(**changes)
-        taken = scheduling.take_next(owner=f"slot {slot}")
+        taken = scheduling.take_next(owner=f"slot {slot}", lane=lanes[slot])
         if taken is None:
             heapq.heappush(events, (clock.later(5), slot, None))
             continue
@@ -96,6 +104,28 @@ def test_the_longest_waiting_comes_first_and_a_new_one_before_all(clock):
     taken = [scheduling.take_next(owner="me") for _ in range(4)]
 
     assert taken == [third, second, first, None]
+
+
+def test_a_cluster_that_answers_never_waits_for_those_that_do_not(clock):
+    dead = make(5)
+    (living,) = make_named("living")
+    Cluster.objects.filter(pk__in=dead).update(
+        tried_at=clock.later(-60), failures=1, next_sync_at=clock.later(-30)
+    )
+    Cluster.objects.filter(pk=living).update(tried_at=clock.later(-60), next_sync_at=clock.later(-1))
+
+    assert scheduling.take_next(owner="me", lane=scheduling.Lane.ANSWERED) == living
+    assert scheduling.take_next(owner="me", lane=scheduling.Lane.ANSWERED) is None
+    assert scheduling.take_next(owner="me", lane=scheduling.Lane.UNANSWERED) == dead[0]
+
+
+def test_a_new_cluster_is_taken_in_either_lane_after_those_that_answer(clock):
+    living, *new = make(3)
+    Cluster.objects.filter(pk=living).update(tried_at=clock.later(-60), next_sync_at=clock.later(-1))
+
+    lanes = (scheduling.Lane.ANSWERED, scheduling.Lane.ANSWERED, scheduling.Lane.UNANSWERED)
+
+    assert [scheduling.take_next(owner="me", lane=lane) for lane in lanes] == [living, *new]
 
 
 def test_a_cluster_that_somebody_works_on_or_that_is_not_due_is_not_taken(clock):
@@ -152,14 +182,41 @@ def test_one_worker_syncs_cluster_after_cluster_until_none_is_due(monkeypatch):
     assert not scheduling.due().exists()
 
 
-def test_no_more_syncs_run_at_once_than_leave_a_thread_for_the_heartbeat(cluster, settings):
-    for _ in range(settings.ACLWEB_SYNCS_AT_ONCE):
-        assert sync_tasks._syncs_at_once.acquire(blocking=False)
-    try:
+@contextmanager
+def all_slots_taken(*lanes):
+    with ExitStack() as taken:
+        for lane in lanes:
+            for _ in range(settings.ACLWEB_SYNCS_AT_ONCE):
+                assert sync_tasks._slots[lane].acquire(blocking=False)
+                taken.callback(sync_tasks._slots[lane].release)
+        yield
+
+
+def test_no_more_syncs_run_at_once_than_leave_a_thread_for_the_heartbeat(cluster):
+    with all_slots_taken(*scheduling.Lane):
         tasks.sync_next()
-    finally:
-        for _ in range(settings.ACLWEB_SYNCS_AT_ONCE):
-            sync_tasks._syncs_at_once.release()
 
     assert scheduling.due().filter(pk=cluster.pk, lease_until__lt=Now()).count() == 0
     assert scheduling.due().filter(pk=cluster.pk).exists()
+    threads = workers.program(
+        "syncs", directory=Path("logs"), hearing=workers.Hearing(), environment={}
+    ).command
+    at_once = len(scheduling.Lane) * settings.ACLWEB_SYNCS_AT_ONCE
+    assert int(threads[threads.index("--concurrency") + 1]) == at_once + 1
+
+
+def test_a_cluster_is_synced_while_all_that_may_wait_for_dead_ones_do(monkeypatch):
+    living, dead = make_named("living", "dead")
+    Cluster.objects.filter(pk=living).update(tried_at=timezone.now(), next_sync_at=timezone.now())
+    Cluster.objects.filter(pk=dead).update(tried_at=timezone.now(), failures=1)
+    synced = []
+    monkeypatch.setattr(sync_tasks, "_sync", lambda pk, owner: synced.append(pk))
+    monkeypatch.setattr(tasks.sync_next, "apply_async", lambda **_: None)
+
+    with all_slots_taken(scheduling.Lane.UNANSWERED):
+        tasks.sync_next()
+        tasks.sync_next()
+    assert synced == [living]
+
+    tasks.sync_next()
+    assert synced == [living, dead]
