@@ -153,11 +153,14 @@ class Decision:
             other = replace(rules, super_users=rules.super_users ^ {caller})
             if self._result_under(other) is not self.result:
                 found.append("super_users")
-        if "allow_everyone" in rules.undeclared:
-            other = replace(rules, allow_everyone=not rules.allow_everyone)
-            if self._result_under(other) is not self.result:
-                found.append("allow_everyone")
+        if "allow_everyone" in rules.undeclared and self.under_other_default is not self.result:
+            found.append("allow_everyone")
         return tuple(found)
+
+    @property
+    def under_other_default(self) -> Result:
+        """The result if the cluster did the opposite where no ACL exists."""
+        return self._result_under(replace(self.rules, allow_everyone=not self.rules.allow_everyone))
 
     def _counted(self, permission: PermissionType) -> tuple[AclBinding, ...]:
         counted = tuple(

@@ -399,10 +399,20 @@ def _caveats(decision: Decision) -> list[str]:
             else f"Nobody has declared this cluster's super users. If {who} is one, everything is allowed."
         )
     if "allow_everyone" in hangs_on:
+        other = decision.under_other_default
+        turned = {
+            Result.ALLOWED: "the request would be allowed",
+            Result.DENIED: "the request would be refused",
+        }
+        otherwise = (
+            "it would be the opposite"
+            if Result.UNDECIDED not in (decision.result, other)
+            else turned.get(other, "the answer could not be told")
+        )
         caveats.append(
             "Nobody has declared what this cluster does where no ACL exists "
             "(allow.everyone.if.no.acl.found). This answer assumes that everyone is "
-            f"{'allowed' if rules.allow_everyone else 'refused'} there; otherwise it would be the opposite."
+            f"{'allowed' if rules.allow_everyone else 'refused'} there; otherwise {otherwise}."
         )
     if BELOW_ASTERISK in decision.hazards:
         caveats.append(

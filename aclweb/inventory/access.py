@@ -48,7 +48,7 @@ def resource_access(here: InForce, resource: Resource, *, host: str | None = Non
         partitions=info[0],
         internal=info[1],
         sentences=(),
-        caveats=exposure.caveats(rules, default_applies=not affecting and not unknowns),
+        caveats=exposure.caveats(rules, default_applies=not affecting),
         operations=operations,
         rows=rows,
         bindings=tuple(sorted(affecting, key=_loudest_first)),

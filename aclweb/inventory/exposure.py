@@ -29,7 +29,7 @@ _NOUNS = {
     ResourceType.CLUSTER: "cluster",
 }
 _HOSTS_TOLD = 3
-_SECOND_COUNT = re.compile(r"^([0-9,]+) principals? can ")
+_SECOND_COUNT = re.compile(r"^([0-9,]+) principals?( \(and perhaps others\))? can ")
 
 
 def resource_sentences(access: ResourceAccess, rules: Rules) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ def resource_sentences(access: ResourceAccess, rules: Rules) -> tuple[str, ...]:
     first = _FIRST.get(access.resource.resource_type, ())
     told = [_who_can(named, anybody, operation, words) for operation, words in first]
     if told and told[0][0].isdigit():  # "12 principals can read it, 4 can write to it"
-        told[1:] = [_SECOND_COUNT.sub(r"\1 can ", text) for text in told[1:]]
+        told[1:] = [_SECOND_COUNT.sub(r"\1\2 can ", text) for text in told[1:]]
     separator = "; " if any("," in text for text in told) else ", "
     sentences = [_capital(f"{separator.join(told)}.")] if told else []
     sentences += _deletion(access, named, anybody)
@@ -140,9 +140,15 @@ def _who_can(named: Sequence[AccessRow], anybody: AccessRow, operation: Operatio
         where = f"not from {hosts}" if open_to_all.elsewhere == "allowed" else f"from {hosts}"
         return f"any user can {words} {where}"
     able = [row for row in named if (verdict := row.verdict(operation)) and verdict.is_allowed_somewhere]
+    unsure = _is_unsure([*named, anybody], operation)
     if not able:
-        return f"nobody but super users can {words}"
-    told = f"{_principals(len(able))} can {words}"
+        return (
+            f"whether anybody but super users can {words} cannot be told"
+            if unsure
+            else f"nobody but super users can {words}"
+        )
+    perhaps = " (and perhaps others)" if unsure else ""
+    told = f"{_principals(len(able))}{perhaps} can {words}"
     limited = [
         verdict for row in able if (verdict := row.verdict(operation)) and verdict.state == "some-hosts"
     ]
@@ -154,6 +160,12 @@ def _who_can(named: Sequence[AccessRow], anybody: AccessRow, operation: Operatio
     places = {part_words(place): place for verdict in only for place in verdict.places}
     where = places_words([places[words] for words in sorted(places)])
     return f"{told}, {_some(only, able)}only from {where}"
+
+
+def _is_unsure(rows: Sequence[AccessRow], operation: Operation) -> bool:
+    """Whether it cannot be told of one of these callers whether they may."""
+    verdicts = (row.verdict(operation) for row in rows)
+    return any(verdict is not None and verdict.state == "unknown" for verdict in verdicts)
 
 
 def _some(part: Collection[object], whole: Collection[object]) -> str:
@@ -177,18 +189,29 @@ def _deletion(access: ResourceAccess, named: Sequence[AccessRow], anybody: Acces
         for row in named
         if (verdict := row.verdict(Operation.DELETE)) and verdict.is_allowed_somewhere
     } | through_cluster
+    unsure = _is_unsure([*named, anybody], Operation.DELETE)
     if not able:
-        return ["Nobody but super users can delete it."]
+        return [
+            "Whether anybody but super users can delete it cannot be told."
+            if unsure
+            else "Nobody but super users can delete it."
+        ]
     some = _some(through_cluster, able)
     extra = f", {some}through a right on the cluster" if through_cluster else ""
-    return [f"{_capital(_principals(len(able)))} can delete it{extra}."]
+    perhaps = " (and perhaps others)" if unsure else ""
+    return [f"{_capital(_principals(len(able)))}{perhaps} can delete it{extra}."]
 
 
 def _unknown_user(anybody: AccessRow) -> str:
     able = [_words(verdict.operation) for verdict in anybody.verdicts if verdict.is_allowed_somewhere]
+    unsure = any(verdict.state == "unknown" for verdict in anybody.verdicts)
     if not able:
-        return "Principals without an ACL have no access."
-    return f"Somebody whom no ACL names can {joined(able)}."
+        return (
+            "What principals without an ACL can do cannot be told."
+            if unsure
+            else "Principals without an ACL have no access."
+        )
+    return f"Somebody whom no ACL names can {joined(able)}{', and perhaps more' if unsure else ''}."
 
 
 def _through_all(access: ResourceAccess, named: Sequence[AccessRow], anybody: AccessRow) -> list[str]:

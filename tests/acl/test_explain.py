@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -11,7 +12,7 @@ from aclweb.acl import near_misses
 from aclweb.acl.authorizer import Basis, Decision, Result, authorize
 from aclweb.acl.explain import Explanation, explain, reported_acl, says
 from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclBinding
+from aclweb.acl.model import AccessRequest, AclBinding, PatternType
 from aclweb.acl.near_misses import PARTS, fits, ticks
 from aclweb.acl.profiles import Rules
 from tests import reference
@@ -439,6 +440,22 @@ def test_nothing_can_be_granted_to_a_principal_without_a_type() -> None:
 
     assert reasons.smallest_fix is None
     assert any("'User:bob'" in caveat for caveat in reasons.caveats)
+
+
+@pytest.mark.parametrize(
+    ("operation", "words"),
+    [
+        ("WRITE", "refused there; otherwise the answer could not be told."),
+        ("READ", "refused there; otherwise the request would be allowed."),
+    ],
+)
+def test_an_undeclared_default_beside_an_unknown_pattern_turns_no_answer_into_its_opposite(
+    operation: str, words: str
+) -> None:
+    unknown = replace(allow("User:bob", "READ", "x"), pattern_type=PatternType.UNKNOWN)
+    rules = Rules(undeclared=frozenset({"allow_everyone"}))
+
+    assert why(ask("User:bob", operation, "orders"), unknown, rules=rules).sentences[-1].endswith(words)
 
 
 def test_an_undeclared_setting_is_a_caveat_only_where_it_matters() -> None:

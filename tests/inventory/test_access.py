@@ -1,5 +1,6 @@
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,7 @@ from aclweb.acl.authorizer import Basis, Result, answer_from, authorize
 from aclweb.acl.callers import is_for
 from aclweb.acl.hosts import admits
 from aclweb.acl.index import AclIndex
-from aclweb.acl.model import ANY_USER, AccessRequest, Operation, Resource, ResourceType
+from aclweb.acl.model import ANY_USER, AccessRequest, Operation, PatternType, Resource, ResourceType
 from aclweb.acl.profiles import Rules
 from aclweb.acl.reach import is_address
 from aclweb.clusters import TopicInfo
@@ -263,6 +264,26 @@ def test_where_no_acl_covers_a_name_the_default_is_told_as_declared(rules, state
     assert {one.state for row in found.rows if row.kind == "any-user" for one in row.cells} == {state}
     assert words in found.sentences[0]
     assert words in cell_sentence(cell(found, ANY_USER, "READ")) or state != "unknown"
+
+
+def test_what_an_unknown_pattern_may_cover_is_said_of_nobody_for_certain():
+    unknown = replace(allow("User:bob", "READ", "orders"), pattern_type=PatternType.UNKNOWN)
+
+    undeclared = access(unknown, rules=Rules(undeclared=frozenset({"allow_everyone"})))
+    refusing = access(unknown, allow("User:cho", "READ", "orders"))
+
+    assert undeclared.sentences[:3] == (
+        "Whether anybody but super users can read it cannot be told, whether anybody but super users can "
+        "write to it cannot be told.",
+        "Whether anybody but super users can delete it cannot be told.",
+        "What principals without an ACL can do cannot be told.",
+    )
+    assert undeclared.sentences[-1].startswith("Brokers do not tell their default")
+    assert refusing.sentences[:3] == (
+        "1 principal (and perhaps others) can read it, nobody but super users can write to it.",
+        "Nobody but super users can delete it.",
+        "Principals without an ACL have no access.",
+    )
 
 
 def test_one_acl_for_somebody_ends_the_open_default_for_everybody():
