@@ -1,0 +1,145 @@
+"""For any host: decisions, client actions and what-ifs agree with each other and with each address.
+
+A what-if says in `depends` what hangs on whether an address lies in a range, where
+`decide_for_any_host` has a part for the range: its `*` stands for all addresses that no ACL names,
+those in the range among them. The range's own line then tells what becomes of them, and the sides
+of the `depends` are those of an address outside, as the part of every other host is.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+
+from aclweb.acl.actions import ACTIONS
+from aclweb.acl.any_host import decide_for_any_host
+from aclweb.acl.authorizer import Result, authorize
+from aclweb.acl.delta import Delta
+from aclweb.acl.impact import Effect, Impact
+from aclweb.acl.index import AclIndex
+from aclweb.acl.model import AccessRequest, AclBinding, Operation, ResourceType
+from aclweb.acl.needs import Outcome, assess
+from aclweb.acl.needs_any_host import assess_for_any_host
+from aclweb.acl.profiles import Rules
+from aclweb.acl.whatif import Names, simulate
+from tests.random_cases import SCALE
+from tests.random_hosts import addresses_apart, random_world_of_hosts
+
+# Under glob each answer compares globs letter by letter, which takes its time.
+WORLDS = {None: 100 * SCALE, "glob": 30 * SCALE}
+CALLERS = ("User:a", "User:zz", "Group:x")
+OPERATIONS = (Operation.READ, Operation.DESCRIBE, Operation.ALTER_CONFIGS)
+# Each in a part that some of the globs tell apart.
+UNDER_GLOBS = (
+    *(
+        "10.0.0.1",
+        "10.0.0.7",
+        "10.0.0.77",
+        "9.9.9.7",
+        "0:0:0:0:0:0:0:9",
+        "1:0:0:0:0:0:0:7",
+        "fe80:1:0:0:0:0:0:1%x7",
+    ),
+    *("fe80:0:0:0:0:0:0:1%eth0", "203.0.113.7"),
+)
+
+
+def worlds(*authorizers: str | None) -> Iterable[tuple[int, tuple[AclBinding, ...], Rules]]:
+    for authorizer in authorizers:
+        for seed in range(WORLDS[authorizer]):
+            rng = random.Random(f"any host {authorizer} {seed}")
+            yield seed, *random_world_of_hosts(rng, authorizer=authorizer)
+
+
+def addresses(bindings: Iterable[AclBinding], rules: Rules) -> tuple[str, ...]:
+    found = addresses_apart(bindings)
+    return tuple(dict.fromkeys((*found, *UNDER_GLOBS))) if rules.has_globs else found
+
+
+def test_any_host_is_what_all_addresses_say() -> None:
+    seen: Counter[str] = Counter()
+    for seed, bindings, rules in worlds(None, "glob"):
+        index = AclIndex(bindings)
+        for caller in CALLERS:
+            for operation in OPERATIONS:
+                for name in ("t", None):
+                    request = AccessRequest(caller, "*", operation, ResourceType.TOPIC, name)
+                    told = decide_for_any_host(request, index, rules).result.name
+                    met = {
+                        authorize(replace(request, host=address), index, rules).result
+                        for address in addresses(bindings, rules)
+                    }
+                    expected = "DEPENDS" if len(met) > 1 else next(iter(met)).name
+                    expected = "UNDECIDED" if Result.UNDECIDED in met else expected
+                    assert told == expected, (seed, request)
+                    seen[told] += 1
+    assert all(seen[result] > 5 for result in ("ALLOWED", "DENIED", "DEPENDS", "UNDECIDED")), seen
+
+
+def test_an_action_from_any_host_ends_as_from_all_addresses() -> None:
+    seen: Counter[str] = Counter()
+    names, produce = {"topic": ("t",)}, ACTIONS["produce"]
+    for seed, bindings, rules in worlds(None, "glob"):
+        index = AclIndex(bindings)
+        told = assess_for_any_host(produce, principal="User:a", names=names, index=index, rules=rules)
+        met = {
+            assess(produce, principal="User:a", host=host, names=names, index=index, rules=rules).outcome
+            for host in addresses(bindings, rules)
+        }
+        if told.outcome is Outcome.UNDECIDED and not told.is_complete:
+            continue
+        assert {told.outcome} == met if told.outcome else len(met) > 1, seed
+        seen[told.outcome.name if told.outcome else "DEPENDS"] += 1
+    assert all(seen[outcome] > 2 for outcome in ("WORKS", "FAILS", "DEPENDS")), seen
+
+
+@pytest.mark.parametrize("briefly", [False, True])
+def test_a_what_if_lists_a_change_where_the_answer_for_any_host_has_one(briefly: bool) -> None:
+    seen: Counter[str] = Counter()
+    for seed, bindings, rules in worlds(None):
+        dice = random.Random(f"which come {seed}")
+        stay, come = [b for b in bindings if dice.random() < 0.5], list(bindings)
+        before, after = AclIndex(stay), AclIndex(come)
+        delta = Delta(add=tuple(binding for binding in come if binding not in before), remove=())
+        impact = simulate(delta, before, Names(topics=("t",)), rules, met_only=True, briefly=briefly)
+        for caller in ("User:a", "User:b"):
+            for operation in OPERATIONS:
+                request = AccessRequest(caller, "*", operation, ResourceType.TOPIC, "t")
+                expected = {
+                    changed(one, authorize(replace(request, host=address), after, rules).result)
+                    for address in addresses_apart(come)
+                    for one in [authorize(replace(request, host=address), before, rules).result]
+                } - {""}
+                told = listed(impact, caller, operation)
+                assert told - {"depends"} == expected - {"depends"}, (seed, request)
+                seen.update(told or {"unchanged"})
+    assert all(seen[change] > 5 for change in ("gains", "loses", "unchanged")), seen
+
+
+def changed(before: Result, after: Result) -> str:
+    if before is after:
+        return ""
+    if Result.UNDECIDED in (before, after):
+        return "depends"
+    return "gains" if after is Result.ALLOWED else "loses"
+
+
+def listed(impact: Impact, caller: str, operation: Operation) -> set[str]:
+    """Return what becomes of a caller's operation on the topic, from some host at least."""
+
+    def concerns(effect: Effect) -> bool:
+        is_there = (effect.resource_type, effect.resource_name) == (ResourceType.TOPIC, "t")
+        is_for = effect.principal == caller or (
+            effect.principal == "*" and caller not in effect.except_principals
+        )
+        return is_there and is_for and effect.operation is operation
+
+    told = {name for name in ("gains", "loses") if any(concerns(effect) for effect in getattr(impact, name))}
+    for effect in filter(concerns, impact.depends):
+        assert effect.before is not None
+        told.add(changed(effect.before.result, effect.after.result))
+    return told - {""}
