@@ -159,6 +159,7 @@ class ChangePage:
     approvals: tuple[ApprovalView, ...]
     approvals_given: int
     approvals_needed: int
+    is_written: bool  # by a worker, once it is approved; where not, it ends as commands
     reviewers: tuple[User, ...]
     acts: Mapping[str, Act]
     timeline: tuple[TimelineEntry, ...]  # newest first
@@ -276,6 +277,7 @@ def change_page(change: Change, user: User) -> ChangePage:
         approvals=given,
         approvals_given=len(counted),
         approvals_needed=needed,
+        is_written=policy.writable(change.cluster)[0],
         reviewers=policy.reviewers(change, held),
         acts=_acts(change, user, held, drift),
         timeline=tuple(

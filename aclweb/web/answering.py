@@ -309,7 +309,8 @@ class Answer:
         title = (
             f"{verb} {name_text(request.principal)}{middle} {WORDS[request.operation]} {self.resource_words}"
         )
-        return WayOut(heading, caption, lines, title[:_LONGEST_TITLE], self.explanation.sentence)
+        reason = in_words(self.explanation.sentence, self.decision.request.host, request.host)
+        return WayOut(heading, caption, lines, title[:_LONGEST_TITLE], reason)
 
     @property
     def resource_words(self) -> str:

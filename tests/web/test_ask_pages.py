@@ -441,6 +441,13 @@ def test_the_smallest_fix_is_requested_with_a_title_and_a_reason_by_whoever_may(
         assert "User:bob may not Write to topic orders.eu from 10.0.0.8" in draft
 
 
+def test_a_request_for_any_host_gives_its_reason_in_words(ada, signed_in, browser):
+    page = signed_in(ada).get("/", QUESTION | {"principal": "User:cat", "host": ""})
+
+    (link,) = (part for part in text(page).split('"') if part.endswith("#request"))
+    assert "User:cat may not Write to topic orders.eu from any host" in text(browser.get(link))
+
+
 @pytest.mark.parametrize("address", ["/", "/c/test-eu/explain/", "/c/test-eu/mapping/?kind=ssl&names=CN%3Da"])
 def test_the_pages_that_answer_need_few_queries(browser, django_assert_max_num_queries, address):
     with django_assert_max_num_queries(12):

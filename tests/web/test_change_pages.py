@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from aclweb.acl.delta import Delta
@@ -37,6 +39,35 @@ def test_the_page_shows_effect_rules_in_safe_order_and_who_may_approve(waiting, 
     assert shown.acts["approve"].allowed
     assert b"Let cat read &lt;orders&gt;" in page.content
     assert b"ben" in page.content
+
+
+@pytest.mark.parametrize(
+    ("writing", "button", "told"),
+    [(True, "Approve and run", "starts the run."), (False, "Approve", "then its commands can be copied.")],
+)
+def test_the_last_approver_is_told_what_follows(waiting, ben, signed_in, writing, button, told):
+    waiting.cluster.changes_enabled = writing
+    waiting.cluster.save()
+
+    page = signed_in(ben).get(address(waiting)).content.decode()
+
+    assert f'value="approve">{button}</button>' in page
+    assert f"Your approval is the last one needed{' and' if writing else ';'} {told}" in page
+
+
+@pytest.mark.parametrize(
+    ("writing", "told"),
+    [
+        (True, "Somebody else must approve it; then a worker writes it and reads it back."),
+        (False, "Somebody else must approve it. Writing to test-eu is switched off"),
+    ],
+)
+def test_a_what_if_tells_what_follows_an_approval(waiting, ada, signed_in, writing, told):
+    waiting.cluster.changes_enabled = writing
+    waiting.cluster.save()
+    line = json.dumps({"op": "add", **DELTA.add[0].as_dict()})
+
+    assert told in signed_in(ada).get("/c/test-eu/what-if/", {"line": line}).content.decode()
 
 
 def test_the_author_sees_no_button_to_approve(waiting, ada, signed_in):

@@ -18,8 +18,8 @@ from aclweb.accounts.models import User
 from aclweb.acl.model import AclError, PatternType, ResourcePattern, ResourceType
 from aclweb.acl.patterns import covers_name
 from aclweb.acl.profiles import Rules
+from aclweb.changes import policy, review
 from aclweb.changes import preview as previews
-from aclweb.changes import review
 from aclweb.changes.models import ChangeError
 from aclweb.inventory import current, findings
 from aclweb.inventory.completeness import names_known
@@ -249,6 +249,8 @@ def _workbench(cluster: Cluster, in_force: InForce, draft: Draft, kept: keeping.
         "draft": draft,
         "draft_lines": draft.cautious_lines(in_force.rules),
         "kept": kept,
+        # Why nothing is written here even where it is approved; empty where a worker writes it.
+        "unwritable": policy.writable(cluster)[1],
         "permalink": kept.address,
         # Behind the addresses of forms: whoever must sign in again comes back to the draft.
         "query": kept.address.partition("?")[2],
