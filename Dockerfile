@@ -16,7 +16,7 @@ ENV ACLWEB_DATA_DIR=/data ACLWEB_STATIC_DIR=/app/collected-static ACLWEB_COMPRES
 FROM base AS web
 COPY . .
 # Static files are collected with keys that exist for this one step.
-RUN ACLWEB_DATA_DIR=/tmp/build python -c "from pathlib import Path; from aclweb import keys; keys.make_missing(Path('/tmp/build'))" \
+RUN ACLWEB_DATA_DIR=/tmp/build python -c "from pathlib import Path; from aclweb.runtime import keys; keys.make_missing(Path('/tmp/build'))" \
     && ACLWEB_DATA_DIR=/tmp/build python manage.py collectstatic --noinput --verbosity 0 \
     && rm -rf /tmp/build \
     # What aclweb makes is its maker's alone, and here root makes what the site serves to everybody.

@@ -1,6 +1,7 @@
 #!/usr/bin/env python
 """Run one of the operator's commands: `python manage.py COMMAND`, `python manage.py help` lists them."""
 
+import importlib.util
 import os
 import sys
 
@@ -9,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db import DatabaseError
 
-from aclweb import datadir, keys, storage
+from aclweb.runtime import datadir, keys, storage
 
 # These ask nothing of the database, or tell themselves what is wrong with it.
 WITHOUT_DATABASE = {
@@ -25,6 +26,8 @@ WITHOUT_DATABASE = {
 WITHOUT_DATABASE |= {"--version", "--help", "-h", "diffsettings", "findstatic", "startapp", "test"}
 # These go on until they are ended, and their logs are what they show.
 SERVING = frozenset({"up", "work", "runserver"})
+PRODUCT = "aclweb.settings"
+OF_THE_DEV_STACK = frozenset({"up", "seed"})
 # These bring an older one up to date, or look at how old it is.
 MAKING_DATABASE = frozenset({"up", "migrate", "showmigrations", "sqlmigrate", "dbshell", "backup"})
 
@@ -55,9 +58,21 @@ def log_to_readers_only(arguments: list[str]) -> None:
         os.environ["ACLWEB_LOG_LEVEL"] = "warning"
 
 
+def settings_for(arguments: list[str]) -> str:
+    """Return the settings for this command: those of the stack on one machine know two commands more."""
+    named = os.environ.get("DJANGO_SETTINGS_MODULE", PRODUCT)
+    if named != PRODUCT or not {*arguments[1:2], *arguments[2:3]} & OF_THE_DEV_STACK:
+        return named
+    if importlib.util.find_spec("devstack") is None:
+        sys.exit(
+            f"`{' '.join(arguments[1:2])}` starts a whole stack with a demo; it is no part of what is deployed."
+        )
+    return "devstack.settings"
+
+
 def main(arguments: list[str]) -> None:
     """Run the command; what keeps it from running is told in a sentence, with exit status 1 or 2."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
+    os.environ["DJANGO_SETTINGS_MODULE"] = settings_for(arguments)
     log_to_readers_only(arguments)
     try:
         if arguments[1:2] == ["up"] and not {"-h", "--help"} & set(arguments):

@@ -15,7 +15,8 @@ import celery
 from django.db import OperationalError
 from django_structlog.celery.steps import DjangoStructLogInitStep
 
-from aclweb import datadir, filebroker
+from aclweb.runtime import datadir
+from aclweb.runtime import queue as filebroker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
 

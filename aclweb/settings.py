@@ -15,7 +15,7 @@ from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
-from aclweb import datadir, keys
+from aclweb.runtime import datadir, keys
 
 
 class _Environment(environ.Env):  # type: ignore[misc]
@@ -167,7 +167,7 @@ ACLWEB_UNUSED_HOURS_PERCENT = env.int("ACLWEB_UNUSED_HOURS_PERCENT", default=95)
 DEBUG = ACLWEB_DEBUG
 ALLOWED_HOSTS = ACLWEB_ALLOWED_HOSTS
 ROOT_URLCONF = "aclweb.urls"
-CSRF_FAILURE_VIEW = "aclweb.web.views.refused.form_out_of_date"
+CSRF_FAILURE_VIEW = "aclweb.web.shell.refused.form_out_of_date"
 WSGI_APPLICATION = "aclweb.wsgi.application"
 AUTH_USER_MODEL = "accounts.User"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -175,7 +175,7 @@ LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign-in"
 
-FORM_RENDERER = "aclweb.web.put_back.BoundedForms"
+FORM_RENDERER = "aclweb.web.shell.put_back.BoundedForms"
 
 # A draft of 5,000 ACLs is a form of as many fields.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 6_000
@@ -194,7 +194,7 @@ INSTALLED_APPS = [
     "aclweb.changes",
     "aclweb.web",
     "aclweb.api",
-    "aclweb.machine",
+    "aclweb.operations",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.humanize",
@@ -212,11 +212,11 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "aclweb.web.views.health.answer_probes",
+    "aclweb.web.shell.health.answer_probes",
     "django_prometheus.middleware.PrometheusBeforeMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "aclweb.web.unstored.not_stored",
+    "aclweb.web.shell.unstored.not_stored",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -225,7 +225,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "aclweb.web.keys_in_addresses.left_out",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "aclweb.web.request_log.LogRequests",
+    "aclweb.web.shell.request_log.LogRequests",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
     "django_prometheus.middleware.PrometheusAfterMiddleware",
@@ -243,7 +243,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 # django-htmx takes the nonce of its script tag from here.
                 "csp.context_processors.nonce",
-                "aclweb.web.notices.on_pages",
+                "aclweb.web.shell.notices.on_pages",
             ],
         },
     }
@@ -276,7 +276,7 @@ CACHES: dict[str, dict[str, Any]] = {
     "default": environ.Env.cache_url_config(ACLWEB_CACHE_URL)
     if ACLWEB_CACHE_URL
     else {
-        "BACKEND": "aclweb.counters.CountersInFiles",
+        "BACKEND": "aclweb.runtime.counters.CountersInFiles",
         "LOCATION": str(ACLWEB_DATA_DIR / "cache"),
         "OPTIONS": {"MAX_ENTRIES": 2_000},
     }
@@ -318,7 +318,7 @@ AXES_HANDLER = "aclweb.accounts.sign_in_limits.SignInLimits"
 AXES_CLIENT_IP_CALLABLE = "aclweb.accounts.addresses.of"
 # An attempt that is refused unseen is no failure: it must not make the wait longer.
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-AXES_LOCKOUT_CALLABLE = "aclweb.web.views.session.locked_out"
+AXES_LOCKOUT_CALLABLE = "aclweb.web.shell.session.locked_out"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 
@@ -436,7 +436,7 @@ CELERY_TASK_ROUTES = {
     "inventory.search": {"queue": "searches"},
     "insights.*": {"queue": "searches"},
 }
-CELERY_BEAT_SCHEDULER = "aclweb.inventory.beat:Scheduler"
+CELERY_BEAT_SCHEDULER = "aclweb.inventory.work.beat:Scheduler"
 _PULSE_SECONDS = 5
 # Each entry expires with its interval: after a pause one reading is due, not a hundred.
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {

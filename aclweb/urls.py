@@ -11,6 +11,6 @@ urlpatterns = [
     path("", include("aclweb.web.urls")),
 ]
 
-handler403 = "aclweb.web.views.refused.not_allowed"
-handler404 = "aclweb.web.views.refused.not_found"
-handler500 = "aclweb.web.views.broken.server_error"
+handler403 = "aclweb.web.shell.refused.not_allowed"
+handler404 = "aclweb.web.shell.refused.not_found"
+handler500 = "aclweb.web.shell.broken.server_error"

@@ -4,7 +4,7 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
-from aclweb import datadir, storage
+from aclweb.runtime import datadir, storage
 
 datadir.make_private(datadir.data_directory())
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
@@ -14,8 +14,8 @@ application = get_wsgi_application()
 storage.refuse_a_newer_database()
 
 # Only after the site is set up can its models be imported.
-from aclweb.inventory import warming  # noqa: E402
-from aclweb.web import liveness  # noqa: E402
+from aclweb.inventory.current import warming  # noqa: E402
+from aclweb.web.shell import liveness  # noqa: E402
 
 warming.start()
 liveness.watch()

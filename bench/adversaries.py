@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from aclweb.acl.model import (
+from aclweb.acl.model.vocabulary import (
     AccessRequest,
     AclBinding,
     Operation,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from aclweb.acl.authorizer import Result, decide
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, ResourceType
-from aclweb.acl.profiles import OPERATIONS, Rules
+from aclweb.acl.authorizer.authorize import Result, decide
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.authorizers import OPERATIONS, Rules
+from aclweb.acl.model.vocabulary import AccessRequest, ResourceType
 from aclweb.pipeline.batch import AccessMatrix, Requests, decide_all
 from bench import worlds
 from bench.report import Figure

@@ -105,12 +105,12 @@ def _quantiles(seconds: list[float]) -> dict[str, float]:
 def _set_up(directory: Path, rollouts: int) -> list[int]:
     """Make people, a cluster, and changes that wait for a worker."""
     from aclweb.accounts.models import Grant, Role, User
-    from aclweb.acl.delta import Delta
+    from aclweb.acl.model.delta import Delta
     from aclweb.changes import review, tasks
     from aclweb.clusters import SourceKind
-    from aclweb.inventory.current import connection_of
+    from aclweb.inventory.current.view import connection_of
     from aclweb.inventory.models import Cluster
-    from aclweb.inventory.sync import sync
+    from aclweb.inventory.sync.run import sync
     from bench import worlds
     from bench.effects import acl
     from tests.changes.file_cluster import FileClient, FileCluster
@@ -164,7 +164,7 @@ def _shape(title: str) -> Shape:
 
 def _delta(title: str, number: int) -> Any:
     """Return the edit of this title with one more ACL, by which it differs from those of other numbers."""
-    from aclweb.acl.delta import Delta
+    from aclweb.acl.model.delta import Delta
     from bench import worlds
     from bench.effects import World, acl
 
@@ -254,7 +254,7 @@ def _sign_in(port: int, count: int) -> dict[str, Any]:
 
 def _request_and_approve(port: int, title: str, done: Path) -> dict[str, Any]:
     """Request and approve until the others are through, each time an edit that nobody asked for before."""
-    from aclweb.web.draft import Line
+    from aclweb.web.drafts.draft import Line
 
     people = {}
     for name in ("ada", "ben"):
@@ -290,7 +290,7 @@ def _request_and_approve(port: int, title: str, done: Path) -> dict[str, Any]:
 
 def _carry_out(ready: list[int]) -> dict[str, Any]:
     """Carry the approved changes out, as a worker does."""
-    from aclweb.changes import rollout
+    from aclweb.changes.rollout import run as rollout
     from tests.changes.file_cluster import FileClient
 
     rollout.connect = FileClient  # type: ignore[assignment]

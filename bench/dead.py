@@ -15,7 +15,7 @@ from itertools import count, islice
 from pathlib import Path
 
 from aclweb.clusters import SourceKind
-from aclweb.clusters.embedded import ZooKeeperServer
+from devstack.servers import ZooKeeperServer
 from tests.clusters.doors import hangs_up, listening, relay, silent
 
 

@@ -22,14 +22,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aclweb.acl.budget import ON_A_SITE, Budget, TooCostly
-from aclweb.acl.delta import Delta
-from aclweb.acl.differences import Differences
-from aclweb.acl.impact import LISTS
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.profiles import Rules
-from aclweb.acl.whatif import Names, simulate
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.simulate.budget import ON_A_SITE, Budget, TooCostly
+from aclweb.acl.simulate.differences import Differences
+from aclweb.acl.simulate.impact import LISTS
+from aclweb.acl.simulate.simulation import Names, simulate
 from bench import worlds
 
 CPU_SECONDS, MEGABYTES, STORED = 4.0, 150, 5 * 2**20
@@ -321,7 +321,7 @@ def shapes() -> Iterator[Shape]:
 
 def work_out(world: World, shape: Shape, budget: Budget | None) -> Mapping[str, Any]:
     """Return what one edit gives: its counts and sizes, or the sentence that refuses it."""
-    from aclweb.web import effects
+    from aclweb.web.drafts import effects
 
     delta, new_topics = shape.edit(world)
     own = tuple(

@@ -35,12 +35,12 @@ from pathlib import Path
 from typing import TextIO
 from urllib.parse import quote
 
-from aclweb import leftover
 from aclweb.clusters import SourceKind
-from aclweb.clusters.embedded import ZooKeeperServer
+from aclweb.runtime import stale_process as leftover
 from bench import dead, site
 from bench.dead import Dead
 from bench.living import add_one, fill
+from devstack.servers import ZooKeeperServer
 
 MOST_INTERVALS = 2.0
 ACLS_OF_A_SMALL_ONE = 40

@@ -15,9 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from aclweb.acl.model import AccessRequest, AclBinding
-from aclweb.clusters.jars import kafka_jars
-from aclweb.java import find_java
+from aclweb.acl.model.vocabulary import AccessRequest, AclBinding
+from aclweb.runtime.java import find_java
+from devstack.jars import kafka_jars
 from tests.oracle.jvm import compiled
 
 SOURCE = Path(__file__).parent / "java" / "Speed.java"
@@ -42,7 +42,7 @@ class Jvm:
         libraries = kafka_jars(VERSION)
         if libraries is None:
             raise SystemExit(
-                f"The jars of Kafka {VERSION} are not here; run python -m aclweb.clusters.jars {VERSION}."
+                f"The jars of Kafka {VERSION} are not here; run python -m devstack.jars {VERSION}."
             )
         classes = compiled(SOURCE, VERSION)
         self._folder = tempfile.TemporaryDirectory(prefix="aclweb-bench-")

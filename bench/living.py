@@ -12,7 +12,7 @@ from itertools import islice
 
 from kazoo.client import KazooClient
 
-from aclweb.acl.model import (
+from aclweb.acl.model.vocabulary import (
     AclBinding,
     Operation,
     PatternType,
@@ -20,9 +20,9 @@ from aclweb.acl.model import (
     ResourcePattern,
     ResourceType,
 )
-from aclweb.acl.znodes import encode, path_of
-from aclweb.clusters import embedded
+from aclweb.acl.notation.znodes import encode, path_of
 from bench import worlds
+from devstack import servers as embedded
 
 _ACLS_A_NODE = 50
 _NODES_A_TRANSACTION = 40  # some 250 kB; ZooKeeper takes 1 MB

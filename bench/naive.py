@@ -5,8 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from aclweb.acl.index import DENY_SHIFT, mask_of
-from aclweb.acl.model import ANY_USER, WILDCARD, AccessRequest, AclBinding, PatternType, ResourceType
+from aclweb.acl.authorizer.index import DENY_SHIFT, mask_of
+from aclweb.acl.model.vocabulary import (
+    ANY_USER,
+    WILDCARD,
+    AccessRequest,
+    AclBinding,
+    PatternType,
+    ResourceType,
+)
 
 
 class Scan:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from aclweb.acl.glob import shape_of_glob
-from aclweb.acl.globset import GlobSet
-from aclweb.acl.model import PatternType, ResourcePattern, ResourceType
-from aclweb.acl.names import SortedNames
-from aclweb.acl.profiles import Rules
+from aclweb.acl.matching.glob import shape_of_glob
+from aclweb.acl.matching.globset import GlobSet
+from aclweb.acl.matching.names import SortedNames
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import PatternType, ResourcePattern, ResourceType
 from bench import worlds
 from bench.naive import expressions, names_by_expression
 from bench.report import Figure

@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator
 
-from aclweb.acl.authorizer import Result, decide
-from aclweb.acl.delta import Delta
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import (
+from aclweb.acl.authorizer.authorize import Result, decide
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.authorizers import OPERATIONS, Rules
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import (
     AccessRequest,
     AclBinding,
     Operation,
@@ -16,8 +17,7 @@ from aclweb.acl.model import (
     PermissionType,
     ResourceType,
 )
-from aclweb.acl.profiles import OPERATIONS, Rules
-from aclweb.acl.whatif import EXACT, Impact, Names, simulate
+from aclweb.acl.simulate.simulation import EXACT, Impact, Names, simulate
 from bench import worlds
 from bench.report import Figure
 from bench.timing import cpu_seconds, fastest

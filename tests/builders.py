@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aclweb.acl.model import (
+from aclweb.acl.model.vocabulary import (
     AccessRequest,
     AclBinding,
     Operation,

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
-from aclweb.acl.model import AclBinding, ResourcePattern, ResourceType
-from aclweb.acl.profiles import Rules
-from aclweb.acl.validation import refused_everywhere, why_not_deletable
+from aclweb.acl.kafka.validation import refused_everywhere, why_not_deletable
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AclBinding, ResourcePattern, ResourceType
 from aclweb.clusters import (
     AclReading,
     ClusterError,

@@ -10,10 +10,10 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from aclweb.acl.filters import AclFilter
-from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.profiles import OPERATIONS, Rules
-from aclweb.acl.validation import Target, refusal
+from aclweb.acl.kafka.validation import Target, refusal
+from aclweb.acl.matching.filters import AclFilter
+from aclweb.acl.model.authorizers import OPERATIONS, Rules
+from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 
 NAMES = (
     "*",

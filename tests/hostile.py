@@ -12,7 +12,7 @@ import string
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from aclweb.acl.model import (
+from aclweb.acl.model.vocabulary import (
     AccessRequest,
     AclBinding,
     Operation,
@@ -21,7 +21,7 @@ from aclweb.acl.model import (
     ResourcePattern,
     ResourceType,
 )
-from aclweb.acl.znodes import ZnodeError, path_of
+from aclweb.acl.notation.znodes import ZnodeError, path_of
 
 FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
 EXAMPLES = 20_000 if FULL else 200

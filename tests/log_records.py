@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from aclweb.acl.audit_log import AccessEvent
-from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType
-from aclweb.acl.profiles import OPERATIONS
+from aclweb.acl.model.authorizers import OPERATIONS
+from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType
+from aclweb.acl.notation.authorizer_log import AccessEvent
 from tests.hostile import names, texts
 
 FAMILIES = ("standard", "acl", "simple-2.0", "simple-0.9")

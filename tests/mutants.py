@@ -9,20 +9,21 @@ from pathlib import Path
 import aclweb.acl
 
 # In the order in which they import each other.
-MODULES = (
-    "profiles",
-    "patterns",
-    "hosts",
-    "callers",
-    "index",
-    "authorizer",
-    "wording",
-    "near_misses",
-    "remedies",
-    "explain",
-)
+MODULES = {
+    "profiles": "aclweb.acl.model.authorizers",
+    "patterns": "aclweb.acl.matching.patterns",
+    "hosts": "aclweb.acl.matching.hosts",
+    "callers": "aclweb.acl.matching.sessions",
+    "index": "aclweb.acl.authorizer.index",
+    "authorizer": "aclweb.acl.authorizer.authorize",
+    "wording": "aclweb.acl.model.wording",
+    "near_misses": "aclweb.acl.authorizer.near_misses",
+    "remedies": "aclweb.acl.authorizer.remedies",
+    "explain": "aclweb.acl.authorizer.explain",
+}
 SOURCES = {
-    name: (Path(aclweb.acl.__path__[0]) / f"{name}.py").read_text(encoding="utf-8") for name in MODULES
+    name: Path(aclweb.acl.__path__[0], *full.split(".")[2:]).with_suffix(".py").read_text(encoding="utf-8")
+    for name, full in MODULES.items()
 }
 
 

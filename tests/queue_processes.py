@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kombu import Connection, Consumer, Queue
 
-from aclweb import filebroker
+from aclweb.runtime import queue as filebroker
 
 QUEUE = "work"
 FINISH = "finish"

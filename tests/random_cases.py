@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from aclweb.acl.model import (
+from aclweb.acl.model.authorizers import OPERATIONS, VERSIONS, Rules
+from aclweb.acl.model.vocabulary import (
     AccessRequest,
     AclBinding,
     Operation,
@@ -22,7 +23,6 @@ from aclweb.acl.model import (
     PermissionType,
     ResourceType,
 )
-from aclweb.acl.profiles import OPERATIONS, VERSIONS, Rules
 
 SCALE = 50 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 1
 """How many times the usual number of cases to try."""

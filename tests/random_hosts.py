@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address
 
-from aclweb.acl.addresses import as_java_prints
-from aclweb.acl.hosts import read_address, read_range
-from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.profiles import VERSIONS, Rules
-from aclweb.acl.reach import is_address
+from aclweb.acl.matching.addresses import as_java_prints
+from aclweb.acl.matching.hosts import read_address, read_range
+from aclweb.acl.matching.unmatchable import is_address
+from aclweb.acl.model.authorizers import VERSIONS, Rules
+from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 
 SINGLE = (
     *("10.0.0.7", "10.0.0.8", "10.0.0.9", "0.0.0.0", "0.0.0.1", "203.0.113.9", "255.255.255.255"),

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from aclweb.acl.model import AccessRequest, AclBinding, Operation, PatternType, PermissionType
-from aclweb.acl.profiles import Rules
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, PatternType, PermissionType
 
 IMPLIES = {
     "DESCRIBE": {"READ", "WRITE", "DELETE", "ALTER"},

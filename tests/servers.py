@@ -18,11 +18,11 @@ from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import NewTopic
 from kafka.errors import KafkaError
 
-from aclweb.acl.model import AclBinding
+from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.clusters import AdminClient, OutcomeKind, Verb
-from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer, zookeeper_jars
-from aclweb.clusters.jars import kafka_jars
-from aclweb.java import JavaError, find_java
+from aclweb.runtime.java import JavaError, find_java
+from devstack.jars import kafka_jars
+from devstack.servers import KafkaBroker, ZooKeeperServer, zookeeper_jars
 
 SETTLED_SECONDS = 10.0
 """How long a broker may take to learn of what was written to its cluster."""
@@ -50,7 +50,7 @@ def need_jars(version: str) -> Path:
     """Return the folder of the broker's jars; never fetches, since a test must not hang on the network."""
     folder = kafka_jars(version)
     if folder is None:
-        missing(f"The jars of Kafka {version} are not here; run python -m aclweb.clusters.jars {version}.")
+        missing(f"The jars of Kafka {version} are not here; run python -m devstack.jars {version}.")
         raise AssertionError
     return folder
 

@@ -25,6 +25,7 @@ os.environ.setdefault("ACLWEB_LOG_LEVEL", "warning")
 
 from aclweb.settings import *  # noqa: E402, F403
 
+INSTALLED_APPS = [*INSTALLED_APPS, "devstack"]  # noqa: F405
 ALLOWED_HOSTS = ["*"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 # room -> the rooms and single modules of ours that it may import
-CLUSTERS = {"acl", "leftover", "java"}
+CLUSTERS = {"acl"}
 INVENTORY = {"acl", "clusters", "audit", "celery"}
 BESIDE = INVENTORY | {"inventory"}  # accounts and insights do not know each other
 CHANGES = BESIDE | {"accounts", "insights"}
@@ -19,34 +19,29 @@ MAY_IMPORT = {
     "clusters": CLUSTERS,
     "audit": set(),
     "inventory": INVENTORY,
-    "accounts": BESIDE,
-    "insights": BESIDE | {"java"},
+    "accounts": BESIDE | {"runtime"},
+    "insights": BESIDE | {"runtime"},
     "changes": CHANGES,
-    "web": CHANGES | {"changes", "datadir", "filebroker", "storage"},
-    # Runs the whole product on one machine, so it knows every room, the demo and the data directory.
-    "machine": CHANGES | {"changes", "web", "demo", "datadir", "leftover", "filebroker", "storage", "java"},
-    "api": CHANGES | {"changes"},
+    "web": CHANGES | {"changes", "runtime"},
+    # Backs up and looks after a whole installation, so it knows every room with tables.
+    "operations": CHANGES | {"changes", "runtime"},
+    "api": CHANGES | {"changes", "runtime"},
     "pipeline": {"acl"},
-    "demo": {"acl", "clusters"},
-    "celery": {"datadir", "filebroker"},
-    "filebroker": set(),
-    "datadir": set(),
-    "storage": set(),
-    "java": set(),
+    # Runs the whole product on one machine.
+    "devstack": CHANGES | {"changes", "web", "operations", "runtime", "settings"},
+    "celery": {"runtime"},
+    "runtime": set(),
     "site_worker": set(),
-    "counters": set(),
-    "leftover": set(),
-    "keys": set(),
-    "settings": {"keys", "datadir"},
+    "settings": {"runtime"},
     "urls": set(),
     # The door of the processes that answer pages, so it also starts what keeps their memory fresh.
-    "wsgi": {"datadir", "storage", "inventory", "web"},
+    "wsgi": {"runtime", "inventory", "web"},
 }
 
 # library -> the rooms that may import it
 MAY_BE_USED_BY = {
-    "kafka": {"clusters", "demo"},
-    "kazoo": {"clusters", "demo"},
+    "kafka": {"clusters", "devstack"},
+    "kazoo": {"clusters", "devstack"},
     "pyspark": {"pipeline"},
     "pandas": {"pipeline"},
     "pyarrow": {"pipeline", "insights"},
@@ -54,19 +49,7 @@ MAY_BE_USED_BY = {
     "rest_framework": {"api"},
     "drf_spectacular": {"api"},
     "django_htmx": {"web"},
-    "django": set(MAY_IMPORT)
-    - {
-        "acl",
-        "clusters",
-        "pipeline",
-        "demo",
-        "filebroker",
-        "datadir",
-        "keys",
-        "leftover",
-        "site_worker",
-        "java",
-    },
+    "django": set(MAY_IMPORT) - {"acl", "clusters", "pipeline", "site_worker"},
 }
 
 # The one import that waits until it is needed: the site loads the module where pyarrow is not installed.
@@ -74,7 +57,7 @@ MAY_WAIT = {"aclweb/insights/load.py": {"pyarrow.parquet.ParquetFile"}}
 
 FILES = sorted(
     path
-    for folder in ("aclweb", "demo")
+    for folder in ("aclweb", "devstack")
     for path in (ROOT / folder).rglob("*.py")
     if path != ROOT / "aclweb" / "__init__.py"
 )
@@ -82,7 +65,7 @@ FILES = sorted(
 
 def room_of(path):
     parts = path.relative_to(ROOT).with_suffix("").parts
-    return "demo" if parts[0] == "demo" else parts[1]
+    return "devstack" if parts[0] == "devstack" else parts[1]
 
 
 def imported(tree):
@@ -102,8 +85,8 @@ def ours(names):
     found = set()
     for name in names:
         parts = name.split(".")
-        if parts[0] == "demo":
-            found.add("demo")
+        if parts[0] == "devstack":
+            found.add("devstack")
         elif parts[0] == "aclweb":
             found.add(parts[1])
     return found
@@ -143,9 +126,7 @@ def test_the_package_itself_imports_nothing_so_that_executors_load_no_django():
 
 
 def test_the_core_runs_on_a_python_without_any_package():
-    script = (
-        "import sys, aclweb.acl.cli; print(sorted(m for m in sys.modules if m.partition('.')[0] == 'django'))"
-    )
+    script = "import sys, aclweb.acl.cli.main; print(sorted(m for m in sys.modules if m.partition('.')[0] == 'django'))"
 
     answer = subprocess.run(
         [sys.executable, "-S", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60
@@ -161,7 +142,7 @@ def test_the_site_and_its_workers_load_without_spark():
         "    sys.modules[name] = None\n"
         "import django\n"
         "django.setup()\n"
-        "import aclweb.urls, aclweb.wsgi, aclweb.machine.parts\n"
+        "import aclweb.urls, aclweb.wsgi, devstack.parts\n"
         "from django.urls import get_resolver\n"
         "from aclweb.celery import app\n"
         "app.loader.import_default_modules()\n"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from aclweb import java
-from aclweb.java import JavaError, find_java, java_home
+from aclweb.runtime import java
+from aclweb.runtime.java import JavaError, find_java, java_home
 from tests.servers import missing
 
 

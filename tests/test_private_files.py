@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from aclweb import datadir, keys
+from aclweb.runtime import datadir, keys
 
 ROOT = Path(__file__).resolve().parents[1]
 NOBODY = 65534

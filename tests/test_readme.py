@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from aclweb.acl import cli
+from aclweb.acl.cli import main as cli
 
 PROJECT = Path(__file__).resolve().parents[1]
 README = (PROJECT / "README.md").read_text(encoding="utf-8")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from aclweb import datadir, keys
-from aclweb.machine import doctor
-from aclweb.machine.backup import HEADS
+from aclweb.operations import doctor
+from aclweb.operations.backup import HEADS
+from aclweb.runtime import datadir, keys
 from tests.test_storage import run
 
 MAKE = """

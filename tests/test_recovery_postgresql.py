@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from aclweb import keys
+from aclweb.runtime import keys
 from tests.servers import missing
 from tests.test_recovery import ASK, MAKE
 from tests.test_storage import run

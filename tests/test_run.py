@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from aclweb import datadir, leftover
-from aclweb.datadir import Claim, DataDirectoryError
-from aclweb.machine.parts import StartError, choose_port
-from aclweb.machine.supervisor import Layer, PartError, Program, Stopping, Supervisor
+from aclweb.operations.supervisor import Layer, PartError, Program, Stopping, Supervisor
+from aclweb.runtime import datadir
+from aclweb.runtime import stale_process as leftover
+from aclweb.runtime.datadir import Claim, DataDirectoryError
+from devstack.parts import StartError, choose_port
 
 ROOT = Path(__file__).resolve().parents[1]
 SLEEPER = "import time; time.sleep(600)"
@@ -234,8 +235,8 @@ def test_a_killed_part_is_started_again_and_the_others_go_on(supervisor, watched
 
 
 def test_a_part_stopped_by_a_signal_is_killed_and_started_again(supervisor, watched, tmp_path, monkeypatch):
-    monkeypatch.setattr("aclweb.machine.supervisor.FROZEN_SECONDS", 0.2)
-    monkeypatch.setattr("aclweb.machine.supervisor.LISTEN_EVERY_SECONDS", 0.1)
+    monkeypatch.setattr("aclweb.operations.supervisor.FROZEN_SECONDS", 0.2)
+    monkeypatch.setattr("aclweb.operations.supervisor.LISTEN_EVERY_SECONDS", 0.1)
     worker = python(tmp_path, "worker", SLEEPER)
     supervisor.start(worker, replaced=True)
     said, _ = watched()
@@ -251,7 +252,7 @@ def test_a_part_stopped_by_a_signal_is_killed_and_started_again(supervisor, watc
 def test_a_part_that_gives_no_sign_of_life_is_killed_and_started_again(
     supervisor, watched, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("aclweb.machine.supervisor.LISTEN_EVERY_SECONDS", 0.1)
+    monkeypatch.setattr("aclweb.operations.supervisor.LISTEN_EVERY_SECONDS", 0.1)
     worker = python(tmp_path, "worker", SLEEPER)
     worker._alive, worker._silent_seconds = (lambda: False), 0.3
     supervisor.start(worker, replaced=True)
@@ -264,7 +265,7 @@ def test_a_part_that_gives_no_sign_of_life_is_killed_and_started_again(
 
 
 def test_a_child_that_is_stopped_by_a_signal_is_left_to_its_parent_to_replace(tmp_path, monkeypatch):
-    monkeypatch.setattr("aclweb.machine.supervisor.FROZEN_SECONDS", 0.0)
+    monkeypatch.setattr("aclweb.operations.supervisor.FROZEN_SECONDS", 0.0)
     code = (
         "import subprocess, sys, time\n"
         f"child = subprocess.Popen([sys.executable, '-c', {SLEEPER!r}])\n"
@@ -286,7 +287,7 @@ def test_a_child_that_is_stopped_by_a_signal_is_left_to_its_parent_to_replace(tm
 def test_a_part_that_stayed_for_a_while_each_time_is_never_given_up(
     supervisor, watched, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("aclweb.machine.supervisor.SETTLED_SECONDS", 0.0)
+    monkeypatch.setattr("aclweb.operations.supervisor.SETTLED_SECONDS", 0.0)
     worker = python(tmp_path, "worker", SLEEPER)
     supervisor.start(worker, replaced=True)
     said, raised = watched()
@@ -388,7 +389,7 @@ def test_ctrl_c_stops_everything_in_order_and_exits_with_0(tmp_path):
     script = f"""
 import sys
 from pathlib import Path
-from aclweb.machine.supervisor import Layer, Program, Supervisor
+from aclweb.operations.supervisor import Layer, Program, Supervisor
 
 supervisor = Supervisor(lambda line: print(line, flush=True))
 supervisor.listen_to_signals()
@@ -459,7 +460,7 @@ def test_a_second_start_on_one_directory_is_refused_and_says_where_the_first_is(
 
 def test_a_killed_start_leaves_the_directory_free(tmp_path):
     script = (
-        "import time; from pathlib import Path; from aclweb.datadir import Claim\n"
+        "import time; from pathlib import Path; from aclweb.runtime.datadir import Claim\n"
         f"claim = Claim(Path({str(tmp_path)!r})); print('claimed', flush=True); time.sleep(600)"
     )
     process = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True)
@@ -549,7 +550,7 @@ def test_the_whole_story_holds_without_java(tmp_path):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ACLWEB_", "PYTEST_"))}
 
     answer = subprocess.run(
-        [sys.executable, "-m", "aclweb.machine.story", "--lite"],
+        [sys.executable, "-m", "devstack.check", "--lite"],
         cwd=ROOT,
         env=kept | {"TMPDIR": str(tmp_path)},
         capture_output=True,

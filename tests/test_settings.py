@@ -12,9 +12,9 @@ import yaml
 from cryptography.fernet import Fernet
 from django.conf import settings
 
-from aclweb import keys
 from aclweb.celery import app
-from aclweb.machine import workers
+from aclweb.operations import workers
+from aclweb.runtime import keys
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS_TEXT = (ROOT / "aclweb" / "settings.py").read_text(encoding="utf-8")
@@ -25,8 +25,13 @@ FERNET = Fernet.generate_key().decode("ascii")
 def known_names():
     """Return every environment name that the program reads."""
     read = set(re.findall(r'env\.\w+\(\s*"(\w+)"', SETTINGS_TEXT))
-    for file in ("keys.py", "datadir.py", "clusters/jars.py", "changes/failpoints.py"):
-        read |= set(re.findall(r'"(ACLWEB_\w+)"', (ROOT / "aclweb" / file).read_text(encoding="utf-8")))
+    for file in (
+        "aclweb/runtime/keys.py",
+        "aclweb/runtime/datadir.py",
+        "devstack/jars.py",
+        "aclweb/changes/failpoints.py",
+    ):
+        read |= set(re.findall(r'"(ACLWEB_\w+)"', (ROOT / file).read_text(encoding="utf-8")))
     return read
 
 

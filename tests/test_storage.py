@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from django.db import OperationalError
 
-from aclweb import keys, storage
+from aclweb.runtime import keys, storage
 
 ROOT = Path(__file__).resolve().parents[1]
 FUTURE = "INSERT INTO django_migrations (app, name, applied) VALUES ('changes', '0999_of_the_future', '2030-01-01')"
@@ -25,7 +25,7 @@ django.setup()
 logging.disable(logging.CRITICAL)
 from django.conf import settings
 from django.test import Client
-from aclweb import storage
+from aclweb.runtime import storage
 settings.ALLOWED_HOSTS = ["*"]
 settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
 browser = Client(raise_request_exception=False)
@@ -149,7 +149,7 @@ def test_a_locked_database_is_told(data):
         found = run(
             data,
             "-c",
-            "import django; django.setup(); from aclweb import storage; print(storage.database_problem())",
+            "import django; django.setup(); from aclweb.runtime import storage; print(storage.database_problem())",
         )
 
     assert found.stdout.strip() == storage.LOCKED

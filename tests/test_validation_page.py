@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
-from aclweb.acl.validation import CREATION_RULES, DELETION_RULES, LISTING_RULES
+from aclweb.acl.kafka.validation import CREATION_RULES, DELETION_RULES, LISTING_RULES
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -17,16 +17,7 @@ PAGE = ROOT / "docs" / "validation.md"
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from aclweb.acl.filters import AclFilter  # noqa: E402
-from aclweb.acl.model import (  # noqa: E402
-    AclBinding,
-    Operation,
-    PatternType,
-    PermissionType,
-    ResourceType,
-)
-from aclweb.acl.profiles import VERSIONS, Rules  # noqa: E402
-from aclweb.acl.validation import (  # noqa: E402
+from aclweb.acl.kafka.validation import (  # noqa: E402
     CREATION_RULES,
     DELETION_RULES,
     LISTING_RULES,
@@ -38,6 +29,15 @@ from aclweb.acl.validation import (  # noqa: E402
     Seen,
     Target,
     refused_by_client,
+)
+from aclweb.acl.matching.filters import AclFilter  # noqa: E402
+from aclweb.acl.model.authorizers import VERSIONS, Rules  # noqa: E402
+from aclweb.acl.model.vocabulary import (  # noqa: E402
+    AclBinding,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
 )
 
 _ACL = Item(2, "orders", 3, "User:bob", "*", 3, 3)

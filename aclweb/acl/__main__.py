@@ -3,7 +3,7 @@
 import gc
 import sys
 
-from aclweb.acl.cli import main
+from aclweb.acl.cli.main import main
 
 if __name__ == "__main__":
     # A command lives for seconds and keeps what it reads: looking for garbage would only cost time.

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from aclweb.acl.any_host import HostResult
-from aclweb.acl.authorizer import Basis, Result
-from aclweb.acl.differences import Differences
-from aclweb.acl.model import (
+from aclweb.acl.authorizer.any_host import HostResult
+from aclweb.acl.authorizer.authorize import Basis, Result
+from aclweb.acl.matching.unmatchable import topic_fault
+from aclweb.acl.model.vocabulary import (
     AccessRequest,
     AclBinding,
     AclError,
@@ -24,12 +24,12 @@ from aclweb.acl.model import (
     PermissionType,
     ResourceType,
 )
-from aclweb.acl.notation import binding_from_dict, request_from_dict
-from aclweb.acl.reach import topic_fault
+from aclweb.acl.notation.files import binding_from_dict, request_from_dict
+from aclweb.acl.simulate.differences import Differences
 from aclweb.changes.models import Change, ChangeItem
 from aclweb.changes.queries import told_state
 from aclweb.clusters import Known
-from aclweb.inventory import brokertold
+from aclweb.inventory.current import broker_settings as brokertold
 from aclweb.inventory.models import Cluster
 
 Value = TypeVar("Value")

@@ -20,11 +20,11 @@ from rest_framework.views import APIView
 
 from aclweb.accounts.access import cluster_or_404, visible_clusters
 from aclweb.accounts.models import User
-from aclweb.acl.any_host import HostResult, decide_elsewhere
-from aclweb.acl.authorizer import authorize
-from aclweb.acl.delta import Delta
-from aclweb.acl.explain import explain
-from aclweb.acl.model import WILDCARD, AclError, Resource, ResourceType
+from aclweb.acl.authorizer.any_host import HostResult, decide_elsewhere
+from aclweb.acl.authorizer.authorize import authorize
+from aclweb.acl.authorizer.explain import explain
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import WILDCARD, AclError, Resource, ResourceType
 from aclweb.api.asking import (
     AS_OF,
     PAGE,
@@ -51,7 +51,8 @@ from aclweb.api.serializers import (
 from aclweb.changes.models import Change, ChangeError
 from aclweb.changes.preview import preview
 from aclweb.changes.queries import changes_of
-from aclweb.inventory import current, queries
+from aclweb.inventory import queries
+from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster
 
 

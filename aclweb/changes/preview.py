@@ -23,13 +23,14 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from aclweb.acl.budget import ON_A_SITE, TooCostly
-from aclweb.acl.delta import Delta, Step
-from aclweb.acl.differences import Decision, Differences, Name
-from aclweb.acl.index import AclIndex
-from aclweb.acl.kafka_acls_commands import commands as kafka_acls
-from aclweb.acl.kafka_acls_commands import why_escaped
-from aclweb.acl.model import (
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.kafka.commands import commands as kafka_acls
+from aclweb.acl.kafka.commands import why_escaped
+from aclweb.acl.kafka.validation import Target, refusal, refused_everywhere, why_not_deletable
+from aclweb.acl.matching.unmatchable import why_dead, why_no_resource, why_no_topic
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.delta import Delta, Step
+from aclweb.acl.model.vocabulary import (
     ANY_USER,
     WILDCARD,
     AclBinding,
@@ -38,15 +39,14 @@ from aclweb.acl.model import (
     PatternType,
     ResourceType,
 )
-from aclweb.acl.profiles import Rules
-from aclweb.acl.reach import why_dead, why_no_resource, why_no_topic
-from aclweb.acl.validation import Target, refusal, refused_everywhere, why_not_deletable
-from aclweb.acl.whatif import Names, simulate
-from aclweb.acl.wording import name_text, says
+from aclweb.acl.model.wording import name_text, says
+from aclweb.acl.simulate.budget import ON_A_SITE, TooCostly
+from aclweb.acl.simulate.differences import Decision, Differences, Name
+from aclweb.acl.simulate.simulation import Names, simulate
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Change, ChangeError
 from aclweb.clusters import SourceKind
-from aclweb.inventory.current import InForce, Moment, in_force
+from aclweb.inventory.current.view import InForce, Moment, in_force
 from aclweb.inventory.fields import escape
 from aclweb.inventory.models import Cluster, Revision
 

@@ -11,9 +11,10 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from aclweb.acl.model import Operation
-from aclweb.acl.profiles import Rules
-from aclweb.clusters.adminclient import AdminClient
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import Operation
+from aclweb.clusters.admin_api.client import AdminClient
+from aclweb.clusters.admin_api.visibility import Login
 from aclweb.clusters.client import (
     AclReading,
     ClusterClient,
@@ -24,8 +25,7 @@ from aclweb.clusters.client import (
     NamesKnown,
     SourceKind,
 )
-from aclweb.clusters.visibility import Login
-from aclweb.clusters.zookeeper import ZooKeeperClient
+from aclweb.clusters.zookeeper.client import ZooKeeperClient
 
 
 class Answer(enum.StrEnum):

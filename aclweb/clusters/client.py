@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
 
-from aclweb.acl.model import AclBinding, ResourcePattern, ResourceType
-from aclweb.acl.profiles import Rules
-from aclweb.clusters.brokersettings import SettingsTold
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AclBinding, ResourcePattern, ResourceType
+from aclweb.clusters.broker_settings import SettingsTold
 
 
 class ClusterState(enum.StrEnum):

@@ -1,6 +1,6 @@
 """What does a file say about a cluster that nothing here can reach?
 
-A file of ACLs in any notation that `aclweb.acl.notation` reads: a `kafka-acls --list`
+A file of ACLs in any notation that `aclweb.acl.notation.files` reads: a `kafka-acls --list`
 dump, CSV, JSON lines, YAML or ZooKeeper nodes. JSON lines may begin with a line about
 the cluster, which is also how aclweb and its pipeline write snapshots:
 
@@ -22,10 +22,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from aclweb.acl.model import AclBinding, AclError, PatternType
-from aclweb.acl.notation import parse_object, read_acl_file
-from aclweb.acl.problems import NotationError
-from aclweb.acl.profiles import Rules
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.errors import NotationError
+from aclweb.acl.model.vocabulary import AclBinding, AclError, PatternType
+from aclweb.acl.notation.files import parse_object, read_acl_file
 from aclweb.clusters.client import (
     AclReading,
     ClusterError,
@@ -41,7 +41,7 @@ from aclweb.clusters.client import (
     TopicInfo,
     Verb,
 )
-from aclweb.clusters.options import check_options
+from aclweb.clusters.connection.options import check_options
 
 HEADER_KEYS = (
     "cluster",

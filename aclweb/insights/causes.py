@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aclweb.acl.authorizer import Basis, Decision, Result
-from aclweb.acl.explain import says
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclBinding, Operation, PermissionType, ResourceType
-from aclweb.acl.wording import name_text
+from aclweb.acl.authorizer.authorize import Basis, Decision, Result
+from aclweb.acl.authorizer.explain import says
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.vocabulary import AclBinding, Operation, PermissionType, ResourceType
+from aclweb.acl.model.wording import name_text
 
 ANONYMOUS = "User:ANONYMOUS"
 _NOT_LETTERS_OR_DIGITS = re.compile(r"[\s_]+")

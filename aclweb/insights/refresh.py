@@ -22,10 +22,10 @@ from django.conf import settings
 
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import Load, Refresh
-from aclweb.inventory.current import in_force
+from aclweb.inventory.current.view import in_force
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.snapshots import snapshot_text
-from aclweb.java import JavaError, java_home
+from aclweb.inventory.sync.snapshots import snapshot_text
+from aclweb.runtime.java import JavaError, java_home
 
 logger = logging.getLogger(__name__)
 

@@ -6,10 +6,10 @@ from django.apps import AppConfig
 
 # The modules that register verbs; they import models, so they wait until the apps are loaded.
 _VERBS = (
-    "aclweb.inventory.declaring",
-    "aclweb.inventory.holding",
-    "aclweb.inventory.registering",
-    "aclweb.inventory.sync",
+    "aclweb.inventory.admin.declare",
+    "aclweb.inventory.sync.quarantine",
+    "aclweb.inventory.admin.register",
+    "aclweb.inventory.sync.run",
 )
 
 

@@ -18,8 +18,8 @@ from django.db.models import Q
 
 from aclweb.clusters import ClusterState, Known, SourceKind
 from aclweb.inventory.fields import EncryptedJSONField, KafkaTextField
-from aclweb.inventory.found import Found as Found
-from aclweb.inventory.found import Search as Search
+from aclweb.inventory.stored_findings import Found as Found
+from aclweb.inventory.stored_findings import Search as Search
 
 
 class ClusterManager(models.Manager["Cluster"]):

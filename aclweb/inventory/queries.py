@@ -7,10 +7,11 @@ history      what came and went
 status       how does the cluster stand
 """
 
-from aclweb.inventory.access import topic_access
-from aclweb.inventory.cells import AccessRow, Cell, ResourceAccess
-from aclweb.inventory.history import Edit, edits_of, history, revision_delta
-from aclweb.inventory.listing import (
+from aclweb.inventory.access.cells import AccessRow, Cell, ResourceAccess
+from aclweb.inventory.access.principal import PrincipalAccess, Reach, principal_access
+from aclweb.inventory.access.resource import topic_access
+from aclweb.inventory.lists.history import Edit, edits_of, history, revision_delta
+from aclweb.inventory.lists.listing import (
     AclListFilters,
     AclRow,
     NameRow,
@@ -21,8 +22,7 @@ from aclweb.inventory.listing import (
     list_names,
     list_principals,
 )
-from aclweb.inventory.principal import PrincipalAccess, Reach, principal_access
-from aclweb.inventory.status import Badge, ClusterStatus, status
+from aclweb.inventory.lists.status import Badge, ClusterStatus, status
 
 __all__ = [
     "AccessRow",

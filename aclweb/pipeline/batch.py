@@ -5,7 +5,7 @@ caller's masks are laid over the ranges in a few array operations instead of one
 another. Every answer is that of `decide`; what is rare there (unknown values, questions about a
 whole type, the authorizer `glob`) a batch asks of `decide` itself.
 
-Masks are those of `aclweb.acl.index`: allowed, denied, perhaps allowed, perhaps denied, with
+Masks are those of `aclweb.acl.authorizer.index`: allowed, denied, perhaps allowed, perhaps denied, with
 16 bits each, of which bit `operation.code` is an operation's.
 """
 
@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aclweb.acl.authorizer import Answer, Basis, Result, decide, reading_of
-from aclweb.acl.index import (
+from aclweb.acl.authorizer.authorize import Answer, Basis, Result, decide, reading_of
+from aclweb.acl.authorizer.index import (
     ALL_BITS,
     DENY_SHIFT,
     MAYBE_SHIFT,
@@ -31,10 +31,10 @@ from aclweb.acl.index import (
     MaskTable,
     Slot,
 )
-from aclweb.acl.model import ANY_USER, WILDCARD, AccessRequest, AclError, Operation, ResourceType
-from aclweb.acl.names import SortedNames
-from aclweb.acl.patterns import empty_prefix_covers, wildcard_covers
-from aclweb.acl.profiles import Rules
+from aclweb.acl.matching.names import SortedNames
+from aclweb.acl.matching.patterns import empty_prefix_covers, wildcard_covers
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import ANY_USER, WILDCARD, AccessRequest, AclError, Operation, ResourceType
 
 BASES: tuple[Basis, ...] = tuple(Basis)
 """What the codes of `Answers.bases` mean."""

@@ -19,18 +19,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from aclweb.acl.audit_log import (
-    NO_ACL_NOTE,
-    NO_LAYOUT,
-    SUPER_USER_NOTE,
-    UNREADABLE,
-    AccessEvent,
-    NotDecision,
-    parse_record,
-)
-from aclweb.acl.authorizer import HARDCODE, Basis, authorize
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import (
+from aclweb.acl.authorizer.authorize import HARDCODE, Basis, authorize
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import (
     AccessRequest,
     AclBinding,
     AclError,
@@ -39,8 +31,16 @@ from aclweb.acl.model import (
     PermissionType,
     ResourceType,
 )
-from aclweb.acl.notation import binding_key
-from aclweb.acl.profiles import Rules
+from aclweb.acl.notation.authorizer_log import (
+    NO_ACL_NOTE,
+    NO_LAYOUT,
+    SUPER_USER_NOTE,
+    UNREADABLE,
+    AccessEvent,
+    NotDecision,
+    parse_record,
+)
+from aclweb.acl.notation.files import binding_key
 from aclweb.pipeline import schemas
 from aclweb.pipeline.snapshot import Snapshot
 from aclweb.pipeline.sources import SOME_TIME

@@ -2,7 +2,7 @@
 
 Most lines of a log repeat a decision that was made before, so whole records are counted by
 their text behind the time before anything is parsed. Files may be compressed (.gz), and a
-record may span lines: it ends as `aclweb.acl.audit_log.records` has it, which is asked itself
+record may span lines: it ends as `aclweb.acl.notation.authorizer_log.records` has it, which is asked itself
 wherever a record is more than one line. (One thing is not seen: a last line that is a bracket and
 no line end, the first byte of a record that is being written.)
 """
@@ -18,7 +18,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from aclweb.acl.audit_log import records
+from aclweb.acl.notation.authorizer_log import records
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError
 from aclweb.pipeline.files import FileState, address, examine, look
 

@@ -12,8 +12,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
 from django.http.response import HttpResponseBase
 
-from aclweb.web.htmx import wants_part
-from aclweb.web.typed_principal import holds_pem, pem_fault
+from aclweb.web.shell.htmx import wants_part
+from aclweb.web.shell.typed_principal import holds_pem, pem_fault
 
 _TOLD = (
     f"{pem_fault('a name')} It was part of an address, which your browser may remember: "

@@ -9,7 +9,7 @@ from aclweb.inventory.models import Cluster
 
 
 class KeptDraft(models.Model):
-    """The fields of one form, under a key that an address can hold; see `aclweb.web.keeping`."""
+    """The fields of one form, under a key that an address can hold; see `aclweb.web.drafts.keeping`."""
 
     key = models.CharField(max_length=32, unique=True)
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")

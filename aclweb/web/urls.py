@@ -2,25 +2,16 @@
 
 from django.urls import URLPattern, path
 
-from aclweb.web.views import (
-    acls,
-    changes,
-    client_action,
-    clusters,
-    compare,
-    drafts,
-    events,
-    explain,
-    findings,
-    home,
-    insights,
-    mapping,
-    principals,
-    search,
-    session,
-    topics,
-    whatif,
-)
+from aclweb.web.ask import client_action_page as client_action
+from aclweb.web.ask import explain, home
+from aclweb.web.ask import mapping_page as mapping
+from aclweb.web.browse import acls, findings, insights, principals, search, topics
+from aclweb.web.changes import events
+from aclweb.web.changes import pages as changes
+from aclweb.web.clusters import pages as clusters
+from aclweb.web.drafts import compare, whatif
+from aclweb.web.drafts import compare_drafts as drafts
+from aclweb.web.shell import session
 
 urlpatterns: list[URLPattern] = [
     path("", home.ask, name="home"),

@@ -14,7 +14,7 @@ from django.test import Client
 from aclweb.accounts import addresses, sign_in_limits, tokens
 from aclweb.accounts.models import User
 from aclweb.api import bad_tokens
-from aclweb.counters import CountersInFiles
+from aclweb.runtime.counters import CountersInFiles
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = "the right one for pam"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from aclweb.acl.addresses import as_java_prints
-from aclweb.acl.model import AclError
+from aclweb.acl.matching.addresses import as_java_prints
+from aclweb.acl.model.vocabulary import AclError
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.any_host import HostAnswer, HostPart, HostResult, decide_for_any_host
-from aclweb.acl.authorizer import Result, authorize, decide
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclBinding, Operation, PatternType, PermissionType
-from aclweb.acl.profiles import Rules
+from aclweb.acl.authorizer.any_host import HostAnswer, HostPart, HostResult, decide_for_any_host
+from aclweb.acl.authorizer.authorize import Result, authorize, decide
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, PatternType, PermissionType
 from tests import reference
 from tests.builders import acl, allow, ask, deny, read
 from tests.random_cases import SCALE

@@ -15,17 +15,17 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.actions import ACTIONS
-from aclweb.acl.any_host import decide_for_any_host
-from aclweb.acl.authorizer import Result, authorize
-from aclweb.acl.delta import Delta
-from aclweb.acl.impact import Effect, Impact
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclBinding, Operation, ResourceType
-from aclweb.acl.needs import Outcome, assess
-from aclweb.acl.needs_any_host import assess_for_any_host
-from aclweb.acl.profiles import Rules
-from aclweb.acl.whatif import Names, simulate
+from aclweb.acl.authorizer.any_host import decide_for_any_host
+from aclweb.acl.authorizer.authorize import Result, authorize
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, ResourceType
+from aclweb.acl.needs.actions import ACTIONS
+from aclweb.acl.needs.answers import Outcome, assess
+from aclweb.acl.needs.any_host import assess_for_any_host
+from aclweb.acl.simulate.impact import Effect, Impact
+from aclweb.acl.simulate.simulation import Names, simulate
 from tests.random_cases import SCALE
 from tests.random_hosts import addresses_apart, random_world_of_hosts
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aclweb.acl.audit_log import (
+from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.notation.authorizer_log import (
     MATCH_NOTE,
     NO_ACL_NOTE,
     NO_LAYOUT,
@@ -23,7 +24,6 @@ from aclweb.acl.audit_log import (
     parse_suffix,
     records,
 )
-from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from tests.hostile import round_trip
 from tests.log_records import FAMILIES, decisions, message_of, printed
 from tests.real_outputs import real_output

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.authorizer import Basis, Decision, Result, authorize, decide, hazards_of
-from aclweb.acl.hosts import admits
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclError, Operation
-from aclweb.acl.profiles import Rules, operations_of
+from aclweb.acl.authorizer.authorize import Basis, Decision, Result, authorize, decide, hazards_of
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.matching.hosts import admits
+from aclweb.acl.model.authorizers import Rules, operations_of
+from aclweb.acl.model.vocabulary import AccessRequest, AclError, Operation
 from tests import reference
 from tests.builders import acl, allow, ask, deny, describe, read, write
 from tests.random_cases import SCALE, assert_balanced, crowded_case, random_case, with_unknowns

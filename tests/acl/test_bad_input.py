@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.cli import main
-from aclweb.acl.commands.options import LONGEST_GLOB
-from aclweb.acl.model import AclBinding
-from aclweb.acl.notation import write_acls
+from aclweb.acl.cli.commands.options import LONGEST_GLOB
+from aclweb.acl.cli.main import main
+from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.acl.notation.files import write_acls
 from tests.builders import allow, deny, read
 
 PLAIN = allow("User:bob", "READ", "orders")

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.cli import COMMANDS, main
-from aclweb.acl.commands import progress
-from aclweb.acl.commands.console import shortened, with_progress
-from aclweb.acl.commands.progress import PROGRESS
-from aclweb.acl.model import AccessRequest, AclBinding
-from aclweb.acl.notation import OUTPUTS, read_acls, write_acls
+from aclweb.acl.cli.commands import progress
+from aclweb.acl.cli.commands.console import shortened, with_progress
+from aclweb.acl.cli.commands.progress import PROGRESS
+from aclweb.acl.cli.main import COMMANDS, main
+from aclweb.acl.model.vocabulary import AccessRequest, AclBinding
+from aclweb.acl.notation.files import OUTPUTS, read_acls, write_acls
 from tests.builders import allow, ask, deny, read, write
 from tests.real_outputs import real_output
 
@@ -116,7 +116,7 @@ BARE_CALLS = {
 BARE = """
 import sys
 sys.path.insert(0, {root!r})
-from aclweb.acl.cli import main
+from aclweb.acl.cli.main import main
 statuses = [main(call) for call in {calls!r}]
 files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
 print(statuses)

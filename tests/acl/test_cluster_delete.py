@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.cli import main
-from aclweb.acl.delta import Delta
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclBinding, Operation, ResourceType
-from aclweb.acl.notation import write_acls
-from aclweb.acl.profiles import VERSIONS, Rules, operations_of, tool_operations_of
-from aclweb.acl.whatif import simulate
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.cli.main import main
+from aclweb.acl.model.authorizers import VERSIONS, Rules, operations_of, tool_operations_of
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import AclBinding, Operation, ResourceType
+from aclweb.acl.notation.files import write_acls
+from aclweb.acl.simulate.simulation import simulate
 from tests.builders import acl
 
 CLUSTER = ResourceType.CLUSTER

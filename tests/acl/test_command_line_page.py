@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.cli import main
+from aclweb.acl.cli.main import main
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FILES = {

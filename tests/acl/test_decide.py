@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.cli import main
-from aclweb.acl.commands.decide import AFFECTING_SHOWN
-from aclweb.acl.model import AccessRequest, AclBinding
-from aclweb.acl.notation import write_acls
+from aclweb.acl.cli.commands.decide import AFFECTING_SHOWN
+from aclweb.acl.cli.main import main
+from aclweb.acl.model.vocabulary import AccessRequest, AclBinding
+from aclweb.acl.notation.files import write_acls
 from tests.builders import acl, allow, ask, deny, describe, read
 
 Decide = Callable[..., list[str]]

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from aclweb.acl.delta import Delta
-from aclweb.acl.model import AclBinding, AclError
-from aclweb.acl.profiles import Rules
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import AclBinding, AclError
 from tests import reference
 from tests.builders import acl, allow, deny, read
 from tests.random_cases import SCALE, World, random_binding, random_request, random_world

@@ -7,14 +7,14 @@ import random
 
 import pytest
 
-from aclweb.acl.delta import Delta
-from aclweb.acl.differences import Differences
-from aclweb.acl.impact import LISTS, Effect, Impact
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclBinding, AclError
-from aclweb.acl.profiles import Rules
-from aclweb.acl.reach import why_dead, why_no_resource
-from aclweb.acl.whatif import Names, simulate
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.matching.unmatchable import why_dead, why_no_resource
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import AclBinding, AclError
+from aclweb.acl.simulate.differences import Differences
+from aclweb.acl.simulate.impact import LISTS, Effect, Impact
+from aclweb.acl.simulate.simulation import Names, simulate
 from tests.builders import allow, deny
 from tests.random_cases import SCALE, random_binding, random_world
 
@@ -109,7 +109,7 @@ def exists(effect: Effect, names: Names) -> bool:
 def test_an_effect_stored_by_a_newer_version_is_refused_with_a_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("aclweb.acl.differences.FORMAT", 9)
+    monkeypatch.setattr("aclweb.acl.simulate.differences.FORMAT", 9)
     newer = Differences.of(random_impact(1)[-1]).packed()
     monkeypatch.undo()
 

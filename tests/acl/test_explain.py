@@ -8,13 +8,13 @@ from itertools import combinations
 
 import pytest
 
-from aclweb.acl import near_misses
-from aclweb.acl.authorizer import Basis, Decision, Result, authorize
-from aclweb.acl.explain import Explanation, explain, reported_acl, says
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclBinding, PatternType
-from aclweb.acl.near_misses import PARTS, fits, ticks
-from aclweb.acl.profiles import Rules
+from aclweb.acl.authorizer import near_misses
+from aclweb.acl.authorizer.authorize import Basis, Decision, Result, authorize
+from aclweb.acl.authorizer.explain import Explanation, explain, reported_acl, says
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer.near_misses import PARTS, fits, ticks
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, PatternType
 from tests import reference
 from tests.builders import acl, allow, ask, deny, describe, read, write
 from tests.random_cases import SCALE, crowded_case, random_case

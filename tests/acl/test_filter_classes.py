@@ -9,10 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.filters import AclFilter
-from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.profiles import Rules
-from aclweb.acl.validation import (
+from aclweb.acl.kafka.validation import (
     CREATION_RULES,
     INVALID_REQUEST,
     UNSUPPORTED_VERSION,
@@ -25,6 +22,9 @@ from aclweb.acl.validation import (
     why_no_range,
     word_for,
 )
+from aclweb.acl.matching.filters import AclFilter
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from tests.filter_cases import HOSTILE, random_acl, random_filter, with_unknown_word
 from tests.oracle.jvm import JavaProgram
 from tests.random_cases import SCALE

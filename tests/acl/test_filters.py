@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclweb.acl.authorizer import authorize
-from aclweb.acl.filters import AclFilter
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.profiles import Rules
-from aclweb.acl.validation import why_not_deletable
+from aclweb.acl.authorizer.authorize import authorize
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.kafka.validation import why_not_deletable
+from aclweb.acl.matching.filters import AclFilter
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from tests.builders import read
 from tests.hostile import acls, round_trip, texts
 

@@ -14,13 +14,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclweb.acl import znodes
-from aclweb.acl.audit_log import AccessEvent, parse_record, parse_suffix, records
-from aclweb.acl.commands.check import Scenario, read_scenarios
-from aclweb.acl.commands.inputs import Inputs
-from aclweb.acl.commands.options import Declared
-from aclweb.acl.delta import Delta
-from aclweb.acl.model import (
+from aclweb.acl.cli.commands.check import Scenario, read_scenarios
+from aclweb.acl.cli.commands.inputs import Inputs
+from aclweb.acl.cli.commands.options import Declared
+from aclweb.acl.model.authorizers import VERSIONS, Rules
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import (
     AclBinding,
     AclError,
     Operation,
@@ -29,7 +28,9 @@ from aclweb.acl.model import (
     ResourcePattern,
     ResourceType,
 )
-from aclweb.acl.notation import (
+from aclweb.acl.notation import znodes
+from aclweb.acl.notation.authorizer_log import AccessEvent, parse_record, parse_suffix, records
+from aclweb.acl.notation.files import (
     ACL_KEYS,
     FORMATS,
     NotationError,
@@ -43,8 +44,7 @@ from aclweb.acl.notation import (
     write_acls,
     write_delta,
 )
-from aclweb.acl.profiles import VERSIONS, Rules
-from aclweb.acl.znodes import ZnodeError
+from aclweb.acl.notation.znodes import ZnodeError
 from tests.hostile import acls, damaged, is_node_name, names, requests, round_trip, texts
 from tests.log_records import FAMILIES, LAYOUT, TIME, decisions, message_of, printed
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from aclweb.acl.glob import (
+from aclweb.acl.matching.glob import (
     EVERYTHING,
     Shape,
     Verdict,

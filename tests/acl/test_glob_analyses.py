@@ -6,12 +6,12 @@ import random
 
 import pytest
 
-from aclweb.acl.index import AclIndex
-from aclweb.acl.lint import lint, lint_all
-from aclweb.acl.profiles import Rules
-from aclweb.acl.redundancy import consolidations, redundant, removable
-from aclweb.acl.universe import Names
-from aclweb.acl.wording import says
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.lint.findings import lint, lint_all
+from aclweb.acl.lint.redundancy import consolidations, redundant, removable
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.wording import says
+from aclweb.acl.simulate.classes import Names
 from tests import reference
 from tests.builders import allow, deny
 from tests.random_cases import SCALE, random_request, random_world

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.cli import main
-from aclweb.acl.notation import read_acls, write_acls
-from aclweb.acl.profiles import Rules
+from aclweb.acl.cli.main import main
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.notation.files import read_acls, write_acls
 from tests.builders import allow, ask, deny, read
 
 ACCOUNTS = allow("User:a*", "READ", "*-accounts-*", pattern="GLOB", host="10.*")

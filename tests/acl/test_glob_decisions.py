@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aclweb.acl.authorizer import Basis, Result, authorize, decide, hazards_of
-from aclweb.acl.explain import explain
-from aclweb.acl.filters import AclFilter
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclBinding, AclError, Operation, PatternType, PermissionType
-from aclweb.acl.profiles import Rules
+from aclweb.acl.authorizer.authorize import Basis, Result, authorize, decide, hazards_of
+from aclweb.acl.authorizer.explain import explain
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.matching.filters import AclFilter
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AclBinding, AclError, Operation, PatternType, PermissionType
 from tests import reference
 from tests.builders import allow, ask, deny, read, topic, write
 from tests.random_cases import (

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from aclweb.acl.delta import Delta
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclBinding, AclError, PatternType, ResourceType
-from aclweb.acl.names import SortedNames
-from aclweb.acl.profiles import OPERATIONS, Rules
-from aclweb.acl.whatif import PATTERN, Effect, Impact, Names, simulate
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.matching.names import SortedNames
+from aclweb.acl.model.authorizers import OPERATIONS, Rules
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, AclError, PatternType, ResourceType
+from aclweb.acl.simulate.simulation import PATTERN, Effect, Impact, Names, simulate
 from tests import reference
 from tests.builders import allow, deny
 from tests.random_cases import HOSTS, PRINCIPALS, SCALE, random_binding, random_name, random_world

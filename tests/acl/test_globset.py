@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from aclweb.acl.glob import shape_of_glob, shape_of_prefix
-from aclweb.acl.globset import FEW, GlobSet
+from aclweb.acl.matching.glob import shape_of_glob, shape_of_prefix
+from aclweb.acl.matching.globset import FEW, GlobSet
 from tests.acl.test_names import company_names, random_glob
 from tests.random_cases import SCALE
 

@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from aclweb.acl.host_cover import STEPS, admits_all, compared, reaches_somebody
-from aclweb.acl.profiles import Rules
+from aclweb.acl.matching.host_ranges import STEPS, admits_all, compared, reaches_somebody
+from aclweb.acl.model.authorizers import Rules
 from tests import reference
 
 HOSTS = (

@@ -7,11 +7,11 @@ import random
 
 import pytest
 
-from aclweb.acl.authorizer import authorize, decide
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclBinding, AclError, Resource, ResourceType
-from aclweb.acl.patterns import PrefixChain, code_units
-from aclweb.acl.profiles import Rules
+from aclweb.acl.authorizer.authorize import authorize, decide
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.matching.patterns import PrefixChain, code_units
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AclBinding, AclError, Resource, ResourceType
 from tests import reference
 from tests.builders import acl, allow, ask, deny, group, topic
 from tests.random_cases import SCALE, random_name, random_world

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aclweb.acl.java_regex import (
+from aclweb.acl.principals.java_regex import (
     CannotTell,
     InvalidPattern,
     InvalidReplacement,
@@ -17,9 +17,9 @@ from aclweb.acl.java_regex import (
     RegexError,
     machine,
 )
-from aclweb.acl.java_regex.machine import Machine, Text
-from aclweb.acl.java_regex.parser import parse
-from aclweb.acl.java_regex.program import compiled
+from aclweb.acl.principals.java_regex.machine import Machine, Text
+from aclweb.acl.principals.java_regex.parser import parse
+from aclweb.acl.principals.java_regex.program import compiled
 from tests.random_cases import SCALE
 from tests.random_patterns import random_pattern
 

@@ -12,16 +12,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclweb.acl.filters import AclFilter
-from aclweb.acl.kafka_acls import TOOLS, Plan, plan
-from aclweb.acl.kafka_acls_commands import commands, why_no_command
-from aclweb.acl.kafka_options import grammar
-from aclweb.acl.listing import read_listing, why_not_listed, write_listing
-from aclweb.acl.model import AclBinding, AclError, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.problems import Problems
-from aclweb.acl.profiles import VERSIONS, Rules
-from aclweb.acl.shell_line import read_shell_line
-from aclweb.clusters.jars import read_lock
+from aclweb.acl.kafka.commands import commands, why_no_command
+from aclweb.acl.kafka.options import grammar
+from aclweb.acl.kafka.plan import TOOLS, Plan, plan
+from aclweb.acl.kafka.shell_line import read_shell_line
+from aclweb.acl.matching.filters import AclFilter
+from aclweb.acl.model.authorizers import VERSIONS, Rules
+from aclweb.acl.model.errors import Problems
+from aclweb.acl.model.vocabulary import (
+    AclBinding,
+    AclError,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
+from aclweb.acl.notation.listing import read_listing, why_not_listed, write_listing
+from devstack.jars import read_lock
 from tests.builders import allow, deny
 from tests.hostile import FULL, round_trip, texts
 from tests.oracle import acl_commands

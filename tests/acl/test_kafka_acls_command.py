@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.cli import main
+from aclweb.acl.cli.main import main
 
 DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "kafka-acls.md").read_text(encoding="utf-8")
 SHOWN = re.findall(r"^\$ python -m aclweb\.acl (.*)\n((?:(?!```).*\n)+)", DOCUMENT, re.MULTILINE)

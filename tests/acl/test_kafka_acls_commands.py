@@ -10,12 +10,19 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from aclweb.acl.filters import AclFilter
-from aclweb.acl.kafka_acls import plan
-from aclweb.acl.kafka_acls_commands import commands, why_no_command
-from aclweb.acl.model import AclBinding, AclError, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.notation import write_acls
-from aclweb.acl.profiles import OPERATIONS, Rules
+from aclweb.acl.kafka.commands import commands, why_no_command
+from aclweb.acl.kafka.plan import plan
+from aclweb.acl.matching.filters import AclFilter
+from aclweb.acl.model.authorizers import OPERATIONS, Rules
+from aclweb.acl.model.vocabulary import (
+    AclBinding,
+    AclError,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
+from aclweb.acl.notation.files import write_acls
 from tests.builders import allow, deny
 from tests.hostile import acls, round_trip
 

@@ -12,16 +12,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from aclweb.acl.kafka_acls import Plan, plan
-from aclweb.acl.kafka_acls_commands import commands
-from aclweb.acl.listing import read_listing, write_listing
-from aclweb.acl.model import AclBinding
-from aclweb.acl.problems import Problems
-from aclweb.acl.profiles import Rules
-from aclweb.acl.shell_line import read_shell_line
+from aclweb.acl.kafka.commands import commands
+from aclweb.acl.kafka.plan import Plan, plan
+from aclweb.acl.kafka.shell_line import read_shell_line
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.errors import Problems
+from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.acl.notation.listing import read_listing, write_listing
 from aclweb.clusters import AdminClient
-from aclweb.clusters.embedded import KafkaBroker
-from aclweb.java import find_java
+from aclweb.runtime.java import find_java
+from devstack.servers import KafkaBroker
 from tests.builders import allow, deny
 from tests.servers import need_jars, wipe
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.cli import main
-from aclweb.acl.index import AclIndex
-from aclweb.acl.lint import RULES, lint, lint_all
-from aclweb.acl.model import Operation
-from aclweb.acl.notation import write_acls
-from aclweb.acl.profiles import Rules
-from aclweb.acl.redundancy import redundant
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.cli.main import main
+from aclweb.acl.lint.findings import RULES, lint, lint_all
+from aclweb.acl.lint.redundancy import redundant
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import Operation
+from aclweb.acl.notation.files import write_acls
 from tests.builders import acl, allow, deny
 from tests.random_cases import SCALE, random_case
 
@@ -146,7 +146,7 @@ def test_what_is_known_to_be_wasted_is_not_worked_out_again(monkeypatch):
     index = AclIndex([allow(BOB, "READ", "orders"), deny(BOB, "ALL", "orders")])
     wasted = tuple(redundant(index))
     alone = tuple(lint_all(index))
-    monkeypatch.setattr("aclweb.acl.lint.redundant", None)
+    monkeypatch.setattr("aclweb.acl.lint.findings.redundant", None)
 
     assert tuple(lint_all(index, wasted=wasted)) == alone
     assert "shadowed" in {finding.rule for finding in alone}

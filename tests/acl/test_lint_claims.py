@@ -15,14 +15,14 @@ from functools import cached_property
 
 import pytest
 
-from aclweb.acl.authorizer import Basis, Decision, authorize
-from aclweb.acl.callers import is_for
-from aclweb.acl.hosts import read_address
-from aclweb.acl.index import AclIndex
-from aclweb.acl.lint import RULES, LintFinding, lint_all
-from aclweb.acl.model import AccessRequest, AclBinding, Operation, ResourceType
-from aclweb.acl.patterns import covers_name
-from aclweb.acl.profiles import Rules, operations_of
+from aclweb.acl.authorizer.authorize import Basis, Decision, authorize
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.lint.findings import RULES, LintFinding, lint_all
+from aclweb.acl.matching.hosts import read_address
+from aclweb.acl.matching.patterns import covers_name
+from aclweb.acl.matching.sessions import is_for
+from aclweb.acl.model.authorizers import Rules, operations_of
+from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, ResourceType
 from tests.builders import acl, allow, deny
 from tests.random_cases import SCALE
 

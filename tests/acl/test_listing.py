@@ -9,9 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclweb.acl.listing import read_listing, why_not_listed, write_listing
-from aclweb.acl.model import AclBinding, AclError, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.problems import Problems
+from aclweb.acl.model.errors import Problems
+from aclweb.acl.model.vocabulary import (
+    AclBinding,
+    AclError,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
+from aclweb.acl.notation.listing import read_listing, why_not_listed, write_listing
 from tests.builders import allow, deny
 from tests.hostile import acls, round_trip
 from tests.real_outputs import real_output

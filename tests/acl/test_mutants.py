@@ -14,8 +14,8 @@ from types import CodeType, ModuleType, SimpleNamespace
 
 import pytest
 
-from aclweb.acl.model import AccessRequest, AclBinding, AclError, PatternType
-from aclweb.acl.profiles import Rules
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, AclError, PatternType
 from tests import reference
 from tests.builders import acl, allow, ask, deny, read
 from tests.mutants import MODULES, MUTANTS, SOURCES, Mutant
@@ -34,7 +34,7 @@ def code_of(module: str) -> CodeType:
 
 def loaded(mutant: Mutant | None) -> SimpleNamespace:
     """Return the modules, from the mutated one on loaded anew; the real ones stay in place."""
-    names = {f"aclweb.acl.{module}": module for module in MODULES}
+    names = {full: module for module, full in MODULES.items()}
     kept = {full: sys.modules[full] for full in names if full in sys.modules}
     found = SimpleNamespace()
     changed = False

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.glob import Shape, shape_of_glob, shape_of_name, shape_of_prefix
-from aclweb.acl.model import PatternType, ResourcePattern, ResourceType
-from aclweb.acl.names import FEW, SortedNames
-from aclweb.acl.patterns import covers_name
-from aclweb.acl.profiles import Rules
+from aclweb.acl.matching.glob import Shape, shape_of_glob, shape_of_name, shape_of_prefix
+from aclweb.acl.matching.names import FEW, SortedNames
+from aclweb.acl.matching.patterns import covers_name
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import PatternType, ResourcePattern, ResourceType
 from tests.random_cases import SCALE, random_binding, random_name, random_rules
 
 WORDS = (

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.actions import ACTIONS, GIVEN_ROLES, ClientAction
-from aclweb.acl.authorizer import Result
-from aclweb.acl.cli import main
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclBinding, AclError, ResourceType
-from aclweb.acl.needs import Assessment, Outcome, assess, find_action, missing_roles, needed_acls
-from aclweb.acl.notation import write_acls
-from aclweb.acl.profiles import VERSIONS, Rules
-from aclweb.acl.protocol import APIS, Check, Refusal
+from aclweb.acl.authorizer.authorize import Result
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.cli.main import main
+from aclweb.acl.model.authorizers import VERSIONS, Rules
+from aclweb.acl.model.vocabulary import AclBinding, AclError, ResourceType
+from aclweb.acl.needs.actions import ACTIONS, GIVEN_ROLES, ClientAction
+from aclweb.acl.needs.answers import Assessment, Outcome, assess, find_action, missing_roles, needed_acls
+from aclweb.acl.needs.protocol import APIS, Check, Refusal
+from aclweb.acl.notation.files import write_acls
 from tests import reference
 from tests.builders import acl, allow, deny
 from tests.random_cases import FIRST, HOSTS, PRINCIPALS, SCALE, World, random_name, random_world
@@ -567,7 +567,7 @@ def test_the_page_in_the_docs_is_what_the_table_says():
 def test_it_runs_on_a_bare_python():
     ran = subprocess.run(
         [sys.executable, "-I", "-S", "-c",
-         f"import sys; sys.path.insert(0, {str(ROOT)!r}); from aclweb.acl.cli import main; "
+         f"import sys; sys.path.insert(0, {str(ROOT)!r}); from aclweb.acl.cli.main import main; "
          "sys.exit(main(['needs', 'streams', 'connect', '--json']))"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip

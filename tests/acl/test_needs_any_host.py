@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from aclweb.acl import any_host
-from aclweb.acl.actions import ACTIONS
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclBinding
-from aclweb.acl.needs import Outcome, assess
-from aclweb.acl.needs_any_host import HostsAssessed, assess_for_any_host, without_missing
-from aclweb.acl.profiles import Rules
+from aclweb.acl.authorizer import any_host
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.acl.needs.actions import ACTIONS
+from aclweb.acl.needs.answers import Outcome, assess
+from aclweb.acl.needs.any_host import HostsAssessed, assess_for_any_host, without_missing
 from tests import reference
 from tests.acl.test_any_host import ADDRESSES, GLOB_HOSTS, HOSTS
 from tests.builders import acl, allow, deny

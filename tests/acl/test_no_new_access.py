@@ -13,11 +13,18 @@ from itertools import product
 
 import pytest
 
-from aclweb.acl.delta import Delta
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.profiles import Rules, operations_of
-from aclweb.acl.whatif import Effect, Names, simulate
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.authorizers import Rules, operations_of
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import (
+    AccessRequest,
+    AclBinding,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
+from aclweb.acl.simulate.simulation import Effect, Names, simulate
 from tests import reference
 from tests.random_cases import SCALE, random_rules
 

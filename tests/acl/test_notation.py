@@ -12,9 +12,10 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aclweb.acl.delta import Delta
-from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.notation import (
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.notation.files import (
     ACL_KEYS,
     OUTPUTS,
     NotationError,
@@ -33,7 +34,6 @@ from aclweb.acl.notation import (
     write_acls,
     write_delta,
 )
-from aclweb.acl.profiles import Rules
 from tests.builders import allow, ask, deny
 from tests.hostile import acls, is_node_name, look_alikes, round_trip, surrogates, texts
 from tests.real_outputs import real_output

@@ -6,7 +6,7 @@ import contextlib
 
 import pytest
 
-from aclweb.clusters import jars
+from devstack import jars
 from tests.oracle import __main__ as command
 from tests.oracle.comparing import Difference
 from tests.oracle.targets import TARGETS

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from aclweb.clusters import ClusterError
-from aclweb.clusters.jars import COMPILER, kafka_jars, read_lock
-from aclweb.java import bundled_java
+from aclweb.runtime.java import bundled_java
+from devstack.jars import COMPILER, kafka_jars, read_lock
 from tests.oracle import jvm
 from tests.oracle.jvm import Hung, JavaProgram, OracleError, need_program
 from tests.servers import missing, need_jars
@@ -82,11 +82,9 @@ def test_answers_that_nobody_waited_for_are_not_taken_for_later_ones(echo):
 def test_a_machine_whose_java_has_no_compiler_compiles_with_the_eclipse_compiler(tmp_path, monkeypatch):
     java = bundled_java()
     if java is None or kafka_jars(COMPILER) is None:
-        missing(
-            f"The Java from PyPI or the compiler is not here; run python -m aclweb.clusters.jars {COMPILER}."
-        )
+        missing(f"The Java from PyPI or the compiler is not here; run python -m devstack.jars {COMPILER}.")
     monkeypatch.setenv("ACLWEB_KAFKA_HOME", str(need_jars("4.4.0").parent))
-    monkeypatch.setattr("aclweb.clusters.jars.find_java", lambda: java)
+    monkeypatch.setattr("devstack.jars.find_java", lambda: java)
     monkeypatch.setattr(jvm, "find_java", lambda: java)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 

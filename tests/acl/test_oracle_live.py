@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from tests.oracle.comparing import PATIENCE_SECONDS, PROGRAM, compare, smallest
 from tests.oracle.tally import Tally
 from tests.oracle.targets import Target

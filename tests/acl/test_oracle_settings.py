@@ -6,8 +6,8 @@ from urllib.parse import quote_plus, unquote_plus
 
 import pytest
 
-from aclweb.acl.model import AclError
-from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
+from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
+from aclweb.acl.model.vocabulary import AclError
 from tests.oracle.targets import Target
 from tests.oracle.worlds import Dice
 from tests.random_cases import SCALE

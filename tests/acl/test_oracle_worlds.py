@@ -8,7 +8,7 @@ from itertools import islice
 
 import pytest
 
-from aclweb.acl.model import (
+from aclweb.acl.model.vocabulary import (
     AclBinding,
     Operation,
     PatternType,

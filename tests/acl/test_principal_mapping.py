@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from aclweb.acl.kerberos_mapping import KerberosRules
-from aclweb.acl.name_mapping import InvalidRules
-from aclweb.acl.ssl_mapping import SslRules
+from aclweb.acl.principals.kerberos_mapping import KerberosRules
+from aclweb.acl.principals.name_mapping import InvalidRules
+from aclweb.acl.principals.ssl_mapping import SslRules
 
 DUKE = "CN=Duke,OU=ServiceUsers,O=Org,C=US"
 

@@ -16,12 +16,12 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
-from aclweb.acl.distinguished_names import java_name
-from aclweb.acl.java_regex import CannotTell, machine
-from aclweb.acl.java_regex.parser import parse
-from aclweb.acl.java_regex.tree import Character, Sequence
-from aclweb.acl.name_mapping import lowered, uppered
-from aclweb.clusters.jars import read_lock
+from aclweb.acl.principals.distinguished_names import java_name
+from aclweb.acl.principals.java_regex import CannotTell, machine
+from aclweb.acl.principals.java_regex.parser import parse
+from aclweb.acl.principals.java_regex.tree import Character, Sequence
+from aclweb.acl.principals.name_mapping import lowered, uppered
+from devstack.jars import read_lock
 from tests.oracle.jvm import JavaProgram
 from tests.oracle.principals import (
     HUNG,

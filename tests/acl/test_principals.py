@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aclweb.acl.cli import main
-from aclweb.acl.distinguished_names import DistinguishedNameError, java_name
-from aclweb.acl.java_regex import machine
-from aclweb.acl.principals import (
+from aclweb.acl.cli.main import main
+from aclweb.acl.principals.distinguished_names import DistinguishedNameError, java_name
+from aclweb.acl.principals.identity import (
     ANONYMOUS,
     BrokerSettings,
     Client,
@@ -24,6 +23,7 @@ from aclweb.acl.principals import (
     identify_kerberos,
     identify_subject,
 )
+from aclweb.acl.principals.java_regex import machine
 from tests.random_cases import SCALE
 
 ROOT = Path(__file__).parents[2]
@@ -289,7 +289,7 @@ def test_the_command_needs_no_package(tmp_path):
 
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = [{str(ROOT)!r}]; "
-         "from aclweb.acl.cli import main; sys.exit(main(sys.argv[1:]))",
+         "from aclweb.acl.cli.main import main; sys.exit(main(sys.argv[1:]))",
          "principal", "--ssl-rules", "RULE:^CN=(.*?),O=.*$/$1/U", "--json", str(names)],
         capture_output=True, timeout=120, text=True,
     )  # fmt: skip

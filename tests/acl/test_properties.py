@@ -19,13 +19,15 @@ import pytest
 from hypothesis import HealthCheck, assume, find, given, settings
 from hypothesis import strategies as st
 
-from aclweb.acl.authorizer import Basis, Result, authorize, decide, effect_on
-from aclweb.acl.callers import is_for
-from aclweb.acl.explain import explain
-from aclweb.acl.filters import AclFilter
-from aclweb.acl.hosts import admits
-from aclweb.acl.index import AclIndex, Slot
-from aclweb.acl.model import (
+from aclweb.acl.authorizer.authorize import Basis, Result, authorize, decide, effect_on
+from aclweb.acl.authorizer.explain import explain
+from aclweb.acl.authorizer.index import AclIndex, Slot
+from aclweb.acl.matching.filters import AclFilter
+from aclweb.acl.matching.hosts import admits
+from aclweb.acl.matching.patterns import PrefixChain
+from aclweb.acl.matching.sessions import is_for
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import (
     AccessRequest,
     AclBinding,
     Operation,
@@ -34,8 +36,6 @@ from aclweb.acl.model import (
     Resource,
     ResourceType,
 )
-from aclweb.acl.patterns import PrefixChain
-from aclweb.acl.profiles import Rules
 from tests import reference
 from tests.builders import allow, ask, deny, read, topic
 from tests.hostile import FULL, acls

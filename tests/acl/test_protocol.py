@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from aclweb.acl.model import ResourceType
-from aclweb.acl.profiles import VERSIONS, Rules, operations_of
-from aclweb.acl.protocol import APIS, ERRORS, Api, Refusal, checks_of, find_api
+from aclweb.acl.model.authorizers import VERSIONS, Rules, operations_of
+from aclweb.acl.model.vocabulary import ResourceType
+from aclweb.acl.needs.protocol import APIS, ERRORS, Api, Refusal, checks_of, find_api
 
 # Key, name, and the rights that Kafka's documentation or its request handlers name.
 PUBLISHED = """

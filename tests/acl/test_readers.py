@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.authorizer import Result
-from aclweb.acl.cli import main
-from aclweb.acl.delta import Delta
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclBinding, PatternType
-from aclweb.acl.notation import write_acls
-from aclweb.acl.profiles import Rules
-from aclweb.acl.readers import LITERAL_ONLY, WITHOUT_GLOBS
-from aclweb.acl.whatif import Names, simulate
+from aclweb.acl.authorizer.authorize import Result
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.cli.main import main
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import AclBinding, PatternType
+from aclweb.acl.notation.files import write_acls
+from aclweb.acl.simulate.readers import LITERAL_ONLY, WITHOUT_GLOBS
+from aclweb.acl.simulate.simulation import Names, simulate
 from tests import reference
 from tests.acl.test_whatif import check_case, random_edit
 from tests.builders import allow, ask, deny

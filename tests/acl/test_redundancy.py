@@ -5,11 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl import redundancy
-from aclweb.acl.authorizer import Basis, Result
-from aclweb.acl.cli import main
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import (
+from aclweb.acl.authorizer.authorize import Basis, Result
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.cli.main import main
+from aclweb.acl.lint import redundancy
+from aclweb.acl.lint.redundancy import consolidations, redundant, removable
+from aclweb.acl.model.authorizers import Rules, operations_of
+from aclweb.acl.model.vocabulary import (
     AccessRequest,
     AclBinding,
     Operation,
@@ -17,10 +19,8 @@ from aclweb.acl.model import (
     PermissionType,
     ResourceType,
 )
-from aclweb.acl.notation import write_acls
-from aclweb.acl.profiles import Rules, operations_of
-from aclweb.acl.redundancy import consolidations, redundant, removable
-from aclweb.acl.universe import Names
+from aclweb.acl.notation.files import write_acls
+from aclweb.acl.simulate.classes import Names
 from tests import reference
 from tests.builders import allow, deny
 from tests.random_cases import SCALE, World, random_rules

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.glob import matches
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclBinding, PatternType, ResourceType
-from aclweb.acl.profiles import OPERATIONS, Rules
-from aclweb.acl.rewriting import Compiler, as_glob
-from aclweb.acl.universe import Names
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.lint.globs import Compiler, as_glob
+from aclweb.acl.matching.glob import matches
+from aclweb.acl.model.authorizers import OPERATIONS, Rules
+from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, PatternType, ResourceType
+from aclweb.acl.simulate.classes import Names
 from tests import reference
 from tests.builders import acl, allow, deny, topic
 from tests.random_cases import HOSTS, PRINCIPALS, SCALE, random_name, random_request, random_world

@@ -13,10 +13,17 @@ from time import process_time_ns
 
 import pytest
 
-from aclweb.acl.audit_log import NotDecision, parse_suffix
-from aclweb.acl.cli import main
-from aclweb.acl.model import AclBinding
-from aclweb.acl.notation import ACL_KEYS, NotationError, read_acls, read_delta, read_requests, write_acls
+from aclweb.acl.cli.main import main
+from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.acl.notation.authorizer_log import NotDecision, parse_suffix
+from aclweb.acl.notation.files import (
+    ACL_KEYS,
+    NotationError,
+    read_acls,
+    read_delta,
+    read_requests,
+    write_acls,
+)
 from tests.builders import allow
 from tests.random_cases import SCALE
 

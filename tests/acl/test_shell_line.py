@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclweb.acl.model import AclError
-from aclweb.acl.shell_line import read_shell_line, spelled
+from aclweb.acl.kafka.shell_line import read_shell_line, spelled
+from aclweb.acl.model.vocabulary import AclError
 from tests.hostile import round_trip, texts
 from tests.random_cases import SCALE
 

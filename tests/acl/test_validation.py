@@ -7,10 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.filters import AclFilter
-from aclweb.acl.model import AclBinding
-from aclweb.acl.profiles import VERSIONS, Rules
-from aclweb.acl.validation import (
+from aclweb.acl.kafka.validation import (
     CREATION_RULES,
     DELETION_RULES,
     LISTING_RULES,
@@ -31,6 +28,9 @@ from aclweb.acl.validation import (
     why_no_text,
     why_not_deletable,
 )
+from aclweb.acl.matching.filters import AclFilter
+from aclweb.acl.model.authorizers import VERSIONS, Rules
+from aclweb.acl.model.vocabulary import AclBinding
 from tests.builders import acl, allow
 from tests.validation_cases import CREATIONS, EVERYTHING, FILTERS, GOOD, Expected, creation, deletion
 

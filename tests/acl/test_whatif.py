@@ -11,14 +11,21 @@ from itertools import islice
 
 import pytest
 
-from aclweb.acl.addresses import as_java_prints
-from aclweb.acl.authorizer import Basis, Result
-from aclweb.acl.delta import Delta
-from aclweb.acl.hosts import in_range, read_range
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclBinding, Operation, PatternType, ResourceType, split_principal
-from aclweb.acl.profiles import OPERATIONS, Rules, operations_of
-from aclweb.acl.whatif import Effect, Impact, Names, simulate
+from aclweb.acl.authorizer.authorize import Basis, Result
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.matching.addresses import as_java_prints
+from aclweb.acl.matching.hosts import in_range, read_range
+from aclweb.acl.model.authorizers import OPERATIONS, Rules, operations_of
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import (
+    AccessRequest,
+    AclBinding,
+    Operation,
+    PatternType,
+    ResourceType,
+    split_principal,
+)
+from aclweb.acl.simulate.simulation import Effect, Impact, Names, simulate
 from tests import reference
 from tests.builders import acl, allow, deny, topic
 from tests.random_cases import HOSTS, PRINCIPALS, SCALE, World, random_binding, random_name, random_world

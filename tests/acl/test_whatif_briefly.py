@@ -8,12 +8,12 @@ from ipaddress import ip_network
 
 import pytest
 
-from aclweb.acl.authorizer import Basis
-from aclweb.acl.delta import Delta
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.profiles import Rules
-from aclweb.acl.whatif import Effect, Impact, Names, Side, simulate
+from aclweb.acl.authorizer.authorize import Basis
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.simulate.simulation import Effect, Impact, Names, Side, simulate
 from tests.builders import allow, deny
 from tests.random_cases import SCALE
 

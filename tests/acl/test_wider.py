@@ -8,11 +8,11 @@ from itertools import permutations
 
 import pytest
 
-from aclweb.acl import wider
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclBinding, Operation, ResourceType
-from aclweb.acl.profiles import Rules
-from aclweb.acl.redundancy import redundant
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.lint import subsumption as wider
+from aclweb.acl.lint.redundancy import redundant
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, ResourceType
 from tests import reference
 from tests.builders import allow, deny
 from tests.random_cases import SCALE

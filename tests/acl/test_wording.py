@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from aclweb.acl.authorizer import authorize
-from aclweb.acl.delta import Delta
-from aclweb.acl.explain import explain
-from aclweb.acl.index import AclIndex
-from aclweb.acl.lint import lint_all
-from aclweb.acl.model import AccessRequest, Operation, ResourceType
-from aclweb.acl.profiles import OPERATIONS, Rules
-from aclweb.acl.redundancy import consolidations, redundant
-from aclweb.acl.universe import Names
-from aclweb.acl.whatif import simulate
-from aclweb.acl.wording import name_text, says
+from aclweb.acl.authorizer.authorize import authorize
+from aclweb.acl.authorizer.explain import explain
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.lint.findings import lint_all
+from aclweb.acl.lint.redundancy import consolidations, redundant
+from aclweb.acl.model.authorizers import OPERATIONS, Rules
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import AccessRequest, Operation, ResourceType
+from aclweb.acl.model.wording import name_text, says
+from aclweb.acl.simulate.classes import Names
+from aclweb.acl.simulate.simulation import simulate
 from tests.builders import acl, allow, ask, deny
 
 ON_THE_CLUSTER = {

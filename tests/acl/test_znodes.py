@@ -7,8 +7,7 @@ import json
 import pytest
 from hypothesis import given
 
-from aclweb.acl import znodes
-from aclweb.acl.model import (
+from aclweb.acl.model.vocabulary import (
     AclBinding,
     Operation,
     PatternType,
@@ -16,7 +15,8 @@ from aclweb.acl.model import (
     ResourcePattern,
     ResourceType,
 )
-from aclweb.acl.znodes import (
+from aclweb.acl.notation import znodes
+from aclweb.acl.notation.znodes import (
     ZnodeError,
     change_node,
     decode,

@@ -11,11 +11,11 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from aclweb.accounts import tokens
-from aclweb.acl.delta import Delta
-from aclweb.acl.profiles import Rules
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.delta import Delta
 from aclweb.changes import review
-from aclweb.inventory.sync import sync
-from aclweb.web.forms import AskForm
+from aclweb.inventory.sync.run import sync
+from aclweb.web.shell.forms import AskForm
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from aclweb.acl.delta import Delta
-from aclweb.acl.differences import Differences
-from aclweb.acl.index import AclIndex
-from aclweb.acl.whatif import Names, simulate
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.simulate.differences import Differences
+from aclweb.acl.simulate.simulation import Names, simulate
 from aclweb.api.serializers import cut_to_size
 from tests.builders import allow, deny
 

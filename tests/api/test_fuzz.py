@@ -24,7 +24,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from aclweb.accounts import tokens
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
 

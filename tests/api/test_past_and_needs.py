@@ -11,13 +11,14 @@ import pytest
 from rest_framework.test import APIClient
 
 from aclweb.accounts.models import Grant, Role
-from aclweb.acl.budget import Budget
-from aclweb.acl.notation import write_acls
+from aclweb.acl.notation.files import write_acls
+from aclweb.acl.simulate.budget import Budget
 from aclweb.changes import comparison
 from aclweb.clusters import TopicInfo
-from aclweb.inventory import findings, searching
-from aclweb.inventory.declaring import declare
-from aclweb.inventory.sync import sync
+from aclweb.inventory.admin.declare import declare
+from aclweb.inventory.findings import lint_run as searching
+from aclweb.inventory.findings import pages as findings
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
 

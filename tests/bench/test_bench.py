@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.authorizer import Result, decide
-from aclweb.acl.glob import shape_of_glob
-from aclweb.acl.globset import GlobSet
-from aclweb.acl.index import AclIndex
-from aclweb.acl.profiles import Rules
+from aclweb.acl.authorizer.authorize import Result, decide
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.matching.glob import shape_of_glob
+from aclweb.acl.matching.globset import GlobSet
+from aclweb.acl.model.authorizers import Rules
 from aclweb.pipeline.batch import Requests, decide_all
 from bench import report, worlds
 from bench.__main__ import PARTS, main

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclweb.acl.budget import ON_A_SITE
+from aclweb.acl.simulate.budget import ON_A_SITE
 from bench import worlds
 from bench.effects import Shape, World, faults, in_a_process, shapes, work_out
 

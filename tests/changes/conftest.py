@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from aclweb.accounts.models import User
-from aclweb.acl.delta import Delta
-from aclweb.acl.model import AclBinding
-from aclweb.changes import review, rollout, tasks
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.changes import review, tasks
 from aclweb.changes.models import Change
-from aclweb.inventory import current
-from aclweb.inventory.current import connection_of
+from aclweb.changes.rollout import run as rollout
+from aclweb.inventory.current import view as current
+from aclweb.inventory.current.view import connection_of
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.changes.file_cluster import FileClient, FileCluster
 

@@ -11,18 +11,19 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from aclweb.acl.budget import Budget
-from aclweb.acl.delta import Delta
-from aclweb.acl.redundancy import redundant, removable
+from aclweb.acl.lint.redundancy import redundant, removable
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.simulate.budget import Budget
 from aclweb.api import serializers
 from aclweb.audit import trail
-from aclweb.changes import comparison, preview, queries, review, rollout
+from aclweb.changes import comparison, preview, queries, review
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Approval, Change, ChangeError
-from aclweb.inventory import current
-from aclweb.inventory.current import in_force
-from aclweb.web.draft import Line
-from aclweb.web.recent import recent
+from aclweb.changes.rollout import run as rollout
+from aclweb.inventory.current import view as current
+from aclweb.inventory.current.view import in_force
+from aclweb.web.changes.recent import recent
+from aclweb.web.drafts.draft import Line
 from tests.builders import allow, deny
 from tests.changes.conftest import WISH, reread
 

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from aclweb.acl.authorizer import authorize
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclBinding, Operation, ResourceType
+from aclweb.acl.authorizer.authorize import authorize
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, ResourceType
 from aclweb.changes import failpoints
 from aclweb.clusters import Connection, SourceKind, Verb, connect
-from aclweb.clusters.embedded import lay_out
+from devstack.servers import lay_out
 from tests.builders import allow, deny
 from tests.changes.file_cluster import FileCluster
 

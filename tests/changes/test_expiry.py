@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from aclweb.changes import queries, review, rollout
+from aclweb.changes import queries, review
 from aclweb.changes.models import Approval, Change, ChangeError, ChangeItem
+from aclweb.changes.rollout import run as rollout
 from tests.changes.conftest import WISH
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ import pytest
 from django.db import transaction
 
 from aclweb.accounts.models import Grant, Role, User
-from aclweb.acl.delta import Delta
+from aclweb.acl.model.delta import Delta
 from aclweb.changes import policy, review
 from aclweb.changes.models import Change, ChangeError, ChangeItem
 from aclweb.inventory.models import Cluster

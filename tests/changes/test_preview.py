@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.delta import Delta
-from aclweb.acl.model import Operation, PatternType
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import Operation, PatternType
 from aclweb.changes import review
 from aclweb.changes.models import ChangeError
 from aclweb.changes.preview import MOST_ITEMS, preview

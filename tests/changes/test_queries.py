@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from aclweb.accounts.models import Grant, Role, User
-from aclweb.changes import queries, review, rollout
+from aclweb.changes import queries, review
+from aclweb.changes.rollout import run as rollout
 from tests.builders import allow, deny
 from tests.changes.conftest import WISH, reread
 

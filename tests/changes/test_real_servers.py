@@ -7,15 +7,16 @@ from collections.abc import Callable
 import pytest
 
 from aclweb.accounts.models import User
-from aclweb.acl.delta import Delta
-from aclweb.acl.model import AclBinding
-from aclweb.changes import review, rollout
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.changes import review
 from aclweb.changes.models import Change
+from aclweb.changes.rollout import run as rollout
 from aclweb.clusters import Connection, OutcomeKind, SourceKind, Verb, connect
-from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer, lay_out
-from aclweb.inventory import current
+from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
+from devstack.servers import KafkaBroker, ZooKeeperServer, lay_out
 from tests.builders import allow, deny
 from tests.servers import create_topic, produce, wipe
 

@@ -11,14 +11,17 @@ from django.utils import timezone
 from aclweb.accounts.models import Grant, Role
 from aclweb.audit import trail
 from aclweb.audit.models import AuditError
-from aclweb.changes import review, rollout, tasks
+from aclweb.changes import review, tasks
 from aclweb.changes.failpoints import FailpointError
 from aclweb.changes.models import Change, ChangeError, ChangeItem
+from aclweb.changes.rollout import run as rollout
 from aclweb.clusters import AclReading
-from aclweb.inventory import leases, search_tasks, searching
-from aclweb.inventory import sync as syncing
+from aclweb.inventory.findings import lint_run as searching
+from aclweb.inventory.findings import tasks as search_tasks
 from aclweb.inventory.models import Cluster
+from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.tasks import sync_cluster
+from aclweb.inventory.work import leases
 from tests.builders import allow, deny
 from tests.changes.conftest import WISH, reread
 from tests.changes.file_cluster import FileClient

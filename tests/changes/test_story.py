@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from aclweb.audit import trail
-from aclweb.changes import review, rollout
+from aclweb.changes import review
 from aclweb.changes.models import ChangeError, ChangeItem
-from aclweb.inventory.current import current_index
+from aclweb.changes.rollout import run as rollout
+from aclweb.inventory.current.view import current_index
 from tests.builders import allow, deny
 from tests.changes.conftest import WISH, reread
 

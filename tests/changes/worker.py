@@ -36,15 +36,16 @@ from django.db.models.functions import Now  # noqa: E402
 
 from aclweb import clusters  # noqa: E402
 from aclweb.accounts.models import Grant, Role, User  # noqa: E402
-from aclweb.acl.delta import Delta  # noqa: E402
+from aclweb.acl.model.delta import Delta  # noqa: E402
 from aclweb.audit import trail  # noqa: E402
 from aclweb.audit.models import Event  # noqa: E402
-from aclweb.changes import review, rollout, tasks  # noqa: E402
+from aclweb.changes import review, tasks  # noqa: E402
 from aclweb.changes.models import UNDER_WAY, Change  # noqa: E402
+from aclweb.changes.rollout import run as rollout  # noqa: E402
 from aclweb.clusters import ClusterClient, Connection, SourceKind  # noqa: E402
-from aclweb.inventory.current import connection_of  # noqa: E402
+from aclweb.inventory.current.view import connection_of  # noqa: E402
 from aclweb.inventory.models import Cluster  # noqa: E402
-from aclweb.inventory.sync import sync  # noqa: E402
+from aclweb.inventory.sync.run import sync  # noqa: E402
 from tests.builders import allow, deny  # noqa: E402
 from tests.changes.file_cluster import FileClient, FileCluster  # noqa: E402
 

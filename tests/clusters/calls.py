@@ -18,8 +18,8 @@ from kafka import KafkaAdminClient
 from kafka.protocol import admin, consumer, metadata, producer
 from kafka.record.memory_records import MemoryRecordsBuilder
 
-from aclweb.acl.protocol import APIS, Api, Case
-from aclweb.clusters.embedded import KafkaBroker
+from aclweb.acl.needs.protocol import APIS, Api, Case
+from devstack.servers import KafkaBroker
 from tests.servers import settings_of
 
 REFUSALS = {29, 30, 31, 53, 65}

@@ -16,20 +16,12 @@ import pytest
 from kafka.protocol.admin import CreateAclsRequest
 from kazoo.client import KazooClient
 
-from aclweb.acl.model import AclBinding
-from aclweb.acl.profiles import Rules
-from aclweb.acl.validation import Target, creation_answers, deletion_answers, listing_answer
-from aclweb.clusters import (
-    AdminClient,
-    ClusterError,
-    ClusterState,
-    Connection,
-    OutcomeKind,
-    SourceKind,
-    Verb,
-    adminclient,
-)
-from aclweb.clusters.embedded import KafkaBroker
+from aclweb.acl.kafka.validation import Target, creation_answers, deletion_answers, listing_answer
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.clusters import AdminClient, ClusterError, ClusterState, Connection, OutcomeKind, SourceKind, Verb
+from aclweb.clusters.admin_api import client as adminclient
+from devstack.servers import KafkaBroker
 from tests.builders import allow, deny
 from tests.clusters.certificates import certificates
 from tests.clusters.wire import Wire

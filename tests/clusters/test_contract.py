@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.model import AclBinding
-from aclweb.acl.notation import write_acls
+from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.acl.notation.files import write_acls
 from aclweb.clusters import (
     ClusterClient,
     Connection,
@@ -21,7 +21,7 @@ from aclweb.clusters import (
     Verb,
     connect,
 )
-from aclweb.clusters.embedded import KafkaBroker, lay_out
+from devstack.servers import KafkaBroker, lay_out
 from tests.builders import acl, allow, deny
 from tests.fake_cluster import FakeCluster
 from tests.servers import create_topic, wipe

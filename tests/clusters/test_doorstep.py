@@ -11,9 +11,9 @@ import time
 import pytest
 
 from aclweb.clusters import ClusterError, ClusterState, Connection, SourceKind
-from aclweb.clusters.adminclient import AdminClient
-from aclweb.clusters.doorstep import Door, Survey
-from aclweb.clusters.zookeeper import ZooKeeperClient
+from aclweb.clusters.admin_api.client import AdminClient
+from aclweb.clusters.connection.doorstep import Door, Survey
+from aclweb.clusters.zookeeper.client import ZooKeeperClient
 from tests.clusters.certificates import Authority
 from tests.clusters.doors import (
     hangs_up,

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 from kazoo.client import KazooClient
 
-from aclweb.clusters import AdminClient, ClusterError, Verb, embedded
-from aclweb.clusters.embedded import KafkaBroker, ZooKeeperServer, lay_out
+from aclweb.clusters import AdminClient, ClusterError, Verb
+from devstack import servers as embedded
+from devstack.servers import KafkaBroker, ZooKeeperServer, lay_out
 from tests.builders import allow
 from tests.servers import USERS, missing, need_jars, need_java
 
@@ -63,7 +64,7 @@ def test_a_zookeeper_comes_back_with_its_data_on_the_same_port(tmp_path):
 def test_a_server_left_behind_by_a_killed_program_is_ended_at_the_next_start(tmp_path):
     need_java()
     script = (
-        "import sys, time; from aclweb.clusters.embedded import ZooKeeperServer\n"
+        "import sys, time; from devstack.servers import ZooKeeperServer\n"
         "server = ZooKeeperServer(sys.argv[1]); server.start(); server.wait_ready(); print(server.pid, flush=True)\n"
         "time.sleep(600)\n"
     )

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.profiles import Rules
+from aclweb.acl.model.authorizers import Rules
 from aclweb.clusters import AdminClient, Connection, Known, SourceKind
-from aclweb.clusters.embedded import KafkaBroker
+from devstack.servers import KafkaBroker
 from tests.servers import USERS, need_jars, need_java
 
 pytestmark = pytest.mark.kafka

@@ -10,7 +10,8 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import pkcs12
 
-from aclweb.clusters import ClusterError, jars
+from aclweb.clusters import ClusterError
+from devstack import jars
 from tests.clusters.certificates import certificates
 
 CONTENT = {"kafka-clients": b"the clients", "kafka_2.13": b"the server"}

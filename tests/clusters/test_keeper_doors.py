@@ -10,8 +10,8 @@ import pytest
 from django.core.management import call_command
 
 from aclweb.clusters import ClusterError, ClusterState, Connection, SourceKind
-from aclweb.clusters.embedded import ZooKeeperServer, lay_out
-from aclweb.clusters.zookeeper import ZooKeeperClient
+from aclweb.clusters.zookeeper.client import ZooKeeperClient
+from devstack.servers import ZooKeeperServer, lay_out
 from tests.clusters.certificates import Authority
 from tests.clusters.doors import hangs_up, listening, silent, web_server
 from tests.servers import need_java

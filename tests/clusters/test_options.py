@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aclweb.clusters import ClusterError, Connection, SourceKind
-from aclweb.clusters.options import ALLOWED, check_options
+from aclweb.clusters.connection.options import ALLOWED, check_options
 
 LOGIN = {
     "security.protocol": "SASL_SSL",

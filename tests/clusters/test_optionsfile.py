@@ -10,9 +10,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from aclweb.audit.models import Event
-from aclweb.clusters import ClusterError, SourceKind, pem
-from aclweb.clusters.options import check_options, tls_context
-from aclweb.clusters.optionsfile import OptionsFileError, read_options
+from aclweb.clusters import ClusterError, SourceKind
+from aclweb.clusters.connection import pem
+from aclweb.clusters.connection.options import check_options, tls_context
+from aclweb.clusters.connection.options_file import OptionsFileError, read_options
 from aclweb.inventory.models import Cluster
 from tests.clusters.certificates import Authority
 

@@ -16,11 +16,11 @@ from kafka.admin import ConfigResource, ConfigResourceType, NewPartitions, NewTo
 from kafka.errors import KafkaError
 from kafka.structs import OffsetAndMetadata
 
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclBinding
-from aclweb.acl.needs import Assessment, assess, find_action, needed_acls
-from aclweb.acl.profiles import Rules
-from aclweb.clusters.embedded import KafkaBroker
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.acl.needs.answers import Assessment, assess, find_action, needed_acls
+from devstack.servers import KafkaBroker
 from tests.builders import allow
 from tests.clusters.calls import REFUSALS
 from tests.servers import settings_of, settle, wipe

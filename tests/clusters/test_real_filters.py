@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.filters import AclFilter
-from aclweb.acl.model import AclBinding
-from aclweb.acl.profiles import Rules
-from aclweb.acl.validation import Item
+from aclweb.acl.kafka.validation import Item
+from aclweb.acl.matching.filters import AclFilter
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.clusters import AdminClient, OutcomeKind, Verb
-from aclweb.clusters.embedded import KafkaBroker
+from devstack.servers import KafkaBroker
 from tests.clusters.wire import DESCRIBE, Wire
 from tests.filter_cases import random_filter, storable_acls
 from tests.random_cases import SCALE

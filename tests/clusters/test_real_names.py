@@ -7,11 +7,11 @@ import json
 import pytest
 from django.core.management import call_command
 
-from aclweb.acl.model import ResourceType
+from aclweb.acl.model.vocabulary import ResourceType
 from aclweb.clusters import AdminClient, Known
-from aclweb.inventory.completeness import names_known
+from aclweb.inventory.lists.completeness import names_known
 from aclweb.inventory.models import Cluster, StoredName
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.servers import create_topic, settle, wipe
 

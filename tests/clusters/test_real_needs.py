@@ -18,12 +18,12 @@ import pytest
 from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
 
-from aclweb.acl.actions import Call, ClientAction, Names
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.needs import Assessment, assess, needed_acls
-from aclweb.acl.profiles import Rules
-from aclweb.clusters.embedded import KafkaBroker
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.needs.actions import Call, ClientAction, Names
+from aclweb.acl.needs.answers import Assessment, assess, needed_acls
+from devstack.servers import KafkaBroker
 from tests.builders import allow
 from tests.clusters.calls import (
     SENDINGS,

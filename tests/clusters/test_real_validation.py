@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.profiles import Rules
-from aclweb.acl.validation import (
+from aclweb.acl.kafka.validation import (
     MOST_RECORDS,
     Item,
     Refusal,
@@ -22,8 +21,9 @@ from aclweb.acl.validation import (
     deletion_answers,
     listing_answer,
 )
-from aclweb.clusters.embedded import KafkaBroker
-from aclweb.java import find_java
+from aclweb.acl.model.authorizers import Rules
+from aclweb.runtime.java import find_java
+from devstack.servers import KafkaBroker
 from tests.clusters.wire import CREATE, DELETE, DESCRIBE, Answer, Closed, Wire
 from tests.random_cases import SCALE
 from tests.servers import USERS, need_jars, need_java, wipe

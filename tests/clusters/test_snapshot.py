@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.notation import write_acls
+from aclweb.acl.notation.files import write_acls
 from aclweb.clusters import (
     ClusterError,
     ClusterState,

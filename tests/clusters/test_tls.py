@@ -11,8 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from aclweb.clusters import AdminClient, ClusterError, ClusterState, Connection, SourceKind
-from aclweb.clusters.embedded import KafkaBroker
 from aclweb.inventory.models import Cluster
+from devstack.servers import KafkaBroker
 from tests.builders import allow
 from tests.clusters.certificates import Authority
 from tests.servers import USERS, need_jars, need_java, settle, wipe

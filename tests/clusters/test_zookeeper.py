@@ -12,7 +12,7 @@ import pytest
 from kazoo.client import KazooClient
 from kazoo.security import ACL, Id, make_acl
 
-from aclweb.acl import znodes
+from aclweb.acl.notation import znodes
 from aclweb.clusters import (
     AdminClient,
     ClusterError,
@@ -23,8 +23,8 @@ from aclweb.clusters import (
     Verb,
     connect,
 )
-from aclweb.clusters.embedded import ZooKeeperServer, lay_out
-from aclweb.clusters.zookeeper import LARGEST_TRANSACTION, ZooKeeperClient
+from aclweb.clusters.zookeeper.client import LARGEST_TRANSACTION, ZooKeeperClient
+from devstack.servers import ZooKeeperServer, lay_out
 from tests.builders import allow, deny
 from tests.clusters.certificates import certificates
 from tests.servers import create_topic, need_java, produce

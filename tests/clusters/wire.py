@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.validation import Item
-from aclweb.clusters.embedded import KafkaBroker
+from aclweb.acl.kafka.validation import Item
+from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from devstack.servers import KafkaBroker
 
 DESCRIBE, CREATE, DELETE = 29, 30, 31
 SASL_HANDSHAKE, SASL_AUTHENTICATE = 17, 36

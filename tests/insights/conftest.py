@@ -11,7 +11,7 @@ import pytest
 from aclweb.insights.load import load
 from aclweb.insights.models import Load
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
 from tests.insights.results import write_result

@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from aclweb.acl.model import AclBinding
-from aclweb.acl.notation import binding_key
-from aclweb.inventory.sync import digest_of
+from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.acl.notation.files import binding_key
+from aclweb.inventory.sync.run import digest_of
 from aclweb.pipeline.coverage import SCHEMA as COVERAGE_SCHEMA
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 

@@ -11,7 +11,7 @@ from django.db import OperationalError
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from aclweb.acl.notation import binding_key
+from aclweb.acl.notation.files import binding_key
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import AclUse, Load, SeenRequest
 from aclweb.insights.queries import current_load

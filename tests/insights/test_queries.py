@@ -6,12 +6,12 @@ from datetime import UTC, timedelta
 
 import pytest
 
-from aclweb.acl.model import Operation, Resource, ResourceType
-from aclweb.acl.notation import binding_key
+from aclweb.acl.model.vocabulary import Operation, Resource, ResourceType
+from aclweb.acl.notation.files import binding_key
 from aclweb.insights import queries, unused
 from aclweb.insights.models import Load
 from aclweb.inventory.models import Revision
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 from tests.insights.conftest import BINDINGS

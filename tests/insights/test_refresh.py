@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from aclweb.acl.notation import binding_key
+from aclweb.acl.notation.files import binding_key
 from aclweb.insights import queries, refresh, tasks
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import Load
-from aclweb.inventory.current import in_force
-from aclweb.inventory.snapshots import snapshot_text
+from aclweb.inventory.current.view import in_force
+from aclweb.inventory.sync.snapshots import snapshot_text
 from aclweb.pipeline.snapshot import read_snapshot
 from tests.insights.conftest import BINDINGS
 from tests.insights.results import use, write_result

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from aclweb.acl.model import AclBinding, ResourcePattern, ResourceType
-from aclweb.acl.profiles import Rules
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AclBinding, ResourcePattern, ResourceType
 from aclweb.clusters import (
     AclReading,
     ClusterError,

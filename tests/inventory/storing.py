@@ -13,7 +13,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 django.setup()
 
 from aclweb.inventory.models import Cluster  # noqa: E402
-from aclweb.inventory.sync import sync  # noqa: E402
+from aclweb.inventory.sync.run import sync  # noqa: E402
 from tests.builders import allow  # noqa: E402
 from tests.inventory.readings import Answers  # noqa: E402
 

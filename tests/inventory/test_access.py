@@ -4,18 +4,25 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.any_host import HostResult, decide_for_any_host
-from aclweb.acl.authorizer import Basis, Result, answer_from, authorize
-from aclweb.acl.callers import is_for
-from aclweb.acl.hosts import admits
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import ANY_USER, AccessRequest, Operation, PatternType, Resource, ResourceType
-from aclweb.acl.profiles import Rules
-from aclweb.acl.reach import is_address
+from aclweb.acl.authorizer.any_host import HostResult, decide_for_any_host
+from aclweb.acl.authorizer.authorize import Basis, Result, answer_from, authorize
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.matching.hosts import admits
+from aclweb.acl.matching.sessions import is_for
+from aclweb.acl.matching.unmatchable import is_address
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import (
+    ANY_USER,
+    AccessRequest,
+    Operation,
+    PatternType,
+    Resource,
+    ResourceType,
+)
 from aclweb.clusters import TopicInfo
-from aclweb.inventory.access import resource_access
-from aclweb.inventory.current import Holdings, InForce
-from aclweb.inventory.exposure import cell_sentence
+from aclweb.inventory.access.resource import resource_access
+from aclweb.inventory.access.sentences import cell_sentence
+from aclweb.inventory.current.view import Holdings, InForce
 from aclweb.inventory.models import Cluster, Revision
 from tests.builders import allow, ask, deny, topic
 from tests.random_cases import ACL_HOSTS, SCALE, random_world, with_unknowns
@@ -372,7 +379,7 @@ def count_decisions(monkeypatch):
         asked[0] += 1
         return answer_from(*args, **named)
 
-    monkeypatch.setattr("aclweb.inventory.matrix.answer_from", counted)
+    monkeypatch.setattr("aclweb.inventory.access.matrix.answer_from", counted)
     return asked
 
 

@@ -12,14 +12,14 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.any_host import HostPart, decide_for_any_host
-from aclweb.acl.authorizer import Result, authorize, decide
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclBinding, AclError, ResourceType
-from aclweb.acl.profiles import Rules
-from aclweb.inventory.access import resource_access
-from aclweb.inventory.cells import AccessRow, Cell
-from aclweb.inventory.exposure import cell_sentence
+from aclweb.acl.authorizer.any_host import HostPart, decide_for_any_host
+from aclweb.acl.authorizer.authorize import Result, authorize, decide
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, AclError, ResourceType
+from aclweb.inventory.access.cells import AccessRow, Cell
+from aclweb.inventory.access.resource import resource_access
+from aclweb.inventory.access.sentences import cell_sentence
 from tests import reference
 from tests.builders import allow, deny, topic
 from tests.inventory.test_access import STATES, access, cell, here

@@ -5,17 +5,18 @@ from __future__ import annotations
 import pytest
 
 from aclweb.clusters import ClusterFacts
-from aclweb.clusters.brokersettings import (
+from aclweb.clusters.broker_settings import (
     AUTHORIZER,
     BUILDER,
     SSL_RULES,
     BrokerSettings,
     settings_told,
 )
-from aclweb.inventory import brokertold, declaring
-from aclweb.inventory.current import rules_of
+from aclweb.inventory.admin import declare as declaring
+from aclweb.inventory.current import broker_settings as brokertold
+from aclweb.inventory.current.view import rules_of
 from aclweb.inventory.models import Declaration
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.inventory.readings import Answers
 

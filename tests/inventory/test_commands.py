@@ -5,14 +5,14 @@ import time
 import pytest
 from django.core.management import CommandError, call_command
 
-from aclweb.acl.notation import read_acls, write_acls
+from aclweb.acl.notation.files import read_acls, write_acls
 from aclweb.audit import trail
 from aclweb.clusters import ClusterState
-from aclweb.inventory import current
-from aclweb.inventory import sync as syncing
+from aclweb.inventory.current import view as current
 from aclweb.inventory.management.commands import cluster as cluster_command
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync import run as syncing
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.clusters.doors import listening, silent
 from tests.inventory.readings import Answers, topics, trouble

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from aclweb.acl.model import ResourceType
+from aclweb.acl.model.vocabulary import ResourceType
 from aclweb.clusters import ClusterState, Known
-from aclweb.inventory.completeness import names_known
-from aclweb.inventory.current import in_force
+from aclweb.inventory.current.view import in_force
+from aclweb.inventory.lists.completeness import names_known
 from aclweb.inventory.models import Cluster, Declaration, StoredName
-from aclweb.inventory.snapshots import snapshot_text
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
+from aclweb.inventory.sync.snapshots import snapshot_text
 from tests.builders import allow
 from tests.inventory.readings import Answers, topics, trouble
 

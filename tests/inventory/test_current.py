@@ -6,10 +6,10 @@ import pytest
 from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 
-from aclweb.acl.model import PatternType
-from aclweb.inventory import current
-from aclweb.inventory.current import in_force, rules_of, span
-from aclweb.inventory.sync import sync
+from aclweb.acl.model.vocabulary import PatternType
+from aclweb.inventory.current import view as current
+from aclweb.inventory.current.view import in_force, rules_of, span
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers, topics
 

@@ -11,15 +11,15 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from aclweb.acl.authorizer import authorize
-from aclweb.acl.model import AccessRequest, AclError, Operation, ResourceType
+from aclweb.acl.authorizer.authorize import authorize
+from aclweb.acl.model.vocabulary import AccessRequest, AclError, Operation, ResourceType
 from aclweb.clusters import ClusterFacts
-from aclweb.inventory import registering
-from aclweb.inventory.current import in_force
-from aclweb.inventory.declaring import declare
+from aclweb.inventory.admin import register as registering
+from aclweb.inventory.admin.declare import declare
+from aclweb.inventory.current.moments import moment_at, moment_of, told
+from aclweb.inventory.current.view import in_force
 from aclweb.inventory.models import Cluster, Declaration, Revision
-from aclweb.inventory.moments import moment_at, moment_of, told
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.inventory.readings import Answers
 

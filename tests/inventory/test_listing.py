@@ -2,8 +2,8 @@ import pytest
 from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 
-from aclweb.acl.model import AclError, ResourceType
-from aclweb.acl.notation import binding_key
+from aclweb.acl.model.vocabulary import AclError, ResourceType
+from aclweb.acl.notation.files import binding_key
 from aclweb.inventory.queries import (
     AclListFilters,
     edits_of,
@@ -15,7 +15,7 @@ from aclweb.inventory.queries import (
     revision_delta,
     topic_access,
 )
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny, topic
 from tests.inventory.readings import Answers, topics
 

@@ -3,12 +3,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from aclweb.acl.authorizer import Result, decide
-from aclweb.acl.model import ANY_USER, AccessRequest, Operation, Resource, ResourceType
-from aclweb.acl.profiles import Rules, operations_of
-from aclweb.inventory.cells import AccessRow
-from aclweb.inventory.matrix import Joined
-from aclweb.inventory.principal import access_of
+from aclweb.acl.authorizer.authorize import Result, decide
+from aclweb.acl.model.authorizers import Rules, operations_of
+from aclweb.acl.model.vocabulary import ANY_USER, AccessRequest, Operation, Resource, ResourceType
+from aclweb.inventory.access.cells import AccessRow
+from aclweb.inventory.access.matrix import Joined
+from aclweb.inventory.access.principal import access_of
 from tests.builders import allow, deny
 from tests.inventory.test_access import ELSEWHERE, here
 from tests.random_cases import HOSTS, PRINCIPALS, SCALE, random_name, random_world
@@ -123,7 +123,7 @@ def test_the_work_for_a_principal_grows_with_its_acls_and_not_with_their_square(
         joined.append(len(kept))
         return Joined.of(kept)
 
-    monkeypatch.setattr("aclweb.inventory.principal.Joined", SimpleNamespace(of=counted))
+    monkeypatch.setattr("aclweb.inventory.access.principal.Joined", SimpleNamespace(of=counted))
     own = [allow("User:bob", "READ", f"t{n:03d}.", pattern="PREFIXED") for n in range(400)]
     place = here(own, topics=[f"t{n:03d}.{part}" for n in range(400) for part in range(5)])
 

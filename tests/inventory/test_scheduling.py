@@ -13,12 +13,14 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from aclweb.clusters import ClusterState
-from aclweb.inventory import scheduling, sync_tasks, tasks
-from aclweb.inventory import sync as syncing
+from aclweb.inventory import tasks
+from aclweb.inventory.lists.status import status
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.status import status
-from aclweb.inventory.sync import sync
-from aclweb.machine import workers
+from aclweb.inventory.sync import run as syncing
+from aclweb.inventory.sync import tasks as sync_tasks
+from aclweb.inventory.sync.run import sync
+from aclweb.inventory.work import scheduling
+from aclweb.operations import workers
 from tests.builders import allow
 from tests.inventory.readings import Answers, trouble
 

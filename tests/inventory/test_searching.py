@@ -11,12 +11,15 @@ import pytest
 from django.utils import timezone
 
 import aclweb
-from aclweb.acl.model import AclBinding
-from aclweb.inventory import current, findings, searching, tasks
-from aclweb.inventory import sync as syncing
-from aclweb.inventory.declaring import declare
+from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.inventory import tasks
+from aclweb.inventory.admin.declare import declare
+from aclweb.inventory.current import view as current
+from aclweb.inventory.findings import lint_run as searching
+from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.models import Cluster, Found, Search
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync import run as syncing
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
 
@@ -207,7 +210,7 @@ def test_a_dormant_denial_is_as_serious_as_one_that_never_matches(cluster):
 
 
 def test_where_a_finder_stopped_is_told(read, monkeypatch):
-    monkeypatch.setattr("aclweb.acl.redundancy.PROPOSALS_COMPARED", 1)
+    monkeypatch.setattr("aclweb.acl.lint.redundancy.PROPOSALS_COMPARED", 1)
     names = [allow(who, "READ", f"x.{name}") for who in ("User:bob", "User:cat") for name in "abc"]
     sync(read, client=Answers(names))
     searching.search(read, owner="me")

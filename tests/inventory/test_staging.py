@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.model import Resource, ResourceType
-from aclweb.inventory import current, staging
-from aclweb.inventory.history import edits_of, history, revision_delta
+from aclweb.acl.model.vocabulary import Resource, ResourceType
+from aclweb.inventory.current import view as current
+from aclweb.inventory.current.moments import moment_at
+from aclweb.inventory.lists.history import edits_of, history, revision_delta
 from aclweb.inventory.models import Cluster, Revision, StoredAcl
-from aclweb.inventory.moments import moment_at
-from aclweb.inventory.sync import sync
+from aclweb.inventory.store import staging
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.inventory.readings import Answers
 

@@ -3,13 +3,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from aclweb.acl.model import AclError
+from aclweb.acl.model.vocabulary import AclError
 from aclweb.audit import trail
 from aclweb.clusters import ClusterState
-from aclweb.inventory.declaring import declare
+from aclweb.inventory.admin.declare import declare
+from aclweb.inventory.lists.status import ago
 from aclweb.inventory.queries import status
-from aclweb.inventory.status import ago
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.inventory.readings import Answers, trouble
 

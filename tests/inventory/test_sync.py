@@ -5,16 +5,16 @@ from cryptography.fernet import Fernet
 from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 
-from aclweb.acl.delta import Delta
-from aclweb.acl.model import PatternType, ResourcePattern, ResourceType
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import PatternType, ResourcePattern, ResourceType
 from aclweb.audit import trail
 from aclweb.audit.models import Event
 from aclweb.clusters import ClusterFacts, ClusterState, Problem, SourceKind, TopicInfo
-from aclweb.inventory import current
-from aclweb.inventory import sync as syncing
-from aclweb.inventory.holding import HoldingError, accept
+from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
-from aclweb.inventory.sync import OURS, sync
+from aclweb.inventory.sync import run as syncing
+from aclweb.inventory.sync.quarantine import HoldingError, accept
+from aclweb.inventory.sync.run import OURS, sync
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers, topics, trouble
 

@@ -6,9 +6,10 @@ from django.db import OperationalError
 
 from aclweb.celery import app
 from aclweb.clusters import ClusterState
-from aclweb.inventory import leases, tasks
-from aclweb.inventory import sync as syncing
+from aclweb.inventory import tasks
 from aclweb.inventory.models import Cluster
+from aclweb.inventory.sync import run as syncing
+from aclweb.inventory.work import leases
 from tests.builders import allow
 from tests.inventory.readings import Answers, trouble
 

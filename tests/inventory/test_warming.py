@@ -3,11 +3,12 @@ import time
 
 import pytest
 
-from aclweb.acl.index import AclIndex
-from aclweb.inventory import current, warming
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.inventory.current import view as current
+from aclweb.inventory.current import warming
+from aclweb.inventory.current.warming import warm
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.sync import sync
-from aclweb.inventory.warming import warm
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.inventory.readings import Answers
 

@@ -12,11 +12,15 @@ import django
 django.setup()
 
 from aclweb.accounts.models import User  # noqa: E402
-from aclweb.acl.delta import Delta  # noqa: E402
+from aclweb.acl.model.delta import Delta  # noqa: E402
 from aclweb.changes import review  # noqa: E402
 from aclweb.changes.models import UNDER_WAY, Change  # noqa: E402
-from aclweb.inventory import leases, scheduling, sync_tasks  # noqa: E402
 from aclweb.inventory.models import Cluster  # noqa: E402
+from aclweb.inventory.sync import tasks as sync_tasks  # noqa: E402
+from aclweb.inventory.work import (  # noqa: E402
+    leases,
+    scheduling,
+)
 from tests.builders import allow  # noqa: E402
 
 SLUG = "killed"

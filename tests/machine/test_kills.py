@@ -22,8 +22,8 @@ from pathlib import Path
 
 import pytest
 
-from aclweb import leftover
-from aclweb.clusters.embedded import lay_out
+from aclweb.runtime import stale_process as leftover
+from devstack.servers import lay_out
 from tests.servers_data import free_port
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aclweb import leftover
+from aclweb.runtime import stale_process as leftover
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from aclweb.clusters import jars
+from devstack import jars
 from tests.oracle.comparing import PATIENCE_SECONDS, PROGRAM, compare, smallest
 from tests.oracle.jvm import JavaProgram, OracleError
 from tests.oracle.recording import record

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aclweb.acl.kafka_acls import Plan, plan
-from aclweb.acl.kafka_options import NAME_OPTIONS, grammar, read_options
-from aclweb.acl.model import Operation
-from aclweb.acl.profiles import Rules
+from aclweb.acl.kafka.options import NAME_OPTIONS, grammar, read_options
+from aclweb.acl.kafka.plan import Plan, plan
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import Operation
 from tests.oracle.jvm import JavaProgram
 
 PROGRAM = "AclCommands"

@@ -11,11 +11,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from aclweb.acl.authorizer import Basis, authorize, decide
-from aclweb.acl.explain import broker_rule
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclBinding, PermissionType
-from aclweb.acl.profiles import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
+from aclweb.acl.authorizer.authorize import Basis, authorize, decide
+from aclweb.acl.authorizer.explain import broker_rule
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
+from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, PermissionType
 from tests import reference
 from tests.oracle.jvm import JavaProgram
 from tests.oracle.tally import Tally

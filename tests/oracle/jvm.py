@@ -24,8 +24,8 @@ from types import TracebackType
 from typing import Self
 
 from aclweb.clusters import ClusterError
-from aclweb.clusters.jars import COMPILER, javac, kafka_jars, read_lock
-from aclweb.java import OLDEST_JAVA, JavaError, find_java
+from aclweb.runtime.java import OLDEST_JAVA, JavaError, find_java
+from devstack.jars import COMPILER, javac, kafka_jars, read_lock
 from tests.servers import missing
 
 SOURCES = Path(__file__).parent / "java"
@@ -236,7 +236,7 @@ def _eclipse_compiler() -> list[str]:
     if folder is None:
         raise OracleError(
             "This Java has no compiler and the Eclipse compiler is not here; "
-            f"run python -m aclweb.clusters.jars {COMPILER}."
+            f"run python -m devstack.jars {COMPILER}."
         )
     (jar,) = read_lock(COMPILER)
     return [str(find_java()), "-jar", str(folder / jar.file_name)]
@@ -250,9 +250,7 @@ def _compiler() -> list[str]:
 def _libraries(version: str) -> Path:
     folder = kafka_jars(version)
     if folder is None:
-        raise OracleError(
-            f"The jars of Kafka {version} are not here; run python -m aclweb.clusters.jars {version}."
-        )
+        raise OracleError(f"The jars of Kafka {version} are not here; run python -m devstack.jars {version}.")
     return folder
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aclweb.acl.java_regex import (
+from aclweb.acl.principals.java_regex import (
     CannotTell,
     InvalidPattern,
     InvalidReplacement,
@@ -26,9 +26,9 @@ from aclweb.acl.java_regex import (
     RefusedPattern,
     Span,
 )
-from aclweb.acl.kerberos_mapping import KerberosRules
-from aclweb.acl.name_mapping import InvalidRules, MappedName, RefusedRules
-from aclweb.acl.ssl_mapping import SslRules
+from aclweb.acl.principals.kerberos_mapping import KerberosRules
+from aclweb.acl.principals.name_mapping import InvalidRules, MappedName, RefusedRules
+from aclweb.acl.principals.ssl_mapping import SslRules
 from tests.oracle.jvm import Hung, JavaProgram
 from tests.random_mappings import MappingCase, random_case
 from tests.random_patterns import Drawn

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from aclweb.clusters.jars import read_lock
+from devstack.jars import read_lock
 from tests.oracle.comparing import PATIENCE_SECONDS, PROGRAM
 from tests.oracle.jvm import SOURCES, JavaProgram, OracleError
 from tests.oracle.tally import Tally

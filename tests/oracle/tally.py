@@ -11,8 +11,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from aclweb.acl.hosts import read_range
-from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding, PatternType, PermissionType
+from aclweb.acl.matching.hosts import read_range
+from aclweb.acl.model.vocabulary import ANY_USER, WILDCARD, AclBinding, PatternType, PermissionType
 from tests.oracle.targets import Target
 from tests.oracle.worlds import FIRST_ACL, World
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aclweb.acl.profiles import Rules
+from aclweb.acl.model.authorizers import Rules
 from tests.oracle.worlds import AGES, WORDS, World
 
 

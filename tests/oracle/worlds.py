@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from aclweb.acl.model import (
+from aclweb.acl.model.vocabulary import (
     ANY_USER,
     WILDCARD,
     AccessRequest,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.java import java_home
+from aclweb.runtime.java import java_home
 from tests.pipeline.samples import BINDINGS, ODD_LOG
 from tests.real_outputs import DATA
 from tests.servers import need_java

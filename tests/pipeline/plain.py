@@ -11,12 +11,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from aclweb.acl.audit_log import AccessEvent, parse_record, records
-from aclweb.acl.authorizer import Basis, authorize
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclBinding, PatternType
-from aclweb.acl.notation import binding_key
-from aclweb.acl.profiles import Rules
+from aclweb.acl.authorizer.authorize import Basis, authorize
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, PatternType
+from aclweb.acl.notation.authorizer_log import AccessEvent, parse_record, records
+from aclweb.acl.notation.files import binding_key
 
 UNREADABLE = ("record of the authorizer that cannot be read", "no log record")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aclweb.acl.profiles import Rules
+from aclweb.acl.model.authorizers import Rules
 from tests.builders import allow, deny
 
 RULES = Rules.read(config={"super.users": "User:admin", "allow.everyone.if.no.acl.found": False})

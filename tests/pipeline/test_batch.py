@@ -8,10 +8,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from aclweb.acl.authorizer import Result, decide
-from aclweb.acl.index import AclIndex
-from aclweb.acl.model import AccessRequest, AclError, Operation, ResourceType
-from aclweb.acl.profiles import OPERATIONS, Rules
+from aclweb.acl.authorizer.authorize import Result, decide
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.authorizers import OPERATIONS, Rules
+from aclweb.acl.model.vocabulary import AccessRequest, AclError, Operation, ResourceType
 from aclweb.pipeline import batch
 from aclweb.pipeline.batch import AccessMatrix, Requests, decide_all
 from tests.builders import allow, ask, deny

@@ -12,8 +12,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from aclweb.java import java_home
 from aclweb.pipeline.shipping import write_package
+from aclweb.runtime.java import java_home
 from tests.pipeline.spark_cluster import HOME, spark_cluster
 from tests.pipeline.test_job import run
 from tests.servers import need_java

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from aclweb.acl.notation import binding_key
+from aclweb.acl.notation.files import binding_key
 from aclweb.pipeline.results import ResultError, new_result
 from tests.pipeline import plain
 from tests.pipeline.samples import BINDINGS, ODD_LOG, RULES
@@ -105,7 +105,7 @@ def test_disagreements_and_what_rules_say_are_those_of_a_plain_count(result, exp
 
 @pytest.mark.spark
 def test_the_manifest_names_the_snapshot_the_files_and_their_spans(result, logs):
-    from aclweb.inventory.sync import digest_of
+    from aclweb.inventory.sync.run import digest_of
 
     manifest = manifest_of(result)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.java import java_home
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.failures import cause_of, secrets_in
 from aclweb.pipeline.session import _given
+from aclweb.runtime.java import java_home
 from tests.servers import need_java
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -51,7 +51,7 @@ def test_the_zip_holds_every_module_of_the_two_rooms_and_nothing_else(tmp_path):
     rooms = [ROOT / "aclweb" / "acl", ROOT / "aclweb" / "pipeline"]
     wanted = {str(file.relative_to(ROOT)) for room in rooms for file in room.rglob("*.py")}
     assert names == wanted | {"aclweb/__init__.py"}
-    assert "aclweb/acl/commands/options.py" in names
+    assert "aclweb/acl/cli/commands/options.py" in names
 
 
 def test_the_same_code_makes_the_same_zip(tmp_path):

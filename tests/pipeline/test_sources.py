@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from aclweb.acl.audit_log import AccessEvent, parse_record, records
+from aclweb.acl.notation.authorizer_log import AccessEvent, parse_record, records
 from aclweb.pipeline.sources import SOME_TIME, read_counts
 
 pytestmark = pytest.mark.spark

@@ -16,10 +16,10 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from aclweb.acl.delta import Delta
+from aclweb.acl.model.delta import Delta
 from aclweb.audit.models import Event
 from aclweb.changes import review
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 

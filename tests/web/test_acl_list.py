@@ -8,12 +8,12 @@ from html import unescape
 import pytest
 from django.http import QueryDict
 
-from aclweb.acl.kafka_acls import plan
-from aclweb.acl.notation import read_acls
-from aclweb.inventory.sync import sync
-from aclweb.web import acl_filters, exporting
-from aclweb.web.resource_page import removals
-from aclweb.web.views import acls
+from aclweb.acl.kafka.plan import plan
+from aclweb.acl.notation.files import read_acls
+from aclweb.inventory.sync.run import sync
+from aclweb.web.browse import acl_filters, acls
+from aclweb.web.browse.resource_page import removals
+from aclweb.web.shell import exporting
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
 

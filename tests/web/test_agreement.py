@@ -12,14 +12,16 @@ from html import unescape
 
 import pytest
 
-from aclweb.acl.delta import Delta
-from aclweb.acl.model import Operation, ResourceType
-from aclweb.acl.notation import read_acls
-from aclweb.changes import review, rollout
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import Operation, ResourceType
+from aclweb.acl.notation.files import read_acls
+from aclweb.changes import review
+from aclweb.changes.rollout import run as rollout
 from aclweb.insights.load import load
-from aclweb.inventory import current, queries
+from aclweb.inventory import queries
+from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.changes.conftest import kafka, reread  # noqa: F401 the fixture is used by name
 from tests.changes.file_cluster import FileClient

@@ -9,13 +9,13 @@ from urllib.parse import urlencode
 import pytest
 from django.urls import reverse
 
-from aclweb.acl.any_host import decide_for_any_host
-from aclweb.acl.cli import main
-from aclweb.acl.model import Operation, ResourceType
+from aclweb.acl.authorizer.any_host import decide_for_any_host
+from aclweb.acl.cli.main import main
+from aclweb.acl.model.vocabulary import Operation, ResourceType
 from aclweb.clusters import TopicInfo
 from aclweb.inventory import queries
-from aclweb.inventory.current import in_force
-from aclweb.inventory.sync import sync
+from aclweb.inventory.current.view import in_force
+from aclweb.inventory.sync.run import sync
 from tests.builders import acl, allow, ask, deny
 from tests.inventory.readings import Answers
 

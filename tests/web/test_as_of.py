@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 
 from aclweb.clusters import TopicInfo
-from aclweb.inventory.declaring import declare
+from aclweb.inventory.admin.declare import declare
 from aclweb.inventory.models import Declaration, Revision
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.inventory.readings import Answers
 

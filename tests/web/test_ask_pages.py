@@ -10,8 +10,8 @@ import pytest
 
 from aclweb.accounts.models import Grant, Role
 from aclweb.clusters import TopicInfo
-from aclweb.inventory.sync import sync
-from aclweb.web import links
+from aclweb.inventory.sync.run import sync
+from aclweb.web.shell import links
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from aclweb.acl.delta import Delta
+from aclweb.acl.model.delta import Delta
 from aclweb.changes import review
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.browsing import sign_in
 from tests.builders import allow
 from tests.inventory.readings import Answers

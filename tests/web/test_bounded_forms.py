@@ -7,8 +7,9 @@ import json
 
 import pytest
 
-from aclweb.inventory.sync import sync
-from aclweb.web import asking_often, mapping
+from aclweb.inventory.sync.run import sync
+from aclweb.web.ask import mapping
+from aclweb.web.shell import asking_often
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 
@@ -72,8 +73,8 @@ def test_a_text_that_does_not_come_back_says_so_and_a_long_one_still_does(here, 
 
 def test_one_person_asks_workers_only_so_often(here, cluster, cho, ada, signed_in, monkeypatch):
     asked = []
-    monkeypatch.setattr("aclweb.inventory.sync_tasks.ask_for_sync", asked.append)
-    monkeypatch.setattr("aclweb.inventory.findings.again", asked.append)
+    monkeypatch.setattr("aclweb.inventory.sync.tasks.ask_for_sync", asked.append)
+    monkeypatch.setattr("aclweb.inventory.findings.pages.again", asked.append)
     browser = signed_in(cho)
 
     told = [browser.post(f"{here}/read/", follow=True).content.decode() for _ in range(15)]

@@ -9,7 +9,7 @@ import pytest
 
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.browsing import Watch, axe_violations, sign_in
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers

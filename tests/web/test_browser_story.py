@@ -14,9 +14,9 @@ from playwright.sync_api import expect
 
 from aclweb.celery import app
 from aclweb.clusters import Connection, SourceKind, connect
-from aclweb.clusters.embedded import lay_out
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
+from devstack.servers import lay_out
 from tests.browsing import Watch, axe_violations, sign_in
 from tests.builders import allow
 from tests.servers import create_topic, produce, wipe

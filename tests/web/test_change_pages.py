@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from aclweb.acl.delta import Delta
+from aclweb.acl.model.delta import Delta
 from aclweb.changes import review
 from aclweb.changes.models import Change
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
 

@@ -7,9 +7,9 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from aclweb.acl.actions import ACTIONS
+from aclweb.acl.needs.actions import ACTIONS
 from aclweb.clusters import TopicInfo
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
 from tests.web.test_ask_pages import plain

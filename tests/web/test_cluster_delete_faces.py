@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from rest_framework.test import APIClient
 
-from aclweb.acl.model import CLUSTER_NAME, Operation, Resource, ResourceType
-from aclweb.acl.profiles import Rules
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import CLUSTER_NAME, Operation, Resource, ResourceType
 from aclweb.clusters import TopicInfo
-from aclweb.inventory.access import resource_access
-from aclweb.inventory.principal import access_of
-from aclweb.inventory.sync import sync
-from aclweb.web.forms import AskForm
+from aclweb.inventory.access.principal import access_of
+from aclweb.inventory.access.resource import resource_access
+from aclweb.inventory.sync.run import sync
+from aclweb.web.shell.forms import AskForm
 from tests.builders import acl
 from tests.inventory.readings import Answers
 from tests.inventory.test_access import here

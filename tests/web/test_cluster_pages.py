@@ -9,7 +9,7 @@ import pytest
 from aclweb.audit import trail
 from aclweb.clusters import ClusterError, ClusterState
 from aclweb.inventory import tasks
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.inventory.readings import Answers
 

@@ -6,15 +6,15 @@ import pytest
 from django.utils import timezone
 
 from aclweb.accounts.models import Grant, Role
-from aclweb.acl.budget import Budget
-from aclweb.acl.delta import Delta
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.simulate.budget import Budget
 from aclweb.changes import comparison, review
 from aclweb.changes.comparison import LISTS
 from aclweb.clusters import TopicInfo
-from aclweb.inventory import registering
-from aclweb.inventory.declaring import declare
+from aclweb.inventory.admin import register as registering
+from aclweb.inventory.admin.declare import declare
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
 

@@ -8,12 +8,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from aclweb.acl.delta import Delta
-from aclweb.acl.notation import write_delta
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.notation.files import write_delta
 from aclweb.changes.models import Change
 from aclweb.clusters import TopicInfo
-from aclweb.inventory.sync import sync
-from aclweb.web.keeping import LONGEST_LINK
+from aclweb.inventory.sync.run import sync
+from aclweb.web.drafts.keeping import LONGEST_LINK
 from tests.builders import allow
 from tests.inventory.readings import Answers
 
@@ -172,7 +172,7 @@ def test_the_address_is_the_whole_comparison_where_it_is_short_enough(address, b
 def test_the_rows_are_paged_and_narrowed_and_the_button_pressed_has_the_last_word(
     address, browser, monkeypatch
 ):
-    monkeypatch.setattr("aclweb.web.comparing.ROWS_A_PAGE", 1)
+    monkeypatch.setattr("aclweb.web.drafts.comparing.ROWS_A_PAGE", 1)
     form = {"first": EXACT, "second": PREFIX}
 
     second = browser.post(address, {**form, "show": ["loses", "gains"], "page": "2"}, follow=True)

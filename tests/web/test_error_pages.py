@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.inventory.readings import Answers
 

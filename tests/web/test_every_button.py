@@ -21,7 +21,7 @@ from django.test import Client
 from django.urls import Resolver404, resolve
 
 from aclweb.changes.models import Change
-from aclweb.inventory import findings
+from aclweb.inventory.findings import pages as findings
 from tests.builders import allow
 from tests.web import pressing, world
 from tests.web.pressing import Action

@@ -8,9 +8,11 @@ import re
 import pytest
 
 from aclweb.clusters import TopicInfo
-from aclweb.inventory import findings, searching, tasks
+from aclweb.inventory import tasks
+from aclweb.inventory.findings import lint_run as searching
+from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.models import Cluster, Found, Search
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
 
@@ -234,7 +236,7 @@ def test_a_page_of_many_findings_reads_only_its_own(address, browser, monkeypatc
     browser.get(address)
     read = []
     row = findings._row
-    monkeypatch.setattr("aclweb.web.views.findings.ROWS_A_PAGE", 2)
+    monkeypatch.setattr("aclweb.web.browse.findings.ROWS_A_PAGE", 2)
     monkeypatch.setattr(findings, "_row", lambda found: read.append(found) or row(found))
 
     page = browser.get(address, {"page": 2})

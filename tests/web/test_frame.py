@@ -11,9 +11,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from aclweb.clusters import ClusterFacts
-from aclweb.clusters.brokersettings import BrokerSettings, settings_told
-from aclweb.inventory.sync import sync
-from aclweb.web import spelling
+from aclweb.clusters.broker_settings import BrokerSettings, settings_told
+from aclweb.inventory.sync.run import sync
+from aclweb.web.shell import spelling
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from django.test import Client, override_settings
 
-from aclweb.web import liveness, notices
+from aclweb.web.shell import liveness, notices
 
 
 @pytest.fixture

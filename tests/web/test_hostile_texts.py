@@ -17,11 +17,11 @@ from urllib.parse import urlsplit
 import pytest
 from django.core.management import call_command
 
-from aclweb.acl.delta import Delta
-from aclweb.acl.kafka_acls import plan
+from aclweb.acl.kafka.plan import plan
+from aclweb.acl.model.delta import Delta
 from aclweb.changes import review
-from aclweb.inventory.sync import sync
-from aclweb.web import links
+from aclweb.inventory.sync.run import sync
+from aclweb.web.shell import links
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers, topics
 from tests.web.test_access import browser_of, cast  # noqa: F401

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from aclweb.insights.load import load
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.browsing import Watch, sign_in
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster

@@ -18,8 +18,8 @@ from aclweb.accounts.models import Grant, Role
 from aclweb.changes import preview as previews
 from aclweb.changes.models import Change
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.sync import sync
-from aclweb.web import keeping
+from aclweb.inventory.sync.run import sync
+from aclweb.web.drafts import keeping
 from aclweb.web.models import KeptDraft
 from tests.browsing import sign_in
 from tests.builders import allow

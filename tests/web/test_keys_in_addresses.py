@@ -7,8 +7,8 @@ from urllib.parse import unquote_plus
 
 import pytest
 
-from aclweb.inventory.sync import sync
-from aclweb.web.typed_principal import holds_pem
+from aclweb.inventory.sync.run import sync
+from aclweb.web.shell.typed_principal import holds_pem
 from tests.builders import allow
 from tests.inventory.readings import Answers
 

@@ -8,13 +8,14 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from aclweb import storage
 from aclweb.changes.models import Change
-from aclweb.inventory import pulses, tasks
-from aclweb.inventory.found import Search
+from aclweb.inventory import tasks
 from aclweb.inventory.models import Pulse, Revision
-from aclweb.machine import doctor
-from aclweb.web import liveness
+from aclweb.inventory.stored_findings import Search
+from aclweb.inventory.work import pulses
+from aclweb.operations import doctor
+from aclweb.runtime import storage
+from aclweb.web.shell import liveness
 
 pytestmark = pytest.mark.django_db
 

@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.inventory.readings import Answers
 
@@ -133,7 +133,7 @@ def test_hostile_names_are_shown_letter_by_letter(browser):
 
 
 def test_rules_that_take_for_ever_do_not_hold_the_page_up(browser, monkeypatch):
-    monkeypatch.setattr("aclweb.web.mapping.LONGEST_SECONDS", 0)
+    monkeypatch.setattr("aclweb.web.ask.mapping.LONGEST_SECONDS", 0)
     rules = "RULE:^CN=(a+)+b$/$1/,DEFAULT"
 
     page = browser.post(PAGE, {"kind": "ssl", "rules": rules, "names": f"CN={'a' * 500}\n" * 50})

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from aclweb.audit.models import Event
-from aclweb.web.views import session
+from aclweb.web.shell import session
 from tests.web.test_access import TABLE, ask, browser_of, waiting  # noqa: F401
 
 OLD, NEW = "a password for ada", "quite another long one"

@@ -7,9 +7,9 @@ from html import unescape
 
 import pytest
 
-from aclweb.acl.notation import write_acls
-from aclweb.inventory.sync import sync
-from aclweb.web import pasting
+from aclweb.acl.notation.files import write_acls
+from aclweb.inventory.sync.run import sync
+from aclweb.web.drafts import pasting
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
 

@@ -7,10 +7,10 @@ from html import unescape
 
 import pytest
 
-from aclweb.acl.model import ResourceType
+from aclweb.acl.model.vocabulary import ResourceType
 from aclweb.clusters import TopicInfo
-from aclweb.inventory.sync import sync
-from aclweb.web import links
+from aclweb.inventory.sync.run import sync
+from aclweb.web.shell import links
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
 

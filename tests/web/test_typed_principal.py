@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclweb.web.typed_principal import holds_pem, read_principal
+from aclweb.web.shell.typed_principal import holds_pem, read_principal
 
 
 @pytest.mark.parametrize(

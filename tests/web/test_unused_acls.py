@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from aclweb.acl.notation import binding_key
+from aclweb.acl.notation.files import binding_key
 from aclweb.insights import queries
 from aclweb.insights.load import load
 from aclweb.insights.models import Refresh
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 from tests.insights.conftest import BINDINGS, read_cluster  # noqa: F401 a fixture

@@ -7,7 +7,7 @@ import pytest
 from aclweb.accounts.models import Grant, Role
 from aclweb.clusters import Known, SourceKind, TopicInfo
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers
 from tests.web.test_ask_pages import plain

@@ -10,8 +10,8 @@ from html import unescape
 import pytest
 
 from aclweb.changes.models import Change
-from aclweb.inventory.sync import sync
-from aclweb.web import effects
+from aclweb.inventory.sync.run import sync
+from aclweb.web.drafts import effects
 from aclweb.web.models import KeptDraft
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
@@ -352,7 +352,7 @@ def test_acls_for_hosts_that_no_client_has_change_nothing_and_that_is_said(addre
 def test_only_the_differences_of_the_page_shown_are_put_into_words(address, ada_browser, monkeypatch):
     rules = [allow(f"User:u{number}", "READ", "stock") for number in range(30)]
     told, row = [], effects._row
-    monkeypatch.setattr("aclweb.web.views.whatif.ROWS_A_PAGE", 4)
+    monkeypatch.setattr("aclweb.web.drafts.whatif.ROWS_A_PAGE", 4)
     monkeypatch.setattr(effects, "_row", lambda *place: told.append(place) or row(*place))
 
     page = ada_browser.post(address, {"line": [line(rule) for rule in rules], "page": "2"}, follow=True)

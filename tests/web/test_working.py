@@ -8,8 +8,8 @@ import pytest
 
 from aclweb.changes import preview as previews
 from aclweb.clusters import TopicInfo
-from aclweb.inventory.sync import sync
-from aclweb.web.views import compare as comparing
+from aclweb.inventory.sync.run import sync
+from aclweb.web.drafts import compare as comparing
 from tests.browsing import Watch, sign_in
 from tests.builders import allow
 from tests.inventory.readings import Answers

@@ -20,15 +20,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aclweb.accounts.models import Grant, User
-from aclweb.acl.delta import Delta
-from aclweb.acl.model import AclBinding
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.changes import review
 from aclweb.changes.models import Change
 from aclweb.clusters import SourceKind
 from aclweb.insights.load import load
-from aclweb.inventory import current, findings
+from aclweb.inventory.current import view as current
+from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.models import Cluster, Search
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster, unreachable
 from tests.insights.results import request, use, write_result

@@ -24,7 +24,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from aclweb.acl.model import (
+from aclweb.acl.kafka.validation import why_not_deletable
+from aclweb.acl.model.vocabulary import (
     ANY_USER,
     AccessRequest,
     AclBinding,
@@ -33,13 +34,13 @@ from aclweb.acl.model import (
     PermissionType,
     ResourceType,
 )
-from aclweb.acl.notation import binding_key
-from aclweb.acl.validation import why_not_deletable
-from aclweb.acl.wording import NOUNS
-from aclweb.inventory import exposure
+from aclweb.acl.model.wording import NOUNS
+from aclweb.acl.notation.files import binding_key
+from aclweb.inventory.access import sentences as exposure
 from aclweb.inventory.models import Cluster
-from aclweb.web import answering, as_of, links, render_time, spelling
-from aclweb.web import put_back as putting
+from aclweb.web.ask import answering
+from aclweb.web.shell import as_of, links, render_time, spelling
+from aclweb.web.shell import put_back as putting
 
 if TYPE_CHECKING:
     from aclweb.insights.queries import Use

@@ -15,20 +15,23 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from aclweb.acl.model import AclError
-from aclweb.clusters import Known, SourceKind, checking, connect, pem
-from aclweb.clusters.optionsfile import (
+from aclweb.acl.model.vocabulary import AclError
+from aclweb.clusters import Known, SourceKind, checking, connect
+from aclweb.clusters.connection import pem
+from aclweb.clusters.connection.options_file import (
     OptionsFileError,
     read_options,
     read_pem,
     secret_files,
     why_exposed,
 )
-from aclweb.inventory import brokertold, declaring, registering
-from aclweb.inventory.current import connection_of, rules_of
+from aclweb.inventory.admin import declare as declaring
+from aclweb.inventory.admin import register as registering
+from aclweb.inventory.current import broker_settings as brokertold
+from aclweb.inventory.current.view import connection_of, rules_of
+from aclweb.inventory.lists.status import status
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.status import status
 
 # Somebody waits at a terminal: an address that stays silent for so long is told as silent. A sync is more patient.
 _KNOCK_SECONDS = 2.5

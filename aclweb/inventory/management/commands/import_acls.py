@@ -14,12 +14,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from aclweb.acl.problems import NotationError
+from aclweb.acl.model.errors import NotationError
 from aclweb.clusters import ClusterClient, ClusterError, Connection, SourceKind, connect
-from aclweb.inventory import registering
-from aclweb.inventory import sync as syncing
+from aclweb.inventory.admin import register as registering
 from aclweb.inventory.management.commands.sync import sentence, told
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
+from aclweb.inventory.sync import run as syncing
 
 
 class Command(BaseCommand):

@@ -12,9 +12,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from aclweb.inventory import sync as syncing
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
 from aclweb.inventory.models import Cluster
+from aclweb.inventory.sync import run as syncing
 
 
 class Command(BaseCommand):

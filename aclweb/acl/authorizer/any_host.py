@@ -1,0 +1,388 @@
+"""From which hosts would a request be allowed, when its host is not known?
+
+The hosts of the ACLs that can count for it divide all client addresses into regions. One
+address of each region is decided as any request is, and neighbouring regions with the same
+result are joined. So "from every host" means every address that a client can have: an ACL
+host that is no address gives no region (see `reach`), and 0.0.0.0, which no client has, is
+looked at only where an ACL names it.
+
+The globs of the GLOB proposal are compared with a bound on the work. Beyond the bound an
+answer that found no difference is UNDECIDED.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from aclweb.acl.authorizer.authorize import (
+    Answer,
+    Basis,
+    Decision,
+    Result,
+    authorize,
+    decide,
+    effect_on,
+)
+from aclweb.acl.authorizer.host_regions import (
+    Region,
+    joined_regions,
+    own_address,
+    region_tree,
+    results_of,
+    settle,
+    signed_regions,
+)
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.matching.sessions import is_for, is_host_glob
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import WILDCARD, AccessRequest, AclBinding, PatternType
+from aclweb.acl.model.wording import name_text, number_of
+
+MOST_BY_TYPE = 500_000
+"""A question about a whole type looks at all ACLs of the caller for each host; above this product it is given up."""
+
+MOST_DIVIDED = 20_000
+"""Hosts times requests that are decided to divide the hosts for several requests; above it that is given up."""
+
+_HOSTS_TOLD = 3
+
+
+class HostResult(enum.Enum):
+    """The answer to a request whose host is not known."""
+
+    ALLOWED = "ALLOWED"
+    DENIED = "DENIED"
+    DEPENDS = "DEPENDS"
+    UNDECIDED = "UNDECIDED"
+
+
+@dataclass(frozen=True, slots=True)
+class HostPart:
+    """Addresses with one result: those that all of `hosts` admit, and none of `except_hosts`.
+
+    hosts: texts of ACLs; `*` alone means every address. More than one only where globs overlap.
+    example: one of these addresses, as a broker writes it. basis: that of the example.
+    determining: the matching DENYs, or else the matching ALLOWs, that settle it at any of these
+    addresses; empty where no ACL matches.
+    """
+
+    hosts: tuple[str, ...]
+    except_hosts: tuple[str, ...]
+    example: str
+    result: Result
+    basis: Basis
+    determining: tuple[AclBinding, ...] = ()
+
+    @property
+    def is_every_other(self) -> bool:
+        """Whether it is every address less the exceptions."""
+        return self.hosts == (WILDCARD,)
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "hosts": list(self.hosts),
+            "except_hosts": list(self.except_hosts),
+            "example": self.example,
+            "result": self.result.value,
+            "basis": self.basis.value,
+            "determining": [binding.as_dict() for binding in self.determining],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class HostRegion:
+    """Addresses from which each of several requests has one result, in their order.
+
+    hosts, except_hosts, example: as those of a HostPart.
+    """
+
+    hosts: tuple[str, ...]
+    except_hosts: tuple[str, ...]
+    example: str
+    results: tuple[Result, ...]
+
+    @property
+    def is_every_other(self) -> bool:
+        """Whether it is every address less the exceptions."""
+        return self.hosts == (WILDCARD,)
+
+
+@dataclass(frozen=True)
+class HostAnswer:
+    """The answer for every host at once.
+
+    result: ALLOWED or DENIED from every address that a client can have; DEPENDS where some are
+    allowed and others refused; UNDECIDED where an unknown value could change an answer, or the
+    hosts were too many to compare.
+    parts: together every address, each with its result; "every other host" comes last. Empty
+    where the hosts were too many.
+    """
+
+    request: AccessRequest
+    result: HostResult
+    parts: tuple[HostPart, ...]
+
+    @property
+    def allowed_from(self) -> tuple[HostPart, ...]:
+        return self._with(Result.ALLOWED)
+
+    @property
+    def denied_from(self) -> tuple[HostPart, ...]:
+        return self._with(Result.DENIED)
+
+    @property
+    def undecided_from(self) -> tuple[HostPart, ...]:
+        return self._with(Result.UNDECIDED)
+
+    def request_at(self, part: HostPart) -> AccessRequest:
+        """Return the request as a client at the part's example makes it, to decide and explain it."""
+        return replace(self.request, host=part.example)
+
+    @property
+    def sentence(self) -> str:
+        """The answer as a sentence: `It depends on the host: allowed from 10.0.0.7, refused from every other host.`"""
+        if self.result is HostResult.ALLOWED:
+            return "Allowed from every host."
+        if self.result is HostResult.DENIED:
+            return "Refused from every host."
+        if self.result is HostResult.UNDECIDED:
+            return "Cannot tell for every host."
+        told, rest = ("allowed", "refused") if self.is_refused_elsewhere else ("refused", "allowed")
+        return f"It depends on the host: {told} from {self.named_words}, {rest} from every other host."
+
+    @property
+    def is_refused_elsewhere(self) -> bool:
+        """Where it depends: whether hosts that no ACL names are refused, and `named_words` are allowed."""
+        return Result.DENIED in (
+            {part.result for part in self.parts if part.is_every_other} or {Result.DENIED}
+        )
+
+    @property
+    def named_words(self) -> str:
+        """Where it depends: the hosts with another result than every other host, as words: `a, b and c`."""
+        return places_words(self.allowed_from if self.is_refused_elsewhere else self.denied_from)
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "result": self.result.value,
+            "parts": [part.as_dict() for part in self.parts],
+            "sentence": self.sentence,
+        }
+
+    def _with(self, result: Result) -> tuple[HostPart, ...]:
+        return tuple(part for part in self.parts if part.result is result)
+
+
+def decide_for_any_host(request: AccessRequest, index: AclIndex, rules: Rules | None = None) -> HostAnswer:
+    """Return from which hosts this request is allowed and from which it is refused.
+
+    The host of `request` is not looked at. What is returned for an address is what `authorize`
+    answers for it.
+    """
+    rules = rules or Rules()
+    index.require_known(rules)
+    mine = () if request.principal in rules.super_users else _able_to_count(request, index, rules)
+    asked = _Asked(request, index, rules, mine)
+    hosts = dict.fromkeys(binding.host for binding in mine if binding.host != WILDCARD)
+    if request.resource_name is None and len(hosts) * len(mine) > MOST_BY_TYPE:
+        return HostAnswer(request, HostResult.UNDECIDED, ())
+    globs = [host for host in hosts if rules.has_globs and is_host_glob(host)]
+    complete = True
+    if globs:
+        parts, complete = _parts_with_globs(asked, list(hosts))
+    else:
+        parts = _parts(asked, hosts)
+    return HostAnswer(request, _joint(parts, complete), tuple(sorted(parts, key=_every_other_last)))
+
+
+def decide_elsewhere(request: AccessRequest, index: AclIndex, rules: Rules) -> tuple[Decision, HostAnswer]:
+    """Return the decision for a host that no ACL names, and the answer for every host.
+
+    Where ranges name every address no such host is left; then it is the decision for one of them.
+    """
+    decision = authorize(replace(request, host=WILDCARD), index, rules)
+    hosts = decide_for_any_host(request, index, rules)
+    if hosts.parts and hosts.parts[-1].result is not decision.result:
+        decision = authorize(hosts.request_at(hosts.parts[-1]), index, rules)
+    return decision, hosts
+
+
+def divide_hosts(
+    requests: Sequence[AccessRequest], index: AclIndex, rules: Rules
+) -> tuple[tuple[HostRegion, ...], bool]:
+    """Return the regions of all addresses in which each of these requests has one result, and whether these are all.
+
+    The hosts of the requests are not looked at. Every other host comes last; no regions where
+    the hosts are too many to compare.
+    """
+    index.require_known(rules)
+    able = [
+        () if request.principal in rules.super_users else _able_to_count(request, index, rules)
+        for request in requests
+    ]
+    hosts = dict.fromkeys(binding.host for mine in able for binding in mine if binding.host != WILDCARD)
+    by_type = sum(
+        len(mine) for request, mine in zip(requests, able, strict=True) if request.resource_name is None
+    )
+    if len(hosts) * len(requests) > MOST_DIVIDED or len(hosts) * by_type > MOST_BY_TYPE:
+        return (), False
+
+    def answers(host: str) -> tuple[Answer, ...]:
+        return tuple(decide(replace(request, host=host), index, rules) for request in requests)
+
+    complete = True
+    if rules.has_globs and any(is_host_glob(host) for host in hosts):
+        signed, complete = signed_regions(list(hosts))
+        regions = [
+            HostRegion(one.hosts, one.except_hosts, one.example, results_of(answers(one.example)))
+            for one in signed
+        ]
+    else:
+        root = region_tree(hosts, rules)
+        settle(root, answers, frozenset(hosts))
+        regions = [
+            HostRegion((region.host,), tuple(other.host for other in others), region.example, region.results)
+            for region, _, others in joined_regions(root)
+        ]
+    return tuple(sorted(regions, key=_every_other_last)), complete
+
+
+def leaves_other_hosts(hosts: Iterable[str], rules: Rules) -> bool:
+    """Whether a client can come from an address that none of these ACL hosts admits."""
+    root = region_tree(dict.fromkeys(hosts), rules)
+    named = frozenset(hosts)
+    root.children = [child for child in root.children if child.is_range]
+    return bool(own_address(root, named))
+
+
+def _able_to_count(request: AccessRequest, index: AclIndex, rules: Rules) -> tuple[AclBinding, ...]:
+    """Return the ACLs that match this request, or may, if its host is right."""
+    shelf = index.shelf(request.resource_type)
+    if shelf is None:
+        return ()
+    if request.resource_name is None:
+        covering: Sequence[AclBinding] = shelf.bindings
+    else:
+        covering = (*shelf.covering(request.resource_name, rules), *shelf.unknown_patterns)
+    return tuple(
+        binding
+        for binding in covering
+        if is_for(binding.principal, request.principal, rules) and effect_on(binding, request.operation)
+    )
+
+
+def _joint(parts: Sequence[HostPart], complete: bool) -> HostResult:
+    results = {part.result for part in parts}
+    if Result.UNDECIDED in results:
+        return HostResult.UNDECIDED
+    if len(results) > 1:
+        return HostResult.DEPENDS
+    return HostResult[parts[0].result.name] if complete else HostResult.UNDECIDED
+
+
+def _every_other_last(part: HostPart | HostRegion) -> bool:
+    return part.is_every_other
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The request, and `mine`: the ACLs that match it if its host is right."""
+
+    request: AccessRequest
+    index: AclIndex
+    rules: Rules
+    mine: tuple[AclBinding, ...]
+
+    def answers(self, host: str) -> tuple[Answer, ...]:
+        return (decide(replace(self.request, host=host), self.index, self.rules),)
+
+    def determining(self, address: str, basis: Basis, hosts: Iterable[str]) -> Iterator[AclBinding]:
+        """Yield the matching ACLs that settle the request from this address, which these ACL hosts admit."""
+        if basis not in (Basis.DENY_ACL, Basis.ALLOW_ACL):
+            return
+        if self.request.resource_name is None:
+            yield from authorize(replace(self.request, host=address), self.index, self.rules).determining
+            return
+        effect = "deny" if basis is Basis.DENY_ACL else "allow"
+        for host in (WILDCARD, *hosts):
+            for binding in self._by_host.get(host, ()):
+                counts = effect_on(binding, self.request.operation) == effect
+                if counts and binding.pattern_type is not PatternType.UNKNOWN:
+                    yield binding
+
+    @cached_property
+    def _by_host(self) -> dict[str, list[AclBinding]]:
+        found: dict[str, list[AclBinding]] = {}
+        for binding in self.mine:
+            found.setdefault(binding.host, []).append(binding)
+        return found
+
+
+# Parts of the answer.
+
+
+def _parts(asked: _Asked, hosts: Iterable[str]) -> list[HostPart]:
+    root = region_tree(hosts, asked.rules)
+    settle(root, asked.answers, frozenset(hosts))
+    return list(_joined_parts(root, asked))
+
+
+def _joined_parts(root: Region, asked: _Asked) -> Iterator[HostPart]:
+    """Yield regions joined with those inside them that have the same result."""
+    for region, within, others in joined_regions(root):
+        ((result, basis),) = region.answers
+        determining = dict.fromkeys(
+            binding
+            for one in within
+            for binding in asked.determining(one.example, one.answers[0][1], one.hosts)
+        )
+        yield HostPart(
+            hosts=(region.host,),
+            except_hosts=tuple(other.host for other in others),
+            example=region.example,
+            result=result,
+            basis=basis,
+            determining=tuple(determining),
+        )
+
+
+def _parts_with_globs(asked: _Asked, hosts: list[str]) -> tuple[list[HostPart], bool]:
+    regions, complete = signed_regions(hosts)
+    parts: list[HostPart] = []
+    for region in regions:
+        ((result, basis),) = asked.answers(region.example)
+        parts.append(
+            HostPart(
+                hosts=region.hosts,
+                except_hosts=region.except_hosts,
+                example=region.example,
+                result=result,
+                basis=basis,
+                determining=tuple(dict.fromkeys(asked.determining(region.example, basis, region.inside))),
+            )
+        )
+    return parts, complete
+
+
+# In words.
+
+
+def places_words(parts: Sequence[HostPart | HostRegion]) -> str:
+    """Return where these hosts are, the first by name and the rest counted: `a, b and c`."""
+    told = [part_words(part) for part in parts[:_HOSTS_TOLD]]
+    if len(parts) > _HOSTS_TOLD:
+        told.append(number_of(len(parts) - _HOSTS_TOLD, "other place", "other places"))
+    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+
+
+def part_words(part: HostPart | HostRegion) -> str:
+    """Return where these hosts are, such as `10.0.0.0/8 (except 10.1.0.0/16)`."""
+    text = " within ".join(name_text(host) for host in part.hosts)
+    if not part.except_hosts:
+        return text
+    more = len(part.except_hosts) - 1
+    rest = f" and {number_of(more, 'other', 'others')}" if more else ""
+    return f"{text} (except {name_text(part.except_hosts[0])}{rest})"

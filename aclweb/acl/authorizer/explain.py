@@ -1,0 +1,478 @@
+"""Say in English why a request is allowed or refused, how near it came, and what would turn it.
+
+Everything is read off a `Decision`, whose findings hold every binding that covers the
+resource, so an explanation cannot disagree with the answer. Pages, API answers and audit
+entries all take their reasons from here, in the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from aclweb.acl.authorizer.authorize import (
+    BELOW_ASTERISK,
+    STAR_PRINCIPAL,
+    UNPARSABLE_PRINCIPAL,
+    Basis,
+    Decision,
+    Result,
+    answer_given,
+)
+from aclweb.acl.authorizer.index import in_scan_order
+from aclweb.acl.authorizer.near_misses import NearMiss, Tick, near_misses
+from aclweb.acl.authorizer.other_ways import OtherWay, other_ways
+from aclweb.acl.authorizer.remedies import Removals, smallest_fix, smallest_removals
+from aclweb.acl.matching.patterns import code_units, glob_shape
+from aclweb.acl.model.vocabulary import (
+    ANY_USER,
+    WILDCARD,
+    AccessRequest,
+    AclBinding,
+    Operation,
+    PatternType,
+    PermissionType,
+    split_principal,
+)
+from aclweb.acl.model.wording import (
+    NOUNS,
+    WORDS,
+    action_on,
+    name_text,
+    number_of,
+    resource_text,
+    resources_of,
+    says,
+)
+
+__all__ = [
+    "Explanation", "Gate", "NearMiss", "OtherWay", "Tick", "broker_rule", "explain", "name_text", "reported_acl",
+    "resource_text", "says",
+]  # fmt: skip
+
+SENTENCES_SHOWN = 3
+"""How many bindings of one kind `Explanation.sentences` spells out before it counts the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One of the questions that Kafka asks in turn; exactly one of them decides."""
+
+    name: str
+    sentence: str
+    decides: bool
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why the answer is what it is.
+
+    would_also_decide: the determining bindings that the broker's log does not name, and
+    each of which alone gives the same result; where its log names none, those beside the
+    first. So removing the one that it names would change nothing.
+    near_misses: ALLOWs that nearly applied to a refused request, or DENYs that nearly
+    applied to an allowed one; fewest crosses first.
+    smallest_fix, smallest_removals, fix_after_removals: see `remedies`.
+    other_ways: rights by which the client succeeds though this check is refused, see there.
+    broker_rule: what the broker's own log would name, `{"rule", "acl"}`; None where its
+    log names none.
+    """
+
+    verdict: str
+    sentence: str
+    gates: tuple[Gate, ...]
+    would_also_decide: tuple[AclBinding, ...]
+    near_misses: tuple[NearMiss, ...]
+    smallest_fix: AclBinding | None
+    smallest_removals: tuple[AclBinding, ...]
+    broker_rule: dict[str, object] | None
+    caveats: tuple[str, ...]
+    sentences: tuple[str, ...]
+    fix_after_removals: AclBinding | None = None
+    other_ways: tuple[OtherWay, ...] = ()
+
+
+def explain(decision: Decision) -> Explanation:
+    """Return the reasons of a decision, in the order in which a person asks for them."""
+    nearly = near_misses(decision)
+    fix = smallest_fix(decision)
+    removals = smallest_removals(decision)
+    others = _would_also_decide(decision)
+    caveats = _caveats(decision)
+    sentence = _sentence(decision)
+    ways = other_ways(decision)
+    sentences = [sentence, *(way.sentence for way in ways)]
+    sentences += _because(decision)
+    sentences += _besides(decision, others)
+    sentences += _no_precedence(decision)
+    if not (decision.basis is Basis.DENY_ACL and _counted_allows(decision)):
+        sentences += [f"Nearly: {miss.sentence}" for miss in nearly[:SENTENCES_SHOWN]]
+    sentences += _ways_out(decision, fix, removals)
+    sentences += caveats
+    return Explanation(
+        verdict=VERDICTS[decision.result],
+        sentence=sentence,
+        gates=_gates(decision),
+        would_also_decide=others,
+        near_misses=nearly,
+        smallest_fix=fix,
+        smallest_removals=removals.bindings,
+        broker_rule=broker_rule(decision),
+        caveats=tuple(caveats),
+        sentences=tuple(sentences),
+        fix_after_removals=removals.then_allow,
+        other_ways=ways,
+    )
+
+
+def broker_rule(decision: Decision) -> dict[str, object] | None:
+    """Return the rule that KRaft's authorizer would write to its log; None where it names none."""
+    if (
+        not decision.rules.logs_its_rule
+        or decision.request.resource_name is None
+        or decision.result is Result.UNDECIDED
+    ):
+        return None
+    if decision.basis is Basis.SUPER_USER:
+        return {"rule": "SuperUser", "acl": None}
+    if decision.basis is Basis.DEFAULT_ALLOW:
+        return {"rule": "DefaultAllow", "acl": None}
+    reported = reported_acl(decision)
+    if reported is None:
+        return {"rule": "DefaultDeny", "acl": None}
+    return {"rule": "MatchingAcl", "acl": reported.as_dict()}
+
+
+def reported_acl(decision: Decision) -> AclBinding | None:
+    """Return the one binding that KRaft's authorizer would name in its log, None if it names none."""
+    name = decision.request.resource_name
+    if not decision.rules.logs_its_rule or name is None:
+        return None
+    if decision.basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
+        return None
+    met = _scan(decision, name)
+    # The scan stops at the first DENY; without one it remembers the last ALLOW it met.
+    return met[0] if decision.basis is Basis.DENY_ACL else met[-1]
+
+
+VERDICTS: Mapping[Result, str] = {
+    Result.ALLOWED: "Yes, allowed",
+    Result.DENIED: "No, refused",
+    Result.UNDECIDED: "Cannot tell",
+}
+
+
+def _question(request: AccessRequest) -> str:
+    if request.resource_name is None:
+        resource = f"any {NOUNS[request.resource_type][0]} at all"
+    else:
+        resource = resource_text(request.resource_type, request.resource_name)
+    return f"{action_on(request.operation, request.resource_type, resource)} from {name_text(request.host)}"
+
+
+def _covering(request: AccessRequest, count: int = 0) -> str:
+    """Return `2 ACLs cover topic orders`, or of a whole type `2 ACLs are on topics`; with 0, `no ACL covers …`."""
+    acls = number_of(count, "ACL", "ACLs") if count else "no ACL"
+    if request.resource_name is None:
+        return f"{acls} {'are' if count > 1 else 'is'} on {_asked(request)}"
+    return f"{acls} {'cover' if count > 1 else 'covers'} {_asked(request)}"
+
+
+def _asked(request: AccessRequest) -> str:
+    if request.resource_name is None:
+        return NOUNS[request.resource_type][1]
+    return resource_text(request.resource_type, request.resource_name)
+
+
+def _sentence(decision: Decision) -> str:
+    request = decision.request
+    who = name_text(request.principal)
+    question = _question(request)
+    may, may_not = f"{who} may {question}", f"{who} may not {question}"
+    count = len(decision.findings)
+    if decision.basis is Basis.SUPER_USER:
+        return f"{may}: {who} is a super user, and for super users no ACL is looked at."
+    if decision.basis is Basis.ALLOW_ACL:
+        allows = number_of(len(decision.determining), "ACL allows", "ACLs allow")
+        return f"{may}: {allows} it{' and none denies it' if request.resource_name is not None else ''}."
+    if decision.basis is Basis.DENY_ACL:
+        denies = number_of(len(decision.determining), "ACL denies", "ACLs deny")
+        if request.resource_name is None:
+            return f"{may_not}: {denies} it, and no ALLOW reaches beyond."
+        return f"{may_not}: {denies} it, and a DENY wins over every ALLOW."
+    if decision.basis is Basis.NO_ALLOW_ACL:
+        none = "it does not allow this" if count == 1 else "none of them allows this"
+        return f"{may_not}: {_covering(request, count)}, and {none}."
+    if decision.basis is Basis.DEFAULT_ALLOW:
+        if request.resource_name is None:
+            return f"{may}: this cluster allows everyone where no ACL exists, and that settles it."
+        return f"{may}: {_covering(request)}, and this cluster allows everyone there."
+    if decision.basis is Basis.DEFAULT_DENY:
+        return f"{may_not}: {_covering(request)}, and then this cluster refuses."
+    if not _has_unknown_values(decision):
+        return (
+            f"Whether {may} cannot be told: it hangs on whether one glob matches all that another matches, "
+            "and these are too intricate to compare."
+        )
+    return (
+        f"Whether {may} cannot be told: the answer hangs on ACLs with values that this version of "
+        "aclweb does not know, written by a newer Kafka."
+    )
+
+
+def _has_unknown_values(decision: Decision) -> bool:
+    return bool(decision.unknowns) or any(finding.binding.has_unknown for finding in decision.findings)
+
+
+def _because(decision: Decision) -> list[str]:
+    """The bindings that settled it, spelled out, and the operation that implied the one asked for."""
+    if decision.basis is Basis.UNKNOWN_VALUE:
+        unknown = [finding.binding for finding in decision.findings if finding.binding.has_unknown]
+        return _spelled([*unknown, *decision.unknowns], "The unknown part is in: {}.")
+    if decision.basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
+        return []
+    sentences = _spelled(decision.determining, "The ACL says: {}.")
+    asked = decision.request.operation
+    if decision.basis is Basis.ALLOW_ACL:
+        implying = {binding.operation for binding in decision.determining} - {asked, Operation.ALL}
+        if implying and len(implying) == len({b.operation for b in decision.determining}):
+            givers = " or ".join(sorted(WORDS[operation] for operation in implying))
+            sentences.append(f"In Kafka, being allowed to {givers} brings {WORDS[asked]} with it.")
+    return sentences
+
+
+def _would_also_decide(decision: Decision) -> tuple[AclBinding, ...]:
+    if decision.basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
+        return ()
+    named = reported_acl(decision) or decision.determining[0]
+    others = tuple(binding for binding in decision.determining if binding != named)
+    if decision.request.resource_name is None:
+        # Alone, a DENY of a whole type may leave the default to speak.
+        others = tuple(b for b in others if _alone(decision, b) is decision.result)
+    return others
+
+
+def _alone(decision: Decision, binding: AclBinding) -> Result:
+    return answer_given(decision.request, (binding,), (), decision.rules)[0]
+
+
+def _besides(decision: Decision, others: Sequence[AclBinding]) -> list[str]:
+    """Say that the log names one ACL only, where others would have done the same."""
+    reported = reported_acl(decision)
+    if reported is None or not others:
+        return []
+    so = "would refuse it alone" if decision.basis is Basis.DENY_ACL else "would allow it alone"
+    return [
+        f"The broker's log names only this one: {says(reported)}. "
+        f"{number_of(len(others), 'other ACL', 'other ACLs')} {so} too."
+    ]
+
+
+def _spelled(bindings: Sequence[AclBinding], template: str) -> list[str]:
+    sentences = [template.format(says(binding)) for binding in bindings[:SENTENCES_SHOWN]]
+    rest = len(bindings) - SENTENCES_SHOWN
+    if rest > 0:
+        sentences.append(f"{number_of(rest, 'more ACL says', 'more ACLs say')} the same.")
+    return sentences
+
+
+def _no_precedence(decision: Decision) -> list[str]:
+    """Say that a longer or exact name never wins, where a reader could think that it should."""
+    if decision.basis is not Basis.DENY_ACL:
+        return []
+    allows = _counted_allows(decision)
+    denies = decision.determining
+    if not allows:
+        return []
+    closest_allow, closest_deny = max(allows, key=_closeness), max(denies, key=_closeness)
+    if _closeness(closest_allow) <= _closeness(closest_deny):
+        return []
+    return [
+        f"The ALLOW for {resources_of(closest_allow)} names the resource more exactly than the DENY for "
+        f"{resources_of(closest_deny)}, but in Kafka a longer or exact name never wins: any DENY does."
+    ]
+
+
+def _counted_allows(decision: Decision) -> list[AclBinding]:
+    return [
+        finding.binding
+        for finding in decision.findings
+        if finding.counted and finding.binding.permission_type is PermissionType.ALLOW
+    ]
+
+
+def _closeness(binding: AclBinding) -> tuple[bool, int]:
+    """How exactly a pattern names what it covers; only people care, Kafka does not."""
+    exact = binding.pattern_type is PatternType.LITERAL and binding.resource_name != WILDCARD
+    if binding.pattern_type is PatternType.GLOB:
+        return exact, glob_shape(binding.resource_name).literal_count
+    return exact, 0 if binding.pattern.is_wildcard else len(binding.resource_name)
+
+
+def _gates(decision: Decision) -> tuple[Gate, ...]:
+    request, rules, basis = decision.request, decision.rules, decision.basis
+    who = name_text(request.principal)
+    counted = [finding.binding for finding in decision.findings if finding.counted]
+    denies = [binding for binding in counted if binding.is_deny]
+    allows = [binding for binding in counted if binding.permission_type is PermissionType.ALLOW]
+    covering = len(decision.findings)
+
+    is_super = request.principal in rules.super_users
+    named = "is one of" if is_super else "is not among"
+    declared = "declared" if "super_users" not in rules.undeclared else "assumed"
+    super_gate = Gate("super user", f"{who} {named} the {declared} super users.", basis is Basis.SUPER_USER)
+    deny_gate = Gate(
+        "deny rules",
+        f"{number_of(len(denies), 'DENY matches', 'DENYs match')} this request."
+        if denies
+        else "No DENY matches this request.",
+        basis is Basis.DENY_ACL,
+    )
+    if allows:
+        allow_sentence = f"{number_of(len(allows), 'ALLOW matches', 'ALLOWs match')} this request."
+    elif covering:
+        among = "it is no ALLOW that matches" if covering == 1 else "no ALLOW among them matches"
+        allow_sentence = f"{_covering(request, covering)}, but {among} this request."
+    else:
+        allow_sentence = f"N{_covering(request)[1:]}."
+    allow_gate = Gate("allow rules", allow_sentence, basis in (Basis.ALLOW_ACL, Basis.NO_ALLOW_ACL))
+
+    assumed = ", as far as anybody declared" if "allow_everyone" in rules.undeclared else ""
+    default = "everyone is allowed" if rules.allow_everyone else "everyone is refused"
+    applies = basis in (Basis.DEFAULT_ALLOW, Basis.DEFAULT_DENY)
+    silent = "" if applies else "; this resource has ACLs, so that does not apply" if covering else ""
+    default_gate = Gate("default", f"Where no ACL exists, {default}{assumed}{silent}.", applies)
+    gates = (super_gate, deny_gate, allow_gate, default_gate)
+    if basis is not Basis.UNKNOWN_VALUE:
+        return gates
+    if not _has_unknown_values(decision):
+        return (*gates, Gate("unknown values", "The globs of ACLs are too intricate to compare.", True))
+    unknown = Gate("unknown values", "ACLs hold values that aclweb does not know; they could decide.", True)
+    return (*gates, unknown)
+
+
+def _ways_out(decision: Decision, fix: AclBinding | None, removals: Removals) -> list[str]:
+    request = decision.request
+    sentences: list[str] = []
+    if fix is not None and request.resource_name is None:
+        one = NOUNS[request.resource_type][0]
+        sentences.append(
+            f"One ACL on any one {one} that no DENY covers would allow it, such as: {says(fix)}."
+        )
+    elif fix is not None:
+        sentences.append(f"The smallest ACL that would allow it: {says(fix)}.")
+        if request.resource_name == "":
+            sentences.append("No ACL can name an empty name, so only one for every name covers it.")
+    count = len(removals.bindings)
+    if not count:
+        return sentences
+    denying = "the ACL that denies" if count == 1 else f"the {count:,} ACLs that deny"
+    if decision.allowed:
+        allowing = "the ACL that allows" if count == 1 else f"the {count:,} ACLs that allow"
+        sentences.append(f"To take it away, remove {allowing} it.")
+    elif removals.then_allow is not None:
+        sentences.append(
+            f"{denying[0].upper()}{denying[1:]} it would have to go, and then it would still need: "
+            f"{says(removals.then_allow)}."
+        )
+    elif not all(binding.is_deny for binding in removals.bindings):
+        sentences.append(
+            f"Removing {number_of(count, 'ACL', 'ACLs')} on {_asked(request)} would open it, "
+            "but to everyone, because this cluster allows everyone where no ACL exists."
+        )
+    elif fix is None:
+        sentences.append(f"No new ACL can allow it, but removing {denying} it would.")
+    else:
+        sentences.append(f"Removing {number_of(count, 'DENY', 'DENYs')} would allow it, too.")
+    return sentences
+
+
+def _caveats(decision: Decision) -> list[str]:
+    request, rules = decision.request, decision.rules
+    who = name_text(request.principal)
+    caveats: list[str] = []
+    hangs_on = decision.hangs_on
+    if "super_users" in hangs_on:
+        caveats.append(
+            f"This answer holds only if {who} is a super user, which nobody has declared."
+            if decision.basis is Basis.SUPER_USER
+            else f"Nobody has declared this cluster's super users. If {who} is one, everything is allowed."
+        )
+    if "allow_everyone" in hangs_on:
+        other = decision.under_other_default
+        turned = {
+            Result.ALLOWED: "the request would be allowed",
+            Result.DENIED: "the request would be refused",
+        }
+        otherwise = (
+            "it would be the opposite"
+            if Result.UNDECIDED not in (decision.result, other)
+            else turned.get(other, "the answer could not be told")
+        )
+        caveats.append(
+            "Nobody has declared what this cluster does where no ACL exists "
+            "(allow.everyone.if.no.acl.found). This answer assumes that everyone is "
+            f"{'allowed' if rules.allow_everyone else 'refused'} there; otherwise {otherwise}."
+        )
+    if BELOW_ASTERISK in decision.hazards:
+        caveats.append(
+            "A KRaft broker may fail to answer for names that begin with this character; "
+            "choose a name that begins with a letter or a digit."
+        )
+    if STAR_PRINCIPAL in decision.hazards:
+        caveats.append(
+            f"A client whose principal is {ANY_USER} itself makes KRaft brokers fail from Kafka 4.0 on, "
+            "unless it is a super user."
+        )
+    if UNPARSABLE_PRINCIPAL in decision.hazards:
+        broken = sorted(
+            {
+                b.principal
+                for b in (*(f.binding for f in decision.findings), *decision.unknowns)
+                if split_principal(b.principal) is None
+            }
+        )
+        caveats.append(
+            f"The principal {broken[0]!r} of an ACL here has no colon, and a KRaft broker fails on every "
+            "request that reaches such an ACL; remove it."
+            if broken
+            else "An ACL here has a principal without a colon, on which KRaft brokers fail; remove it."
+        )
+    name = request.resource_name or ""
+    if name.startswith(WILDCARD) and len(name) > 1 and not rules.has_globs:
+        caveats.append(
+            "The name begins with an asterisk: KRaft's authorizer skips the ACLs on the literal * for such "
+            "names, the ZooKeeper authorizer does not."
+        )
+    if split_principal(request.principal) is None:
+        caveats.append(
+            f"The principal {request.principal!r} has no type; write it as 'User:{request.principal}'."
+        )
+    return caveats
+
+
+def _scan(decision: Decision, name: str) -> list[AclBinding]:
+    """Return the determining bindings in the order in which KRaft's authorizer meets them.
+
+    First those whose name is not after the requested one, then all from the literal `*` on.
+    """
+    ordered = in_scan_order(decision.determining)
+    asked, star = code_units(name), code_units(WILDCARD)
+    first = [binding for binding in ordered if code_units(binding.resource_name) <= asked]
+    second = [binding for binding in ordered if code_units(binding.resource_name) <= star]
+    if second and not second[-1].resource_name and _leaps_over_wildcard(decision, asked):
+        first = [binding for binding in first if not binding.pattern.is_wildcard]
+    return first + second
+
+
+def _leaps_over_wildcard(decision: Decision, asked: str) -> bool:
+    """Whether the first walk goes on at the empty name without meeting the literal `*`.
+
+    It does after any ACL whose name has no letter in common with the one asked for; that
+    shows only where an ACL on the empty prefix matches, too.
+    """
+    shelf = decision.index.shelf(decision.request.resource_type)
+    if shelf is None or not asked:
+        return False
+    names = map(code_units, (*shelf.literals, *shelf.chain.prefixes))
+    return any(WILDCARD < name < asked and name[0] != asked[0] for name in names)

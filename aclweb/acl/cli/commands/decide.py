@@ -1,0 +1,142 @@
+"""decide: what does a broker answer to each of these requests, and why?"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+from aclweb.acl.authorizer.any_host import decide_for_any_host
+from aclweb.acl.authorizer.authorize import Decision, authorize, hazards_of
+from aclweb.acl.authorizer.authorize import decide as decide_fast
+from aclweb.acl.authorizer.explain import Explanation, explain
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer.near_misses import NearMiss, fits
+from aclweb.acl.cli.commands.console import DONE, as_json, emit, request_text, with_progress
+from aclweb.acl.cli.commands.inputs import Inputs
+from aclweb.acl.cli.commands.options import (
+    add_acl_options,
+    add_json_option,
+    add_rule_options,
+    rules_from,
+)
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import WILDCARD, AccessRequest, AclBinding
+from aclweb.acl.model.wording import number_of, says
+
+AFFECTING_SHOWN = 20
+"""How many of the ACLs that cover a resource are printed for people; a resource may have 100,000."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add_acl_options(parser)
+    parser.add_argument("--requests", metavar="FILE", required=True, help="requests, one JSON object a line")
+    parser.add_argument("--explain", action="store_true", help="say why, and what would change the answer")
+    add_rule_options(parser)
+    add_json_option(parser)
+
+
+def run(given: argparse.Namespace, inputs: Inputs) -> int:
+    """Print one answer for each request, in their order."""
+    rules = inputs.rules = rules_from(given)
+    index = AclIndex(inputs.bindings(given.acls, given.format))
+    requests = inputs.requests(given.requests)
+    inputs.require_good()
+    if given.explain:
+        explained = (
+            authorize(request, index, rules) for request in with_progress(requests, what="Explained")
+        )
+        if given.json:
+            emit(as_json(_explained(decision, explain(decision))) for decision in explained)
+        else:
+            emit(line for decision in explained for line in _in_words(decision, explain(decision)))
+    elif given.json:
+        emit(_answers(requests, index, rules))
+    else:
+        emit(_lines(requests, index, rules))
+    return DONE
+
+
+def _answers(requests: Sequence[AccessRequest], index: AclIndex, rules: Rules) -> Iterator[str]:
+    # There are few different answers, so each is put into JSON once.
+    texts: dict[object, str] = {}
+    for request in with_progress(requests, what="Decided"):
+        result, basis = decide_fast(request, index, rules)
+        hazards = hazards_of(request, index, rules)
+        text = texts.get((result, basis, hazards))
+        if text is None:
+            text = as_json({"result": result.value, "basis": basis.value, "hazards": list(hazards)})
+            texts[result, basis, hazards] = text
+        yield text
+
+
+def _lines(requests: Sequence[AccessRequest], index: AclIndex, rules: Rules) -> Iterator[str]:
+    for request in with_progress(requests, what="Decided"):
+        result, basis = decide_fast(request, index, rules)
+        hazards = "".join(f"  ! {hazard}" for hazard in hazards_of(request, index, rules))
+        yield f"{result.value:9}  {basis.value:13}  {request_text(request)}{hazards}"
+
+
+def _explained(decision: Decision, explanation: Explanation) -> dict[str, object]:
+    return {
+        "result": decision.result.value,
+        "basis": decision.basis.value,
+        "hazards": list(decision.hazards),
+        "determining": [binding.as_dict() for binding in decision.determining],
+        "would_also_decide": [binding.as_dict() for binding in explanation.would_also_decide],
+        "affecting": [
+            {
+                "acl": finding.binding.as_dict(),
+                "counted": finding.counted,
+                "why_not": list(finding.why_not),
+                "fits": dict(fits(finding, decision)),
+            }
+            for finding in decision.findings
+        ],
+        "broker_rule": explanation.broker_rule,
+        "near_misses": [_near_miss(miss) for miss in explanation.near_misses],
+        "smallest_fix": _or_null(explanation.smallest_fix),
+        "smallest_removals": [binding.as_dict() for binding in explanation.smallest_removals],
+        "fix_after_removals": _or_null(explanation.fix_after_removals),
+        "sentences": list(explanation.sentences),
+        "any_host": _for_any_host(decision),
+    }
+
+
+def _for_any_host(decision: Decision) -> dict[str, object] | None:
+    """Return the answer for every host at once to a request with host `*`; None for any other request."""
+    if decision.request.host != WILDCARD:
+        return None
+    return decide_for_any_host(decision.request, decision.index, decision.rules).as_dict()
+
+
+def _or_null(binding: AclBinding | None) -> dict[str, str] | None:
+    return None if binding is None else binding.as_dict()
+
+
+def _near_miss(miss: NearMiss) -> dict[str, object]:
+    return {
+        "acl": miss.binding.as_dict(),
+        "ticks": [
+            {"part": tick.part, "matches": tick.matches, "sentence": tick.sentence} for tick in miss.ticks
+        ],
+        "sentence": miss.sentence,
+    }
+
+
+def _in_words(decision: Decision, explanation: Explanation) -> Iterator[str]:
+    yield f"{decision.result.value:9}  {decision.basis.value:13}  {request_text(decision.request)}"
+    if decision.request.host == WILDCARD:
+        yield f"    {decide_for_any_host(decision.request, decision.index, decision.rules).sentence}"
+    for sentence in explanation.sentences:
+        yield f"    {sentence}"
+    if not decision.findings:
+        return
+    asked = decision.request
+    what = "are on this type" if asked.resource_name is None else "cover it"
+    yield f"    ACLs that {what}:"
+    for finding in decision.findings[:AFFECTING_SHOWN]:
+        crossed = [part for part, matches in fits(finding, decision).items() if not matches]
+        yield f"      {'- not ' + ', '.join(crossed) if crossed else '+ all'}: {says(finding.binding)}."
+    rest = len(decision.findings) - AFFECTING_SHOWN
+    if rest > 0:
+        yield f"      and {number_of(rest, 'more ACL', 'more ACLs')}; --json tells them all."

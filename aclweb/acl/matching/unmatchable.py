@@ -1,0 +1,137 @@
+"""Can any real client, with a real address, ever meet this ACL on a real resource?
+
+Kafka takes nearly any text for a principal, a host and a name, so many ACLs stand in clusters
+that no request meets. What is said here is the end of a sentence about the ACL.
+"""
+
+from __future__ import annotations
+
+import re
+
+from aclweb.acl.matching.addresses import as_java_prints
+from aclweb.acl.matching.host_ranges import reaches_somebody
+from aclweb.acl.matching.hosts import UNRANGED, read_address, read_range
+from aclweb.acl.matching.patterns import glob_shape
+from aclweb.acl.matching.sessions import is_host_glob
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import (
+    ANY_USER,
+    CLUSTER_NAME,
+    WILDCARD,
+    AclBinding,
+    AclError,
+    PatternType,
+    ResourceType,
+    split_principal,
+)
+from aclweb.acl.model.wording import name_text
+
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}\Z")
+_START_OF_A_TOPIC = re.compile(r"[a-zA-Z0-9._-]{0,249}\Z")
+_TOO_LONG = "no topic has a name of more than 249 characters"
+
+
+def why_dead(binding: AclBinding, rules: Rules) -> str | None:
+    """Say why no session can ever match this principal or host, whatever is asked; None if one can."""
+    if split_principal(binding.principal) is None:
+        return f"the principal {binding.principal!r} has no type and is nobody's"
+    return why_no_address(binding.host, rules)
+
+
+def why_no_address(host: str, rules: Rules) -> str | None:
+    """Say why this host of an ACL admits no address that a client can have; None if it admits one."""
+    if host == WILDCARD or is_address(host):
+        return None
+    if rules.has_globs and is_host_glob(host):
+        return None if reaches_somebody(host) else f"brokers compare addresses, and none matches {host!r}"
+    if "/" in host:
+        if not rules.cidr_hosts:
+            return f"this Kafka reads no address ranges, and no client's address is {host!r}"
+        span = read_range(host)
+        if span == (*UNRANGED, 32):
+            return f"Kafka finds 0.0.0.0 in no range, and {host!r} holds nothing else"
+        return None if span is not None else f"Kafka cannot read the address range {host!r}"
+    if read_address(host) is not None:
+        return f"brokers compare the text of addresses and write this one {_java_text(host)!r}, not {host!r}"
+    return f"brokers compare addresses, and {host!r} is none"
+
+
+def is_address(host: str) -> bool:
+    """Whether a session's host can have exactly this text."""
+    plain, percent, scope = host.partition("%")
+    return _java_text(plain) == plain and (not percent or (":" in plain and bool(scope)))
+
+
+def why_no_client(binding: AclBinding, rules: Rules) -> str | None:
+    """Say why hardly any client has this principal, though its letters could match; None if one may."""
+    if rules.has_globs:
+        return None
+    if WILDCARD in binding.principal and binding.principal != ANY_USER:
+        who = name_text(binding.principal)
+        return f"only {ANY_USER} is a wildcard, and nobody is likely to be called {who}"
+    return None
+
+
+def why_no_resource(binding: AclBinding) -> str | None:
+    """Say why no resource has a name that this pattern covers, though its letters could match; None if one may."""
+    name, literal = binding.resource_name, binding.pattern_type is PatternType.LITERAL
+    if binding.pattern.is_wildcard:
+        return None
+    if binding.pattern_type is PatternType.GLOB:
+        return _why_no_match(binding)
+    if binding.resource_type is ResourceType.CLUSTER:
+        reached = name == CLUSTER_NAME if literal else CLUSTER_NAME.startswith(name)
+        return None if reached else f"the only cluster that requests name is {CLUSTER_NAME!r}"
+    if binding.resource_type is ResourceType.USER and literal and split_principal(name) is None:
+        return f"requests name users with their type, as in {f'User:{name}'!r}"
+    if binding.resource_type is ResourceType.TOPIC:
+        if literal:
+            return why_no_topic(name)
+        if name == WILDCARD:
+            return "an asterisk in a prefix is an ordinary letter, and no topic begins with one; LITERAL * is for all"
+        if len(name) > 249:
+            return _TOO_LONG
+        if not _START_OF_A_TOPIC.match(name):
+            return f"no topic can be called so, and {name!r} is not the start of one"
+    return None
+
+
+def why_no_topic(name: str) -> str | None:
+    """Say why no topic has this name; None if one may."""
+    if len(name) > 249:
+        return _TOO_LONG
+    if not _TOPIC.match(name) or name in (".", ".."):
+        return f"no topic can be called {name!r}; topics have letters, digits, '.', '_' and '-'"
+    return None
+
+
+def topic_fault(name: str) -> str | None:
+    """Return the sentence for a topic's name, asked about or to be made, that no topic has; None if one may."""
+    reason = why_no_topic(name)
+    return None if reason is None else f"No broker would make a topic of this name: {reason}."
+
+
+def _why_no_match(binding: AclBinding) -> str | None:
+    """Say why no resource has a name that this GLOB matches."""
+    shape = glob_shape(binding.resource_name)
+    if binding.resource_type is ResourceType.CLUSTER and not shape.matches(CLUSTER_NAME):
+        return f"the only cluster that requests name is {CLUSTER_NAME!r}"
+    if (
+        binding.resource_type is ResourceType.USER
+        and shape.exact is not None
+        and split_principal(shape.exact) is None
+    ):
+        return f"requests name users with their type, as in {f'User:{shape.exact}'!r}"
+    if binding.resource_type is ResourceType.TOPIC:
+        if shape.shortest > 249:
+            return _TOO_LONG
+        if shape.exact in (".", "..") or not _START_OF_A_TOPIC.match("".join(sorted(shape.characters))):
+            return f"no topic's name matches {binding.resource_name!r}; topics have letters, digits, '.', '_' and '-'"
+    return None
+
+
+def _java_text(host: str) -> str | None:
+    try:
+        return as_java_prints(host)
+    except AclError:
+        return None

@@ -1,0 +1,96 @@
+"""What an edit adds and removes, and in which order it is safe to write.
+
+The order of `Delta.steps` is the only one of the 24 in which nothing is allowed on the
+way that is refused both before and after, whichever the default mode: add DENY, add
+ALLOW, remove ALLOW, remove DENY.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+
+from aclweb.acl.model.vocabulary import AclBinding, AclError, PermissionType
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Bindings that may be written together; the next step waits until they are."""
+
+    phase: int
+    op: str
+    bindings: tuple[AclBinding, ...]
+
+
+@dataclass(frozen=True)
+class Delta:
+    """Bindings to add and to remove. Repetitions count once; nothing may be in both."""
+
+    add: tuple[AclBinding, ...] = ()
+    remove: tuple[AclBinding, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "add", tuple(dict.fromkeys(self.add)))
+        object.__setattr__(self, "remove", tuple(dict.fromkeys(self.remove)))
+        removed = set(self.remove)
+        for binding in self.add:
+            if binding in removed:
+                raise AclError(
+                    f"The ACL {binding.permission_type.name} {binding.operation.name} on "
+                    f"{binding.resource_name!r} for {binding.principal!r} is both added and removed; "
+                    "say which of the two you mean."
+                )
+
+    def __bool__(self) -> bool:
+        return bool(self.add or self.remove)
+
+    @classmethod
+    def between(cls, before: Iterable[AclBinding], after: Iterable[AclBinding]) -> Self:
+        """Return what turns `before` into `after`."""
+        old, new = dict.fromkeys(before), dict.fromkeys(after)
+        return cls(
+            add=tuple(binding for binding in new if binding not in old),
+            remove=tuple(binding for binding in old if binding not in new),
+        )
+
+    def inverse(self) -> Delta:
+        """Return the delta that undoes this one, where each of its edits had an effect."""
+        return Delta(add=self.remove, remove=self.add)
+
+    def effective(self, bindings: Iterable[AclBinding]) -> Delta:
+        """Return the part that changes `bindings`: nothing added that is there, nothing removed that is not."""
+        present = set(bindings)
+        return Delta(
+            add=tuple(binding for binding in self.add if binding not in present),
+            remove=tuple(binding for binding in self.remove if binding in present),
+        )
+
+    def applied_to(self, bindings: Iterable[AclBinding]) -> tuple[AclBinding, ...]:
+        """Return `bindings` after this edit: the kept ones in their order, then the new ones."""
+        removed = set(self.remove)
+        kept = dict.fromkeys(binding for binding in bindings if binding not in removed)
+        return tuple(kept | dict.fromkeys(self.add))
+
+    def steps(self) -> tuple[Step, ...]:
+        """Return what to write, in the safe order, without empty phases.
+
+        A binding whose permission is UNKNOWN could be either; it stands last among the
+        added DENYs and first among the removed ones, where both readings are safe.
+        """
+        phases = (
+            Step(1, "add", _denying(self.add, unknown_first=False)),
+            Step(2, "add", _allowing(self.add)),
+            Step(3, "remove", _allowing(self.remove)),
+            Step(4, "remove", _denying(self.remove, unknown_first=True)),
+        )
+        return tuple(step for step in phases if step.bindings)
+
+
+def _allowing(bindings: Iterable[AclBinding]) -> tuple[AclBinding, ...]:
+    return tuple(binding for binding in bindings if binding.permission_type is PermissionType.ALLOW)
+
+
+def _denying(bindings: Iterable[AclBinding], *, unknown_first: bool) -> tuple[AclBinding, ...]:
+    others = [binding for binding in bindings if binding.permission_type is not PermissionType.ALLOW]
+    return tuple(sorted(others, key=lambda binding: binding.is_deny is unknown_first))

@@ -1,0 +1,120 @@
+"""How is what a client action needs, and what becomes of it, written as JSON? As `needs --json` and the API do."""
+
+from __future__ import annotations
+
+from aclweb.acl.authorizer.authorize import Decision
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.needs.actions import Call, ClientAction, calls_under
+from aclweb.acl.needs.answers import Asked, Assessment, CallVerdict, Outcome
+from aclweb.acl.needs.any_host import HostsAssessed, without_missing
+from aclweb.acl.needs.protocol import Check, Error, checks_of
+
+
+def needed_as_dict(action: ClientAction, rules: Rules) -> dict[str, object]:
+    """Return what the action needs, whoever does it."""
+    return _head(action, rules) | {
+        "calls": [_call(call, checks_of(call.case, rules)) for call in calls_under(action, rules)],
+        "notes": list(action.notes),
+    }
+
+
+def _head(action: ClientAction, rules: Rules) -> dict[str, object]:
+    return {
+        "action": action.name,
+        "kind": "API" if action.is_api else "CLIENT_ACTION",
+        "does": action.does,
+        "authorizer": rules.authorizer,
+        "kafka_version": rules.kafka_version,
+    }
+
+
+def _call(call: Call, checks: tuple[Check, ...]) -> dict[str, object]:
+    return {
+        "api_key": call.api.key,
+        "api_name": call.api.name,
+        "case": call.case.name or None,
+        "when": call.when or call.case.when or None,
+        "versions": str(call.case.span) or str(call.api.span) or None,
+        "optional": bool(call.needed_with) or not call.needed,
+        "sent_by": call.api.sent_by,
+        "needs": [_check(check, call) for check in checks],
+        "note": call.case.note or call.api.note or None,
+    }
+
+
+def _check(check: Check, call: Call) -> dict[str, object]:
+    return {
+        "any_of": [
+            {
+                "operation": right.operation.name,
+                "resource_type": right.resource_type.name,
+                "any_resource": right.any_one,
+                "of": None if right.any_one else call.role(right.resource_type).key,
+            }
+            for right in check.any_of
+        ],
+        "refusal": check.refusal.value,
+        "error": _error(check.error),
+        "sentence": check.refusal.sentence,
+        "note": check.note or None,
+    }
+
+
+def _error(error: Error | None) -> dict[str, object] | None:
+    return None if error is None else {"name": error.name, "code": error.code, "meaning": error.meaning}
+
+
+def assessed_as_dict(assessment: Assessment) -> dict[str, object]:
+    """Return what would become of the action, call by call."""
+    failing = assessment.first_failing
+    return _head(assessment.action, assessment.rules) | {
+        "principal": assessment.principal,
+        "host": assessment.host,
+        "outcome": assessment.outcome.value,
+        "first_failing": None if failing is None else assessment.calls.index(failing),
+        "error": _error(assessment.error),
+        "errors": [_error(error) for error in assessment.errors],
+        "calls": [_verdict(verdict) for verdict in assessment.calls],
+        "missing": [binding.as_dict() for binding in assessment.missing],
+        "denied_by": [binding.as_dict() for binding in assessment.denied_by],
+        "sentences": list(assessment.sentences),
+        "notes": list(assessment.action.notes),
+    }
+
+
+def hosts_assessed_as_dict(hosts: HostsAssessed) -> dict[str, object]:
+    """Return what becomes of it for a host that no ACL names, and under `any_host` from every host at once."""
+    is_one = len(hosts.parts) == 1 and hosts.is_complete
+    told = hosts.elsewhere if is_one else without_missing(hosts.elsewhere)
+    return assessed_as_dict(told) | {"any_host": hosts.as_dict()}
+
+
+def _verdict(verdict: CallVerdict) -> dict[str, object]:
+    asked_nothing = verdict.outcome is Outcome.NOT_ASKED
+    return _call(verdict.call, verdict.checks) | {
+        "needed": verdict.needed,
+        "result": None if asked_nothing else verdict.result.value,
+        "outcome": verdict.outcome.value,
+        "first_failing": verdict.first_failing,
+        "may_fail_first": verdict.may_fail_first,
+        "asked": [_asked(asked) for asked in verdict.asked],
+    }
+
+
+def _asked(asked: Asked) -> dict[str, object]:
+    return {
+        "result": asked.result.value,
+        "refusal": asked.check.refusal.value,
+        "error": _error(asked.check.error),
+        "any_of": [_decision(decision) for decision in asked.decisions],
+        "sentences": list(asked.sentences),
+    }
+
+
+def _decision(decision: Decision) -> dict[str, object]:
+    return {
+        "request": decision.request.as_dict(),
+        "result": decision.result.value,
+        "basis": decision.basis.value,
+        "hazards": list(decision.hazards),
+    }

@@ -1,0 +1,185 @@
+"""Are the certificates and the key of a connection what they should be, whose are they, and until when?
+
+Nothing here repeats any PEM text: certificates are told by subject and expiry, keys not at all.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+
+from aclweb.acl.principals.distinguished_names import DistinguishedNameError, java_name
+
+CA, CERTIFICATE, KEY = "ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem"
+PEM_SETTINGS = (CA, CERTIFICATE, KEY)
+KEY_PASSWORD = "ssl.key.password"  # noqa: S105
+
+_BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]{1,40})-----(.*?)-----END \1-----", re.DOTALL)
+_WRITTEN_LINE_BREAK = re.compile(r"\\[rn]|\\\s*\n")
+
+
+def tidied(text: str, setting: str) -> str:
+    """Return the blocks that belong to this setting with their lines as PEM has them, or the text if there is none.
+
+    What was put on one line (with blanks, or `\\n` for line breaks) gets its lines back. What
+    stands beside the blocks is left out, and so is a key beside a certificate.
+    """
+    found = list(_blocks(text))
+    wanted = [block for label, block in found if _fits(label, setting)]
+    return "".join(wanted or (block for _, block in found)) or text
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    for label, body in _BLOCK.findall(_WRITTEN_LINE_BREAK.sub("\n", text)):
+        lines = [line.strip() for line in body.strip().splitlines()]
+        headers = [line for line in lines if ":" in line]  # an old encrypted key says how it is encrypted
+        letters = "".join("".join(line.split()) for line in lines if ":" not in line)
+        begin, end = f"-----BEGIN {label}-----", f"-----END {label}-----"
+        top = [*headers, ""] if headers else []
+        yield label, "\n".join([begin, *top, *textwrap.wrap(letters, 64), end, ""])
+
+
+def _fits(label: str, setting: str) -> bool:
+    return label.endswith("PRIVATE KEY") if setting == KEY else label.endswith("CERTIFICATE")
+
+
+def faults(given: Mapping[str, str], *, now: datetime | None = None) -> list[str]:
+    """Return what is wrong with the PEM settings, each as a sentence; `now` decides what has expired."""
+    moment = now or datetime.now(UTC)
+    found: list[str] = []
+    read: dict[str, list[x509.Certificate]] = {}
+    for setting in (CA, CERTIFICATE):
+        if setting in given:
+            read[setting] = _read_certificates(given[setting], setting, found)
+    if read.get(CA) and all(_is_out(one, moment) for one in read[CA]):
+        found.append(f"Setting {CA} holds no certificate that is valid now: {_told(read[CA][0])}.")
+    own = read.get(CERTIFICATE, [])
+    if own and _is_out(own[0], moment):
+        found.append(f"The certificate in {CERTIFICATE} is not valid now: {_told(own[0])}.")
+    found += _chain_faults(own)
+    key = _read_key(given, found) if KEY in given else None
+    if own and key is not None and not _same_key(own[0], key):
+        found.append(
+            f"The key in {KEY} does not belong to the first certificate in {CERTIFICATE} ({_told(own[0])}); "
+            "give the key that it was made with."
+        )
+    return found
+
+
+def told(given: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a sentence about each certificate of settings without faults."""
+    sentences = [f"Trusts {_told(one)}." for one in _certificates(given.get(CA, ""))]
+    for place, one in enumerate(_certificates(given.get(CERTIFICATE, ""))):
+        sentences.append(f"{'With the intermediate' if place else 'Shows itself as'} {_told(one)}.")
+    return tuple(sentences)
+
+
+def subject_of(certificate_pem: str) -> str | None:
+    """Return the subject of the first certificate as brokers write it, None where there is none."""
+    first = next(iter(_certificates(certificate_pem)), None)
+    return _name(first.subject) if first is not None else None
+
+
+def shown(certificate_pem: str) -> str:
+    """Return subject, issuer and expiry of the first certificate in words."""
+    first = next(iter(_certificates(certificate_pem)), None)
+    return _told(first) if first is not None else "one that cannot be read"
+
+
+def _certificates(text: str) -> list[x509.Certificate]:
+    try:
+        return list(x509.load_pem_x509_certificates(text.encode("ascii", "replace"))) if text else []
+    except ValueError:
+        return []
+
+
+def _read_certificates(text: str, setting: str, found: list[str]) -> list[x509.Certificate]:
+    labels = [label for label, _ in _BLOCK.findall(text)]
+    if not labels:
+        found.append(
+            f"Setting {setting} is not PEM text; it starts with '-----BEGIN' and ends with '-----END'."
+        )
+        return []
+    if not any(_fits(label, setting) for label in labels):
+        kind = "a private key" if any(_fits(label, KEY) for label in labels) else "no certificate"
+        place = f"; the key belongs in {KEY}" if kind == "a private key" else ""
+        found.append(f"Setting {setting} holds {kind} where a certificate belongs{place}.")
+        return []
+    certificates = _certificates(text)
+    if not certificates:
+        found.append(f"Setting {setting} holds a certificate that cannot be read; it may be cut off.")
+    return certificates
+
+
+def _read_key(given: Mapping[str, str], found: list[str]) -> object | None:
+    text, password = given[KEY], given.get(KEY_PASSWORD)
+    labels = [label for label, _ in _BLOCK.findall(text)]
+    if not labels:
+        found.append(f"Setting {KEY} is not PEM text; it starts with '-----BEGIN' and ends with '-----END'.")
+        return None
+    if not any(_fits(label, KEY) for label in labels):
+        kind = "a certificate" if any(_fits(label, CERTIFICATE) for label in labels) else "something else"
+        place = f"; it belongs in {CERTIFICATE}" if kind == "a certificate" else ""
+        found.append(f"Setting {KEY} holds {kind} where a private key belongs{place}.")
+        return None
+    try:
+        return serialization.load_pem_private_key(
+            text.encode("ascii", "replace"), password.encode() if password else None
+        )
+    except TypeError:
+        if password:
+            # A password that is not needed does no harm.
+            return serialization.load_pem_private_key(text.encode("ascii", "replace"), None)
+        found.append(f"The key in {KEY} is encrypted; give its password as {KEY_PASSWORD}.")
+    except (ValueError, UnsupportedAlgorithm):
+        if password:
+            found.append(f"The key in {KEY} cannot be read with the password in {KEY_PASSWORD}.")
+        else:
+            found.append(f"The key in {KEY} cannot be read; it may be cut off.")
+    return None
+
+
+def _same_key(certificate: x509.Certificate, key: object) -> bool:
+    form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    own = getattr(key, "public_key")()  # noqa: B009
+    return bool(certificate.public_key().public_bytes(*form) == own.public_bytes(*form))
+
+
+def _chain_faults(own: list[x509.Certificate]) -> Iterator[str]:
+    for lower, upper in itertools.pairwise(own):
+        try:
+            lower.verify_directly_issued_by(upper)
+        except (ValueError, TypeError, InvalidSignature):
+            yield (
+                f"The certificates in {CERTIFICATE} are no chain: {_name(upper.subject)} has not issued "
+                f"{_name(lower.subject)}; begin with the client's own, and let each be followed by its issuer's."
+            )
+
+
+def _is_out(certificate: x509.Certificate, now: datetime) -> bool:
+    return not certificate.not_valid_before_utc <= now <= certificate.not_valid_after_utc
+
+
+def _told(certificate: x509.Certificate) -> str:
+    begins = ""
+    if certificate.not_valid_before_utc > datetime.now(UTC):
+        begins = f"from {certificate.not_valid_before_utc:%Y-%m-%d %H:%M} "
+    return (
+        f"{_name(certificate.subject)}, issued by {_name(certificate.issuer)}, "
+        f"valid {begins}until {certificate.not_valid_after_utc:%Y-%m-%d %H:%M} UTC"
+    )
+
+
+def _name(name: x509.Name) -> str:
+    text = name.rfc4514_string()
+    try:
+        return java_name(text).text or "(no subject)"
+    except DistinguishedNameError:
+        return text

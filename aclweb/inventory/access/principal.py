@@ -1,0 +1,293 @@
+"""What can one principal do on a cluster, and through which ACLs?
+
+Names that the same patterns cover get the same answers. So the sorted names are cut
+where a pattern of this principal begins or ends to cover them, one name of each piece is
+decided, and fifty thousand topics cost no more than the principal has ACLs.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right, insort
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from aclweb.acl.authorizer.explain import name_text
+from aclweb.acl.matching.patterns import empty_prefix_covers
+from aclweb.acl.model.authorizers import Rules, operations_of
+from aclweb.acl.model.vocabulary import (
+    ANY_USER,
+    CLUSTER_NAME,
+    WILDCARD,
+    AclBinding,
+    Operation,
+    PatternType,
+    Resource,
+    ResourceType,
+)
+from aclweb.clusters import Known
+from aclweb.inventory.access import sentences as exposure
+from aclweb.inventory.access.cells import AccessRow
+from aclweb.inventory.access.matrix import Joined, Matrix
+from aclweb.inventory.current.view import InForce, Moment, in_force, span
+from aclweb.inventory.lists.completeness import names_known
+from aclweb.inventory.models import Cluster
+
+# Whoever may reach everything is told so in a sentence; nobody reads fifty thousand rows.
+MOST_RESOURCES = 1000
+
+_TYPES = (
+    ResourceType.CLUSTER,
+    ResourceType.TOPIC,
+    ResourceType.GROUP,
+    ResourceType.TRANSACTIONAL_ID,
+    ResourceType.DELEGATION_TOKEN,
+    ResourceType.USER,
+)
+# How many names of a type one can do an operation with, as a sentence tells it.
+_TOLD: tuple[tuple[ResourceType, Operation, str, str, str], ...] = (
+    (ResourceType.TOPIC, Operation.READ, "read", "topic", "topics"),
+    (ResourceType.TOPIC, Operation.WRITE, "write to", "topic", "topics"),
+    (ResourceType.GROUP, Operation.READ, "consume with", "group", "groups"),
+    (ResourceType.TRANSACTIONAL_ID, Operation.WRITE, "use", "transactional id", "transactional ids"),
+    (ResourceType.CLUSTER, Operation.ALTER, "change the ACLs of", "the cluster", ""),
+)
+
+
+# Types of which the sentences count what exists.
+_COUNTED = (ResourceType.TOPIC, ResourceType.GROUP)
+_EXISTS = {
+    Known.ALL: "exists now",
+    Known.VISIBLE: "aclweb can see",
+    Known.UNKNOWN: "ACLs name exactly",
+}
+
+
+class Reach(NamedTuple):
+    """A resource, what the principal may do with it (from some host at least), and the ACLs that allow it."""
+
+    resource: Resource
+    operations: tuple[Operation, ...]
+    determining: tuple[AclBinding, ...]
+
+
+@dataclass(frozen=True)
+class PrincipalAccess:
+    """What one principal can do.
+
+    own, inherited: the bindings that name it, and those for `User:*`. denies: the DENYs
+    among both. resources: the existing names that it may do something with, what is
+    particular first, at most MOST_RESOURCES of `total`. counts: names by type and operation.
+    """
+
+    principal: str
+    is_super_user: bool
+    sentences: tuple[str, ...]
+    own: tuple[AclBinding, ...]
+    inherited: tuple[AclBinding, ...]
+    denies: tuple[AclBinding, ...]
+    resources: tuple[Reach, ...]
+    total: int
+    counts: dict[tuple[ResourceType, Operation], int]
+
+
+def principal_access(cluster: Cluster, principal: str, *, as_of: Moment | None = None) -> PrincipalAccess:
+    """Return what this principal can do, now or `as_of`; `User:*` means somebody whom no ACL names."""
+    here = in_force(cluster, as_of)
+    known = tuple(here.known(kind) for kind in (ResourceType.TOPIC, ResourceType.GROUP))
+    question = ("principal_access", principal, here.rules, known)
+    return here.holdings.remember(question, lambda: access_of(here, principal))
+
+
+def access_of(here: InForce, principal: str) -> PrincipalAccess:
+    """Return what this principal can do, by what `here` holds."""
+    inherited = here.holdings.naming(ANY_USER)
+    own = here.holdings.naming(principal)
+    if principal == ANY_USER:
+        inherited = ()
+    matrix = Matrix(here)
+    counts: Counter[tuple[ResourceType, Operation]] = Counter()
+    particular: list[_Piece] = []
+    through_all: list[_Piece] = []
+    total = 0
+    for kind in _TYPES:
+        mine = [binding for binding in (*own, *inherited) if binding.resource_type is kind]
+        for piece in _pieces(here, matrix, principal, kind, mine):
+            able = [verdict for verdict in piece.row.verdicts if verdict.is_allowed_somewhere]
+            if not able:
+                continue
+            total += len(piece.names)
+            for verdict in able:
+                counts[kind, verdict.operation] += len(piece.names)
+            (particular if any(verdict.is_particular for verdict in able) else through_all).append(piece)
+    is_super_user = principal in here.rules.super_users
+    return PrincipalAccess(
+        principal=principal,
+        is_super_user=is_super_user,
+        sentences=_sentences(here, principal, is_super_user, counts, own, inherited),
+        own=own,
+        inherited=inherited,
+        denies=tuple(binding for binding in (*own, *inherited) if binding.is_deny),
+        resources=tuple(itertools.islice(_reaches((*particular, *through_all)), MOST_RESOURCES)),
+        total=total,
+        counts=dict(counts),
+    )
+
+
+class _Piece(NamedTuple):
+    """Names that get the same answers, with the row that holds for each of them."""
+
+    names: Sequence[str]
+    row: AccessRow
+
+
+def _reaches(pieces: Iterable[_Piece]) -> Iterator[Reach]:
+    """Yield what each name of these pieces gives, working out who gives it only for those that are taken."""
+    for names, row in pieces:
+        able = [verdict for verdict in row.verdicts if verdict.is_allowed_somewhere]
+        operations = tuple(verdict.operation for verdict in able)
+        determining = tuple(
+            dict.fromkeys(
+                binding for verdict in able for binding in row.determining(verdict) if not binding.is_deny
+            )
+        )
+        for name in names:
+            yield Reach(Resource(row.resource.resource_type, name), operations, determining)
+
+
+def _pieces(
+    here: InForce, matrix: Matrix, principal: str, kind: ResourceType, mine: Sequence[AclBinding]
+) -> Iterator[_Piece]:
+    """Yield the names of this type in pieces that the same of these ACLs cover."""
+    names = _names(here, kind, mine)
+    operations = operations_of(kind, here.rules)
+    begins: dict[int, list[int]] = {}
+    ends: dict[int, list[int]] = {}
+    for place, binding in enumerate(mine):
+        for start, end in _covered(names, binding, here.rules):
+            if start < end:
+                begins.setdefault(start, []).append(place)
+                ends.setdefault(end, []).append(place)
+    covering: list[int] = []  # places in `mine`, in its order
+    for start, end in itertools.pairwise(sorted({0, len(names), *begins, *ends})):
+        for place in ends.get(start, ()):
+            covering.remove(place)
+        for place in begins.get(start, ()):
+            insort(covering, place)
+        own = Joined.of(mine[place] for place in covering if mine[place].principal != ANY_USER)
+        for_any_user = Joined.of(mine[place] for place in covering if mine[place].principal == ANY_USER)
+        covers = own.covers or for_any_user.covers
+        for part in _parted_by_default(here, kind, names[start:end], covers=covers):
+            resource = Resource(kind, part[0])
+            if principal == ANY_USER:
+                yield _Piece(part, matrix.any_user(resource, operations, for_any_user))
+            else:
+                yield _Piece(part, matrix.row(principal, resource, operations, own, for_any_user))
+
+
+def _names(here: InForce, kind: ResourceType, mine: Iterable[AclBinding]) -> tuple[str, ...]:
+    """Return the names that exist, or for types that nobody lists the names that these ACLs mention."""
+    if kind is ResourceType.CLUSTER:
+        return (CLUSTER_NAME,)
+    if kind in here.holdings.names and here.known(kind) is not Known.UNKNOWN:
+        return here.holdings.names[kind]
+    mentioned = {
+        binding.resource_name
+        for binding in mine
+        if binding.pattern_type is PatternType.LITERAL and not binding.pattern.is_wildcard
+    }
+    return tuple(sorted(mentioned))
+
+
+def _covered(names: tuple[str, ...], binding: AclBinding, rules: Rules) -> Iterator[tuple[int, int]]:
+    """Yield the parts of the sorted `names` that the binding covers, or may, as start and end (excluded)."""
+    everything = (0, len(names))
+    if binding.pattern_type is PatternType.UNKNOWN:
+        yield everything
+    elif binding.pattern.is_wildcard and rules.wildcard_skips_starred_names:
+        # Not the names that begin with an asterisk and go on.
+        first, last = span(names, WILDCARD, PatternType.PREFIXED)
+        yield 0, first + (first < last and names[first] == WILDCARD)
+        yield last, len(names)
+    elif binding.pattern_type is PatternType.PREFIXED and not binding.resource_name:
+        yield everything if empty_prefix_covers("any", rules) else (0, bisect_right(names, ""))
+    else:
+        yield span(names, binding.resource_name, binding.pattern_type)
+
+
+def _parted_by_default(
+    here: InForce, kind: ResourceType, piece: Sequence[str], *, covers: bool
+) -> Iterator[Sequence[str]]:
+    """Yield the piece, parted where the cluster allows everyone what no ACL of anybody covers.
+
+    covers: whether one of the principal's own ACLs covers it, or one for any user.
+    """
+    if not piece:
+        return
+    shelf = here.index.shelf(kind)
+    open_by_default = here.rules.allow_everyone or "allow_everyone" in here.rules.undeclared
+    if covers or not open_by_default or shelf is None:
+        yield piece
+        return
+    parts: tuple[list[str], list[str]] = ([], [])
+    for name in piece:
+        parts[not shelf.is_covered(name, here.rules)].append(name)
+    yield from (part for part in parts if part)
+
+
+def _sentences(
+    here: InForce,
+    principal: str,
+    is_super_user: bool,
+    counts: Counter[tuple[ResourceType, Operation]],
+    own: Sequence[AclBinding],
+    inherited: Sequence[AclBinding],
+) -> tuple[str, ...]:
+    who = "Somebody whom no ACL names" if principal == ANY_USER else name_text(principal)
+    caveats = (
+        *(sentence for kind in _COUNTED if (sentence := _incomplete(here, kind))),
+        *exposure.caveats(here.rules, default_applies=False),
+    )
+    if is_super_user:
+        return (f"{who} is a super user: it may do everything, and no ACL about it is looked at.", *caveats)
+    told = [
+        f"{verb} {one if not many else _names_told(here, kind, counts[kind, operation], one, many)}"
+        for kind, operation, verb, one, many in _TOLD
+        if counts[kind, operation]
+    ]
+    exists = _EXISTS[here.known(ResourceType.TOPIC)]
+    if told:
+        first = f"{who} can {exposure.joined(told)}."
+    elif counts:
+        first = f"{who} can neither read nor write anything that {exists}, but has other rights."
+    else:
+        first = f"{who} can do nothing with anything that {exists}."
+    denies = sum(binding.is_deny for binding in (*own, *inherited))
+    if principal == ANY_USER:
+        through = f"{_number(len(own), 'ACL names', 'ACLs name')} any user"
+    else:
+        through = (
+            f"{_number(len(own), 'ACL names', 'ACLs name')} it and "
+            f"{_number(len(inherited), 'counts', 'count')} for any user"
+        )
+    refusing = f"; {denies} of them {'is a DENY' if denies == 1 else 'are DENYs'}" if denies else ""
+    return (first, f"{through}{refusing}.", *caveats)
+
+
+def _names_told(here: InForce, kind: ResourceType, count: int, one: str, many: str) -> str:
+    """Return how many names these are, and in the same breath that there may be others."""
+    told = _number(count, one, many)
+    if kind not in _COUNTED or here.known(kind) is Known.ALL:
+        return told
+    return f"at least {told}" if here.known(kind) is Known.VISIBLE else f"{told} that ACLs name"
+
+
+def _incomplete(here: InForce, kind: ResourceType) -> str:
+    """Return why the names of this type that are counted may not be all; empty where they are."""
+    return names_known(here.cluster, kind, declared=here.declared).sentence
+
+
+def _number(count: int, one: str, many: str) -> str:
+    return f"1 {one}" if count == 1 else f"{count:,} {many}"

@@ -1,0 +1,85 @@
+"""Say of a cluster what it does not tell itself, with a record of who said so."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
+from aclweb.audit import trail
+from aclweb.inventory.current import broker_settings as brokertold
+from aclweb.inventory.current import declared
+from aclweb.inventory.findings import tasks as search_tasks
+from aclweb.inventory.models import Cluster, Declaration
+
+trail.register("cluster.declared", "{actor} declared of {cluster}: {told}.")
+
+
+class _Unchanged:
+    """Stands for what a declaration leaves as it is, since None means that nobody has declared it."""
+
+
+UNCHANGED = _Unchanged()
+
+
+def declare(
+    *,
+    cluster: Cluster,
+    actor: trail.Named | str,
+    allow_everyone: bool | _Unchanged | None = UNCHANGED,
+    super_users: str | _Unchanged | None = UNCHANGED,
+    authorizer_declared: str | _Unchanged = UNCHANGED,
+) -> bool:
+    """Store what is declared; None takes a declaration back. Return False if nothing differs.
+
+    super_users: the text of super.users as the brokers have it, "" for none. Raises
+    AclError for a text with which these brokers would not start.
+    """
+    wanted: dict[str, Any] = {
+        field: value
+        for field, value in (
+            ("allow_everyone", allow_everyone),
+            ("super_users", super_users),
+            ("authorizer_declared", authorizer_declared),
+        )
+        if not isinstance(value, _Unchanged)
+    }
+    if wanted.get("super_users") is not None:
+        Rules.read(authorizer=cluster.authorizer, config={SUPER_USERS_KEY: wanted["super_users"]})
+    with transaction.atomic():
+        row = Cluster.objects.select_for_update().get(pk=cluster.pk)
+        before = Declaration.told_by(row)
+        differing = {field: value for field, value in wanted.items() if getattr(row, field) != value}
+        for field, value in differing.items():
+            setattr(row, field, value)
+            setattr(cluster, field, value)
+        if not differing:
+            return False
+        brokertold.forget(row, differing)
+        cluster.settings_read = row.settings_read
+        row.save(update_fields=[*differing, "settings_read"])
+        declared.keep(row, before=before, actor=actor, since=timezone.now())
+        trail.record(
+            actor=actor,
+            verb="cluster.declared",
+            target=f"cluster:{row.slug}",
+            cluster=row.name,
+            told="; ".join(_told(field, value) for field, value in differing.items()),
+            **differing,
+        )
+        if row.revision_id is not None:
+            # What is found in the ACLs hangs on it. After the commit, or a worker could read what was declared before.
+            transaction.on_commit(partial(search_tasks.search.delay, row.pk), robust=True)
+    return True
+
+
+def _told(field: str, value: object) -> str:
+    if field == "authorizer_declared":
+        return f"the authorizer is {value}" if value else "whether it runs an authorizer is open again"
+    key = {"allow_everyone": ALLOW_EVERYONE_KEY, "super_users": SUPER_USERS_KEY}[field]
+    if value is None:
+        return f"{key} is open again"
+    return f"{key} is {str(value).lower() if isinstance(value, bool) else value or 'empty'}"

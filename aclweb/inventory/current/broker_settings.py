@@ -1,0 +1,147 @@
+"""Bring into a cluster's row what its brokers tell of their own settings, and say where that contradicts people.
+
+What is read wins over what is declared; a declaration fills in what brokers hide. What was
+proven once and is not proven any more is open again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
+from aclweb.clusters import Problem, SourceKind
+from aclweb.clusters.broker_settings import AUTHORIZERS, SettingsTold
+from aclweb.inventory.models import Cluster
+
+READ, DECLARED, ASSUMED = "read from", "declared", "assumed"
+_CLASSES = {Cluster.Authorizer.STANDARD: "StandardAuthorizer", Cluster.Authorizer.ACL: "AclAuthorizer"}
+_LONGEST_WHERE = len("brokers 1, 2 and 3")
+_FIELDS = {"super_users": SUPER_USERS_KEY, "allow_everyone": ALLOW_EVERYONE_KEY}
+
+
+def take_over(row: Cluster, told: SettingsTold | None, now: datetime) -> tuple[Problem, ...]:
+    """Set the fields that brokers tell, and return what is wrong about it. Call it with the row locked.
+
+    told: None where they were not asked or may not be; what they told earlier then stays, with its time.
+    """
+    if told is None:
+        return tuple(_contradictions(row))
+    before = row.settings_read or {}
+    was_proven = set(before.get("proven", ()))
+    overruled: dict[str, Any] = dict(before.get("overruled", {}))
+    proven = {field for field, key in _FIELDS.items() if key in told.proven}
+    for field in proven:
+        value, current = told.proven[_FIELDS[field]], getattr(row, field)
+        if field not in was_proven and current is not None and current != value:
+            overruled[field] = current
+        setattr(row, field, value)
+    for field in was_proven - proven:
+        # Somebody has set it on the brokers, where its value is hidden.
+        setattr(row, field, overruled.pop(field, None))
+    if told.authorizer is not None:
+        row.authorizer = told.authorizer
+    row.settings_read = {
+        "at": now.isoformat(),
+        "where": told.where,
+        "authorizer_class": told.authorizer_class,
+        "principal_builder": told.principal_builder,
+        "ssl_rules": told.ssl_rules,
+        "kerberos_rules": told.kerberos_rules,
+        "proven": sorted(proven),
+        "overruled": {field: value for field, value in overruled.items() if field in proven},
+    }
+    return (
+        *(Problem("settings of the brokers", sentence, hazard=True) for sentence in told.problems),
+        *_contradictions(row),
+    )
+
+
+def _contradictions(row: Cluster) -> Iterator[Problem]:
+    read = row.settings_read or {}
+    for field, value in read.get("overruled", {}).items():
+        key = _FIELDS[field]
+        said = str(value).lower() if isinstance(value, bool) else repr(value)
+        default = "nobody is a super user" if field == "super_users" else "resources without ACLs are closed"
+        yield Problem(
+            key,
+            f"It was declared that {key} is {said}, but it is not set on {read['where']}, so that {default}. "
+            "Answers follow the brokers; take the declaration back.",
+        )
+
+
+def forget(row: Cluster, fields: Iterable[str]) -> None:
+    """Let a new declaration of these fields stand until the brokers tell again."""
+    if row.settings_read is None:
+        return
+    fields = set(fields)
+    row.settings_read = row.settings_read | {
+        "proven": [field for field in row.settings_read["proven"] if field not in fields],
+        "overruled": {
+            field: value for field, value in row.settings_read["overruled"].items() if field not in fields
+        },
+    }
+
+
+def is_read(cluster: Cluster, field: str) -> bool:
+    """Whether this field (`super_users`, `allow_everyone`) was read from the brokers and not declared."""
+    return field in (cluster.settings_read or {}).get("proven", ())
+
+
+def origin(cluster: Cluster, field: str) -> str:
+    """Return `read from broker 1`, or `declared`."""
+    read = cluster.settings_read
+    return f"read from {read['where']}" if read and is_read(cluster, field) else "declared"
+
+
+@dataclass(frozen=True)
+class AuthorizerTold:
+    """Which authorizer decides on a cluster, and where that is known from.
+
+    name: its class without the package. origin: `read from broker 1`, `declared` or `assumed`;
+    empty for a file. decided_as: the authorizer by which answers are decided, where that is another.
+    """
+
+    name: str
+    origin: str
+    class_name: str = ""
+    decided_as: str = ""
+    version: str = ""
+
+    @property
+    def is_read(self) -> bool:
+        return self.origin.startswith(READ)
+
+    @property
+    def words(self) -> str:
+        """Such as `StandardAuthorizer, read from broker 1, Kafka 4.1`."""
+        as_by = f"decided as by {self.decided_as}" if self.decided_as else ""
+        kafka = f"Kafka {self.version}" if self.version else ""
+        return ", ".join(filter(None, (self.without_version, as_by, kafka)))
+
+    @property
+    def without_version(self) -> str:
+        return ", ".join(filter(None, (self.name, self.origin)))
+
+
+def authorizer(cluster: Cluster) -> AuthorizerTold:
+    """Return what is known of the cluster's authorizer: what its brokers told, else what people said."""
+    decides, version = _CLASSES[Cluster.Authorizer(cluster.authorizer)], cluster.kafka_version
+    if cluster.kind == SourceKind.SNAPSHOT:
+        # A file of ACLs does not tell which authorizer reads them.
+        return AuthorizerTold("a file", "", decided_as=decides, version=version)
+    read = cluster.settings_read
+    if read and read["authorizer_class"]:
+        full = str(read["authorizer_class"])
+        name, where = full.rpartition(".")[2], str(read["where"])
+        if len(where) > _LONGEST_WHERE:
+            where = f"{where.count(',') + 2} brokers"
+        is_known = cluster.authorizer == AUTHORIZERS.get(full)
+        return AuthorizerTold(name, f"{READ} {where}", full, "" if is_known else decides, version)
+    if cluster.authorizer_declared == Cluster.Declared.OFF:
+        return AuthorizerTold("no authorizer", DECLARED, version=version)
+    by_kind = Cluster.Authorizer.ACL if cluster.kind == SourceKind.ZOOKEEPER else Cluster.Authorizer.STANDARD
+    is_declared = cluster.authorizer_declared or cluster.authorizer != by_kind
+    return AuthorizerTold(decides, DECLARED if is_declared else ASSUMED, version=version)

@@ -1,0 +1,451 @@
+"""What is in force on a cluster now, or was at a revision, held in this process's memory.
+
+Pages and workers decide on an AclIndex, never on the database and never on the cluster.
+`in_force` asks the database one small question, which revision is the newest, and
+rebuilds only when that moved. How much is kept is limited (ACLWEB_ACLS_IN_MEMORY): what
+nobody asked about for the longest goes first. What is declared (default mode, super users) is read with
+the same question, so a new declaration counts at once and rebuilds nothing. A moment of
+the past comes with what was declared then.
+"""
+
+from __future__ import annotations
+
+import datetime
+import threading
+import time
+from bisect import bisect_left
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar, cast
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db.models import Q
+
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
+from aclweb.acl.model.vocabulary import (
+    ANY_USER,
+    WILDCARD,
+    AclBinding,
+    AclError,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
+from aclweb.clusters import ClusterError, ClusterState, Connection, Known, SourceKind, TopicInfo
+from aclweb.inventory.models import (
+    Cluster,
+    Declaration,
+    Revision,
+    StoredAcl,
+    StoredName,
+    stored_in_force,
+)
+
+_Answer = TypeVar("_Answer")
+_PAST_KEPT = 4  # revisions of the past in memory, over all clusters
+# Answers in memory for one revision. At 100,000 ACLs one takes a megabyte: enough for a page and what is
+# clicked on it, and no more.
+_ANSWERS_KEPT = 24
+
+TOPIC, GROUP = ResourceType.TOPIC.name, ResourceType.GROUP.name
+
+
+class Holdings:
+    """What one revision held, and what is worked out from it once: never changes."""
+
+    def __init__(
+        self, index: AclIndex, topics: tuple[TopicInfo, ...], groups: tuple[str, ...], digest: str
+    ) -> None:
+        self.index = index
+        self.topics = topics
+        self.groups = groups
+        self.digest = digest
+        self._naming: dict[str, tuple[AclBinding, ...]] = {}
+        self._answers: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def weight(self) -> int:
+        """How many ACLs and names it holds: what it takes of memory is about proportional to that."""
+        return len(self.index) + len(self.topics) + len(self.groups)
+
+    @cached_property
+    def by_principal(self) -> Counter[str]:
+        """How many bindings name each principal."""
+        return Counter({principal: len(named) for principal, named in self._named_by.items()})
+
+    def naming(self, principal: str) -> tuple[AclBinding, ...]:
+        """Return the bindings that name exactly this principal, as a list shows them."""
+        if principal not in self._named_by:
+            return ()
+        if principal not in self._naming:
+            self._naming[principal] = tuple(sorted(self._named_by[principal], key=_reading_order))
+        return self._naming[principal]
+
+    @cached_property
+    def _named_by(self) -> dict[str, list[AclBinding]]:
+        groups: dict[str, list[AclBinding]] = {}
+        for binding in self.index:
+            groups.setdefault(binding.principal, []).append(binding)
+        return groups
+
+    @cached_property
+    def denies_by_principal(self) -> Counter[str]:
+        return Counter(binding.principal for binding in self.index if binding.is_deny)
+
+    @cached_property
+    def in_reading_order(self) -> tuple[AclBinding, ...]:
+        """Every binding as a list shows it: DENY first, then by name, LITERAL `*` last."""
+        return tuple(sorted(self.index, key=_reading_order))
+
+    @cached_property
+    def names(self) -> dict[ResourceType, tuple[str, ...]]:
+        """The topics and groups that exist, sorted."""
+        return {
+            ResourceType.TOPIC: tuple(topic.name for topic in self.topics),
+            ResourceType.GROUP: self.groups,
+            ResourceType.CLUSTER: ("kafka-cluster",),
+        }
+
+    @cached_property
+    def group_set(self) -> frozenset[str]:
+        return frozenset(self.groups)
+
+    @cached_property
+    def _topics_by_name(self) -> dict[str, TopicInfo]:
+        return {topic.name: topic for topic in self.topics}
+
+    def prepare(self) -> None:
+        """File everything that pages ask for, so that no request has to."""
+        for resource_type in ResourceType:
+            self.index.shelf(resource_type)
+            self.index.table(resource_type)
+        self.naming(ANY_USER)
+        self.topic("")
+        _ = self.index.hosts, self.by_principal, self.denies_by_principal, self.names, self.in_reading_order
+
+    def topic(self, name: str) -> TopicInfo | None:
+        """Return the topic with this name, if it exists."""
+        return self._topics_by_name.get(name)
+
+    def covered_now(self, binding: AclBinding) -> int | None:
+        """Return how many existing names the pattern covers; None for types whose names nobody lists."""
+        names = self.names.get(binding.resource_type)
+        if names is None:
+            return None
+        start, end = span(names, binding.resource_name, binding.pattern_type)
+        return end - start
+
+    def remember(self, question: Hashable, work_out: Callable[[], _Answer]) -> _Answer:
+        """Return the kept answer to a question about this revision, or work it out and keep it."""
+        with self._lock:
+            if question in self._answers:
+                self._answers.move_to_end(question)
+                return cast(_Answer, self._answers[question])
+        answer = work_out()
+        with self._lock:
+            self._answers[question] = answer
+            while len(self._answers) > _ANSWERS_KEPT:
+                self._answers.popitem(last=False)
+        return answer
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A moment of a cluster's past: the revision in force then, and what was declared.
+
+    declared: None for what is declared today. time: the one that was asked for, where it
+    was not the revision itself. until: when the next reading found something else.
+    """
+
+    revision: Revision
+    declared: Declaration | None = None
+    time: datetime.datetime | None = None
+    until: datetime.datetime | None = None
+
+    @property
+    def words(self) -> str:
+        """`revision 3`, or the time in UTC."""
+        if self.time is None:
+            return f"revision {self.revision.number:,}"
+        return f"{self.time.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S}"
+
+
+@dataclass(frozen=True)
+class InForce:
+    """A cluster's bindings, names and rules at one moment; `revision` is None if it was never read.
+
+    cluster: its row of today; `declared` is what holds at the moment.
+    """
+
+    cluster: Cluster
+    revision: Revision | None
+    rules: Rules
+    holdings: Holdings
+    groups_known: bool
+    declared: Cluster | Declaration
+
+    @property
+    def index(self) -> AclIndex:
+        return self.holdings.index
+
+    @property
+    def topics(self) -> tuple[TopicInfo, ...]:
+        return self.holdings.topics
+
+    @property
+    def groups(self) -> tuple[str, ...] | None:
+        """The groups that exist, sorted; None where this cluster's source cannot know them."""
+        return self.holdings.groups if self.groups_known else None
+
+    def known(self, kind: ResourceType) -> Known:
+        """Which of the existing names of this type are in `holdings`; `completeness.names_known` says it in words."""
+        listed = {
+            ResourceType.TOPIC: self.declared.topics_listed,
+            ResourceType.GROUP: self.declared.groups_listed,
+            ResourceType.CLUSTER: Known.ALL,
+        }
+        return Known(listed.get(kind, Known.UNKNOWN))
+
+    def covered_now(self, binding: AclBinding) -> int | None:
+        """Return how many existing names the pattern covers; None where nobody knows which names exist."""
+        if self.known(binding.resource_type) is Known.UNKNOWN:
+            return None
+        count = self.holdings.covered_now(binding)
+        # That no visible name matches says nothing of those that aclweb may not see.
+        return None if count == 0 and self.known(binding.resource_type) is Known.VISIBLE else count
+
+    @cached_property
+    def principals(self) -> tuple[str, ...]:
+        """Everybody whom a binding or the declared super users name, sorted."""
+        return tuple(sorted({*self.holdings.by_principal, *self.rules.super_users}))
+
+    @property
+    def stale(self) -> bool:
+        """Whether the newest attempt to read the cluster failed or is kept back, so that this is older."""
+        cluster = self.cluster
+        return cluster.held is not None or (
+            cluster.tried_at is not None and (cluster.read_at is None or cluster.read_at < cluster.tried_at)
+        )
+
+
+def in_force(cluster: Cluster, as_of: Moment | None = None, *, asked: bool = True) -> InForce:
+    """Return what is in force on the cluster, or was at the moment. One query if nothing moved.
+
+    asked: whether somebody wants to know, so that it is worth keeping in memory.
+    """
+    fresh = Cluster.objects.select_related("revision").get(pk=cluster.pk)
+    revision = as_of.revision if as_of is not None else fresh.revision
+    declared = (as_of.declared if as_of is not None else None) or fresh
+    return InForce(
+        cluster=fresh,
+        revision=revision,
+        rules=rules_of(declared),
+        holdings=_holdings(fresh, revision, past=revision != fresh.revision, asked=asked),
+        groups_known=declared.groups_known,
+        declared=declared,
+    )
+
+
+def current_index(cluster: Cluster, as_of: Moment | None = None) -> AclIndex:
+    """Return the bindings in force as an index that never changes."""
+    return in_force(cluster, as_of).index
+
+
+def rules_of(declared: Cluster | Declaration) -> Rules:
+    """Return the rules that are declared; what nobody declared is assumed and named as undeclared."""
+    config: dict[str, object] = {}
+    undeclared = set()
+    if declared.super_users is None:
+        undeclared.add("super_users")
+    else:
+        config[SUPER_USERS_KEY] = declared.super_users
+    if declared.allow_everyone is None:
+        undeclared.add("allow_everyone")
+    else:
+        config[ALLOW_EVERYONE_KEY] = declared.allow_everyone
+    return Rules.read(
+        authorizer=declared.authorizer,
+        kafka_version=known_version(declared.authorizer, declared.kafka_version),
+        config=config,
+        undeclared=frozenset(undeclared),
+    )
+
+
+def known_version(authorizer: str, kafka_version: str) -> str | None:
+    """Return the version if the rules know it for this authorizer; None means the newest they know."""
+    try:
+        return Rules(authorizer=authorizer, kafka_version=kafka_version).kafka_version
+    except AclError:
+        return None
+
+
+def connection_of(cluster: Cluster) -> Connection:
+    """Return where the cluster is and how to log in; raises ClusterError for a login that cannot be decrypted."""
+    try:
+        options = dict(cluster.options)
+    except ImproperlyConfigured as error:
+        raise ClusterError(str(error), state=ClusterState.LOGIN_REFUSED) from error
+    return Connection(
+        kind=SourceKind(cluster.kind),
+        address=cluster.address,
+        options=options,
+        timeout_seconds=float(settings.ACLWEB_CLUSTER_TIMEOUT_SECONDS),
+    )
+
+
+def span(names: tuple[str, ...], pattern_name: str, pattern_type: PatternType) -> tuple[int, int]:
+    """Return the part of the sorted `names` that the pattern covers, as start and end (excluded)."""
+    if pattern_type is PatternType.LITERAL:
+        if pattern_name == WILDCARD:
+            return 0, len(names)
+        start = bisect_left(names, pattern_name)
+        return start, start + (start < len(names) and names[start] == pattern_name)
+    if pattern_type is PatternType.PREFIXED:
+        length = len(pattern_name)
+        start = bisect_left(names, pattern_name)
+        # Sorted by whole names is sorted by their beginnings too.
+        return start, bisect_left(names, True, lo=start, key=lambda name: name[:length] > pattern_name)
+    return 0, 0
+
+
+def forget() -> None:
+    """Empty this process's memory, as if it had just started."""
+    with _lock:
+        _now.clear()
+        _past.clear()
+
+
+def asked_lately(seconds: float) -> tuple[int, ...]:
+    """Return the clusters whose index is in memory and that somebody asked about in the last seconds."""
+    since = time.monotonic() - seconds
+    with _lock:
+        return tuple(pk for pk, kept in _now.items() if kept.asked_at >= since)
+
+
+@dataclass
+class _Kept:
+    """What is in memory of one revision, and when somebody last asked for it (monotonic)."""
+
+    key: Hashable
+    holdings: Holdings
+    asked_at: float = float("-inf")
+
+
+_lock = threading.Lock()
+_building: dict[int, threading.Lock] = {}
+_now: dict[int, _Kept] = {}
+_past: dict[Hashable, _Kept] = {}
+_EMPTY = Holdings(AclIndex(()), (), (), "")
+
+
+def _holdings(cluster: Cluster, revision: Revision | None, *, past: bool, asked: bool = True) -> Holdings:
+    if revision is None:
+        return _EMPTY
+    # The time is part of the key: a database that was rolled back or restored gives numbers out again.
+    key = (cluster.pk, revision.pk, revision.read_at, revision.digest)
+    if past:
+        of_then = _past.get(key) or _Kept(key, _build(cluster, revision, None))
+        return _keep(_past, key, of_then, asked=True)
+    if (kept := _known(cluster.pk, key)) is None:
+        with _lock:
+            building = _building.setdefault(cluster.pk, threading.Lock())
+        with building:  # one thread builds, the others wait for what it built
+            if (kept := _known(cluster.pk, key)) is None:
+                before = _now.get(cluster.pk)
+                kept = _Kept(key, _build(cluster, revision, before.holdings if before else None))
+                kept.asked_at = before.asked_at if before else kept.asked_at
+                return _keep(_now, cluster.pk, kept, asked=asked)
+    return _keep(_now, cluster.pk, kept, asked=asked)
+
+
+def _known(cluster_id: int, key: Hashable) -> _Kept | None:
+    kept = _now.get(cluster_id)
+    return kept if kept is not None and kept.key == key else None
+
+
+def _keep(place: dict[Any, _Kept], name: Hashable, kept: _Kept, *, asked: bool) -> Holdings:
+    """Keep this in memory, let go of what was not asked for the longest, and return its holdings."""
+    with _lock:
+        if asked:
+            kept.asked_at = time.monotonic()
+        place[name] = kept
+        while len(_past) > _PAST_KEPT:
+            del _past[min(_past, key=lambda key: _past[key].asked_at)]
+        shelves: tuple[dict[Any, _Kept], ...] = (_now, _past)
+        others = [(shelf, name) for shelf in shelves for name in shelf if shelf[name] is not kept]
+        taken = sum(held.holdings.weight for shelf in shelves for held in shelf.values())
+        for shelf, other in sorted(others, key=lambda each: each[0][each[1]].asked_at):
+            if taken <= settings.ACLWEB_ACLS_IN_MEMORY:
+                break
+            taken -= shelf.pop(other).holdings.weight
+    return kept.holdings
+
+
+def _build(cluster: Cluster, revision: Revision, before: Holdings | None) -> Holdings:
+    then = Q(cluster=cluster) & stored_in_force(revision)
+    names = list(
+        StoredName.objects.filter(then).values_list("resource_type", "name", "partitions", "internal")
+    )
+    topics = sorted(
+        (
+            TopicInfo(name, partitions, internal)
+            for kind, name, partitions, internal in names
+            if kind == TOPIC
+        ),
+        key=lambda topic: topic.name,
+    )
+    groups = sorted(name for kind, name, _, _ in names if kind == GROUP)
+    if before is not None and before.digest == revision.digest:
+        index = before.index  # only names moved
+    else:
+        rows = StoredAcl.objects.filter(then).order_by("pk")
+        index = AclIndex(bindings_of(rows.values_list(*BINDING_COLUMNS).iterator(chunk_size=5000)))
+    return Holdings(index, tuple(topics), tuple(groups), revision.digest)
+
+
+BINDING_COLUMNS = (
+    "resource_type",
+    "resource_name",
+    "pattern_type",
+    "principal",
+    "host",
+    "operation",
+    "permission_type",
+)
+
+
+def bindings_of(rows: Iterable[tuple[str, ...]]) -> Iterable[AclBinding]:
+    """Yield a binding for each row of BINDING_COLUMNS; equal texts share one string."""
+    texts: dict[str, str] = {}
+    # An enum's own look-up by name is Python code, and there are four for each row.
+    types, patterns = dict(ResourceType.__members__), dict(PatternType.__members__)
+    operations, permissions = dict(Operation.__members__), dict(PermissionType.__members__)
+    for kind, name, pattern, principal, host, operation, permission in rows:
+        yield AclBinding(
+            types[kind],
+            texts.setdefault(name, name),
+            patterns[pattern],
+            texts.setdefault(principal, principal),
+            texts.setdefault(host, host),
+            operations[operation],
+            permissions[permission],
+        )
+
+
+def _reading_order(binding: AclBinding) -> tuple[object, ...]:
+    return (
+        not binding.is_deny,
+        binding.pattern.is_wildcard,
+        binding.resource_name,
+        binding.resource_type.code,
+        binding.pattern_type.code,
+        binding.principal,
+        binding.operation.code,
+        binding.host,
+    )

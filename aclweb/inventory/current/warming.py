@@ -1,0 +1,63 @@
+"""Who builds the index of a new revision, so that no visitor waits for it?
+
+At 100,000 ACLs that takes a second or more of a processor, in every process that answers
+pages. A thread of each such process looks every few seconds at the clusters that people have
+asked about lately, and builds what pages will ask for where a newer revision is in force.
+Clusters that nobody opens are left alone: they would push out of memory what people use. It
+is a convenience only: a request that comes first builds it itself.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from django.db import DatabaseError, connections
+
+from aclweb.inventory.current.view import Holdings, asked_lately, in_force
+from aclweb.inventory.models import Cluster
+
+logger = logging.getLogger(__name__)
+
+_EVERY_SECONDS = 5.0
+_IN_USE_SECONDS = 1800.0
+
+
+def start() -> None:
+    """Start the thread of this process; it ends with the process."""
+    threading.Thread(target=_keep_warm, name="aclweb-warming", daemon=True).start()
+
+
+def warm(before: dict[int, Holdings]) -> dict[int, Holdings]:
+    """Prepare what is in force on clusters that are in use and was not so `before`; return it by cluster."""
+    held: dict[int, Holdings] = {}
+    for cluster in Cluster.objects.filter(pk__in=asked_lately(_IN_USE_SECONDS)):
+        begun = time.monotonic()
+        holdings = in_force(cluster, asked=False).holdings
+        if before.get(cluster.pk) is not holdings:
+            holdings.prepare()
+            logger.info(
+                "Prepared the %d ACLs of cluster %s for pages in %.1f s.",
+                len(holdings.index),
+                cluster.slug,
+                time.monotonic() - begun,
+            )
+        held[cluster.pk] = holdings
+    return held
+
+
+def _keep_warm() -> None:
+    held: dict[int, Holdings] = {}
+    while True:
+        try:
+            held = warm(held)
+        except DatabaseError:
+            # Not there yet, being migrated or gone for a while: pages say so, here it only waits.
+            logger.debug("Nothing could be prepared for pages.", exc_info=True)
+        except Exception:  # whatever is wrong, the page that meets it tells it better
+            logger.exception("Pages build their index themselves from now on, because preparing it failed.")
+            return
+        finally:
+            connections.close_all()  # of this thread; none is held while it sleeps
+        time.sleep(_EVERY_SECONDS)

@@ -1,0 +1,401 @@
+"""Look through all ACLs in force for what is wrong, wasted or dangerous, and store what was found.
+
+At a hundred thousand ACLs that takes ten seconds of a processor and more, so a worker does
+it, once for each revision and what is declared of its cluster. A worker takes the search
+under a lease, and what it found is stored whole or not at all; a search that was overtaken
+by a newer revision or declaration stores nothing. Nothing is worked out twice, and where a
+worker dies the next one that is told begins anew.
+
+Where two finders tell the same of one ACL, one of them does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.db.models import ExpressionWrapper, Q, QuerySet
+from django.db.models.fields import DateTimeField
+from django.db.models.functions import Now
+from django.utils import timezone
+
+import aclweb.acl
+from aclweb.acl.authorizer.authorize import Result
+from aclweb.acl.lint.findings import ERROR, INFO, WARNING, lint_all
+from aclweb.acl.lint.redundancy import (
+    DEAD,
+    SHADOWED,
+    UNREACHABLE,
+    Redundancy,
+    consolidations,
+    redundant,
+    removable,
+)
+from aclweb.acl.model.vocabulary import WILDCARD, AclBinding, ResourceType
+from aclweb.acl.model.wording import NOUNS, action_on, everyone_or, from_host, name_text, resource_text
+from aclweb.acl.simulate.classes import EXACT, PATTERN, PREFIX, Names
+from aclweb.acl.simulate.simulation import Effect
+from aclweb.inventory.current.view import InForce, in_force, rules_of
+from aclweb.inventory.fields import storable
+from aclweb.inventory.models import Cluster, Revision
+from aclweb.inventory.store import staging
+from aclweb.inventory.store.bulk_insert import insert
+from aclweb.inventory.stored_findings import Found, Search
+
+logger = logging.getLogger(__name__)
+
+SEVERITIES = (ERROR, WARNING, INFO)
+
+# Whoever has waited so long tells a worker again: the message may be lost.
+RUNG_AGAIN_AFTER = timedelta(seconds=60)
+
+# A search is far from this long between two findings; it takes the lease anew as it goes on.
+LEASE_SECONDS = 180
+_RENEWED_AFTER_SECONDS = 30.0
+_FREE = Q(lease_until__isnull=True) | Q(lease_until__lt=Now())
+
+# Rules of lint that say of an ACL what this rule of redundancy says, with a page of its own for each.
+_TOLD_BY_LINT = {
+    DEAD: frozenset({"host-never-matches", "dormant-address-range", "unparsable-principal"}),
+    UNREACHABLE: frozenset(
+        {
+            "unlikely-principal",
+            "name-cannot-exist",
+            "prefix-of-asterisk",
+            "asterisk-in-name",
+            "refused-by-kafka",
+        }
+    ),
+}
+
+
+Limits = dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One ACL that breaks a rule or could go; as a proposal, one that could stand for those in `by`.
+
+    can_go: whether it can go together with all others that can. extra: how many answers a
+    proposal would change; counterexample is one of them as a sentence.
+    """
+
+    rule: str
+    severity: str
+    sentence: str
+    acl: AclBinding
+    by: tuple[AclBinding, ...]
+    is_proposal: bool = False
+    can_go: bool = False
+    extra: int = 0
+    counterexample: str = ""
+
+
+def key_of(cluster: Cluster) -> str:
+    """Return what the findings in one revision hang on beside its ACLs and names."""
+    rules = rules_of(cluster)
+    told = [
+        rules.authorizer,
+        rules.kafka_version,
+        sorted(rules.super_users),
+        rules.allow_everyone,
+        sorted(rules.undeclared),
+        cluster.topics_listed,
+        cluster.groups_listed,
+        _version(),
+    ]
+    return hashlib.sha256(json.dumps(told).encode("ascii")).hexdigest()
+
+
+def search_of(cluster: Cluster) -> Search | None:
+    """Return the search that answers for the cluster as it is now, if anybody has asked for it."""
+    found = Search.objects.filter(cluster=cluster, revision=cluster.revision_id, key=key_of(cluster))
+    return found.select_related("revision").first()
+
+
+def begin(cluster: Cluster, revision: Revision) -> Search:
+    """Return that search, made if it is not there; `revision` is what was read of the cluster last."""
+    now = timezone.now()
+    return Search.objects.get_or_create(
+        cluster=cluster,
+        revision=revision,
+        key=key_of(cluster),
+        defaults={"asked_at": now, "rung_at": now},
+    )[0]
+
+
+def is_waited_for(row: Search) -> bool:
+    """Return whether no worker is at it although one was told a while ago: the message may be lost."""
+    if row.done_at is not None or row.problem:
+        return False
+    now = timezone.now()
+    is_held = row.lease_until is not None and row.lease_until > now
+    return not is_held and row.rung_at < now - RUNG_AGAIN_AFTER
+
+
+def is_left_waiting() -> bool:
+    """Return whether some search was asked for a while ago, and no worker is at it."""
+    long_ago = timezone.now() - RUNG_AGAIN_AFTER
+    waiting = Search.objects.filter(_FREE, done_at__isnull=True, problem="", asked_at__lt=long_ago)
+    return waiting.exists()
+
+
+def is_at_work(lately: timedelta) -> bool:
+    """Return whether a worker is at a search, or has ended one so lately."""
+    ended = Q(done_at__gt=timezone.now() - lately)
+    return Search.objects.filter(Q(lease_until__gt=Now()) | ended).exists()
+
+
+def rung_again(row: Search) -> bool:
+    """Note that a worker is told again now; return False if somebody else has done so."""
+    return bool(Search.objects.filter(pk=row.pk, rung_at=row.rung_at).update(rung_at=timezone.now()))
+
+
+def search(cluster: Cluster, *, owner: str) -> bool:
+    """Work out what the ACLs in force hold and store it; return False where that is done, or somebody is at it."""
+    here = in_force(cluster)
+    if here.revision is None:
+        return False
+    row = begin(here.cluster, here.revision)
+    if not _take(row, owner):
+        return False
+    began = time.monotonic()
+    try:
+        limits: Limits = {"findings": [], "proposals": []}
+        found = look_through(here, on_the_way=_Renewing(row, owner), limits=limits)
+    except Exception as error:  # told on the page, where it can be tried again
+        logger.exception("The findings of cluster %s could not be worked out.", cluster.slug)
+        sentence = (
+            f"The findings of revision {here.revision.number:,} could not be worked out: {_told(error)}"
+        )
+        _held_by(row, owner).update(problem=storable(sentence), lease_owner="", lease_until=None)
+        return False
+    stored = _store(row, owner, found, limits)
+    logger.info(
+        "Found %d things in the %d ACLs of cluster %s in %.1f s%s.",
+        len(found),
+        len(here.index),
+        cluster.slug,
+        time.monotonic() - began,
+        "" if stored else ", and kept nothing: something newer is asked for",
+    )
+    return stored
+
+
+def look_through(
+    here: InForce, *, limits: Limits, on_the_way: Callable[[], None] = lambda: None
+) -> tuple[Finding, ...]:
+    """Return all findings, errors first, and then the proposals, those that save most first.
+
+    on_the_way: called again and again while the work goes on. limits: takes sentences
+    that say where a finder stopped before the end.
+    """
+    names = Names(
+        topics=here.holdings.names[ResourceType.TOPIC],
+        groups=here.holdings.names[ResourceType.GROUP] if here.groups_known else (),
+    )
+    wasted: list[Redundancy] = []
+    for each in redundant(here.index, here.rules, names, limits=limits["findings"]):
+        wasted.append(each)
+        on_the_way()
+    found: list[Finding] = []
+    for told in lint_all(here.index, here.rules, wasted=wasted):
+        on_the_way()
+        if told.rule != SHADOWED:  # which is told among what is wasted
+            found.append(Finding(told.rule, told.severity, told.sentence, told.acl, told.by))
+    found = _joined(found, wasted)
+    found.sort(key=lambda each: (SEVERITIES.index(each.severity), each.rule))
+    for proposal in consolidations(here.index, here.rules, names, limits=limits["proposals"]):
+        on_the_way()
+        found.append(_proposal(proposal))
+    return tuple(found)
+
+
+def _joined(linted: Sequence[Finding], wasted: Sequence[Redundancy]) -> list[Finding]:
+    """Return the findings of both finders with what both tell of one ACL told once."""
+    found = list(linted)
+    places: dict[AclBinding, list[int]] = {}
+    for place, each in enumerate(linted):
+        places.setdefault(each.acl, []).append(place)
+    going = set(removable(wasted))
+    for also in wasted:
+        can_go = also.acl in going
+        going.discard(also.acl)  # it goes once, however many reasons there are
+        told_by = _TOLD_BY_LINT.get(also.rule, frozenset())
+        same = next((place for place in places.get(also.acl, ()) if found[place].rule in told_by), None)
+        if same is None:
+            found.append(Finding(also.rule, also.severity, also.sentence, also.acl, also.by, can_go=can_go))
+            continue
+        kept = found[same]
+        worst = min(kept.severity, also.severity, key=SEVERITIES.index)
+        found[same] = replace(kept, severity=worst, can_go=kept.can_go or can_go)
+    return found
+
+
+def _proposal(told: Redundancy) -> Finding:
+    extra = told.extra or ()
+    # Somebody by name and a name that exists convince sooner than whoever may come.
+    best = min(
+        extra,
+        key=lambda effect: (effect.names_kind != EXACT, effect.principal == WILDCARD),
+        default=None,
+    )
+    return Finding(
+        told.rule,
+        told.severity,
+        told.sentence,
+        told.acl,
+        told.by,
+        is_proposal=True,
+        extra=len(extra),
+        counterexample=_counterexample(best) if best is not None else "",
+    )
+
+
+def _counterexample(effect: Effect) -> str:
+    """Return one answer that would be another, as a sentence."""
+    who = "anybody else" if effect.except_principals else "anybody"
+    if effect.principal != WILDCARD:
+        who = everyone_or(effect.principal)
+    host = "from any other host" if effect.except_hosts else from_host(effect.host)
+    what = f"{action_on(effect.operation, effect.resource_type, _names(effect))} {host}"
+    if effect.after.result is Result.ALLOWED:
+        return f"For example, {who} could then {what}, and cannot now."
+    if effect.after.result is Result.DENIED:
+        return f"For example, {who} could then no longer {what}."
+    return f"For example, whether {who} can {what} could then not be told."
+
+
+def _names(effect: Effect) -> str:
+    one = NOUNS[effect.resource_type][0]
+    text = name_text(effect.names_text)
+    if effect.names_kind == EXACT:
+        return resource_text(effect.resource_type, effect.names_text)
+    if effect.names_kind == PREFIX:
+        return f"any other {one} that starts with {text}"
+    return f"any {one} that matches {text}" if effect.names_kind == PATTERN else f"any other {one}"
+
+
+def _take(row: Search, owner: str) -> bool:
+    """Take the search, unless it is done, has failed, or somebody else is at it."""
+    waiting = Search.objects.filter(_FREE, pk=row.pk, done_at__isnull=True, problem="")
+    return bool(waiting.update(lease_owner=owner, lease_until=_lease()))
+
+
+def _lease() -> Any:
+    return ExpressionWrapper(Now() + timedelta(seconds=LEASE_SECONDS), output_field=DateTimeField())
+
+
+def _held_by(row: Search, owner: str) -> QuerySet[Search]:
+    return Search.objects.filter(pk=row.pk, lease_owner=owner, done_at__isnull=True)
+
+
+class _Renewing:
+    """Called as the work goes on, keeps the lease."""
+
+    def __init__(self, row: Search, owner: str) -> None:
+        self._row, self._owner = row, owner
+        self._renewed = time.monotonic()
+
+    def __call__(self) -> None:
+        now = time.monotonic()
+        if now - self._renewed > _RENEWED_AFTER_SECONDS:
+            self._renewed = now
+            _held_by(self._row, self._owner).update(lease_until=_lease())
+
+
+def _store(row: Search, owner: str, found: Sequence[Finding], limits: Limits) -> bool:
+    """Store the findings, and forget those of before; return False if nobody waits for them any more.
+
+    The rows are stored in short transactions, and nobody reads them before the search is done.
+    """
+    _forget(Found.objects.filter(search=row))  # what a worker that was lost had stored
+    rows = _rows(row, found)
+    while some := list(islice(rows, staging.ROWS_AT_ONCE)):
+        with staging.in_turn():
+            if not _held_by(row, owner).update(lease_until=_lease()):
+                return False
+            insert(Found, _COLUMNS, some)
+    with transaction.atomic():
+        # Whoever stores a reading or a declaration comes before this or after it.
+        cluster = Cluster.objects.select_for_update().get(pk=row.cluster_id)
+        is_newest = cluster.revision_id == row.revision_id and key_of(cluster) == row.key
+        done = is_newest and _held_by(row, owner).update(
+            done_at=timezone.now(), limits=limits, lease_owner="", lease_until=None
+        )
+    going = Search.objects.filter(cluster=row.cluster_id).exclude(pk=row.pk)
+    if not done:
+        going = Search.objects.filter(pk=row.pk, lease_owner=owner)
+    for each in going:
+        _forget(Found.objects.filter(search=each))
+        each.delete()
+    return bool(done)
+
+
+def _forget(found: QuerySet[Found]) -> None:
+    """Delete these findings in short transactions."""
+    while keys := list(found.order_by().values_list("pk", flat=True)[: staging.ROWS_AT_ONCE]):
+        with staging.in_turn():
+            Found.objects.filter(pk__in=keys).delete()
+
+
+_COLUMNS = (
+    "search",
+    "place",
+    "is_proposal",
+    "rule",
+    "severity",
+    "sentence",
+    "names",
+    "acl",
+    "by",
+    "can_go",
+    "extra",
+    "counterexample",
+)
+
+
+def _rows(row: Search, found: Sequence[Finding]) -> Iterator[Sequence[object]]:
+    for place, each in enumerate(found):
+        yield (
+            row.pk,
+            place,
+            each.is_proposal,
+            each.rule,
+            each.severity,
+            storable(each.sentence),
+            f"{each.acl.principal}\n{each.acl.resource_name}".casefold(),
+            json.dumps(each.acl.as_dict()),
+            json.dumps([binding.as_dict() for binding in each.by]),
+            each.can_go,
+            each.extra,
+            storable(each.counterexample),
+        )
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}. The site's log says more."
+
+
+@cache
+def _version() -> str:
+    """Return a digest of the finders' own text: whatever is changed in them is looked for anew."""
+    digest = hashlib.sha256()
+    for file in finder_files():
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def finder_files() -> list[Path]:
+    """Return every file whose text can change a finding: this one and the whole core, however deep it lies."""
+    return [Path(__file__), *sorted(Path(aclweb.acl.__file__).parent.rglob("*.py"))]

@@ -1,0 +1,251 @@
+"""What is wrong, wasted or dangerous in the ACLs in force, page by page, and is it there yet?
+
+The findings of a large cluster are worked out by a worker (`searching`), which is told when
+a reading was stored and when somebody asks and nothing is there; a small cluster's are
+worked out at once. No page waits, and none reads more findings than it shows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import overload
+
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from django.utils import timezone
+
+from aclweb.acl.lint.findings import RULES
+from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.acl.notation.files import binding_from_dict, binding_key
+from aclweb.inventory.current.view import InForce
+from aclweb.inventory.fields import escape
+from aclweb.inventory.findings import lint_run as searching
+from aclweb.inventory.findings import tasks as search_tasks
+from aclweb.inventory.findings.lint_run import SEVERITIES
+from aclweb.inventory.models import Cluster, Revision
+from aclweb.inventory.stored_findings import Found, Search
+from aclweb.inventory.work import leases
+
+__all__ = ["AT_ONCE", "SEVERITIES", "Findings", "Row", "again", "findings", "proposal"]
+
+# So many ACLs are looked through within a tenth of a second or two.
+AT_ONCE = 1_000
+
+_TITLES = {
+    "implied": "Redundant: another ACL grants the same",
+    "dead": "It can never match",
+    "harmless-duplicate": "A right that another right brings",
+    "unreachable": "No client or resource can have this name",
+    "orphan": "It covers nothing that exists now",
+    "consolidate-operations": "All for every operation",
+    "consolidate-prefix": "One prefix for several names",
+    "consolidate-hosts": "One range for several hosts",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One finding as a list shows it; `number` is its own, `key` is of its ACL."""
+
+    number: int
+    rule: str
+    severity: str
+    title: str
+    sentence: str
+    acl: AclBinding
+    by: tuple[AclBinding, ...]
+    can_go: bool
+    extra: int
+    counterexample: str
+
+    @property
+    def key(self) -> str:
+        return binding_key(self.acl)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The findings of a revision: there, failed (`problem`), or still being worked out since `asked_at`."""
+
+    search: Search
+
+    @property
+    def asked_at(self) -> datetime:
+        return self.search.asked_at
+
+    @property
+    def problem(self) -> str:
+        return self.search.problem
+
+    @property
+    def limits(self) -> Mapping[str, list[str]]:
+        """Sentences that say where the search for `findings` and for `proposals` stopped before its end."""
+        limits: dict[str, list[str]] = self.search.limits
+        return limits
+
+    @property
+    def revision(self) -> Revision:
+        return self.search.revision
+
+    @property
+    def before(self) -> Findings | None:
+        """The findings that were there last, while these are not; None where there were none."""
+        done = Search.objects.filter(cluster=self.search.cluster_id, done_at__isnull=False)
+        last = done.exclude(pk=self.search.pk).select_related("revision").order_by("-done_at").first()
+        return Findings(last) if last is not None else None
+
+    @property
+    def is_done(self) -> bool:
+        return self.search.done_at is not None
+
+    def count(self) -> Counts:
+        """Return how many there are of each kind."""
+        counted: dict[str, int] = dict.fromkeys(SEVERITIES, 0)
+        proposals = can_go = 0
+        rows = self._found.values("is_proposal", "severity", "can_go").order_by()
+        for row in rows.annotate(number=Count("pk")):
+            if row["is_proposal"]:
+                proposals += row["number"]
+                continue
+            counted[row["severity"]] += row["number"]
+            can_go += row["number"] if row["can_go"] else 0
+        return Counts(counted, can_go, proposals)
+
+    def told(self, *, severity: str = "", rule: str = "", text: str = "") -> Told:
+        """Return the findings with this severity and rule whose principal or resource holds the text."""
+        found = self._found.filter(is_proposal=False)
+        if severity:
+            found = found.filter(severity=severity)
+        if rule:
+            found = found.filter(rule=rule)
+        if text:
+            # Django leaves the text of such a filter as it is, and the column holds escapes.
+            found = found.filter(names__contains=escape(text.casefold()))
+        return Told(found)
+
+    @property
+    def can_go(self) -> Told:
+        """What can all go at once without changing a decision."""
+        return Told(self._found.filter(can_go=True))
+
+    @property
+    def proposals(self) -> Told:
+        """The ACLs that could each stand for several."""
+        return Told(self._found.filter(is_proposal=True))
+
+    @property
+    def _found(self) -> QuerySet[Found]:
+        return Found.objects.filter(search=self.search)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many findings there are; `can_go` of them are of ACLs that can go, `proposals` come on top."""
+
+    by_severity: dict[str, int]
+    can_go: int
+    proposals: int
+
+    @property
+    def total(self) -> int:
+        return sum(self.by_severity.values())
+
+
+class Told(Sequence[Row]):
+    """Findings in their order, of which only those are read that are asked for."""
+
+    def __init__(self, found: QuerySet[Found]) -> None:
+        self._found = found.order_by("place")
+        self._length: int | None = None
+
+    def __len__(self) -> int:
+        if self._length is None:
+            self._length = self._found.count()
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Row]: ...
+
+    def __getitem__(self, place: int | slice) -> Row | list[Row]:
+        if isinstance(place, slice):
+            return [_row(found) for found in self._found[place]]
+        return _row(self._found[place])
+
+    def by_rule(self) -> list[tuple[str, str, str, int]]:
+        """Return severity, rule, its title and how many there are, those of most first."""
+        counted = self._found.order_by().values("severity", "rule").annotate(number=Count("pk"))
+        rows = [(row["severity"], row["rule"], title(row["rule"]), row["number"]) for row in counted]
+        self._length = sum(row[3] for row in rows)
+        return sorted(rows, key=lambda row: (-row[3], row[1]))
+
+
+def title(rule: str) -> str:
+    """Return what a rule is about, in a few words."""
+    return _TITLES.get(rule) or (RULES[rule].title if rule in RULES else rule)
+
+
+def findings(here: InForce) -> Findings | None:
+    """Return the findings as far as they are, and see that they will be; None for a cluster never read."""
+    cluster = here.cluster
+    if here.revision is None:
+        return None
+    found = searching.search_of(cluster)
+    if found is None:
+        found = searching.begin(cluster, here.revision)
+        _start(cluster, here)
+        # Whatever newer was looked through meanwhile has forgotten this search; whoever asks again finds that one.
+        found = Search.objects.select_related("revision").filter(pk=found.pk).first() or found
+    elif searching.is_waited_for(found) and searching.rung_again(found):
+        _enqueue(cluster)
+    return Findings(found)
+
+
+def proposal(cluster: Cluster, number: int) -> Row | None:
+    """Return one proposal of the newest findings; None where it is gone, because the cluster was read anew."""
+    found = Found.objects.filter(pk=number, search__cluster=cluster, is_proposal=True).first()
+    return _row(found) if found is not None else None
+
+
+def again(here: InForce) -> None:
+    """Have findings that could not be worked out tried once more; does nothing for any others."""
+    found = searching.search_of(here.cluster) if here.revision is not None else None
+    if found is None or not found.problem:
+        return
+    now = timezone.now()
+    mine = Search.objects.filter(pk=found.pk, done_at__isnull=True).exclude(problem="")
+    if mine.update(problem="", asked_at=now, rung_at=now):
+        _start(here.cluster, here)
+
+
+def _start(cluster: Cluster, here: InForce) -> None:
+    if len(here.index) <= AT_ONCE:
+        searching.search(cluster, owner=leases.owner("page"))
+    else:
+        _enqueue(cluster)
+
+
+def _enqueue(cluster: Cluster) -> None:
+    # Where no queue can be reached, whoever waits asks again.
+    transaction.on_commit(partial(search_tasks.search.delay, cluster.pk), robust=True)
+
+
+def _row(found: Found) -> Row:
+    return Row(
+        number=found.pk,
+        rule=found.rule,
+        severity=found.severity,
+        title=title(found.rule),
+        sentence=found.sentence,
+        acl=binding_from_dict(json.loads(found.acl)),
+        by=tuple(binding_from_dict(given) for given in json.loads(found.by)),
+        can_go=found.can_go,
+        extra=found.extra,
+        counterexample=found.counterexample,
+    )

@@ -1,0 +1,44 @@
+"""Are the topics and groups that are known all that exist? The one answer for pages, API and commands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aclweb.acl.model.vocabulary import ResourceType
+from aclweb.acl.model.wording import NOUNS
+from aclweb.clusters import Known, SourceKind
+from aclweb.inventory.models import Cluster, Declaration
+
+
+@dataclass(frozen=True)
+class Completeness:
+    """Which of the existing names of one kind are known, with a sentence for people; it is empty for all."""
+
+    known: Known
+    sentence: str
+
+
+def names_known(
+    cluster: Cluster, kind: ResourceType, *, declared: Cluster | Declaration | None = None
+) -> Completeness:
+    """Return how complete the cluster's topics or groups are, now or as they were when `declared` held."""
+    then = declared if declared is not None else cluster
+    known = Known(then.topics_listed if kind is ResourceType.TOPIC else then.groups_listed)
+    return Completeness(known, _sentence(cluster, kind, known))
+
+
+def _sentence(cluster: Cluster, kind: ResourceType, known: Known) -> str:
+    names = NOUNS[kind][1]
+    if known is Known.ALL:
+        return ""
+    if cluster.kind == SourceKind.SNAPSHOT:
+        if known is Known.VISIBLE:
+            return f"These are the {names} that the file lists; the cluster may have others."
+        return f"The file lists no {names}, so which {names} exist cannot be told."
+    if known is Known.VISIBLE:
+        if kind is ResourceType.GROUP:
+            return "Only groups that aclweb may describe on brokers that answered are listed; there may be others."
+        return "Only topics that aclweb may describe are listed; there may be others. Describe on topic '*' shows all."
+    if kind is ResourceType.GROUP and cluster.kind == SourceKind.ZOOKEEPER:
+        return "ZooKeeper holds no groups, so which groups exist cannot be told."
+    return f"The {names} have not been read, so which {names} exist cannot be told."

@@ -1,0 +1,313 @@
+"""Which ACLs, names and principals are there? A page of them at a time, from memory.
+
+Filters and counts run over the bindings of the cached revision, so that a list costs no
+query beside the one that asks which revision is the newest, however many ACLs there are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Self, TypeVar
+
+from aclweb.acl.model.vocabulary import (
+    ANY_USER,
+    WILDCARD,
+    AclBinding,
+    AclError,
+    Operation,
+    PatternType,
+    PermissionType,
+    Resource,
+    ResourceType,
+)
+from aclweb.acl.notation.files import binding_key
+from aclweb.inventory.current.view import InForce, Moment, in_force
+from aclweb.inventory.models import Cluster
+
+Row = TypeVar("Row")
+
+MOST_ROWS = 200
+MATCHES = ("exact", "affects", "starts")
+REACHES = ("exact", "prefix", "all", "unknown")
+
+
+@dataclass(frozen=True)
+class Page(Generic[Row]):
+    """One page of a list; `total` counts all rows that the filters let through.
+
+    facets: how all these rows part: property -> value of the filter -> number of rows.
+    """
+
+    rows: tuple[Row, ...]
+    total: int
+    page: int
+    pages: int
+    facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AclRow:
+    """One ACL of a list: its key, and how many existing names it covers (None: nobody can know)."""
+
+    binding: AclBinding
+    key: str
+    covers_now: int | None
+
+
+@dataclass(frozen=True)
+class NameRow:
+    """One topic or group, with the number of ACLs that touch it."""
+
+    name: str
+    partitions: int | None
+    internal: bool
+    affecting: int
+
+
+@dataclass(frozen=True)
+class PrincipalRow:
+    """One principal, with the number of ACLs that name it and how many of them are DENY."""
+
+    principal: str
+    own: int
+    denies: int
+    is_super_user: bool
+
+
+@dataclass(frozen=True)
+class AclListFilters:
+    """Which ACLs to list; an empty text lets everything through, and all filters must fit.
+
+    Enum words may be written as Kafka writes them anywhere and are kept in upper snake;
+    a word that Kafka does not know raises AclError.
+
+    text: part of a principal, a resource name or a host.
+    principal, host: exactly; `10.0.*` or `User:svc-*` means what begins so, while `*`
+        and `User:*` alone are Kafka's own words.
+    name: a resource name, and `match` how to read it: "exact" is the pattern's own name,
+        "affects" a pattern that covers the name, "starts" a pattern that begins with it.
+    reach: "exact", "prefix", "all" or "unknown", the kind of pattern.
+    orphan: only ACLs that cover no existing name.
+    keys: only the ACLs with these binding keys, which another room chose; None for all.
+    """
+
+    text: str = ""
+    principal: str = ""
+    host: str = ""
+    operation: str = ""
+    permission: str = ""
+    resource_type: str = ""
+    name: str = ""
+    match: str = "exact"
+    reach: str = ""
+    orphan: bool = False
+    keys: frozenset[str] | None = None
+
+    def __post_init__(self) -> None:
+        for name, words in _WORDS.items():
+            given = getattr(self, name)
+            if given:
+                object.__setattr__(self, name, words.parse(given).name)
+        if self.match not in MATCHES:
+            raise AclError(f"match is {self.match!r}; use one of {', '.join(MATCHES)}.")
+        if self.reach and self.reach not in REACHES:
+            raise AclError(f"reach is {self.reach!r}; use one of {', '.join(REACHES)}.")
+
+    @classmethod
+    def read(cls, given: Mapping[str, str]) -> Self:
+        """Return the filters of a query string; raises AclError naming the first word that is unknown.
+
+        Keys that are no filters are ignored: they belong to somebody else.
+        """
+        names = ("text", "principal", "host", "operation", "permission", "resource_type", "name", "reach")
+        texts: dict[str, Any] = {name: given.get(name, "") for name in names}
+        return cls(
+            **texts,
+            match=given.get("match") or "exact",
+            orphan=given.get("orphan", "") not in ("", "0", "false"),
+        )
+
+
+_WORDS: Mapping[str, type[Operation] | type[PermissionType] | type[ResourceType]] = {
+    "operation": Operation,
+    "permission": PermissionType,
+    "resource_type": ResourceType,
+}
+
+
+def list_acls(
+    cluster: Cluster,
+    filters: AclListFilters = AclListFilters(),
+    page: int = 1,
+    size: int = 50,
+    *,
+    as_of: Moment | None = None,
+) -> Page[AclRow]:
+    """Return one page of the ACLs that the filters let through: DENY first, then by name, `*` last."""
+    here = in_force(cluster, as_of)
+    found, facets = _listed(here, filters)
+    some, number, pages = _cut(found, page, size)
+    rows = tuple(AclRow(binding, binding_key(binding), here.covered_now(binding)) for binding in some)
+    return Page(rows, len(found), number, pages, facets)
+
+
+def all_acls(here: InForce, filters: AclListFilters) -> Sequence[AclBinding]:
+    """Return every ACL that the filters let through, in the order of `list_acls`."""
+    return _listed(here, filters)[0]
+
+
+def list_names(
+    cluster: Cluster, resource_type: ResourceType, text: str = "", page: int = 1, size: int = 50
+) -> Page[NameRow]:
+    """Return one page of the topics or groups whose name holds `text`, in capital or small letters, by name."""
+    here = in_force(cluster)
+    names = here.holdings.names.get(resource_type, ())
+    if text:
+        names = here.holdings.remember(
+            ("list_names", resource_type, text.casefold()), lambda: tuple(_holding(names, text))
+        )
+    some, number, pages = _cut(names, page, size)
+    rows = []
+    for name in some:
+        topic = here.holdings.topic(name) if resource_type is ResourceType.TOPIC else None
+        affecting = len(here.index.affecting(Resource(resource_type, name), here.rules))
+        rows.append(
+            NameRow(name, topic.partitions if topic else None, topic.internal if topic else False, affecting)
+        )
+    return Page(tuple(rows), len(names), number, pages)
+
+
+def list_principals(cluster: Cluster, text: str = "", page: int = 1, size: int = 50) -> Page[PrincipalRow]:
+    """Return one page of everybody whom an ACL or the declared super users name, and who holds `text`.
+
+    In capital or small letters: this is how people search. What decides compares letter by letter.
+    """
+    here = in_force(cluster)
+    principals = list(_holding(here.principals, text))
+    some, number, pages = _cut(principals, page, size)
+    rows = tuple(
+        PrincipalRow(
+            principal,
+            here.holdings.by_principal[principal],
+            here.holdings.denies_by_principal[principal],
+            principal in here.rules.super_users,
+        )
+        for principal in some
+    )
+    return Page(rows, len(principals), number, pages)
+
+
+def _holding(names: Iterable[str], text: str) -> Iterable[str]:
+    wanted = text.casefold()
+    return (name for name in names if wanted in name.casefold())
+
+
+def _cut(rows: Sequence[Row], page: int, size: int) -> tuple[Sequence[Row], int, int]:
+    """Return the rows of a page, its number and the number of pages; beyond the last is the last."""
+    size = min(max(1, size), MOST_ROWS)
+    pages = max(1, -(-len(rows) // size))
+    number = min(max(1, page), pages)
+    return rows[(number - 1) * size : number * size], number, pages
+
+
+def _listed(here: InForce, filters: AclListFilters) -> tuple[Sequence[AclBinding], dict[str, dict[str, int]]]:
+    """Return every ACL that the filters let through, and the facets; kept for the next page of the list."""
+    return here.holdings.remember(("list_acls", filters, here.rules), lambda: _filtered(here, filters))
+
+
+def _filtered(
+    here: InForce, filters: AclListFilters
+) -> tuple[Sequence[AclBinding], dict[str, dict[str, int]]]:
+    found: Sequence[AclBinding] = here.holdings.in_reading_order
+    for test in _tests(here, filters):
+        found = [binding for binding in found if test(binding)]
+    return found, _facets(here, found)
+
+
+def _tests(here: InForce, filters: AclListFilters) -> Iterable[Callable[[AclBinding], bool]]:
+    """Yield one test for each filter that is set, the cheap and narrow ones first."""
+    if filters.resource_type:
+        kind = ResourceType[filters.resource_type]
+        yield lambda binding: binding.resource_type is kind
+    if filters.permission:
+        permission = PermissionType[filters.permission]
+        yield lambda binding: binding.permission_type is permission
+    if filters.operation:
+        operation = Operation[filters.operation]
+        yield lambda binding: binding.operation is operation
+    if filters.principal:
+        fits = _fits(filters.principal, ANY_USER)
+        yield lambda binding: fits(binding.principal)
+    if filters.host:
+        fits_host = _fits(filters.host, WILDCARD)
+        yield lambda binding: fits_host(binding.host)
+    if filters.name:
+        yield _names_test(here, filters)
+    if filters.reach:
+        reach = filters.reach
+        yield lambda binding: reach_of(binding) == reach
+    if filters.text:
+        text = filters.text.casefold()
+        yield (
+            lambda binding: (
+                text in binding.principal.casefold()
+                or text in binding.resource_name.casefold()
+                or text in binding.host.casefold()
+            )
+        )
+    if filters.orphan:
+        yield lambda binding: here.covered_now(binding) == 0
+    if filters.keys is not None:
+        keys = filters.keys
+        yield lambda binding: binding_key(binding) in keys
+
+
+def _names_test(here: InForce, filters: AclListFilters) -> Callable[[AclBinding], bool]:
+    name = filters.name
+    if filters.match == "exact":
+        return lambda binding: binding.resource_name == name
+    if filters.match == "starts":
+        return lambda binding: binding.resource_name.startswith(name)
+    kinds = [ResourceType[filters.resource_type]] if filters.resource_type else list(ResourceType)
+    affecting = frozenset(
+        binding
+        for kind in kinds
+        if kind not in (ResourceType.ANY, ResourceType.UNKNOWN)
+        for binding in here.index.affecting(Resource(kind, name), here.rules)
+    )
+    return lambda binding: binding in affecting
+
+
+def _fits(wanted: str, word_of_kafka: str) -> Callable[[str], bool]:
+    if wanted.endswith("*") and wanted != word_of_kafka:
+        start = wanted[:-1]
+        return lambda text: text.startswith(start)
+    return lambda text: text == wanted
+
+
+def reach_of(binding: AclBinding) -> str:
+    """Return the kind of pattern: "exact", "prefix", "all" or "unknown"."""
+    if binding.pattern.is_wildcard:
+        return "all"
+    if binding.pattern_type is PatternType.LITERAL:
+        return "exact"
+    return "prefix" if binding.pattern_type is PatternType.PREFIXED else "unknown"
+
+
+def _facets(here: InForce, found: Sequence[AclBinding]) -> dict[str, dict[str, int]]:
+    return {
+        "permission": _counted(binding.permission_type.name for binding in found),
+        "reach": _counted(reach_of(binding) for binding in found),
+        "type": _counted(binding.resource_type.name for binding in found),
+        "operation": _counted(binding.operation.name for binding in found),
+        "principal": _counted(ANY_USER for binding in found if binding.principal == ANY_USER),
+        "host": _counted(WILDCARD for binding in found if binding.host == WILDCARD),
+        "orphan": _counted("1" for binding in found if here.covered_now(binding) == 0),
+    }
+
+
+def _counted(values: Iterable[str]) -> dict[str, int]:
+    """Return each value that occurs with its number, most frequent first."""
+    return dict(Counter(values).most_common())

@@ -1,0 +1,23 @@
+"""Celery tasks: the signs of life of workers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery.signals import worker_ready
+
+from aclweb.celery import app
+from aclweb.inventory.work import pulses
+
+
+@app.task(name="inventory.pulse", ignore_result=True)
+def pulse(queue: str) -> None:
+    """Leave the sign of life of the workers of one queue."""
+    pulses.note(queue)
+
+
+@worker_ready.connect
+def _greet(sender: Any, **_: object) -> None:
+    """Have a worker that has just started leave its first sign of life, before the beat asks for one."""
+    for queue in sender.app.amqp.queues.consume_from:
+        pulse.apply_async((queue,), queue=queue)

@@ -1,1 +1,0 @@
-"""How does all of it run on one machine?"""

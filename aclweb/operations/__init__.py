@@ -1,0 +1,1 @@
+"""How does one installation run, and is it well?"""

@@ -1,0 +1,244 @@
+"""Is this installation well, and what mends what is not? One check a line, each with the command that helps.
+
+A check asks one thing and changes nothing. `True` is yes, `False` is no, and None says that it
+does not matter here or cannot be told.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db import DEFAULT_DB_ALIAS, connections
+
+from aclweb.audit import heads, trail, triggers
+from aclweb.celery import app
+from aclweb.inventory.models import Cluster
+from aclweb.inventory.work import pulses
+from aclweb.runtime import storage
+from aclweb.runtime.java import JavaError, find_java
+
+QUEUE_SECONDS = 5.0
+# A sync of a large cluster writes some hundred megabytes before old rows can go.
+LEAST_FREE_BYTES = 500 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was asked, the answer, a sentence about it, and the command or step that mends a no."""
+
+    name: str
+    ok: bool | None
+    sentence: str
+    mend: str = ""
+
+
+def examine() -> Iterator[Check]:
+    """Yield every check, one after the other; what cannot be asked because another failed is told so."""
+    yield from (_directory(), _private(), _keys())
+    database = _safely("database", _database)
+    yield database
+    needing: tuple[tuple[str, Callable[[], Check]], ...] = (
+        ("logins of clusters", _logins),
+        ("audit trail", _trail),
+        ("audit triggers", _triggers),
+        ("audit head", _head),
+        ("workers", _workers),
+        ("beat", _beat),
+    )
+    for name, check in needing:
+        yield (
+            _safely(name, check) if database.ok else Check(name, None, "Not asked: the database is not well.")
+        )
+    yield from (_safely("queue", _queue), _space(), _java(), _spark(), _proxy())
+
+
+def _safely(name: str, check: Callable[[], Check]) -> Check:
+    try:
+        return check()
+    except Exception as error:  # whatever is wrong, the other checks go on
+        told = storage.sentence_of(error) or f"It could not be asked: {type(error).__name__}: {error}"
+        return Check(name, False, told, "look at the site's log")
+
+
+def _directory() -> Check:
+    directory = Path(settings.ACLWEB_DATA_DIR)
+    if not directory.is_dir():
+        return Check("data directory", False, f"There is no {directory}.", "./run, or set ACLWEB_DATA_DIR")
+    if not os.access(directory, os.W_OK | os.X_OK):
+        return Check(
+            "data directory",
+            False,
+            f"This user may not write in {directory}.",
+            f"run aclweb as its owner, or: chown -R $(id -un) {directory}",
+        )
+    return Check("data directory", True, f"It is {directory}.")
+
+
+def _private() -> Check:
+    directory = Path(settings.ACLWEB_DATA_DIR)
+    open_ones = [
+        path
+        for path in (directory, *directory.rglob("*"))
+        if not path.is_symlink() and path.exists() and stat.S_IMODE(path.lstat().st_mode) & 0o077
+    ]
+    if open_ones:
+        return Check(
+            "permissions",
+            False,
+            f"Others may use {len(open_ones):,} files or directories there, such as {open_ones[0]}.",
+            f"chmod -R go= {directory}",
+        )
+    return Check("permissions", True, "Only its owner can read it.")
+
+
+def _keys() -> Check:
+    where = "the environment" if os.environ.get("ACLWEB_ENCRYPTION_KEYS") else str(settings.ACLWEB_DATA_DIR)
+    count = len(settings.ACLWEB_ENCRYPTION_KEYS)
+    return Check(
+        "keys", True, f"{count} encryption key{'' if count == 1 else 's'} and a secret key, from {where}."
+    )
+
+
+def _database() -> Check:
+    if problem := storage.database_problem():
+        mend = (
+            "python manage.py migrate" if problem.startswith(storage.OLDER) else "do what the sentence says"
+        )
+        return Check("database", False, problem, mend)
+    kind = connections[DEFAULT_DB_ALIAS].display_name
+    return Check(
+        "database", True, f"{kind} takes writes, and its tables are those of {settings.ACLWEB_VERSION}."
+    )
+
+
+def _logins() -> Check:
+    lost = []
+    for pk, slug in list(Cluster.objects.values_list("pk", "slug")):
+        try:
+            Cluster.objects.values_list("options", flat=True).get(pk=pk)
+        except ImproperlyConfigured:
+            lost.append(slug)
+    if lost:
+        return Check(
+            "logins of clusters",
+            False,
+            f"Those of {', '.join(lost)} cannot be read with the keys given.",
+            "add the key they were saved with to ACLWEB_ENCRYPTION_KEYS, or register these clusters again",
+        )
+    return Check("logins of clusters", True, "Each can be read with the keys given.")
+
+
+def _trail() -> Check:
+    verdict = trail.verify()
+    if not verdict.ok and verdict.first_bad is not None:
+        return Check("audit trail", False, verdict.sentence, "restore a backup, and find out who wrote there")
+    return Check("audit trail", True, f"The chain is whole: {verdict.checked:,} events.")
+
+
+def _triggers() -> Check:
+    if missing := triggers.missing(connections[DEFAULT_DB_ALIAS]):
+        return Check(
+            "audit triggers",
+            False,
+            f"The database no longer refuses to change events: {', '.join(missing)} is missing.",
+            "python manage.py audit protect",
+        )
+    return Check("audit triggers", True, "The database refuses to change or remove events.")
+
+
+def _head() -> Check:
+    if heads.path() is None:
+        return Check("audit head", None, "No head is kept: ACLWEB_AUDIT_HEADS is empty.")
+    if problem := heads.problem():
+        return Check("audit head", False, problem, "python manage.py audit verify")
+    return Check("audit head", True, f"The database holds the event whose hash is kept in {heads.path()}.")
+
+
+def _workers() -> Check:
+    life = pulses.life()
+    state = life.worker
+    if state == "ok" and life.is_silent(pulses.SEARCHES):
+        # A search may take an hour, so this is no reason to call the installation unwell.
+        told = f"Those for changes and syncs live. That for searches is {life.words(pulses.SEARCHES)}: busy, or stuck."
+        return Check("workers", True, told)
+    if state == "ok":
+        return Check("workers", True, "Each queue has finished a heartbeat lately.")
+    return Check("workers", False, f"Workers are {state}.", "./run, or python manage.py work")
+
+
+def _beat() -> Check:
+    life = pulses.life()
+    if not life.is_silent(pulses.BEAT):
+        return Check("beat", True, "It has looked at its schedule lately.")
+    return Check("beat", False, f"The beat is {life.words(pulses.BEAT)}.", "./run, or python manage.py work")
+
+
+def _queue() -> Check:
+    kind = str(settings.CELERY_BROKER_URL).partition(":")[0]
+    with app.connection_for_write() as connection:
+        connection.ensure_connection(max_retries=1, timeout=QUEUE_SECONDS)
+    return Check("queue", True, f"Tasks can be handed to {kind}.")
+
+
+def _space() -> Check:
+    directory = Path(settings.ACLWEB_DATA_DIR)
+    if not directory.is_dir():
+        return Check("disk space", None, "Not asked: there is no data directory.")
+    free = shutil.disk_usage(directory).free
+    needed = LEAST_FREE_BYTES
+    database = connections[DEFAULT_DB_ALIAS]
+    if database.vendor == "sqlite" and (file := Path(str(database.settings_dict["NAME"]))).exists():
+        needed = max(needed, file.stat().st_size)
+    told = f"{free / 1024**2:,.0f} MB are free on the disk of {directory}."
+    if free < needed:
+        return Check(
+            "disk space", False, f"Only {told} At least {needed / 1024**2:,.0f} MB should be.", "free space"
+        )
+    return Check("disk space", True, told)
+
+
+def _java() -> Check:
+    try:
+        return Check("Java", True, f"{find_java()}.")
+    except JavaError as error:
+        return Check("Java", None, f"{error} Only log jobs and the demo's servers need it.")
+
+
+def _spark() -> Check:
+    if not settings.ACLWEB_SPARK_MASTER:
+        return Check("Spark", None, "Log jobs are switched off: ACLWEB_SPARK_MASTER is empty.")
+    if not _is_installed("pyspark"):
+        return Check(
+            "Spark",
+            False,
+            f"ACLWEB_SPARK_MASTER is {settings.ACLWEB_SPARK_MASTER}, and pyspark is not installed.",
+            "pip install --require-hashes -r requirements.txt, or set ACLWEB_SPARK_MASTER to nothing",
+        )
+    return Check("Spark", True, f"Log jobs run on {settings.ACLWEB_SPARK_MASTER}.")
+
+
+def _is_installed(module: str) -> bool:
+    return find_spec(module) is not None
+
+
+def _proxy() -> Check:
+    if settings.ACLWEB_BEHIND_PROXY and not settings.ACLWEB_TRUSTED_PROXIES:
+        return Check(
+            "proxy",
+            False,
+            "The site is behind a proxy and takes every person for it, so limits on signing in hit all of them.",
+            "set ACLWEB_TRUSTED_PROXIES to the number of proxies that append to X-Forwarded-For",
+        )
+    if settings.ACLWEB_TRUSTED_PROXIES:
+        return Check(
+            "proxy", True, f"{settings.ACLWEB_TRUSTED_PROXIES} in front are trusted to name who called."
+        )
+    return Check("proxy", None, "None is trusted: the caller's own address counts.")

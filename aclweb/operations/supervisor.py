@@ -1,0 +1,516 @@
+"""How are the parts of one machine started, watched, replaced and stopped together?
+
+A part is a program or an embedded server. While everything starts, all run or none does. A
+part that ends later, or that runs and does nothing, is replaced, each time after a longer
+pause; one that does not stay up is given up with a sentence, and the others go on unless they
+cannot without it. Parts stop from the top layer down, so nothing loses what it stands on: the
+site before the workers, the workers before the clusters that they write to.
+
+Every program runs in a process group of its own, so a Ctrl-C in the terminal reaches
+only the supervisor, and a program that does not go by itself is killed with all that it started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import logging
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Protocol
+
+from aclweb.clusters import ClusterError
+from aclweb.runtime import stale_process as leftover
+
+logger = logging.getLogger(__name__)
+
+POLL_SECONDS = 0.1
+LOG_BYTES = 10 * 1024 * 1024
+
+# Pauses before a part is started again. One more failure, and it is given up.
+BACKOFF_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0)
+# A part that has run for so long did start: its next end is counted from one again. Long enough for a
+# program that cannot work to find that out; short enough that a few kills in a row are survived.
+SETTLED_SECONDS = 20.0
+# A process that the system has stopped (SIGSTOP) for so long is killed and replaced.
+FROZEN_SECONDS = 5.0
+LISTEN_EVERY_SECONDS = 2.0
+
+
+class PartError(Exception):
+    """A part that did not start, did not get ready or ended by itself; the message says which and where to look."""
+
+
+class Stopping(Exception):
+    """Somebody asked for the end while something was being started."""
+
+
+class Layer(enum.IntEnum):
+    """What stands on what: a part may need those of lower layers."""
+
+    STORE = 0
+    CLUSTER = 1
+    WORKER = 2
+    SITE = 3
+
+
+class Part(Protocol):
+    name: str
+    layer: Layer
+
+    def start(self) -> None: ...
+
+    def is_ready(self) -> bool:
+        """Return whether it does its work by now; asked again and again after a start."""
+        ...
+
+    def ended(self) -> str | None:
+        """Return a sentence if it ended by itself, None while it runs."""
+        ...
+
+    def listen(self) -> str | None:
+        """Return a sentence if it runs and does nothing, so that it must be replaced; may take some seconds."""
+        ...
+
+    def ask_to_end(self) -> None:
+        """Ask it to end without waiting until it has."""
+        ...
+
+    def stop(self, timeout_seconds: float) -> None: ...
+
+
+class Program:
+    """One command with its log, in a process group of its own.
+
+    directory holds its log and process id. marker is a text in its command line by which
+    one that outlived a killed supervisor is known again, and ended before the next starts.
+    alive is asked about once a second; where it says no for `silent_seconds` on end, the
+    program is taken to do nothing. Without own_log it writes where the supervisor writes.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        layer: Layer,
+        command: Sequence[str],
+        *,
+        directory: Path,
+        marker: str,
+        ready: Callable[[], bool] = lambda: True,
+        alive: Callable[[], bool] = lambda: True,
+        silent_seconds: float = 45.0,
+        environment: Mapping[str, str] | None = None,
+        own_log: bool = True,
+    ) -> None:
+        self.name = name
+        self.layer = layer
+        self.command = list(command)
+        self.log = directory / f"{name.replace(' ', '-')}.log"
+        self.marker = marker
+        self.environment = dict(os.environ) | dict(environment or {})
+        self._pid_file = directory / f"{name.replace(' ', '-')}.pid"
+        self._ready = ready
+        self._alive = alive
+        self._silent_seconds = silent_seconds
+        self._own_log = own_log
+        self._heard_at = time.monotonic()
+        self._frozen_since: dict[int, float] = {}
+        self._children: dict[int, str] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    def last_words(self) -> str:
+        """Return the last line that it wrote, an empty text where it wrote none."""
+        return _last_line(self.log)
+
+    def start(self) -> None:
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        self.end_leftover()
+        if self.log.exists() and self.log.stat().st_size > LOG_BYTES:
+            self.log.replace(self.log.with_suffix(".log.1"))
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=log if self._own_log else None,
+                stderr=log if self._own_log else None,
+                env=self.environment,
+                process_group=0,
+            )
+        self._heard_at = time.monotonic()
+        self._frozen_since = {}
+        self._pid_file.write_text(f"{self._process.pid}\n")
+
+    def end_leftover(self) -> None:
+        """End the program that a killed supervisor left running, if there is one."""
+        leftover.end(self._pid_file, marker=self.marker)
+
+    def is_ready(self) -> bool:
+        return self._ready()
+
+    def ended(self) -> str | None:
+        status = None if self._process is None else self._process.poll()
+        if status is None:
+            return None
+        how = f"with exit status {status}" if status >= 0 else f"by signal {signal.Signals(-status).name}"
+        last = self.last_words()
+        return f"The {self.name} ended {how}; see {self.log}." + (f" Its last words: {last}" if last else "")
+
+    def listen(self) -> str | None:
+        process = self._process
+        if process is None or process.poll() is not None:
+            return None
+        now = time.monotonic()
+        stopped = {
+            pid for pid in (process.pid, *leftover.descendants(process.pid)) if leftover.is_stopped(pid)
+        }
+        self._frozen_since = {pid: self._frozen_since.get(pid, now) for pid in stopped}
+        for pid in [pid for pid, since in self._frozen_since.items() if now - since >= FROZEN_SECONDS]:
+            if pid == process.pid:
+                return f"The {self.name} was stopped by a signal for {FROZEN_SECONDS:.0f} s."
+            # Its parent replaces it.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if self._alive():
+            self._heard_at = time.monotonic()
+        elif time.monotonic() - self._heard_at > self._silent_seconds:
+            return f"The {self.name} gave no sign of life for {self._silent_seconds:.0f} s."
+        return None
+
+    def ask_to_end(self) -> None:
+        self._note_children()
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+
+    def _note_children(self) -> None:
+        """Keep what it has started: children lose their parent when it ends.
+
+        A worker's Spark job, for one, has a process group of its own.
+        """
+        if self._process is not None:
+            for child in leftover.descendants(self._process.pid):
+                self._children.setdefault(child, leftover.command_line(child))
+
+    def stop(self, timeout_seconds: float) -> None:
+        process = self._process
+        if process is None:
+            return
+        self._note_children()
+        if process.poll() is None:
+            if timeout_seconds > 0:
+                process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout_seconds)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        for child, command_line in self._children.items():
+            if command_line and leftover.command_line(child) == command_line:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(child, signal.SIGKILL)
+        process.wait()
+        self._process = None
+        self._children = {}
+        self._pid_file.unlink(missing_ok=True)
+
+
+class EmbeddedServer(Protocol):
+    """What devstack.servers offers of a server."""
+
+    @property
+    def running(self) -> bool: ...
+
+    @property
+    def console(self) -> Path: ...
+
+    def start(self) -> None: ...
+
+    def stop(self, timeout_seconds: float = ...) -> None: ...
+
+
+class Server:
+    """An embedded server as a part."""
+
+    def __init__(self, name: str, layer: Layer, server: EmbeddedServer, *, ready: Callable[[], bool]) -> None:
+        self.name = name
+        self.layer = layer
+        self.server = server
+        self._ready = ready
+        self._started = False
+
+    def start(self) -> None:
+        self.server.start()
+        self._started = True
+
+    def is_ready(self) -> bool:
+        return self._ready()
+
+    def ended(self) -> str | None:
+        if not self._started or self.server.running:
+            return None
+        last = _last_line(self.server.console)
+        return f"The {self.name} ended by itself; see {self.server.console}." + (
+            f" Its last words: {last}" if last else ""
+        )
+
+    def listen(self) -> str | None:
+        return None  # what a demo's server does is up to whoever plays with it
+
+    def ask_to_end(self) -> None:
+        return None
+
+    def stop(self, timeout_seconds: float) -> None:
+        self._started = False
+        self.server.stop(timeout_seconds)
+
+
+@dataclass
+class _Watched:
+    """A part with what happened to it: started_at and again_at are on the monotonic clock."""
+
+    part: Part
+    replaced: bool
+    needed: bool
+    given_up: Callable[[str], None]
+    started_at: float
+    failures: int = 0
+    again_at: float | None = None
+    silent: str | None = None
+    is_given_up: bool = False
+
+
+class Supervisor:
+    """Starts parts, waits for them, watches and replaces them, and stops all of them."""
+
+    def __init__(
+        self,
+        say: Callable[[str], None],
+        *,
+        stop_timeout_seconds: float = 10.0,
+        backoff_seconds: Sequence[float] = BACKOFF_SECONDS,
+    ) -> None:
+        self._say = say
+        self.stop_timeout_seconds = stop_timeout_seconds
+        self._backoff_seconds = tuple(backoff_seconds)
+        self._watched: list[_Watched] = []
+        self._watching = False
+        self._threads: list[threading.Thread] = []
+        self._guard = threading.RLock()
+        self._asked = threading.Event()
+
+    @property
+    def stopping(self) -> bool:
+        return self._asked.is_set()
+
+    def say(self, sentence: str) -> None:
+        """Tell people; a terminal that is gone must not keep anything running."""
+        with contextlib.suppress(OSError):
+            self._say(sentence)
+
+    def listen_to_signals(self) -> None:
+        """Let Ctrl-C and SIGTERM ask for the end; call it in the main thread."""
+
+        def ask(number: int, _: FrameType | None) -> None:
+            self.ask_to_stop()
+
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, ask)
+
+    def ask_to_stop(self) -> None:
+        self._asked.set()
+
+    def pause(self, seconds: float) -> bool:
+        """Wait, but not once the end is asked for; return whether it is."""
+        return self._asked.wait(seconds)
+
+    def start(
+        self,
+        part: Part,
+        *,
+        replaced: bool = False,
+        needed: bool = True,
+        given_up: Callable[[str], None] = lambda sentence: None,
+    ) -> None:
+        """Start one part; raises Stopping if the end was asked for, PartError if it cannot start.
+
+        replaced: while watched, it is started again when it ends or does nothing. Where that
+        does not help, `given_up` is told a sentence; and `watch` ends if the part is needed.
+        """
+        with self._guard:
+            if self.stopping:
+                raise Stopping
+            self._start(part)
+            self._watched.append(_Watched(part, replaced, needed, given_up, time.monotonic()))
+
+    def _start(self, part: Part) -> None:
+        try:
+            part.start()
+        except (OSError, ClusterError) as error:
+            raise PartError(f"The {part.name} cannot be started: {error}.") from error
+
+    def wait_ready(self, *parts: Part, timeout_seconds: float = 60.0) -> None:
+        """Return when these parts are ready, or all if none is given.
+
+        Raises PartError if one of them ends and nobody replaces it, or if it takes too long.
+        """
+        deadline = time.monotonic() + timeout_seconds
+        if self.stopping:
+            raise Stopping
+        with self._guard:
+            awaited = list(parts) or [watched.part for watched in self._watched]
+        waiting = awaited
+        while waiting:
+            if self._asked.wait(POLL_SECONDS):
+                raise Stopping
+            for part in awaited:
+                if not self._replaces(part) and (sentence := part.ended()):
+                    raise PartError(sentence)
+            waiting = [part for part in waiting if not part.is_ready()]
+            if waiting and time.monotonic() > deadline:
+                names = " and the ".join(part.name for part in waiting)
+                raise PartError(f"The {names} did not get ready within {timeout_seconds:.0f} seconds.")
+
+    def _replaces(self, part: Part) -> bool:
+        """Return whether the watch is on and will start this part again if it ends."""
+        with self._guard:
+            return self._watching and any(
+                watched.part is part and watched.replaced and not watched.is_given_up
+                for watched in self._watched
+            )
+
+    def watch(self) -> None:
+        """Replace parts that end or do nothing until somebody asks for the end.
+
+        Raises PartError when a part ends that is not replaced, or a needed one is given up.
+        """
+        self._watching = True
+        threading.Thread(target=self._listen, daemon=True).start()
+        while not self._asked.wait(POLL_SECONDS):
+            with self._guard:
+                parts = list(self._watched)
+            for watched in parts:
+                self._look_after(watched)
+
+    def _listen(self) -> None:
+        """Ask each part whether it lives; beside the watch, because an answer may take seconds."""
+        while not self._asked.wait(LISTEN_EVERY_SECONDS):
+            with self._guard:
+                parts = [
+                    watched for watched in self._watched if watched.again_at is None and watched.replaced
+                ]
+            for watched in parts:
+                asked_of = watched.started_at
+                try:
+                    sentence = watched.part.listen()
+                except Exception as error:  # nobody is ended because a question failed
+                    logger.warning("Whether the %s lives could not be asked: %s", watched.part.name, error)
+                    continue
+                with self._guard:
+                    if watched.started_at == asked_of and watched.again_at is None:
+                        watched.silent = sentence
+
+    def _look_after(self, watched: _Watched) -> None:
+        now = time.monotonic()
+        if watched.is_given_up:
+            return
+        if watched.again_at is not None:
+            if now >= watched.again_at:
+                self._replace(watched)
+            return
+        sentence = watched.part.ended() or watched.silent
+        if not sentence:
+            return
+        if not watched.replaced:
+            raise PartError(sentence)
+        self._ended(watched, sentence)
+
+    def _ended(self, watched: _Watched, sentence: str) -> None:
+        """Have a part that ended started again after a pause, or give it up."""
+        now = time.monotonic()
+        watched.silent = None
+        # At once and with all that it started: nothing of it may work beside the next one.
+        watched.part.stop(0)
+        watched.failures = 1 if now - watched.started_at > SETTLED_SECONDS else watched.failures + 1
+        if watched.failures > len(self._backoff_seconds):
+            watched.is_given_up = True
+            told = f"{sentence} It was started {watched.failures} times and did not stay; it is given up."
+            watched.given_up(told)
+            if watched.needed:
+                raise PartError(told)
+            self.say(told)
+            return
+        pause = self._backoff_seconds[watched.failures - 1]
+        watched.again_at = now + pause
+        self.say(f"{sentence} It is started again in {pause:g} s.")
+
+    def _replace(self, watched: _Watched) -> None:
+        with self._guard:
+            if self.stopping:
+                return
+            watched.again_at = None
+            watched.started_at = time.monotonic()
+            try:
+                self._start(watched.part)
+            except PartError as error:
+                self._ended(watched, str(error))
+
+    def stop(self) -> None:
+        """Stop every part, top layer first, and within a layer the youngest first.
+
+        Programs of one layer are asked together, so that they end side by side.
+        """
+        self._asked.set()
+        for thread in self._threads:
+            thread.join(self.stop_timeout_seconds)
+        with self._guard:
+            parts, self._watched = [watched.part for watched in self._watched], []
+        numbered = sorted(enumerate(parts), key=lambda pair: (pair[1].layer, pair[0]), reverse=True)
+        asked: set[Layer] = set()
+        for _, part in numbered:
+            if part.layer not in asked:
+                asked.add(part.layer)
+                for each in parts:
+                    if each.layer == part.layer:
+                        each.ask_to_end()
+            self.say(f"Stopping the {part.name}.")
+            try:
+                part.stop(self.stop_timeout_seconds)
+            except Exception as error:  # one that cannot be stopped must not keep the others running
+                self.say(f"The {part.name} could not be stopped: {error}")
+
+    def in_background(self, work: Callable[[], None], *, failed: Callable[[str], None]) -> None:
+        """Do slow work beside the rest; `failed` is told a sentence, and nothing else stops for it."""
+
+        def run() -> None:
+            try:
+                work()
+            except Stopping:
+                return
+            except Exception as error:
+                if not self.stopping:
+                    failed(str(error) or type(error).__name__)
+
+        thread = threading.Thread(target=run, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+
+def _last_line(log: Path) -> str:
+    """Return the last line of a log that is not empty, shortened; an empty text where there is none."""
+    try:
+        with log.open("rb") as handle:
+            handle.seek(max(0, log.stat().st_size - 4000))
+            lines = handle.read().decode("utf-8", errors="replace").split("\n")
+    except OSError:
+        return ""
+    written = [line.strip() for line in lines if line.strip()]
+    return written[-1][:300] if written else ""

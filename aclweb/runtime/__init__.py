@@ -1,0 +1,1 @@
+"""What do all processes of one installation share: its keys, its directory, its queue, its Java?"""

@@ -1,0 +1,338 @@
+"""What does a page say to "may this principal do that, from there, and why"?
+
+Puts together the decision of the core, its explanation, each ACL that matches the resource
+with its six parts, and the edits that would turn the answer. A question without a host is
+one about every host: where they differ, "it depends on the host" is the answer, told for
+each part of the hosts.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+from urllib.parse import urlencode
+
+from aclweb.acl.authorizer.any_host import HostAnswer, HostPart, HostResult, decide_elsewhere, part_words
+from aclweb.acl.authorizer.authorize import Basis, Decision, Finding, Result, authorize
+from aclweb.acl.authorizer.explain import Explanation, explain, reported_acl
+from aclweb.acl.authorizer.near_misses import Tick, fits, ticks
+from aclweb.acl.model.vocabulary import WILDCARD, AccessRequest, AclBinding
+from aclweb.acl.model.wording import ACTIONS, NOUNS, WORDS, name_text, resource_text
+from aclweb.acl.notation.files import binding_key
+from aclweb.inventory.current.view import InForce
+from aclweb.web.shell.paging import Slice, slice_page
+
+_VERDICTS = {Result.ALLOWED: "allowed", Result.DENIED: "refused", Result.UNDECIDED: "unknown"}
+_PART_WORDS = {Result.ALLOWED: "allowed", Result.DENIED: "refused", Result.UNDECIDED: "cannot tell"}
+# Parts of the hosts that a page lists, and those of them whose smallest edits it works out.
+PARTS_SHOWN = 12
+_EDITS_SHOWN = 3
+ROWS_A_PAGE = 30
+# Rules named in one address by their keys: web servers take some four thousand characters.
+MOST_LINKED = 40
+_LONGEST_TITLE = 200
+_ANY_HOST = re.compile(r"from \*(?=[\s:,.;]|$)")
+
+
+@dataclass(frozen=True)
+class Touching:
+    """One rule that touches the resource, and each of its parts against the question.
+
+    decides: it is among those that settled the answer. is_named: it is the one that the
+    broker's own log names.
+    """
+
+    binding: AclBinding
+    decides: bool
+    is_named: bool
+    ticks: tuple[Tick, ...]
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Why its crossed parts do not fit, where a glance at the rule would not show it."""
+        crossed = [tick for tick in self.ticks if not tick.matches]
+        for_somebody_else = any(tick.part == "principal" for tick in crossed)
+        return tuple(tick.sentence for tick in crossed if not for_somebody_else or ";" in tick.sentence)
+
+
+@dataclass(frozen=True)
+class WayOut:
+    """One smallest edit that turns the answer: ("add" or "remove", rule), and the change it would be."""
+
+    heading: str
+    caption: str
+    lines: tuple[tuple[str, AclBinding], ...]
+    title: str
+    reason: str
+
+    @property
+    def draft_query(self) -> str:
+        """The edit as a what-if takes it in its address; empty where it is too long for one."""
+        if len(self.lines) > MOST_LINKED:
+            return ""
+        return urlencode(
+            [
+                ("remove_key", binding_key(binding)) if op == "remove" else ("add", _as_json(binding))
+                for op, binding in self.lines
+            ]
+        )
+
+    @property
+    def request_query(self) -> str:
+        """The same with the title and the reason of the change, for whoever may ask for one."""
+        if not self.draft_query:
+            return ""
+        return f"{self.draft_query}&{urlencode({'title': self.title, 'reason': self.reason})}"
+
+
+@dataclass(frozen=True)
+class FromHosts:
+    """One part of the hosts with its answer, for a question that depends on the host.
+
+    mark: as a matrix marks it. request: the question as a client there asks it. ways_out: the
+    edits that would turn the answer there; none for hosts that no ACL names, since an ACL for
+    all of them would open what was kept narrow on purpose.
+    """
+
+    part: HostPart
+    words: str
+    request: AccessRequest
+    ways_out: tuple[WayOut, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        return _VERDICTS[self.part.result]
+
+    @property
+    def mark(self) -> str:
+        if self.part.result is Result.DENIED:
+            return "refused" if self.part.basis is Basis.DENY_ACL else "none"
+        return "allowed" if self.part.result is Result.ALLOWED else "unknown"
+
+    @property
+    def result_word(self) -> str:
+        return _PART_WORDS[self.part.result]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to one question.
+
+    hosts: the answer for every host at once, for a question without a host; then `decision` is
+    that for a host that no ACL names.
+    """
+
+    in_force: InForce
+    decision: Decision
+    hosts: HostAnswer | None = None
+
+    @cached_property
+    def explanation(self) -> Explanation:
+        return explain(self.decision)
+
+    @property
+    def depends(self) -> bool:
+        """Whether some hosts are allowed and others refused."""
+        return self.hosts is not None and self.hosts.result is HostResult.DEPENDS
+
+    @property
+    def _is_unsure_of_hosts(self) -> bool:
+        return self.hosts is not None and self.hosts.result is HostResult.UNDECIDED
+
+    @property
+    def heading(self) -> str:
+        """The answer in a few words."""
+        if self.depends:
+            return "It depends on the host"
+        return "Cannot tell" if self._is_unsure_of_hosts else self.explanation.verdict
+
+    @property
+    def sentence(self) -> str:
+        told = in_words(self.explanation.sentence, self.decision.request.host, self.request.host)
+        if self.hosts is None or self.decision.result is Result.UNDECIDED:
+            return told
+        if self._is_unsure_of_hosts:
+            return f"{told} That holds for a host that no ACL names; for others it cannot be told."
+        if not self.depends:
+            return told
+        where = "only from" if self.hosts.is_refused_elsewhere else "from every host except"
+        request = self.request
+        may = f"{name_text(request.principal)} may {ACTIONS[request.operation]} {self.resource_words}"
+        return f"{may} {where} {self.hosts.named_words}."
+
+    @property
+    def request(self) -> AccessRequest:
+        """The question as it was asked."""
+        return self.hosts.request if self.hosts is not None else self.decision.request
+
+    @property
+    def verdict(self) -> str:
+        """allowed, refused, depends or unknown: how the band looks."""
+        if self.depends:
+            return "depends"
+        return "unknown" if self._is_unsure_of_hosts else self.decided
+
+    @property
+    def decided(self) -> str:
+        """allowed, refused or unknown: the decision that the gates show."""
+        return _VERDICTS[self.decision.result]
+
+    @cached_property
+    def from_hosts(self) -> tuple[FromHosts, ...]:
+        """The parts of the hosts with their answers, those that ACLs name first; empty unless it depends."""
+        if self.hosts is None or not self.depends:
+            return ()
+        return tuple(
+            self._from_part(self.hosts, part, is_near=place < _EDITS_SHOWN)
+            for place, part in enumerate(self.hosts.parts)
+        )
+
+    def _from_part(self, hosts: HostAnswer, part: HostPart, *, is_near: bool) -> FromHosts:
+        request = hosts.request_at(part)
+        words = "every other host" if part.is_every_other else part_words(part)
+        is_one = part.hosts == (part.example,)
+        turns = is_near and is_one and part.result is Result.DENIED
+        edits = answer(request, self.in_force).ways_out if turns else ()
+        return FromHosts(part, words, request, edits)
+
+    @property
+    def touching_count(self) -> int:
+        return len(self.decision.findings)
+
+    def touching(self, *, holding: str = "", page: int = 1) -> Slice:
+        """Return a page of the rules that touch the resource: those that decide, then the nearest misses.
+
+        holding: only rules whose principal or pattern holds this text, in capital or small letters.
+        """
+        text = holding.casefold()
+        findings = [
+            finding
+            for finding in self.decision.findings
+            if not text
+            or text in finding.binding.principal.casefold()
+            or text in finding.binding.resource_name.casefold()
+        ]
+        asked = slice_page(findings, page, ROWS_A_PAGE)
+        first = heapq.nsmallest(asked.page * ROWS_A_PAGE, findings, key=self._nearest_first)
+        rows = tuple(self._touching(found.binding) for found in first[(asked.page - 1) * ROWS_A_PAGE :])
+        return replace(asked, rows=rows)
+
+    @cached_property
+    def settling(self) -> tuple[Touching, ...]:
+        """The rules that match and decided, the one that the log names first; empty where their absence did."""
+        if self.decision.basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
+            return ()
+        named = self.named_by_log
+        return tuple(
+            self._touching(binding)
+            for binding in sorted(self.decision.determining, key=lambda binding: binding != named)
+        )
+
+    @cached_property
+    def named_by_log(self) -> AclBinding | None:
+        return reported_acl(self.decision)
+
+    @cached_property
+    def ways_out(self) -> tuple[WayOut, ...]:
+        """The smallest edits that turn the answer: what to add, then what to remove."""
+        told = self.explanation
+        found = []
+        if told.smallest_fix is not None:
+            caption = (
+                "one new ACL, for exactly this"
+                if self.request.resource_name is not None
+                else "one new ACL; another name of this type would do as well"
+            )
+            found.append(self._way("Smallest fix", caption, (("add", told.smallest_fix),)))
+        if told.smallest_removals:
+            found.append(self._removal(told, is_second=bool(found)))
+        return tuple(found)
+
+    def _touching(self, binding: AclBinding) -> Touching:
+        return Touching(
+            binding,
+            decides=binding in self._deciding,
+            is_named=binding == self.named_by_log,
+            ticks=ticks(binding, self.decision),
+        )
+
+    @cached_property
+    def _deciding(self) -> frozenset[AclBinding]:
+        if self.depends and self.hosts is not None:
+            return frozenset(binding for part in self.hosts.parts for binding in part.determining)
+        by_rules = self.decision.basis in (Basis.ALLOW_ACL, Basis.DENY_ACL)
+        return frozenset(self.decision.determining) if by_rules else frozenset()
+
+    def _nearest_first(self, finding: Finding) -> tuple[object, ...]:
+        fitting = fits(finding, self.decision)
+        # To a refusal the ALLOWs that nearly matched are the nearest, to a permission the DENYs.
+        far = self.decision.allowed
+        return (
+            finding.binding not in self._deciding,
+            finding.binding != self.named_by_log,
+            sum(not matches for part, matches in fitting.items() if part != "permission"),
+            finding.binding.is_deny != far,
+            not fitting["principal"],
+        )
+
+    def _removal(self, told: Explanation, *, is_second: bool) -> WayOut:
+        lines: tuple[tuple[str, AclBinding], ...] = tuple(
+            ("remove", binding) for binding in told.smallest_removals
+        )
+        if self.decision.allowed:
+            caption = (
+                "these hold it up; without them it is refused" if len(lines) > 1 else "it alone holds it up"
+            )
+            return self._way("To take it away", caption, lines)
+        if told.fix_after_removals is not None:
+            caption = "a DENY wins over every ALLOW, so it has to go first"
+            return self._way("Smallest fix", caption, (*lines, ("add", told.fix_after_removals)))
+        if not all(binding.is_deny for binding in told.smallest_removals):
+            caption = "opens it to everyone, since this cluster allows everyone where no ACL exists"
+        elif is_second:
+            caption = "this would do as well"
+        else:
+            caption = (
+                "no new ACL can help until these are removed"
+                if len(lines) > 1
+                else "no new ACL can help until it is removed"
+            )
+        return self._way("Or remove" if is_second else "Smallest fix", caption, lines)
+
+    def _way(self, heading: str, caption: str, lines: tuple[tuple[str, AclBinding], ...]) -> WayOut:
+        request = self.request
+        verb = "Keep" if self.decision.allowed else "Let"
+        middle = " from" if self.decision.allowed else ""
+        title = (
+            f"{verb} {name_text(request.principal)}{middle} {WORDS[request.operation]} {self.resource_words}"
+        )
+        reason = in_words(self.explanation.sentence, self.decision.request.host, request.host)
+        return WayOut(heading, caption, lines, title[:_LONGEST_TITLE], reason)
+
+    @property
+    def resource_words(self) -> str:
+        """`topic orders.eu`, or `any topic` for a question by type."""
+        kind, name = self.request.resource_type, self.request.resource_name
+        return f"any {NOUNS[kind][0]}" if name is None else resource_text(kind, name)
+
+
+def answer(request: AccessRequest, in_force: InForce) -> Answer:
+    """Return the answer to one question from what is in force; host `*` asks for every host at once."""
+    index, rules = in_force.index, in_force.rules
+    if request.host != WILDCARD:
+        return Answer(in_force, authorize(request, index, rules))
+    return Answer(in_force, *decide_elsewhere(request, index, rules))
+
+
+def in_words(sentence: str, decided_for: str = WILDCARD, asked: str = WILDCARD) -> str:
+    """Return a sentence about a question from any host without the `*`, or the example, that stands for it."""
+    if asked == WILDCARD != decided_for:
+        sentence = sentence.replace(f"from {decided_for}", "from *")
+    return _ANY_HOST.sub("from any host", sentence)
+
+
+def _as_json(binding: AclBinding) -> str:
+    return json.dumps(binding.as_dict())

@@ -1,0 +1,34 @@
+"""What do the home page and the explain page show of one answer? The same, from here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+
+from aclweb.accounts import access
+from aclweb.acl.model.vocabulary import AccessRequest
+from aclweb.inventory.current.view import InForce
+from aclweb.web.ask.answering import PARTS_SHOWN, answer
+from aclweb.web.ask.log_evidence import heard_from, witness
+from aclweb.web.browse.unknown_names import unknown_names
+from aclweb.web.shell.as_of import AsOf
+
+
+def answered(request: HttpRequest, question: AccessRequest, here: InForce, moment: AsOf) -> dict[str, Any]:
+    """Return what the templates of an answer need. The log is held against the ACLs of now, and no others."""
+    found = answer(question, here)
+    unknown = unknown_names(here, question)
+    evidence = () if moment.is_past else heard_from(here.cluster, found)
+    told = [each.sentence(question.operation) for each in evidence] or [""] * len(found.from_hosts)
+    parts = list(zip(found.from_hosts, evidence or told, told, strict=True))
+    return {
+        "answer": found,
+        "parts": parts[:PARTS_SHOWN],
+        "parts_left": max(0, len(parts) - PARTS_SHOWN),
+        "has_log": bool(evidence),
+        "witness": None if moment.is_past else witness(here.cluster, found),
+        "unknown": unknown,
+        "is_unknown": any(each.is_certain for each in unknown),
+        "may_request": not moment.is_past and access.may(request.user, "request", here.cluster),
+    }

@@ -1,0 +1,87 @@
+"""May this principal do that, from there, and what does every rule that touches it say?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from aclweb.accounts import access
+from aclweb.inventory.current import view as current
+from aclweb.inventory.models import Cluster
+from aclweb.web.ask import log_line
+from aclweb.web.ask.asked import answered
+from aclweb.web.shell import as_of
+from aclweb.web.shell.forms import AskForm
+from aclweb.web.shell.htmx import render_page, wants_part
+from aclweb.web.shell.paging import page_asked
+
+
+@login_required
+@require_GET
+@as_of.tells_wrong_moments
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Answer one question in full; its address is the whole question, so it can be sent to somebody."""
+    return _page(request, access.cluster_or_404(request.user, slug))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+@as_of.tells_wrong_moments
+def paste(request: HttpRequest, slug: str) -> HttpResponse:
+    """Fill the question in from a pasted log line: leads to the page that answers it.
+
+    Posted, since lines can be long and can hold what belongs into no server's access log.
+    """
+    cluster = access.cluster_or_404(request.user, slug)
+    address = reverse("explain", args=[slug])
+    if request.method == "GET":
+        return redirect(address)
+    pasted = request.POST.get("line", "")
+    try:
+        moment = as_of.read(request, cluster)
+        return redirect(moment.kept_in(f"{address}?{log_line.question_in(pasted)}"))
+    except log_line.LineError as error:
+        return _page(request, cluster, pasted=pasted, paste_error=str(error))
+
+
+def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_error: str = "") -> HttpResponse:
+    moment = as_of.read(request, cluster)
+    in_force = current.in_force(cluster, moment.past)
+    form = AskForm(
+        request.GET if "principal" in request.GET else None,
+        rules=in_force.rules,
+        initial={"principal": request.GET.get("who", "")},  # a link that asks nothing yet
+    )
+    context: dict[str, Any] = {
+        "cluster": cluster,
+        "as_of": moment,
+        "form": form,
+        "in_force": in_force,
+        "pasted": pasted,
+        "paste_error": paste_error,
+        "paste_open": "paste" in request.GET,
+    }
+    if in_force.revision is not None and form.is_bound and form.is_valid():
+        context |= answered(request, form.request(), in_force, moment)
+        found = context["answer"]
+        holding = request.GET.get("holding", "")
+        context |= {
+            "heard": log_line.heard(request.GET.dict(), found, access.visible_clusters(request.user)),
+            "touching": found.touching(holding=holding, page=page_asked(request.GET)),
+            "holding": holding,
+            "question": [field for field in request.GET.items() if field[0] not in ("holding", "page")],
+        }
+    is_wrong = paste_error or (form.is_bound and not form.is_valid() and not wants_part(request))
+    return render_page(
+        request,
+        "explain/detail.html",
+        "explain/_answer.html",
+        context,
+        section="home",
+        status=422 if is_wrong else 200,
+    )

@@ -1,0 +1,41 @@
+"""May this principal do that? The question first, then how the clusters stand and what changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from aclweb.accounts import access
+from aclweb.accounts.models import User
+from aclweb.inventory.current import view as current
+from aclweb.web.ask.asked import answered
+from aclweb.web.ask.examples import examples
+from aclweb.web.changes.recent import recent
+from aclweb.web.shell import as_of, frame, links
+from aclweb.web.shell.forms import AskForm
+from aclweb.web.shell.htmx import render_page, wants_part
+
+
+@login_required
+@require_GET
+def ask(request: HttpRequest) -> HttpResponse:
+    """Answer a question about the current cluster; below it, the clusters and the newest changes."""
+    cluster = frame.last_cluster(request)
+    if cluster is None:
+        return render_page(request, "home/no_clusters.html", None, {}, section="home")
+    in_force = current.in_force(cluster)
+    form = AskForm(request.GET if "principal" in request.GET else None, rules=in_force.rules)
+    context: dict[str, Any] = {"cluster": cluster, "form": form, "in_force": in_force}
+    if not wants_part(request):
+        assert isinstance(request.user, User)  # login_required
+        context["changes"] = recent(request.user, access.visible_clusters(request.user))
+    if in_force.revision is not None and form.is_bound and form.is_valid():
+        context |= answered(request, form.request(), in_force, as_of.NOW)
+        context["permalink"] = links.explain(cluster, form.request())
+    else:
+        context["examples"] = examples(in_force)
+    status = 422 if form.is_bound and not form.is_valid() and not wants_part(request) else 200
+    return render_page(request, "home/ask.html", "home/_answer.html", context, section="home", status=status)

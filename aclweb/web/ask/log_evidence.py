@@ -1,0 +1,190 @@
+"""Does the brokers' own log agree with an answer?
+
+A log tells what happened under the ACLs of its time. Where it holds no such request, or
+does not hold permits at all, it is no evidence, and that is said instead of a number. A
+request counts for the host that made it and for no other. Before Read, Write or Delete a
+client asks for the topic's metadata, which needs Describe: whoever is denied that never
+asks for the rest, so these denials count as well, and are told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from aclweb.acl.authorizer.any_host import HostPart
+from aclweb.acl.authorizer.authorize import Result
+from aclweb.acl.matching.hosts import admits
+from aclweb.acl.model.vocabulary import WILDCARD, AccessRequest, Operation, ResourceType
+from aclweb.acl.model.wording import number_of
+from aclweb.insights import queries
+from aclweb.insights.models import Load
+from aclweb.insights.queries import Seen
+from aclweb.inventory.models import Cluster
+from aclweb.web.ask.answering import Answer
+
+# Clients describe before they do these: Metadata for a topic, FindCoordinator for a group or a transactional id.
+_AFTER_DESCRIBE = {
+    ResourceType.TOPIC: (Operation.READ, Operation.WRITE, Operation.DELETE),
+    ResourceType.GROUP: (Operation.READ, Operation.DELETE),
+    ResourceType.TRANSACTIONAL_ID: (Operation.WRITE,),
+}
+
+
+@dataclass(frozen=True)
+class Witness:
+    """kind: agrees, contradicts or silent."""
+
+    kind: str
+    heading: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the log tells of one answer: the requests of it that were answered alike and otherwise, latest first."""
+
+    agreeing: tuple[Seen, ...] = ()
+    other: tuple[Seen, ...] = ()
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether the last request was answered otherwise."""
+        return bool(self.other) and (not self.agreeing or _last(self.other) > _last(self.agreeing))
+
+    @property
+    def shown(self) -> tuple[Seen, ...]:
+        return self.other if self.contradicts else self.agreeing
+
+    def sentence(self, asked: Operation) -> str:
+        """The requests that speak last, as words for within a sentence: `486 permits, the last at …, for Fetch`."""
+        direct = [seen for seen in self.shown if seen.request.operation is asked]
+        earlier = [seen for seen in self.shown if seen.request.operation is not asked]
+        parts = [_counted(direct)] if direct else []
+        if earlier:
+            parts.append(f"denied one step earlier: {_counted(earlier, noun='Describe')}")
+        return "; ".join(parts)
+
+
+def witness(cluster: Cluster, answer: Answer) -> Witness | None:
+    """Return what the newest log says of this answer; None where no log was read, or can tell."""
+    load = queries.current_load(cluster)
+    asked = answer.request
+    if load is None or answer.verdict == "unknown" or asked.resource_name is None:
+        return None
+    seen = _seen(cluster, asked)
+    if answer.depends:
+        return _of_parts(answer, seen, load)
+    here = [found for found in seen if asked.host in (WILDCARD, found.request.host)]
+    found = _evidence(here, answer.decision.result)
+    if found.contradicts:
+        why = "The ACLs may have changed since, or a declaration is wrong."
+        return Witness(
+            "contradicts",
+            "The broker log says otherwise",
+            f"{_capital(found.sentence(asked.operation))}. {why}",
+        )
+    if found.agreeing:
+        return Witness("agrees", "The broker log agrees", f"{_capital(found.sentence(asked.operation))}.")
+    return _silent(load, is_allowed=answer.decision.allowed)
+
+
+def heard_from(cluster: Cluster, answer: Answer) -> tuple[Evidence, ...]:
+    """Return what the log tells of each of `answer.from_hosts`; empty where no log was read."""
+    if queries.current_load(cluster) is None or answer.request.resource_name is None:
+        return ()
+    seen = _seen(cluster, answer.request)
+    return tuple(_of_part(answer, each.part, seen) for each in answer.from_hosts)
+
+
+def _of_parts(answer: Answer, seen: Sequence[Seen], load: Load) -> Witness:
+    operation = answer.request.operation
+    found = [(each, _of_part(answer, each.part, seen)) for each in answer.from_hosts]
+    against = [(each, evidence) for each, evidence in found if evidence.contradicts]
+    if against:
+        told = "; ".join(
+            f"from {each.words}: {evidence.sentence(operation)}" for each, evidence in against[:2]
+        )
+        why = "The ACLs may have changed since, or a declaration is wrong."
+        return Witness("contradicts", "The broker log says otherwise", f"{_capital(told)}. {why}")
+    agreeing = [(each, evidence) for each, evidence in found if evidence.agreeing]
+    if agreeing:
+        told = "; ".join(
+            f"from {each.words}: {evidence.sentence(operation)}" for each, evidence in agreeing[:2]
+        )
+        return Witness("agrees", "The broker log agrees", f"{_capital(told)}.")
+    return _silent(load, is_allowed=True)
+
+
+def _of_part(answer: Answer, part: HostPart, seen: Iterable[Seen]) -> Evidence:
+    ranges = answer.in_force.rules.cidr_hosts
+    mine = [
+        found
+        for found in seen
+        if all(admits(host, found.request.host, ranges=ranges) for host in part.hosts)
+        and not any(admits(host, found.request.host, ranges=ranges) for host in part.except_hosts)
+    ]
+    return _evidence(mine, part.result)
+
+
+def _seen(cluster: Cluster, asked: AccessRequest) -> list[Seen]:
+    """Return the requests of the log that are about what is asked, from whatever host."""
+    found = queries.recent_requests(cluster, asked.resource, principal=asked.principal)
+    return [seen for seen in found if _speaks_of(seen, asked)]
+
+
+def _speaks_of(seen: Seen, asked: AccessRequest) -> bool:
+    if seen.request.operation is asked.operation:
+        return True
+    return (
+        not seen.allowed
+        and seen.request.operation is Operation.DESCRIBE
+        and asked.operation in _AFTER_DESCRIBE.get(asked.resource_type, ())
+    )
+
+
+def _evidence(seen: Sequence[Seen], result: Result) -> Evidence:
+    allowed = result is Result.ALLOWED
+    return Evidence(
+        agreeing=tuple(found for found in seen if found.allowed is allowed),
+        other=tuple(found for found in seen if found.allowed is not allowed),
+    )
+
+
+def _silent(load: Load, *, is_allowed: bool) -> Witness:
+    if is_allowed and not load.permits_seen:
+        return Witness(
+            "silent", "The log cannot confirm it", "Permits are not in the log, so silence proves nothing."
+        )
+    span = f" ({_span(load)})" if load.first_at and load.last_at else ""
+    return Witness("silent", "No matching request in the log", f"The log{span} holds no such request.")
+
+
+def _span(load: Load) -> str:
+    first, last = load.first_at, load.last_at
+    assert first is not None
+    assert last is not None
+    if (first.year, first.month) == (last.year, last.month):
+        days = f"{first.day}" if first.day == last.day else f"{first.day}–{last.day}"
+        return f"{days} {last:%B}"
+    return f"{first.day} {first:%B} – {last.day} {last:%B}"
+
+
+def _counted(seen: Sequence[Seen], noun: str = "") -> str:
+    lines = sum(found.lines for found in seen)
+    count = f"{lines:,} × {noun}" if noun else number_of(lines, *_nouns(seen))
+    calls = ", ".join(sorted({name for found in seen for name in found.api_names})[:3])
+    through = f", for {calls}" if calls else ""
+    return f"{count}{through}, the last at {_last(seen)}"
+
+
+def _nouns(seen: Sequence[Seen]) -> tuple[str, str]:
+    return ("permit", "permits") if seen[0].allowed else ("denial", "denials")
+
+
+def _last(seen: Iterable[Seen]) -> str:
+    return max(f"{found.last_at:%Y-%m-%d %H:%M}" for found in seen)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,73 @@
+"""Is a pasted log line of another cluster than the one that is asked?
+
+A line names a principal and a resource. Where another cluster that the person may see knows
+more of them, the line is probably its own; and where nothing here knows them, no answer of
+this cluster agrees with the line or contradicts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef
+
+from aclweb.acl.model.vocabulary import AccessRequest, ResourceType
+from aclweb.inventory.current.view import InForce
+from aclweb.inventory.models import Cluster, StoredAcl, StoredName
+from aclweb.web.browse.unknown_names import knows_principal
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a pasted line seems to be from.
+
+    is_foreign: nothing here knows its names, or another cluster knows more of them. others: those that do.
+    """
+
+    is_foreign: bool
+    others: tuple[Cluster, ...] = ()
+
+
+def origin_of(here: InForce, asked: AccessRequest, visible: Iterable[Cluster]) -> Origin:
+    """Return whether the names of a line belong to the cluster that is asked, or to others that are visible."""
+    known = knows_principal(here, asked.principal) + _knows_resource(here, asked)
+    most = 1 if asked.resource_type is ResourceType.CLUSTER else 2
+    if known == most:
+        return Origin(is_foreign=False)
+    others = [cluster for cluster in visible if cluster.pk != here.cluster.pk and cluster.revision_id]
+    counts = _known_by(others, asked)
+    best = max(counts.values(), default=0)
+    if best <= known:
+        return Origin(is_foreign=known == 0)
+    return Origin(True, tuple(cluster for cluster in others if counts.get(cluster.pk) == best))
+
+
+def _knows_resource(here: InForce, asked: AccessRequest) -> bool:
+    name, kind = asked.resource_name, asked.resource_type
+    if kind is ResourceType.CLUSTER or name is None:
+        return False
+    if name in here.holdings.names.get(kind, ()):
+        return True
+    shelf = here.index.shelf(kind)
+    return shelf is not None and name in shelf.literals
+
+
+def _known_by(clusters: Iterable[Cluster], asked: AccessRequest) -> dict[int, int]:
+    """Return how many of the two names each cluster knows, by its id."""
+    mine = [cluster.pk for cluster in clusters]
+    acls = StoredAcl.objects.filter(cluster=OuterRef("pk"), removed_in__isnull=True)
+    names = StoredName.objects.filter(
+        cluster=OuterRef("pk"),
+        removed_in__isnull=True,
+        resource_type=asked.resource_type.name,
+        name=asked.resource_name or "",
+    )
+    counts: dict[int, int] = {}
+    found = Cluster.objects.filter(pk__in=mine).annotate(
+        has_acl=Exists(acls.filter(principal=asked.principal)), has_name=Exists(names)
+    )
+    for pk, has_acl, has_name in found.values_list("pk", "has_acl", "has_name"):
+        is_named = has_name and asked.resource_type is not ResourceType.CLUSTER
+        counts[pk] = int(has_acl) + int(is_named)
+    return counts

@@ -1,0 +1,215 @@
+"""Which filters does an address hold, how are they shown, and which addresses change them?
+
+Every filter of the ACL list is a field of the query under the name it has in a sentence:
+`?principal=User:bob&resource_type=TOPIC&name=orders.eu&match=affects`; the API takes the
+same. A person may also type them: `principal:User:bob op:write topic:orders.eu`. What
+cannot be understood is told in a sentence and left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from django.http import QueryDict
+
+from aclweb.acl.model.vocabulary import AclError, ResourceType
+from aclweb.insights.queries import coverage, unused_keys
+from aclweb.inventory.models import Cluster
+from aclweb.inventory.queries import AclListFilters
+
+UNUSED = "unused"
+
+FIELDS = (
+    "text",
+    "principal",
+    "permission",
+    "operation",
+    "resource_type",
+    "name",
+    "match",
+    "host",
+    "reach",
+    "orphan",
+    "use",
+)
+_MATCHES = (("exact", "exact"), ("affects", "affects"), ("starts", "starts with"))
+_WORDS = {
+    "op": "operation",
+    "perm": "permission",
+    "type": "resource_type",
+    "pattern": "reach",
+}
+# topic:orders.eu stands for type:TOPIC name:orders.eu.
+_TYPES = {
+    "topic": ResourceType.TOPIC,
+    "group": ResourceType.GROUP,
+    "cluster": ResourceType.CLUSTER,
+    "txn": ResourceType.TRANSACTIONAL_ID,
+    "token": ResourceType.DELEGATION_TOKEN,
+}
+_KNOWN = re.compile(r"(?:^|\s)(" + "|".join([*FIELDS, *_WORDS, *_TYPES]) + r"):", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One filter in force: what it says, and the address without it."""
+
+    label: str
+    value: str
+    is_name: bool
+    without: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One value that can be filtered by: a link that turns it on, or off where it is on."""
+
+    value: str
+    word: str
+    count: int | None
+    current: bool
+    url: str
+
+
+@dataclass(frozen=True)
+class Facet:
+    label: str
+    values: tuple[Choice, ...]
+
+
+def typed(text: str) -> dict[str, str]:
+    """Return the fields that a typed filter line stands for; text without a known word is searched for."""
+    found: dict[str, str] = {}
+    marks = list(_KNOWN.finditer(text))
+    head = text[: marks[0].start()] if marks else text
+    if head.strip():
+        found["text"] = head.strip()
+    for mark, following in zip_longest(marks, marks[1:]):
+        word = mark[1].lower()
+        value = text[mark.end() : following.start() if following else len(text)].strip()
+        if word in _TYPES:
+            found |= {"resource_type": _TYPES[word].name, "name": value, "match": "affects"}
+        elif value:
+            found[_WORDS.get(word, word)] = value
+    return found
+
+
+def read(query: Mapping[str, str]) -> tuple[AclListFilters, tuple[str, ...]]:
+    """Return the filters of an address, and a sentence for each value that is none."""
+    good, told = {}, []
+    for name in FIELDS:
+        try:
+            AclListFilters.read({name: query.get(name, "")})
+        except AclError as error:
+            told.append(str(error))
+        else:
+            good[name] = query.get(name, "")
+    return AclListFilters.read(good), tuple(told)
+
+
+def by_use(
+    cluster: Cluster, query: Mapping[str, str], filters: AclListFilters, told: tuple[str, ...]
+) -> tuple[AclListFilters, tuple[str, ...]]:
+    """Return the filters with those of the address that ask the logs: `use=unused`; and what cannot be told."""
+    use = query.get("use", "")
+    if not use:
+        return filters, told
+    if use != UNUSED:
+        return filters, (*told, f"use is {use!r}; use '{UNUSED}'.")
+    reason = coverage(cluster).reason
+    if reason:
+        told = (*told, f"Which ALLOW ACLs are unused cannot be told: {reason}.")
+    return replace(filters, keys=unused_keys(cluster)), told
+
+
+def chips(query: QueryDict, filters: AclListFilters) -> list[Chip]:
+    """Return the filters in force in the order of a sentence."""
+    shown = {
+        "text": ("holds", filters.text, True),
+        "principal": ("principal", filters.principal, True),
+        "permission": ("permission", _spoken(filters.permission), False),
+        "operation": ("operation", _spoken(filters.operation), False),
+        "resource_type": ("on a", _spoken(filters.resource_type).lower(), False),
+        "name": ("name", filters.name, True),
+        "host": ("host", filters.host, True),
+        "reach": ("pattern", filters.reach, False),
+        "orphan": ("covers", "nothing now" if filters.orphan else "", False),
+        "use": ("use", UNUSED if filters.keys is not None else "", False),
+    }
+    return [
+        Chip(label, value, is_name, without(query, name))
+        for name, (label, value, is_name) in shown.items()
+        if value
+    ]
+
+
+def matches(query: QueryDict, filters: AclListFilters) -> list[Choice]:
+    """Return the three ways to compare a name, as links."""
+    return [
+        Choice(value, word, None, filters.match == value, with_field(query, "match", value))
+        for value, word in _MATCHES
+    ]
+
+
+def facets(query: QueryDict, counts: Mapping[str, Mapping[str, int]]) -> list[Facet]:
+    """Return the counts beside the list, each as a link that filters by it or takes the filter out."""
+    found: dict[str, list[Choice]] = {}
+    for name, field, head, words in _FACETS:
+        values = counts.get(name, {})
+        for value in [*(word for word in words if word in values), *(v for v in values if v not in words)]:
+            current = query.get(field) == value
+            url = without(query, field) if current else with_field(query, field, value)
+            choice = Choice(value, words.get(value, _spoken(value)), values[value], current, url)
+            found.setdefault(head, []).append(choice)
+    return [Facet(label, tuple(choices)) for label, choices in found.items()]
+
+
+def with_field(query: QueryDict, name: str, value: str) -> str:
+    """Return the address with this field set, at its first page."""
+    changed = query.copy()
+    changed[name] = value
+    return _address(changed)
+
+
+def without(query: QueryDict, name: str) -> str:
+    """Return the address without this field, at its first page."""
+    changed = query.copy()
+    changed.pop(name, None)
+    if name == "name":
+        changed.pop("match", None)
+    return _address(changed)
+
+
+def with_typed(query: QueryDict) -> str:
+    """Return the address in which what was typed into `add` has become fields."""
+    changed = query.copy()
+    for name, value in typed(query.get("add", "")).items():
+        changed[name] = value
+    return _address(changed)
+
+
+def _address(query: QueryDict) -> str:
+    for name in ("page", "add"):
+        query.pop(name, None)
+    for name in [name for name, value in query.items() if not value]:
+        query.pop(name)
+    return f"?{query.urlencode()}"
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+# The counts of a list: their name, the filter that each turns on, its heading, and words for its values.
+_FACETS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
+    ("permission", "permission", "Permission", {"DENY": "DENY", "ALLOW": "Allow"}),
+    ("reach", "reach", "Pattern", {"all": "all", "prefix": "prefix", "exact": "exact", "unknown": "unknown"}),
+    ("principal", "principal", "Reach", {"User:*": "Any user"}),
+    ("host", "host", "Reach", {"*": "Any host"}),
+    ("type", "resource_type", "Resource", {}),
+    ("operation", "operation", "Operation", {}),
+    ("orphan", "orphan", "Checks", {"1": "Covers nothing now"}),
+)

@@ -1,0 +1,111 @@
+"""Which rules match these filters? The filters stand in the address, so a list can be sent to somebody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from aclweb.accounts import access
+from aclweb.insights.queries import usage_of
+from aclweb.inventory import queries
+from aclweb.inventory.current.view import in_force
+from aclweb.web.browse import acl_filters
+from aclweb.web.shell import as_of, exporting
+from aclweb.web.shell.htmx import render_page
+from aclweb.web.shell.paging import page_asked
+
+# More commands than this are a file and not a text for the clipboard.
+MOST_COPIED = 2_000
+
+
+@login_required
+@require_GET
+@as_of.tells_wrong_moments
+def index(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the rules, a page at a time, with the counts that filter further."""
+    cluster = access.cluster_or_404(request.user, slug)
+    if "add" in request.GET:
+        return redirect(request.path + acl_filters.with_typed(request.GET))
+    filters, told = acl_filters.by_use(cluster, request.GET, *acl_filters.read(request.GET))
+    moment = as_of.read(request, cluster)
+    page = queries.list_acls(
+        cluster, filters, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE, as_of=moment.past
+    )
+    uses = usage_of(cluster, [row.key for row in page.rows])
+    context: dict[str, Any] = {
+        "uses": uses,
+        "cluster": cluster,
+        "as_of": moment,
+        "listed": moment.revision or cluster.revision,
+        "filters": filters,
+        "told": told,
+        "page": page,
+        "chips": acl_filters.chips(request.GET, filters),
+        "kept": [(name, value) for name, value in request.GET.items() if name not in ("page", "add")],
+        "matches": acl_filters.matches(request.GET, filters),
+        "facets": acl_filters.facets(request.GET, page.facets),
+        "most_copied": MOST_COPIED,
+        "exports": _exports(cluster.slug, request.GET),
+        # A rule of the past can be gone: nothing is chosen for a what-if there.
+        "may_request": not moment.is_past and access.may(request.user, "request", cluster),
+    }
+    return render_page(request, "acls/list.html", "acls/_rules.html", context, section="acls")
+
+
+@login_required
+@require_GET
+@as_of.tells_wrong_moments
+def export(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Give every ACL that the filters of the list let through, as a file; `?format=` names its notation.
+
+    What cannot be given whole is told on the list, and nothing is given.
+    """
+    cluster = access.cluster_or_404(request.user, slug)
+    format = request.GET.get("format", "csv")
+    notation = exporting.NOTATIONS.get(format)
+    if notation is None:
+        raise Http404(f"There is no format {format!r}.")
+    filters, wrong = acl_filters.read(request.GET)
+    # What the log cannot tell of an ACL takes it out of the list, and so out of its export.
+    filters, _ = acl_filters.by_use(cluster, request.GET, filters, ())
+    here = in_force(cluster, as_of.read(request, cluster).past)
+    bindings = queries.all_acls(here, filters)
+    listed = f"{reverse('acls', args=[slug])}?{_filters_of(request.GET)}"
+    is_wrong = wrong or request.GET.get("use", "") not in ("", acl_filters.UNUSED)
+    if is_wrong or here.revision is None:
+        return redirect(listed)
+    reason = exporting.why_not(bindings, format, here.rules)
+    if reason is not None:
+        messages.error(request, f"No {notation.word} was made: {reason}")
+        return redirect(listed)
+    answer = StreamingHttpResponse(
+        exporting.written(bindings, format, here.rules), content_type=notation.media_type
+    )
+    name = f"acls-{cluster.slug}-revision-{here.revision.number}.{notation.ending}"
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+def _exports(slug: str, query: QueryDict) -> dict[str, str]:
+    """Return the address of all that the filters let through, for each notation."""
+    kept = _filters_of(query)
+    address = reverse("acls-export", args=[slug])
+    return {
+        notation.ending: f"{address}?{kept}{'&' if kept else ''}format={format}"
+        for format, notation in exporting.NOTATIONS.items()
+    }
+
+
+def _filters_of(query: QueryDict) -> str:
+    """Return the query of the list without what is not a filter."""
+    kept = query.copy()
+    for name in ("page", "add", "format"):
+        kept.pop(name, None)
+    return kept.urlencode()

@@ -1,0 +1,123 @@
+"""What is wrong, wasted or dangerous in the ACLs of a cluster, what can be removed, and what could be fewer?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.views.decorators.http import require_GET, require_http_methods
+
+from aclweb.accounts import access
+from aclweb.accounts.models import User
+from aclweb.inventory.current import view as current
+from aclweb.inventory.findings import pages as finding
+from aclweb.inventory.findings.pages import SEVERITIES, Findings, Told
+from aclweb.web.browse.acl_filters import Choice, Facet, with_field, without
+from aclweb.web.drafts.draft import MOST_LINES
+from aclweb.web.shell import asking_often
+from aclweb.web.shell.htmx import render_page
+from aclweb.web.shell.paging import page_asked, slice_page
+
+ROWS_A_PAGE = 25
+# Each can name many ACLs that it would stand for.
+PROPOSALS_A_PAGE = 10
+# Rules that one draft removes: a reviewer reads each of them.
+MOST_REMOVED = 200
+
+CAN_GO, FEWER = "can-go", "fewer"
+
+
+@login_required
+@require_GET
+def index(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the findings that the address asks for, worst first."""
+    cluster = access.cluster_or_404(request.user, slug)
+    here = current.in_force(cluster)
+    found = finding.findings(here)
+    # While a newer revision is looked through, what was found before is better than nothing.
+    shown = found if found is None or found.is_done else found.before
+    context: dict[str, Any] = {"cluster": cluster, "in_force": here, "found": found, "shown": shown}
+    if shown is not None:
+        context |= _listed(request.GET, shown)
+        context["may_request"] = access.may(request.user, "request", cluster)
+    return render_page(request, "findings/index.html", "findings/_list.html", context, section="insights")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def again(request: HttpRequest, slug: str) -> HttpResponse:
+    """Have findings that could not be worked out tried once more."""
+    cluster = access.cluster_or_404(request.user, slug)
+    if request.method == "POST":
+        assert isinstance(request.user, User)  # login_required
+        if refused := asking_often.too_often(request.user, "findings"):
+            messages.error(request, refused)
+        else:
+            finding.again(current.in_force(cluster))
+    return redirect("findings", slug=slug)
+
+
+def _listed(query: QueryDict, found: Findings) -> dict[str, Any]:
+    counts = found.count()
+    show = query.get("show", "")
+    context: dict[str, Any] = {
+        "counts": counts,
+        "counted": [(word, number) for word, number in counts.by_severity.items() if number],
+        "show": show if show in (CAN_GO, FEWER) else "",
+    }
+    if show == CAN_GO:
+        going = found.can_go
+        return context | {
+            "page": slice_page(going, page_asked(query), ROWS_A_PAGE),
+            "removed_keys": [row.key for row in going[:MOST_REMOVED]],
+        }
+    if show == FEWER:
+        return context | {
+            "page": slice_page(found.proposals, page_asked(query), PROPOSALS_A_PAGE),
+            "most_replaced": MOST_LINES - 1,  # and the one that stands for them
+        }
+    wanted = {name: query.get(name, "") for name in ("severity", "rule", "text")}
+    told = found.told(**wanted)
+    return context | {
+        "facets": _facets(query, told),
+        "page": slice_page(told, page_asked(query), ROWS_A_PAGE),
+        "is_filtered": any(wanted.values()),
+        "text": wanted["text"],
+        "kept": [(name, wanted[name]) for name in ("severity", "rule") if wanted[name]],
+    }
+
+
+def _facets(query: QueryDict, told: Told) -> list[Facet]:
+    counted = told.by_rule()
+    severities, rules, titles = Counter[str](), Counter[str](), {}
+    for severity, rule, title, number in counted:
+        severities[severity] += number
+        rules[rule] += number
+        titles[rule] = title
+    return [
+        Facet(
+            "Severity",
+            tuple(
+                _choice(query, "severity", severity, severity.capitalize(), severities[severity])
+                for severity in SEVERITIES
+                if severities[severity]
+            ),
+        ),
+        Facet("Rule", tuple(_rules(query, rules.most_common(), titles))),
+    ]
+
+
+def _rules(query: QueryDict, counted: Iterable[tuple[str, int]], titles: dict[str, str]) -> Iterable[Choice]:
+    for rule, count in counted:
+        yield _choice(query, "rule", rule, titles[rule], count)
+
+
+def _choice(query: QueryDict, field: str, value: str, word: str, count: int) -> Choice:
+    current = query.get(field) == value
+    url = without(query, field) if current else with_field(query, field, value)
+    return Choice(value, word, count, current, url)

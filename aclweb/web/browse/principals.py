@@ -1,0 +1,73 @@
+"""What can one principal do, and through which rules?"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_GET
+
+from aclweb.accounts import access
+from aclweb.acl.notation.files import binding_key
+from aclweb.insights.queries import usage_of
+from aclweb.inventory import queries
+from aclweb.inventory.current.view import in_force
+from aclweb.web.browse.resource_page import removals
+from aclweb.web.browse.unknown_names import knows_principal
+from aclweb.web.shell import as_of, links
+from aclweb.web.shell.htmx import render_page
+from aclweb.web.shell.paging import page_asked, slice_page
+from aclweb.web.shell.typed_principal import read_principal
+
+RESOURCES_SHOWN = 15
+RULES_SHOWN = 12  # of each list; the list of ACLs has all of them
+
+
+@login_required
+@require_GET
+def index(request: HttpRequest, slug: str) -> HttpResponse:
+    """List everybody whom a rule or a declaration names."""
+    cluster = access.cluster_or_404(request.user, slug)
+    text = request.GET.get("q", "")
+    page = queries.list_principals(cluster, text, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
+    context = {"cluster": cluster, "text": text, "page": page}
+    return render_page(
+        request, "principals/list.html", "principals/_principals.html", context, section="principals"
+    )
+
+
+@login_required
+@require_GET
+@as_of.tells_wrong_moments
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what one principal can do; its name stands in `?name=`, where any letter survives."""
+    cluster = access.cluster_or_404(request.user, slug)
+    name = request.GET.get("name", "")
+    if not name:
+        raise Http404("A principal is named by ?name=, such as ?name=User:bob.")
+    moment = as_of.read(request, cluster)
+    typed = read_principal(name)
+    if typed.note and not in_force(cluster, moment.past).holdings.naming(name):
+        # No broker names a client so, and no ACL does: `bob` is meant as User:bob.
+        address = moment.kept_in(links.principal(cluster, typed.principal))
+        return redirect(f"{address}&{links.encoded(typed=name)}")
+    found = queries.principal_access(cluster, name, as_of=moment.past)
+    lists = {"denies": found.denies, "own": found.own, "inherited": found.inherited}
+    rules = {title: part[:RULES_SHOWN] for title, part in lists.items()}
+    context = {
+        "cluster": cluster,
+        "as_of": moment,
+        "principal": name,
+        "note": read_principal(request.GET.get("typed", "")).note,
+        "fault": "" if found.own else typed.fault,
+        "is_known": knows_principal(in_force(cluster, moment.past), name),
+        "access": found,
+        "page": slice_page(found.resources, page_asked(request.GET), RESOURCES_SHOWN),
+        "uses": usage_of(cluster, [binding_key(rule) for part in rules.values() for rule in part]),
+        "rules": rules,
+        "offboard_query": "" if moment.is_past else removals(found.own),
+    }
+    return render_page(
+        request, "principals/detail.html", "principals/_resources.html", context, section="principals"
+    )

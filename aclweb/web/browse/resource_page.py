@@ -1,0 +1,154 @@
+"""How is one resource laid out: which rows stand open, which are folded, and which rules are counted only?
+
+At a hundred thousand ACLs one topic is touched by hundreds of rules, nearly all of them
+through `*`. Those are folded with their parts counted, so that what is particular to the
+resource is seen first; and what is not folded comes in pages, so that no page is large.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+from urllib.parse import urlencode
+
+from aclweb.acl.model.vocabulary import AclBinding, Operation, ResourceType
+from aclweb.acl.notation.files import binding_key
+from aclweb.inventory import queries
+from aclweb.inventory.current.view import Moment
+from aclweb.inventory.models import Cluster
+from aclweb.inventory.queries import AccessRow, Cell, ResourceAccess
+from aclweb.web.shell.paging import Slice, slice_page
+
+# The types whose names a list can show, in the order of its tabs.
+LISTED = {kind.name: kind for kind in (ResourceType.TOPIC, ResourceType.GROUP)}
+
+# A row of the matrix is some sixty elements and four kilobytes, so these keep a page below two thousand elements.
+ROWS_SHOWN = 12
+RULES_SHOWN = 12
+FOLDED_SHOWN = 8
+# Rules named in one address by their keys: web servers take some four thousand characters.
+MOST_REMOVED = 45
+
+
+@dataclass(frozen=True)
+class ResourcePage:
+    """One resource with its rows and rules parted into shown and folded.
+
+    slice: the page of principals that is asked for, without those that are folded.
+    special: any other user, and the super users; they stand on every page.
+    """
+
+    access: ResourceAccess
+    slice: Slice
+    folded_rows: tuple[AccessRow, ...]
+    special: tuple[AccessRow, ...]
+    rules: tuple[AclBinding, ...]
+    folded_rules: tuple[AclBinding, ...]
+
+    @classmethod
+    def of(
+        cls,
+        cluster: Cluster,
+        kind: ResourceType,
+        name: str,
+        *,
+        as_of: Moment | None = None,
+        show_all: bool = False,
+        page: int = 1,
+    ) -> Self:
+        """Return the page of one resource; with `show_all` no principal is folded."""
+        access = queries.topic_access(cluster, kind, name, as_of=as_of)
+        named = [row for row in access.rows if row.kind == "principal"]
+        near = [row for row in named if show_all or _is_particular(row)]
+        through_all = [row for row in named if not (show_all or _is_particular(row))]
+        if len(through_all) <= 2:  # a fold that hides two rows hides nothing worth a click
+            near, through_all = named, []
+        own = [binding for binding in access.bindings if _stands_open(binding)]
+        hidden = [binding for binding in access.bindings if not _stands_open(binding)]
+        if len(hidden) <= 2:
+            own, hidden = list(access.bindings), []
+        return cls(
+            access=access,
+            slice=slice_page(near, page, ROWS_SHOWN),
+            folded_rows=tuple(through_all),
+            special=tuple(row for row in access.rows if row.kind != "principal"),
+            rules=tuple(own[:RULES_SHOWN]),
+            folded_rules=(*own[RULES_SHOWN:], *hidden),
+        )
+
+    @property
+    def rows(self) -> Sequence[AccessRow]:
+        return self.slice.rows
+
+    @property
+    def folded_rules_shown(self) -> tuple[AclBinding, ...]:
+        """The first of the folded rules; the list of ACLs has all of them."""
+        return self.folded_rules[:FOLDED_SHOWN]
+
+    @property
+    def folds_only_all(self) -> bool:
+        """Whether each folded rule is for every name."""
+        return not any(_stands_open(binding) for binding in self.folded_rules)
+
+    @property
+    def folded_rules_counted(self) -> list[tuple[str, int]]:
+        """How many of the folded rules there are for each permission and operation, most first."""
+        return counted(self.folded_rules)
+
+    @property
+    def denies(self) -> int:
+        return sum(binding.is_deny for binding in self.access.bindings)
+
+
+def counted(bindings: Iterable[AclBinding]) -> list[tuple[str, int]]:
+    """Return ("DENY Delete", 1), ("Read", 8), …, most first."""
+    found = Counter(
+        (binding.is_deny, binding.operation.name.replace("_", " ").capitalize()) for binding in bindings
+    )
+    return [
+        (f"DENY {operation}" if is_deny else operation, count)
+        for (is_deny, operation), count in found.most_common()
+    ]
+
+
+def cell_of(
+    access: ResourceAccess, principal: str, kind: str, operation: Operation
+) -> tuple[AccessRow | None, Cell | None]:
+    """Return one row of the matrix and its cell for the operation; None for what is not there."""
+    for row in access.rows:
+        if row.kind == kind and (kind != "principal" or row.principal == principal):
+            return row, row.cell(operation)
+    return None, None
+
+
+def heading_of(cell: Cell) -> str:
+    """Return what a cell says, as the head of its reason: `Write is refused, from every host`."""
+    told = {
+        "allowed": "is allowed, from every host",
+        "refused": "is refused, from every host",
+        "none": "is refused: no ACL allows it",
+        "some-hosts": "is allowed only from some hosts",
+        "default": "is open: no ACL exists",
+    }
+    spoken = cell.operation.name.replace("_", " ").capitalize()
+    return f"{spoken} {told.get(cell.state, 'cannot be told')}"
+
+
+def removals(bindings: Sequence[AclBinding]) -> str:
+    """Return the query of a what-if that removes these rules; empty without any, or with more than an address holds."""
+    if len(bindings) > MOST_REMOVED:
+        return ""
+    return urlencode([("remove_key", binding_key(binding)) for binding in bindings])
+
+
+def _is_particular(row: AccessRow) -> bool:
+    """Whether something in this row is due to more than rules for every name."""
+    return any(
+        verdict.state == "refused" or verdict.through in ("exact", "prefix") for verdict in row.verdicts
+    )
+
+
+def _stands_open(binding: AclBinding) -> bool:
+    return binding.is_deny or not binding.pattern.is_wildcard

@@ -1,0 +1,34 @@
+"""Where does this text occur: among the topics, groups, principals or rules of a cluster?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from aclweb.accounts import access
+from aclweb.acl.model.vocabulary import ResourceType
+from aclweb.inventory import queries
+from aclweb.web.shell.htmx import render_page
+
+SHOWN = 8
+
+
+@login_required
+@require_GET
+def results(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the first finds of each kind, each with a link to all of them."""
+    cluster = access.cluster_or_404(request.user, slug)
+    text = request.GET.get("q", "")
+    context: dict[str, Any] = {"cluster": cluster, "text": text, "search_text": text}
+    if text.strip():
+        filters = queries.AclListFilters(text=text)
+        context |= {
+            "topics": queries.list_names(cluster, ResourceType.TOPIC, text, 1, SHOWN),
+            "groups": queries.list_names(cluster, ResourceType.GROUP, text, 1, SHOWN),
+            "principals": queries.list_principals(cluster, text, 1, SHOWN),
+            "rules": queries.list_acls(cluster, filters, 1, SHOWN),
+        }
+    return render_page(request, "search/results.html", None, context)

@@ -1,0 +1,135 @@
+"""Who can do what with a topic, or with any other resource, and because of which rules?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET
+
+from aclweb.accounts import access
+from aclweb.acl.matching.unmatchable import topic_fault
+from aclweb.acl.model.vocabulary import Operation, ResourceType
+from aclweb.acl.notation.files import binding_key
+from aclweb.insights.queries import coverage, refusals_of, usage_of
+from aclweb.inventory import queries
+from aclweb.inventory.lists.completeness import names_known
+from aclweb.inventory.models import Cluster
+from aclweb.web.browse.resource_page import LISTED, ResourcePage, cell_of, heading_of, removals
+from aclweb.web.shell import as_of, links
+from aclweb.web.shell.htmx import render_page, wants_part
+from aclweb.web.shell.paging import page_asked
+
+
+@login_required
+@require_GET
+def index(request: HttpRequest, slug: str) -> HttpResponse:
+    """List topics, or groups and other names with `?type=`, by name."""
+    cluster = access.cluster_or_404(request.user, slug)
+    kind = LISTED.get(request.GET.get("type", ""), ResourceType.TOPIC)
+    text = request.GET.get("q", "")
+    page = queries.list_names(cluster, kind, text, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
+    context: dict[str, Any] = {
+        "cluster": cluster,
+        "kind": kind,
+        "kinds": LISTED,
+        "text": text,
+        "page": page,
+        "known": names_known(cluster, kind),
+    }
+    return render_page(request, "topics/list.html", "topics/_names.html", context, section="topics")
+
+
+@login_required
+@require_GET
+@as_of.tells_wrong_moments
+def detail(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Show which rules affect one topic, and who can do what with it."""
+    cluster = access.cluster_or_404(request.user, slug)
+    return _page(request, cluster, ResourceType.TOPIC, name)
+
+
+@login_required
+@require_GET
+@as_of.tells_wrong_moments
+def resource(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the same for any type and any name, given by `?type=` and `?name=`."""
+    cluster = access.cluster_or_404(request.user, slug)
+    kind = next((found for found in ResourceType if found.name == request.GET.get("type")), None)
+    name = request.GET.get("name", "")
+    if kind is None or kind in (ResourceType.UNKNOWN, ResourceType.ANY) or not name:
+        raise Http404("A resource is named by its type and its name, such as ?type=GROUP&name=billing.")
+    address = as_of.read(request, cluster).kept_in(links.resource(cluster, kind, name))
+    if address != request.get_full_path() and not address.startswith(request.path):
+        return redirect(address)
+    return _page(request, cluster, kind, name)
+
+
+@login_required
+@require_GET
+@as_of.tells_wrong_moments
+def cell(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the reason behind one cell of a matrix; without scripts, the explanation of its question."""
+    cluster = access.cluster_or_404(request.user, slug)
+    kind = next((found for found in ResourceType if found.name == request.GET.get("type")), None)
+    operation = next((found for found in Operation if found.name == request.GET.get("operation")), None)
+    name, who = request.GET.get("name", ""), request.GET.get("who", "principal")
+    principal = request.GET.get("principal", "")
+    if kind is None or operation is None or not name:
+        raise Http404("A cell is named by type, name, principal and operation.")
+    moment = as_of.read(request, cluster)
+    found = queries.topic_access(cluster, kind, name, as_of=moment.past)
+    row, cell = cell_of(found, principal, who, operation)
+    if row is None or cell is None:
+        raise Http404(f"Nothing is known of {principal!r} on this resource.")
+    host = cell.places[0].example if cell.places else ""
+    asked = moment.kept_in(links.explain_cell(cluster, row.principal, operation, kind, name, host))
+    if not wants_part(request):
+        return redirect(asked)
+    context = {
+        "cluster": cluster,
+        "cell": cell,
+        "heading": heading_of(cell),
+        "explain_url": asked,
+        "removal_query": "" if moment.is_past else removals(cell.determining),
+    }
+    return render(request, "topics/_reason.html", context)
+
+
+def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str) -> HttpResponse:
+    moment = as_of.read(request, cluster)
+    shown = ResourcePage.of(
+        cluster,
+        kind,
+        name,
+        as_of=moment.past,
+        show_all="all" in request.GET,
+        page=page_asked(request.GET),
+    )
+    context: dict[str, Any] = {
+        "cluster": cluster,
+        "as_of": moment,
+        "kind": kind,
+        "name": name,
+        "page": shown,
+        "known": names_known(cluster, kind, declared=moment.past.declared if moment.past else None)
+        if kind in LISTED.values()
+        else None,
+        "name_fault": _name_fault(kind, name),
+    }
+    if not wants_part(request):
+        listed = [*shown.rules, *shown.folded_rules_shown]
+        context |= {
+            "uses": usage_of(cluster, [binding_key(binding) for binding in listed]),
+            "refusals": refusals_of(cluster, shown.access.resource),
+            "coverage": coverage(cluster),
+        }
+    return render_page(request, "topics/detail.html", "topics/_access.html", context, section="topics")
+
+
+def _name_fault(kind: ResourceType, name: str) -> str:
+    """Return why no broker would make a topic of this name; empty for any other."""
+    return (topic_fault(name) or "") if kind is ResourceType.TOPIC else ""

@@ -1,0 +1,90 @@
+"""Does anything know the names in a question, or are they perhaps typing errors?
+
+Kafka keeps no list of its principals: one is known once an ACL, the declared super users or
+the log name it. A topic is known where all topics of the cluster are read. Consumers make
+their groups themselves, so a group that does not exist yet is no error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from aclweb.acl.model.vocabulary import ANY_USER, AccessRequest, ResourceType
+from aclweb.acl.model.wording import name_text
+from aclweb.clusters import Known
+from aclweb.insights import queries
+from aclweb.insights.models import SeenRequest
+from aclweb.inventory.current.view import InForce
+from aclweb.web.shell import links
+
+
+@dataclass(frozen=True)
+class UnknownName:
+    """A name of a question that nothing on the cluster knows.
+
+    is_certain: whether no fix is offered for it. next_url, next_word: what to do if it is meant all the same.
+    """
+
+    sentence: str
+    is_certain: bool = True
+    next_url: str = ""
+    next_word: str = ""
+
+
+def unknown_names(here: InForce, asked: AccessRequest) -> tuple[UnknownName, ...]:
+    """Return the names of the question that are unknown on its cluster."""
+    found = []
+    if not knows_principal(here, asked.principal):
+        form = links.encoded(
+            principal=asked.principal,
+            operation=asked.operation.name,
+            resource_type=asked.resource_type.name,
+            resource_name=asked.resource_name or "",
+        )
+        found.append(
+            UnknownName(
+                f"No ACL, no declared super user and no log line on {here.cluster.name} names "
+                f"{name_text(asked.principal)}. Check the spelling: capital letters and spaces count.",
+                next_url=f"{_what_if(here)}?{form}",
+                next_word="Give a new client access",
+            )
+        )
+    if asked.resource_type is ResourceType.TOPIC and asked.resource_name is not None:
+        found += _unknown_topic(here, asked.resource_name)
+    return tuple(found)
+
+
+def _unknown_topic(here: InForce, name: str) -> list[UnknownName]:
+    known = here.known(ResourceType.TOPIC)
+    if known is Known.UNKNOWN or here.holdings.topic(name) is not None:
+        return []
+    if known is Known.VISIBLE:
+        return [
+            UnknownName(
+                f"aclweb sees no topic {name_text(name)} on {here.cluster.name}, but it may not see every topic.",
+                is_certain=False,
+            )
+        ]
+    return [
+        UnknownName(
+            f"There is no topic {name_text(name)} on {here.cluster.name}.",
+            next_url=f"{_what_if(here)}?{links.encoded(new_topic=name)}",
+            next_word="Check it as a new topic",
+        )
+    ]
+
+
+def knows_principal(here: InForce, principal: str) -> bool:
+    """Whether an ACL, the declared super users or the newest log name this principal."""
+    if principal == ANY_USER or principal in here.rules.super_users:
+        return True
+    if here.holdings.naming(principal):
+        return True
+    load = queries.current_load(here.cluster)
+    return load is not None and SeenRequest.objects.filter(load=load, principal=principal).exists()
+
+
+def _what_if(here: InForce) -> str:
+    return reverse("what-if", args=[here.cluster.slug])

@@ -1,0 +1,120 @@
+"""Which clusters are there, how does each stand, and what is declared of it?"""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from aclweb.accounts import access
+from aclweb.accounts.models import User
+from aclweb.acl.model.vocabulary import ResourceType
+from aclweb.audit import trail
+from aclweb.insights.queries import declarations
+from aclweb.inventory import queries
+from aclweb.inventory.lists.completeness import names_known
+from aclweb.inventory.models import Cluster
+from aclweb.inventory.sync import quarantine as holding
+from aclweb.inventory.sync import tasks as sync_tasks
+from aclweb.web.shell import asking_often
+from aclweb.web.shell.forms import DeclareForm
+from aclweb.web.shell.frame import standing
+from aclweb.web.shell.htmx import render_page
+from aclweb.web.shell.paging import page_asked
+
+
+@login_required
+@require_GET
+def index(request: HttpRequest) -> HttpResponse:
+    """List the clusters that this person may look at."""
+    return render_page(request, "clusters/list.html", None, {})
+
+
+@login_required
+@require_GET
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show one cluster: state, what is declared, problems found, and its revisions."""
+    cluster = access.cluster_or_404(request.user, slug)
+    return _page(request, cluster, DeclareForm(initial=DeclareForm.as_stored(cluster), cluster=cluster))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def declare(request: HttpRequest, slug: str) -> HttpResponse:
+    """Store the default mode and the super users that an administrator of the cluster declares."""
+    cluster = access.cluster_or_404(request.user, slug)
+    access.require(request.user, "administer", cluster)
+    if request.method == "GET":
+        return redirect(reverse("cluster", args=[slug], query=request.GET))
+    form = DeclareForm(request.POST, cluster=cluster)
+    if not form.is_valid():
+        return _page(request, cluster, form, status=422)
+    assert isinstance(request.user, User)  # login_required
+    if form.declare(request.user):
+        messages.success(request, f"Declared. Every answer about {cluster.name} counts with it from now on.")
+    else:
+        messages.info(request, "Nothing was changed: this was declared already.")
+    return redirect("cluster", slug=slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def read_now(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask a worker to read the cluster at once; the page itself never calls a cluster."""
+    cluster = access.cluster_or_404(request.user, slug)
+    if request.method == "GET":
+        return redirect("cluster", slug=slug)
+    assert isinstance(request.user, User)  # login_required
+    if refused := asking_often.too_often(request.user, "a sync"):
+        messages.error(request, refused)
+        return redirect("cluster", slug=slug)
+    sync_tasks.ask_for_sync(cluster)
+    messages.info(request, f"A worker will read {cluster.name} now; load this page again in a few seconds.")
+    return redirect("cluster", slug=slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def accept_reading(request: HttpRequest, slug: str) -> HttpResponse:
+    """Accept the reading that is held, as the page told it, and ask a worker to read the cluster again."""
+    cluster = access.cluster_or_404(request.user, slug)
+    access.require(request.user, "administer", cluster)
+    if request.method == "GET":
+        return redirect("cluster", slug=slug)
+    assert isinstance(request.user, User)  # login_required
+    try:
+        holding.accept(cluster=cluster, actor=request.user, shown=request.POST.get("shown", ""))
+    except holding.HoldingError as error:
+        cluster.refresh_from_db()
+        form = DeclareForm(initial=DeclareForm.as_stored(cluster), cluster=cluster)
+        return _page(request, cluster, form, status=422, error=str(error))
+    sync_tasks.ask_for_sync(cluster)
+    messages.success(
+        request, f"Accepted. The next reading of {cluster.name} is stored, if it loses no more than this one."
+    )
+    return redirect("cluster", slug=slug)
+
+
+def _page(
+    request: HttpRequest, cluster: Cluster, form: DeclareForm, status: int = 200, error: str = ""
+) -> HttpResponse:
+    context = {
+        "cluster": cluster,
+        "error": error,
+        "standing": standing(cluster),
+        "status": queries.status(cluster),
+        "form": form,
+        "may_administer": access.may(request.user, "administer", cluster),
+        "history": queries.history(cluster, page=page_asked(request.GET)),
+        "checks": declarations(cluster),
+        "topics_known": names_known(cluster, ResourceType.TOPIC),
+        "groups_known": names_known(cluster, ResourceType.GROUP),
+        "events": [
+            {"sentence": trail.sentence(event), "at": event.at}
+            for event in trail.trail(f"cluster:{cluster.slug}").order_by("-sequence")[:5]
+        ],
+    }
+    return render_page(request, "clusters/detail.html", None, context, status=status)

@@ -1,0 +1,94 @@
+"""How do two drafts that nobody has saved differ in the access they would give?
+
+Both are texts in the form, read as a what-if reads what is pasted; so nothing that was typed
+is lost, and nothing is saved. Topics that do not exist yet count as if both drafts had them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
+
+from aclweb.accounts import access
+from aclweb.accounts.models import User
+from aclweb.acl.notation.files import write_delta
+from aclweb.changes.comparison import Side, compare
+from aclweb.inventory.current import view as current
+from aclweb.inventory.current.view import InForce
+from aclweb.web.drafts import keeping
+from aclweb.web.drafts.comparing import differences
+from aclweb.web.drafts.draft import Draft, read_draft
+from aclweb.web.shell.htmx import render_page, wants_part
+
+# The two texts of the form, and what sentences call them.
+SIDES = (("first", "the first draft"), ("second", "the second draft"))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Compare two drafts against the same cluster. Two that were given have an address, as in a what-if."""
+    cluster = access.cluster_or_404(request.user, slug)
+    assert isinstance(request.user, User)  # login_required
+    given = request.POST if request.method == "POST" else request.GET
+    data = keeping.opened(given, cluster)
+    if data is None:
+        messages.error(request, "The drafts behind this link are gone; paste them again.")
+        return redirect("compare-drafts", slug=slug)
+    here = current.in_force(cluster)
+    texts = {name: data.get(name, "") for name, _ in SIDES}
+    if "line" in data and "first" not in data:  # from a what-if, which holds its draft in lines
+        texts["first"] = write_delta(read_draft(data, here).delta)
+    drafts = [_read(texts[name], here) for name, _ in SIDES]
+    asked_topics = [name for name in data.getlist("new_topic") if name.strip()]
+    fresh = read_draft(_form(new_topic=asked_topics), here)
+    unread = [words for (_, words), draft in zip(SIDES, drafts, strict=True) if draft.is_unread]
+    kept = keeping.place(
+        path=request.path,
+        fields={**{name: [text] for name, text in texts.items() if text}, "new_topic": asked_topics},
+        cluster=cluster,
+        person=request.user,
+        opened=given.get(keeping.FIELD, ""),
+        **{name: data.get(name, "") for name in ("show", "principal", "name", "page")},
+    )
+    if request.method == "POST" and kept.address and not (wants_part(request) or fresh.faults):
+        return redirect(kept.address)
+    context: dict[str, Any] = {
+        "cluster": cluster,
+        "in_force": here,
+        "sides": [
+            {"name": name, "words": words, "text": texts[name], "draft": draft}
+            for (name, words), draft in zip(SIDES, drafts, strict=True)
+        ],
+        "asked_topics": asked_topics,
+        "fresh": fresh,
+        "unread": " and ".join(unread),
+    }
+    if here.revision is not None and all(text.strip() for text in texts.values()) and not unread:
+        first, second = (
+            Side(here, draft=(words, draft.delta), new_topics=fresh.new_topics)
+            for (_, words), draft in zip(SIDES, drafts, strict=True)
+        )
+        context |= differences(data, compare(first, second))
+        context["is_cut"] = any(draft.faults for draft in drafts)
+    context |= {"permalink": kept.address, "query": kept.address.partition("?")[2]}
+    page = render_page(request, "drafts/detail.html", "drafts/_drafts.html", context, section="compare")
+    if request.method == "POST" and kept.address:
+        page["HX-Push-Url"] = kept.address
+    return page
+
+
+def _read(text: str, here: InForce) -> Draft:
+    return read_draft(_form(paste=[text]), here)
+
+
+def _form(**fields: list[str]) -> QueryDict:
+    form = QueryDict(mutable=True)
+    for name, values in fields.items():
+        form.setlist(name, values)
+    return form

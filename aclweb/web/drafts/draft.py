@@ -1,0 +1,405 @@
+"""Which edit does a what-if form describe?
+
+A draft is a list of delta lines (an ACL with `"op": "add"|"remove"`), plus topics that do
+not exist yet. It travels inside the form and in links (see `keeping` for long ones), so no
+change is stored before somebody asks for it. Bad input becomes a sentence and loses nothing that was typed. What
+this cluster would refuse is told in Kafka's own words, too, before anybody asks for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from aclweb.acl.kafka.validation import Refusal, Target, refusal, why_not_deletable
+from aclweb.acl.lint.findings import LintFinding, lint
+from aclweb.acl.matching.addresses import as_java_prints
+from aclweb.acl.matching.unmatchable import why_no_topic
+from aclweb.acl.model.authorizers import Rules, operations_of
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.model.errors import shown
+from aclweb.acl.model.vocabulary import (
+    CLUSTER_NAME,
+    WILDCARD,
+    AclBinding,
+    AclError,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
+from aclweb.acl.model.wording import says
+from aclweb.acl.notation.files import binding_from_dict
+from aclweb.acl.notation.objects import parse_object
+from aclweb.changes.models import ChangeError
+from aclweb.changes.preview import check
+from aclweb.inventory.current.view import InForce
+from aclweb.web.drafts.pasting import read_pasted
+from aclweb.web.shell.typed_principal import holds_pem, pem_fault, read_principal
+
+# A draft longer than this belongs in a file for `python -m aclweb.acl whatif`.
+MOST_LINES = 5_000
+
+
+@dataclass(frozen=True)
+class Line:
+    """One binding of a draft, and whether it is to be added or removed."""
+
+    op: str
+    binding: AclBinding
+
+    @property
+    def delta(self) -> Delta:
+        return Delta(add=(self.binding,)) if self.op == "add" else Delta(remove=(self.binding,))
+
+    def as_text(self) -> str:
+        return json.dumps({"op": self.op, **self.binding.as_dict()})
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why something was left out of a draft; `in_kafkas_words` is what the cluster itself would answer.
+
+    field: the field of the form beside which it is told; empty for the draft's own lines.
+    about: the ACL that it is about, in words.
+    """
+
+    sentence: str
+    in_kafkas_words: str = ""
+    field: str = ""
+    about: str = ""
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An edit as far as it is understood.
+
+    faults: what was left out of it. warnings: what a pasted command does without saying so.
+    is_unread: whether something was pasted of which nothing could be read. paste: the pasted
+    text where there is something to say of it, so that it is said again wherever the draft goes.
+    """
+
+    lines: tuple[Line, ...] = ()
+    new_topics: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    warnings: tuple[str, ...] = ()
+    is_unread: bool = False
+    paste: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.lines and not self.new_topics
+
+    @property
+    def faults_by_field(self) -> dict[str, list[Fault]]:
+        """The faults as they stand on the page: "paste", "new_topic", and "lines" for the others."""
+        found: dict[str, list[Fault]] = {}
+        for fault in self.faults:
+            found.setdefault(fault.field or "lines", []).append(fault)
+        return found
+
+    @property
+    def delta(self) -> Delta:
+        return Delta(
+            add=tuple(line.binding for line in self.lines if line.op == "add"),
+            remove=tuple(line.binding for line in self.lines if line.op == "remove"),
+        )
+
+    def cautious_lines(self, rules: Rules) -> list[tuple[Line, tuple[LintFinding, ...]]]:
+        """Return each line with what to know before it is added to a cluster under these rules."""
+        return [(line, hints(line.binding, rules) if line.op == "add" else ()) for line in self.lines]
+
+
+def hints(binding: AclBinding, rules: Rules) -> tuple[LintFinding, ...]:
+    """Return what to know of an ACL before it is added; why a cluster refuses it is told by validation."""
+    return tuple(finding for finding in lint(binding, rules) if finding.rule != "refused-by-kafka")
+
+
+# The fields of a rule that take any text, and what belongs there.
+_TYPED = {
+    "principal": "a principal such as User:billing-svc",
+    "resource_name": "the name of a resource",
+    "host": "an address, or nothing for any host",
+}
+
+
+class RuleForm(forms.Form):
+    """One ACL to add, typed by a person. Nothing is chosen beforehand: no accidental ALLOW of ALL."""
+
+    PATTERNS = [("LITERAL", "Exact"), ("PREFIXED", "Starts with (prefix)"), ("ALL", "All *")]
+
+    permission_type = forms.ChoiceField(
+        label="Permission", choices=[("ALLOW", "Allow"), ("DENY", "Deny")], widget=forms.RadioSelect
+    )
+    principal = forms.CharField(strip=False, max_length=32_767)
+    operation = forms.ChoiceField(
+        choices=[("", "Choose…")]
+        + [(o.name, o.pascal) for o in Operation if o not in (Operation.UNKNOWN, Operation.ANY)]
+    )
+    resource_type = forms.ChoiceField(
+        label="Resource",
+        initial="TOPIC",
+        choices=[
+            (t.name, t.name.replace("_", " ").lower())
+            for t in ResourceType
+            if t not in (ResourceType.UNKNOWN, ResourceType.ANY)
+        ],
+    )
+    pattern = forms.ChoiceField(label="Name is", choices=PATTERNS, widget=forms.RadioSelect)
+    resource_name = forms.CharField(label="Name", strip=False, max_length=32_767, required=False)
+    host = forms.CharField(label="Host", required=False, help_text="Leave empty for any host.")
+
+    def __init__(self, data: QueryDict | None = None, *, rules: Rules, **kwargs: Any) -> None:
+        # A key that was pasted into the wrong field is neither read nor put into the page again.
+        self.secrets = [name for name in _TYPED if data is not None and holds_pem(data.get(name, ""))]
+        if data is not None and self.secrets:
+            data = data.copy()
+            for name in self.secrets:
+                data[name] = ""
+        super().__init__(data, **kwargs)
+        self.rules = rules
+        self.refusal: Refusal | None = None
+        self.notes: list[str] = []
+        for name in self.secrets:
+            self.fields[name].required = False
+        for name in ("operation", "resource_type"):
+            self.fields[name].widget.attrs["class"] = "form-select"
+        for name in ("principal", "resource_name", "host"):
+            self.fields[name].widget.attrs |= {
+                "class": "form-control name",
+                "autocomplete": "off",
+                "spellcheck": "false",
+            }
+        self.fields["principal"].widget.attrs["placeholder"] = "User:billing-svc"
+        self.fields["host"].widget.attrs["placeholder"] = "any host"
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether somebody typed or chose anything of a rule."""
+        return bool(self.secrets) or any(
+            self.data.get(name) for name in ("permission_type", "principal", "operation", "resource_name")
+        )
+
+    def clean_principal(self) -> str:
+        typed = read_principal(self.cleaned_data["principal"])
+        if typed.fault:
+            raise forms.ValidationError(typed.fault)
+        if typed.note:
+            self.notes.append(typed.note)
+        return typed.principal
+
+    def clean_host(self) -> str:
+        host: str = self.cleaned_data["host"].strip()
+        if host in ("", WILDCARD):
+            return WILDCARD
+        if "/" in host:
+            return host
+        try:
+            return as_java_prints(host)
+        except AclError as error:
+            raise forms.ValidationError(f"{error} A host name in an ACL never matches anybody.") from error
+
+    def clean(self) -> dict[str, object]:
+        given = super().clean() or {}
+        for name in self.secrets:
+            self.add_error(name, pem_fault(_TYPED[name]))
+        if given.get("resource_type") == ResourceType.CLUSTER.name:
+            given["pattern"] = PatternType.LITERAL.name
+            given["resource_name"] = CLUSTER_NAME
+        elif given.get("pattern") == "ALL":
+            given["resource_name"] = WILDCARD
+        elif given.get("pattern") and not given.get("resource_name") and "resource_name" not in self.secrets:
+            self.add_error("resource_name", "A name is needed, or choose All * for every name of this type.")
+        elif given.get("pattern") == "LITERAL" and given.get("resource_name") == WILDCARD:
+            self.add_error("resource_name", "An exact name of * means every name; choose All * to say so.")
+        elif given.get("pattern") == "PREFIXED" and given.get("resource_name") == WILDCARD:
+            self.add_error(
+                "resource_name",
+                "A prefix of * covers only names that begin with an asterisk; choose All * for all.",
+            )
+        self._check_operation(given)
+        if not self.errors:
+            self.refusal = refusal("add", self.binding(), Target(self.rules))
+            if self.refusal is not None:
+                raise forms.ValidationError(self.refusal.sentence)
+        return given
+
+    def _check_operation(self, given: dict[str, object]) -> None:
+        if not given.get("operation") or not given.get("resource_type"):
+            return
+        operation = Operation[str(given["operation"])]
+        resource_type = ResourceType[str(given["resource_type"])]
+        meaningful = operations_of(resource_type, self.rules)
+        if operation is not Operation.ALL and operation not in meaningful:
+            words = ", ".join(member.pascal for member in meaningful)
+            thing = resource_type.name.lower().replace("_", " ")
+            self.add_error("operation", f"{operation.pascal} means nothing on a {thing}; use {words} or All.")
+
+    def binding(self) -> AclBinding:
+        """Return the ACL of a valid form."""
+        given = self.cleaned_data
+        pattern = PatternType.LITERAL if given["pattern"] == "ALL" else PatternType[given["pattern"]]
+        return AclBinding(
+            resource_type=ResourceType[given["resource_type"]],
+            resource_name=given["resource_name"],
+            pattern_type=pattern,
+            principal=given["principal"],
+            host=given["host"],
+            operation=Operation[given["operation"]],
+            permission_type=PermissionType[given["permission_type"]],
+        )
+
+
+def read_draft(data: QueryDict, in_force: InForce) -> Draft:
+    """Return the draft that a submitted form or a link describes.
+
+    Fields, each repeatable: `line` (a delta line as JSON), `add` and `remove` (an ACL as
+    JSON), `new_topic`, `drop` (the place of a line to take out, from 0), `paste` (ACLs in
+    any notation, to be added, or kafka-acls commands), `unread` (what was pasted before, whose
+    lines are there and whose messages are told again).
+    """
+    lines: list[Line] = []
+    faults: list[Fault] = []
+    warnings: list[str] = []
+    for text in data.getlist("line"):
+        _collect(lines, faults, text, op=None)
+    for op in ("add", "remove"):
+        for text in data.getlist(op):
+            _collect(lines, faults, text, op=op)
+    dropped = set(data.getlist("drop"))
+    lines = [line for place, line in enumerate(lines) if str(place) not in dropped]
+    text = str(data.get("paste", ""))
+    is_unread = False
+    kept_text = ""
+    # Not while a line is taken out: if it was pasted, it would come back at once.
+    if text.strip() and not dropped:
+        pasted = read_pasted(text, in_force)
+        lines += [Line(op, binding) for op, binding in pasted.lines]
+        faults += [Fault(error, field="paste") for error in pasted.errors]
+        warnings += pasted.warnings
+        is_unread = bool(pasted.errors) and not pasted.lines
+        kept_text = text if (pasted.errors or pasted.warnings) and not pasted.is_secret else ""
+    elif "paste" not in data and data.get("unread"):
+        # What was read of it stands in the lines: read again, a removal could match more by now.
+        kept_text = str(data["unread"])
+        pasted = read_pasted(kept_text, in_force)
+        faults += [Fault(error, field="paste") for error in pasted.errors]
+        warnings += pasted.warnings
+    if len(lines) > MOST_LINES:
+        faults.append(
+            Fault(
+                f"A draft holds at most {MOST_LINES:,} ACLs; this one had {len(lines):,}, so the rest was cut."
+            )
+        )
+        lines = lines[:MOST_LINES]
+    of_lines: list[Fault] = []
+    lines = _takeable(lines, of_lines, Target(in_force.rules))
+    if in_force.revision is not None:
+        lines = _present(lines, of_lines, in_force)
+    faults += _told_once(of_lines)
+    topics = tuple(dict.fromkeys(name for name in data.getlist("new_topic") if name.strip()))
+    topics, wrong = _topic_names(topics, in_force)
+    return Draft(
+        lines=tuple(dict.fromkeys(lines)),
+        new_topics=topics,
+        faults=(*faults, *(Fault(sentence, field="new_topic") for sentence in wrong)),
+        warnings=tuple(warnings),
+        is_unread=is_unread,
+        paste=kept_text,
+    )
+
+
+def _collect(lines: list[Line], faults: list[Fault], text: str, *, op: str | None) -> None:
+    try:
+        given = parse_object(text)
+        wanted = op or given.pop("op", "add")
+        if wanted not in ("add", "remove"):
+            raise AclError(f"{wanted!r} is not something to do with an ACL; use add or remove.")
+        lines.append(Line(str(wanted), binding_from_dict(given)))
+    except AclError as error:
+        faults.append(Fault(str(error)))
+
+
+def _takeable(lines: Iterable[Line], faults: list[Fault], target: Target) -> list[Line]:
+    """Return the lines that an edit of this cluster can hold, and add a sentence for each that it cannot."""
+    kept: dict[AclBinding, Line] = {}
+    for line in lines:
+        other = kept.get(line.binding)
+        if other is not None and other.op != line.op:
+            told = f"A draft cannot add and remove the same ACL; the first is kept: {other.as_text()}"
+            faults.append(Fault(told))
+            continue
+        fault = _why_not(line, target)
+        if fault is not None:
+            faults.append(fault)
+            continue
+        kept[line.binding] = line
+    return list(kept.values())
+
+
+def _why_not(line: Line, target: Target) -> Fault | None:
+    """Return why the cluster would refuse this line, None where it would take it."""
+    about = says(line.binding)
+    if line.op == "remove" and (reason := why_not_deletable(line.binding)):
+        return Fault(reason, about=about)
+    refused = refusal(line.op, line.binding, target)
+    if refused is not None:
+        return Fault(refused.sentence, refused.in_kafkas_words, about=about)
+    try:
+        check(line.delta)
+    except ChangeError as error:
+        return Fault(str(error))
+    return None
+
+
+def _told_once(faults: Iterable[Fault]) -> list[Fault]:
+    """Return the faults with each reason told once, with the first ACL that it is about and their number."""
+    same: dict[str, list[Fault]] = {}
+    for fault in faults:
+        same.setdefault(fault.sentence, []).append(fault)
+    told = []
+    for first, *more in same.values():
+        about = f"{first.about}, and {len(more):,} more" if more else first.about
+        told.append(replace(first, sentence=f"{about}: {first.sentence}" if about else first.sentence))
+    return told
+
+
+def _present(lines: Iterable[Line], faults: list[Fault], in_force: InForce) -> list[Line]:
+    """Return the lines without removals of what is not in force, and add a sentence for each of those."""
+    kept: list[Line] = []
+    for line in lines:
+        if line.op == "remove" and line.binding not in in_force.index:
+            faults.append(
+                Fault(
+                    "The cluster has no such ACL, so removing it changes nothing.", about=says(line.binding)
+                )
+            )
+        else:
+            kept.append(line)
+    return kept
+
+
+def _topic_names(names: Iterable[str], in_force: InForce) -> tuple[tuple[str, ...], list[str]]:
+    good: list[str] = []
+    wrong: list[str] = []
+    for name in names:
+        if holds_pem(name):
+            wrong.append(pem_fault("the name of a topic"))
+        elif (reason := why_no_topic(name)) is not None:
+            wrong.append(f"{shown(name)} cannot be created: {reason}.")
+        elif in_force.holdings.topic(name) is not None:
+            wrong.append(
+                f"Topic {shown(name)} exists already on {in_force.cluster.name}, so nothing about it would be new; "
+                "type a name that does not exist."
+            )
+        else:
+            good.append(name)
+    return tuple(good), wrong

@@ -1,0 +1,266 @@
+"""Which edit does a pasted text describe: ACLs in any notation, an edit as JSON lines, or kafka-acls commands?
+
+Commands are worked out as Kafka's own tool of the cluster's version would, one after the
+other, against what is in force: a removal becomes the ACLs that its filters match. What
+the tool does without saying so is told as a warning. A command without an address is one for
+this cluster, and said to be. The same sentence about many lines is told once, with the lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from aclweb.acl.kafka.plan import TOOLS, plan
+from aclweb.acl.kafka.shell_line import read_shell_line
+from aclweb.acl.matching.filters import AclFilter
+from aclweb.acl.model.errors import NotationError, shown
+from aclweb.acl.model.vocabulary import AclBinding, AclError
+from aclweb.acl.notation.files import read_acls, read_edits
+from aclweb.acl.notation.objects import ACL_KEYS
+from aclweb.clusters import SourceKind
+from aclweb.inventory.current.view import InForce
+from aclweb.inventory.models import Cluster
+from aclweb.web.shell.typed_principal import holds_pem, pem_fault
+
+# What one paste may hold; more belongs into a file for `python -m aclweb.acl`.
+MOST_ACLS = 5_000
+MOST_COMMANDS = 2_000
+# An ACL takes up to nine lines, in JSON that is spread out.
+MOST_LINES = 10 * MOST_ACLS
+# Filters of one paste that are held against every ACL.
+MOST_SEARCHES = 50
+
+_COMMAND = re.compile(
+    rf"(?:^|[\s/\\])(?:{'|'.join(map(re.escape, sorted(TOOLS)))})(?:\s|$)|^\s*(?:[$>]\s+)?--\w"
+)
+# The first line of an edit, as a what-if on the command line reads it: an ACL with one more key.
+_EDIT = re.compile(r'^\s*\{.*"op"\s*:')
+
+# Advice that only the command line can follow.
+_OPTION = ", or name the format with --format"
+_PLACE = re.compile(r"pasted text:(\d+): (.*)", re.DOTALL)
+_LOG_LINE = re.compile(r"\bis (?:Allowed|Denied) operation\b", re.IGNORECASE)
+# What kafka-acls of any version says where no cluster is named.
+_NO_ADDRESS = (
+    "One of --bootstrap-server or --bootstrap-controller must be specified",
+    'Missing required argument "[authorizer-properties]"',
+)
+_ADDRESS_OPTIONS = ("--bootstrap-server", "--bootstrap-controller")
+_FORMAT_UNKNOWN = "The format cannot be told"
+
+
+@dataclass
+class Pasted:
+    """What a text asks for, as ("add" or "remove", ACL) in its order, and what there is to say of it."""
+
+    lines: list[tuple[str, AclBinding]] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    # A text that no page may show again.
+    is_secret: bool = False
+
+
+@dataclass
+class _Told:
+    """Sentences about lines of the text, by the line; one sentence about many lines is told once."""
+
+    lines_of: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, number: int, sentence: str) -> None:
+        self.lines_of.setdefault(sentence, []).append(number)
+
+    def sentences(self) -> list[str]:
+        return [f"{_places(numbers)}: {sentence}" for sentence, numbers in self.lines_of.items()]
+
+
+def _places(numbers: list[int]) -> str:
+    """Line 3; lines 1 to 30; lines 1, 4, 9 and 27 more."""
+    numbers = sorted(set(numbers))
+    if len(numbers) == 1:
+        return f"Line {numbers[0]:,}"
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"Lines {numbers[0]:,} to {numbers[-1]:,}"
+    if len(numbers) <= 4:
+        *some, last = map(str, numbers)
+        return f"Lines {', '.join(some)} and {last}"
+    return f"Lines {', '.join(map(str, numbers[:3]))} and {len(numbers) - 3:,} more"
+
+
+@dataclass
+class _Spent:
+    """How many ACLs and filters the commands so far stand for, and how many were held against every ACL."""
+
+    acls: int = 0
+    searches: int = 0
+
+
+def read_pasted(text: str, in_force: InForce) -> Pasted:
+    """Return what a pasted text asks for; what cannot be understood becomes sentences with its line."""
+    found = Pasted()
+    if holds_pem(text):
+        found.is_secret = True
+        found.errors.append(pem_fault("ACLs or kafka-acls commands"))
+        return found
+    lines = len(text.splitlines())
+    if lines > MOST_LINES:
+        found.errors.append(f"The pasted text has {lines:,} lines, and at most {MOST_LINES:,} are read here.")
+        return found
+    first = next(_commands(text), None)
+    if first is not None and _COMMAND.search(first[1]):
+        _read_commands(found, text, in_force)
+        return found
+    whole = f"{text.strip()}\n"
+    try:
+        if first is not None and _EDIT.search(first[1]):
+            found.lines = [(edit.op, edit.binding) for edit in read_edits(whole, source="pasted text")]
+        else:
+            found.lines = [("add", binding) for binding in read_acls(whole, source="pasted text")]
+    except NotationError as error:
+        found.errors += _read_errors(error, first[1] if first is not None else "")
+    return found
+
+
+def _read_errors(error: NotationError, first: str) -> list[str]:
+    """Return what is wrong with ACLs, for a person who sees the text and this page."""
+    told = _Told()
+    others: list[str] = []
+    for message in error.messages:
+        place = _PLACE.fullmatch(message)
+        if place is None:
+            others.append(message)
+            continue
+        sentence = place[2].replace(_OPTION, "")
+        if _LOG_LINE.search(first):
+            sentence = "This is a line of an authorizer log, not an ACL. Paste log lines on the page Explain."
+        elif sentence.startswith(_FORMAT_UNKNOWN) and "," in first:
+            sentence = f"A CSV needs its header as the first line: {','.join(ACL_KEYS)}"
+        told.add(int(place[1]), sentence)
+    return [*others, *told.sentences()]
+
+
+def _read_commands(found: Pasted, text: str, in_force: InForce) -> None:
+    """Add what the commands ask for, until they are too many."""
+    spent, errors, warnings = _Spent(), _Told(), _Told()
+    for count, (number, command) in enumerate(_commands(text)):
+        if count == MOST_COMMANDS or spent.acls >= MOST_ACLS:
+            what = f"{MOST_COMMANDS:,} commands" if count == MOST_COMMANDS else f"{MOST_ACLS:,} ACLs"
+            errors.add(
+                number, f"At most {what} are worked out at once, so nothing from this line on was read."
+            )
+            break
+        _read_command(found, number, command, in_force, spent, errors, warnings)
+    found.errors += errors.sentences()
+    found.warnings += warnings.sentences()
+
+
+def _commands(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each command with the number of its first line, joined where a line ends in a backslash."""
+    begun: list[str] = []
+    first = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if not begun and (not line.strip() or line.lstrip().startswith("#")):
+            continue
+        first = first if begun else number
+        if len(line) - len(line.rstrip("\\")) & 1:
+            begun.append(line[:-1])
+            continue
+        yield first, " ".join([*begun, line])
+        begun = []
+    if begun:
+        yield first, " ".join([*begun, ""])
+
+
+def _read_command(
+    found: Pasted,
+    number: int,
+    command: str,
+    in_force: InForce,
+    spent: _Spent,
+    errors: _Told,
+    warnings: _Told,
+) -> None:
+    """Add what one command asks for."""
+    try:
+        line = read_shell_line(command, TOOLS)
+        told = plan(line.words, in_force.rules, most=MOST_ACLS)
+        if told.error in _NO_ADDRESS:
+            told = plan(
+                [*line.words, "--bootstrap-server", "this-cluster:9092"], in_force.rules, most=MOST_ACLS
+            )
+            warnings.add(
+                number, f"No --bootstrap-server is given; this draft is for {in_force.cluster.name}."
+            )
+    except AclError as error:
+        errors.add(number, str(error))
+        return
+    if told.error is not None:
+        errors.add(number, f"kafka-acls would refuse this: {told.error}")
+        return
+    if (elsewhere := _elsewhere(line.words, in_force.cluster)) is not None:
+        warnings.add(
+            number,
+            f"{shown(elsewhere)} is not the address that aclweb has for {in_force.cluster.name}; "
+            f"this draft is for {in_force.cluster.name} all the same.",
+        )
+    spent.acls += len(told.acls) + len(told.filters)
+    for note in (*line.remarks, *told.notes):
+        warnings.add(number, note)
+    found.lines += [("add", binding) for binding in told.acls]
+    if told.action != "remove":
+        if told.action != "add":
+            warnings.add(number, "This only lists ACLs, so it asks for nothing.")
+        return
+    removed: list[AclBinding] = []
+    for asked in told.filters:
+        exact = _only(asked)
+        if exact is not None:
+            removed += [exact] if exact in in_force.index else []
+        elif spent.searches < MOST_SEARCHES:
+            spent.searches += 1
+            removed += [binding for binding in in_force.holdings.in_reading_order if asked.matches(binding)]
+        else:
+            errors.add(
+                number,
+                f"At most {MOST_SEARCHES} removals that can match several ACLs are worked out at once; "
+                "paste the rest by itself.",
+            )
+            break
+    removed = list(dict.fromkeys(removed))
+    found.lines += [("remove", binding) for binding in removed]
+    if not removed:
+        warnings.add(number, "This matches no ACL that is in force, so it removes nothing.")
+    elif len(removed) > 1:
+        warnings.add(number, f"This removes {len(removed):,} ACLs.")
+
+
+def _elsewhere(words: Sequence[str], cluster: Cluster) -> str | None:
+    """Return the address that a command names, if it has no broker in common with this cluster's.
+
+    None where that cannot be told: a variable of the shell, or a cluster known by its ZooKeeper or a file.
+    """
+    if cluster.kind != SourceKind.ADMIN:
+        return None
+    for place, word in enumerate(words):
+        option, equals, value = word.partition("=")
+        if option not in _ADDRESS_OPTIONS:
+            continue
+        value = value if equals else (words[place + 1] if place + 1 < len(words) else "")
+        if not value or "$" in value:
+            return None
+        named = {broker.strip().lower() for broker in value.split(",")}
+        known = {broker.strip().lower() for broker in cluster.address.split(",")}
+        return None if named & known else value
+    return None
+
+
+def _only(asked: AclFilter) -> AclBinding | None:
+    """Return the one ACL that a filter can match; None for a filter that leaves a choice."""
+    name, principal, host = asked.resource_name, asked.principal, asked.host
+    if not asked.matches_at_most_one or name is None or principal is None or host is None:
+        return None
+    binding = AclBinding(
+        asked.resource_type, name, asked.pattern_type, principal, host, asked.operation, asked.permission_type
+    )
+    return binding if AclFilter.exactly(binding) == asked and asked.matches(binding) else None

@@ -1,0 +1,311 @@
+"""What would this edit, or this new topic, change? And: turn the answer into a change request."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from aclweb.accounts.access import cluster_or_404, may
+from aclweb.accounts.models import User
+from aclweb.acl.matching.patterns import covers_name
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.vocabulary import AclError, PatternType, ResourcePattern, ResourceType
+from aclweb.changes import policy, review
+from aclweb.changes import preview as previews
+from aclweb.changes.models import ChangeError
+from aclweb.inventory.current import view as current
+from aclweb.inventory.current.view import InForce
+from aclweb.inventory.findings import pages as findings
+from aclweb.inventory.lists.completeness import names_known
+from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
+from aclweb.web.drafts import effects, keeping
+from aclweb.web.drafts.draft import Draft, Fault, Line, RuleForm, hints, read_draft
+from aclweb.web.shell import exporting
+from aclweb.web.shell.htmx import render_page, wants_part
+from aclweb.web.shell.paging import page_asked, slice_page
+from aclweb.web.shell.typed_principal import holds_pem
+
+ROWS_A_PAGE = 50
+# The names shown while somebody types a pattern; the count is always of all.
+NAMES_SHOWN = 12
+# What `binding_key` makes.
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the draft that the form or link describes, and the difference in access it would make.
+
+    Every draft has an address of its own, to which a form that was sent without htmx is led:
+    so it survives Back, a new sign-in, and being sent to somebody.
+    """
+    cluster = cluster_or_404(request.user, slug)
+    assert isinstance(request.user, User)  # login_required
+    data = request.POST if request.method == "POST" else request.GET
+    in_force = current.in_force(cluster)
+    draft = _read(data, cluster, in_force)
+    if "proposal" in data and draft.is_empty:
+        gone = Fault(
+            "This proposal is gone: the cluster was read anew since. The findings list those of now."
+        )
+        draft = replace(draft, faults=(*draft.faults, gone))
+    form = RuleForm(data, rules=in_force.rules)
+    notes: list[str] = []
+    if "add_rule" not in data or not form.is_touched:
+        form = RuleForm(initial=_prefill(data), rules=in_force.rules)
+    elif form.is_valid():
+        line = Line("add", form.binding())
+        if line.binding in in_force.index:
+            form.add_error(None, "This ACL is in force already; adding it again changes nothing.")
+        else:
+            draft = replace(draft, lines=tuple(dict.fromkeys([*draft.lines, line])))
+            notes = form.notes
+            form = RuleForm(rules=in_force.rules)
+    kept = _place(cluster, request.user, draft, data)
+    # What an address cannot say, a form that is wrong or a text that waits, is shown at once.
+    waits = "drop" in data and bool(data.get("paste", "").strip())
+    is_said = not (draft.faults or form.errors or notes or waits)
+    if request.method == "POST" and kept.address and is_said and not wants_part(request):
+        return redirect(kept.address)
+    context = {
+        **_workbench(cluster, in_force, draft, kept),
+        "pasted": _pasted(data, draft),
+        "wrong_topics": [
+            name
+            for name in data.getlist("new_topic")
+            if name.strip() and name not in draft.new_topics and not holds_pem(name)
+        ],
+        "form": form,
+        "notes": notes,
+        "may_request": may(request.user, "request", cluster),
+        # A name to begin from: it stands in the field and is not part of the draft yet.
+        "like": data.get("like", "")[:249] if request.method == "GET" else "",
+        "title": data.get("title", ""),
+        "reason": data.get("reason", ""),
+        **_answer(cluster, draft, data),
+    }
+    page = render_page(request, "whatif/detail.html", "whatif/_workbench.html", context, section="changes")
+    if request.method == "POST" and kept.address:
+        page["HX-Push-Url"] = kept.address
+    return page
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def turn_into_change(request: HttpRequest, slug: str) -> HttpResponse:
+    """Save the draft as a change and hand it in for review."""
+    cluster = cluster_or_404(request.user, slug)
+    if not may(request.user, "request", cluster):
+        raise PermissionDenied(f"You may look at {cluster.name} and not request changes there.")
+    if request.method == "GET":
+        # After a new sign-in: the form's address names the draft, so it is there again.
+        return redirect(f"{reverse('what-if', args=[slug])}?{request.GET.urlencode()}")
+    assert isinstance(request.user, User)  # login_required
+    in_force = current.in_force(cluster)
+    draft = _read(request.POST, cluster, in_force)
+    try:
+        change = review.request(
+            cluster=cluster,
+            author=request.user,
+            title=request.POST.get("title", "").strip(),
+            reason=request.POST.get("reason", "").strip(),
+            delta=draft.delta,
+        )
+    except (ChangeError, AclError) as error:
+        kept = _place(cluster, request.user, draft, request.POST)
+        context = {
+            **_workbench(cluster, in_force, draft, kept),
+            "form": RuleForm(rules=in_force.rules),
+            "pasted": _pasted(request.POST, draft),
+            "may_request": True,
+            "request_error": str(error),
+            "title": request.POST.get("title", ""),
+            "reason": request.POST.get("reason", ""),
+            **_answer(cluster, draft, request.POST),
+        }
+        return render_page(request, "whatif/detail.html", None, context, section="changes", status=422)
+    return redirect("change", number=change.pk)
+
+
+@login_required
+@require_GET
+def commands(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Give the whole draft behind an address as kafka-acls commands, however many the page shows."""
+    cluster = cluster_or_404(request.user, slug)
+    in_force = current.in_force(cluster)
+    draft = _read(request.GET, cluster, in_force)
+    return exporting.commands_file(draft.delta, in_force.rules, f"draft-{cluster.slug}")
+
+
+@login_required
+@require_GET
+def matches(request: HttpRequest, slug: str) -> HttpResponse:
+    """Say which names a pattern covers now and what the cluster would say to the rule, while somebody types it."""
+    cluster = cluster_or_404(request.user, slug)
+    in_force = current.in_force(cluster)
+    name = request.GET.get("resource_name", "")
+    kind = request.GET.get("pattern", "")
+    resource_type = request.GET.get("resource_type", "TOPIC")
+    if resource_type not in ResourceType.__members__:
+        resource_type = "TOPIC"
+    names: tuple[str, ...] | None = None
+    if resource_type == "TOPIC":
+        names = tuple(topic.name for topic in in_force.topics)
+    elif resource_type == "GROUP":
+        names = in_force.groups
+    found = [] if names is None else _covered(names, resource_type, kind, name, in_force.rules)
+    context = {
+        "cluster": cluster,
+        "asked": bool(kind) and (bool(name) or kind == "ALL"),
+        "known": names is not None,
+        "kind": kind,
+        "name": name,
+        "thing": resource_type.lower().replace("_", " "),
+        "found": found[:NAMES_SHOWN],
+        "count": len(found),
+        **_checks(request.GET, in_force),
+    }
+    return render(request, "whatif/_matches.html", context)
+
+
+def _checks(data: QueryDict, in_force: InForce) -> dict[str, Any]:
+    """Return what there is to say of the rule as far as it is typed: its faults, or what to know of it."""
+    form = RuleForm(data, rules=in_force.rules)
+    if form.is_valid():
+        binding = form.binding()
+        return {
+            "form": form,
+            "cautions": hints(binding, in_force.rules),
+            "is_there": binding in in_force.index,
+            "is_whole": True,
+        }
+    typed = [name for name in form.errors if data.get(name, "") or name == NON_FIELD_ERRORS]
+    return {"form": form, "typed_errors": [error for name in typed for error in form.errors[name]]}
+
+
+def _covered(names: tuple[str, ...], resource_type: str, kind: str, name: str, rules: Rules) -> list[str]:
+    if kind == "ALL":
+        return list(names)
+    if kind not in ("LITERAL", "PREFIXED") or not name:
+        return []
+    pattern = ResourcePattern(ResourceType[resource_type], name, PatternType[kind])
+    return [known for known in names if covers_name(pattern, known, rules)]
+
+
+def _read(data: QueryDict, cluster: Cluster, in_force: InForce) -> Draft:
+    """Return the draft of a form or a link; one that is no longer kept is told, and never an empty draft."""
+    whole = keeping.opened(data, cluster)
+    if whole is None:
+        gone = Fault(
+            f"The draft behind this link is gone: long drafts are kept for {keeping.KEPT_DAYS} days, "
+            f"and the newest {keeping.MOST_KEPT} of each person."
+        )
+        rest = data.copy()
+        rest.pop(keeping.FIELD)
+        draft = read_draft(rest, in_force)
+        return replace(draft, faults=(gone, *draft.faults))
+    return read_draft(_with_proposal(_with_removals(whole, cluster), cluster), in_force)
+
+
+def _pasted(data: QueryDict, draft: Draft) -> str:
+    """Return the text that stays in the box: one that could not be read whole, or that was not read yet."""
+    if not draft.faults and "drop" not in data:
+        return ""
+    text = str(data.get("paste", draft.paste))
+    return "" if holds_pem(text) else text
+
+
+def _place(cluster: Cluster, person: User, draft: Draft, data: QueryDict) -> keeping.Place:
+    """Return where this draft can be found again, with what is shown of its effect."""
+    return keeping.place(
+        path=reverse("what-if", args=[cluster.slug]),
+        fields={
+            "line": [line.as_text() for line in draft.lines],
+            "new_topic": draft.new_topics,
+            "unread": [draft.paste] if draft.paste else [],
+        },
+        cluster=cluster,
+        person=person,
+        opened=data.get(keeping.FIELD, ""),
+        show=data.get("show", ""),
+        page=data.get("page", ""),
+        title=data.get("title", "")[:200],
+        reason=data.get("reason", "")[:500],
+    )
+
+
+def _workbench(cluster: Cluster, in_force: InForce, draft: Draft, kept: keeping.Place) -> dict[str, Any]:
+    """Return what the page needs of a draft, whatever becomes of it."""
+    return {
+        "cluster": cluster,
+        "in_force": in_force,
+        "draft": draft,
+        "draft_lines": draft.cautious_lines(in_force.rules),
+        "kept": kept,
+        # Why nothing is written here even where it is approved; empty where a worker writes it.
+        "unwritable": policy.writable(cluster)[1],
+        "permalink": kept.address,
+        # Behind the addresses of forms: whoever must sign in again comes back to the draft.
+        "query": kept.address.partition("?")[2],
+    }
+
+
+def _with_removals(data: QueryDict, cluster: Cluster) -> QueryDict:
+    """Return the form with each `remove_key` (a row chosen in the ACL list) put in as its ACL."""
+    keys = [key for key in data.getlist("remove_key") if _KEY.fullmatch(key)]
+    if not keys:
+        return data
+    whole = data.copy()
+    rows = StoredAcl.objects.filter(stored_in_force(cluster.revision_id), cluster=cluster, key__in=keys)
+    for binding in current.bindings_of(rows.values_list(*current.BINDING_COLUMNS)):
+        whole.appendlist("line", Line("remove", binding).as_text())
+    return whole
+
+
+def _with_proposal(data: QueryDict, cluster: Cluster) -> QueryDict:
+    """Return the form with the proposal of the findings that a link names put in as its ACLs."""
+    number = data.get("proposal", "")
+    known = number.isascii() and number.isdecimal() and len(number) < 19
+    found = findings.proposal(cluster, int(number)) if known else None
+    if found is None:
+        return data
+    whole = data.copy()
+    for op, bindings in (("add", (found.acl,)), ("remove", found.by)):
+        for binding in bindings:
+            whole.appendlist("line", Line(op, binding).as_text())
+    return whole
+
+
+def _prefill(data: QueryDict) -> dict[str, Any]:
+    """Return what a link asks the form to begin with, such as ?resource_name=orders."""
+    return {name: data[name] for name in RuleForm.base_fields if name in data}
+
+
+def _answer(cluster: Cluster, draft: Draft, data: QueryDict) -> dict[str, Any]:
+    """Return the effect of the draft for the page; nothing where the draft is empty."""
+    if draft.is_empty:
+        return {}
+    try:
+        preview = previews.preview(cluster, draft.delta, new_topics=draft.new_topics)
+    except previews.TooMuch as error:
+        return {"too_much": str(error)}
+    kind = data.get("show", "")
+    if kind not in effects.KINDS:
+        kind = next((name for name in effects.KINDS if preview.impact.counts[name]), "gains")
+    return {
+        "preview": preview,
+        "unsure_topics": names_known(cluster, ResourceType.TOPIC).sentence if draft.new_topics else "",
+        "tiles": effects.tiles(preview.impact),
+        "show": kind,
+        "nothing_differs": not any(preview.impact.counts[name] for name in ("loses", "gains", "depends")),
+        "diff": slice_page(effects.rows(preview.impact, kind), page_asked(data), ROWS_A_PAGE),
+    }

@@ -1,0 +1,97 @@
+"""How does a list of ACLs become a file: whole, in order, a thousand at a time?
+
+What a notation cannot hold is never left out silently: CSV refuses the whole file with a
+sentence, and among commands a comment stands for an ACL that kafka-acls cannot be told.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from django.http import StreamingHttpResponse
+
+from aclweb.acl.kafka.commands import commands, why_escaped, why_no_command
+from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.delta import Delta, Step
+from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.acl.notation.files import why_not_written, write_acls
+
+COMMANDS = "kafka-acls"
+# ACLs put into text at once.
+_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True)
+class Notation:
+    """One kind of file: its word on a button, the ending of its name, and its media type."""
+
+    word: str
+    ending: str
+    media_type: str
+
+
+# Media types that no browser shows as a page: a name in an ACL may look like markup.
+NOTATIONS = {
+    "csv": Notation("CSV", "csv", "text/csv; charset=utf-8"),
+    "jsonl": Notation("JSON lines", "jsonl", "application/jsonl"),
+    COMMANDS: Notation("kafka-acls commands", "sh", "text/plain; charset=utf-8"),
+}
+
+
+def why_not(bindings: Sequence[AclBinding], format: str, rules: Rules) -> str | None:
+    """Return why these ACLs cannot all be put into this notation; None where they can."""
+    if format == COMMANDS:
+        return None
+    reasons = (why_not_written(binding, format, rules) for binding in bindings)
+    return next(filter(None, reasons), None)
+
+
+def written(bindings: Sequence[AclBinding], format: str, rules: Rules) -> Iterator[str]:
+    """Yield the text of all these ACLs in one of NOTATIONS, a piece at a time."""
+    if format == COMMANDS:
+        yield _head(len(bindings))
+        for binding in bindings:
+            yield f"{command(binding, rules)}\n"
+        return
+    if not bindings:
+        yield write_acls((), format=format, rules=rules)
+    for place in range(0, len(bindings), _AT_ONCE):
+        text = write_acls(bindings[place : place + _AT_ONCE], format=format, rules=rules)
+        # Only the first piece of a CSV has the header.
+        yield text.partition("\n")[2] if format == "csv" and place else text
+
+
+def written_plan(plan: Iterable[Step], rules: Rules) -> Iterator[str]:
+    """Yield the commands of an edit in the order in which aclweb would write them."""
+    steps = list(plan)
+    yield _head(sum(len(step.bindings) for step in steps))
+    for step in steps:
+        for binding in step.bindings:
+            yield f"{command(binding, rules, op=step.op)}\n"
+
+
+def commands_file(delta: Delta, rules: Rules, name: str) -> StreamingHttpResponse:
+    """Return all commands of an edit as a file to download."""
+    text = written_plan(delta.steps(), rules)
+    answer = StreamingHttpResponse(text, content_type=NOTATIONS[COMMANDS].media_type)
+    answer["Content-Disposition"] = f'attachment; filename="{name}.sh"'
+    return answer
+
+
+def _head(count: int) -> str:
+    acls = "1 ACL" if count == 1 else f"{count:,} ACLs"
+    return f"# {acls}. Set BOOTSTRAP to the address of a broker, such as kafka-1:9092.\n"
+
+
+def command(binding: AclBinding, rules: Rules, *, op: str = "add") -> str:
+    """Return the command for this ACL, or a comment with the ACL where the tool cannot be told.
+
+    A comment also stands before a command that writes characters which cannot be seen.
+    """
+    reason = why_no_command(binding, rules)
+    if reason is None:
+        escaped = why_escaped(binding)
+        return (f"# {escaped}\n" if escaped else "") + commands([binding], op=op, rules=rules)[0]
+    return f"# Not a command: {json.dumps({'op': op, **binding.as_dict()})} {reason}"

@@ -1,0 +1,95 @@
+"""What stands around every page: which clusters there are to switch to, which one this is, and its state.
+
+The strip under the bar tells how far an answer can be trusted: which authorizer, what is
+declared and what nobody has declared yet, and how old the reading is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+
+from aclweb.accounts import access
+from aclweb.inventory.current import broker_settings as brokertold
+from aclweb.inventory.current.broker_settings import AuthorizerTold
+from aclweb.inventory.current.view import rules_of
+from aclweb.inventory.lists.status import status
+from aclweb.inventory.models import Cluster
+from aclweb.web.shell.switching import same_page
+
+LAST = "aclweb-cluster"  # the cookie that holds the cluster looked at last
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One cluster as the switch, the strip and the lists show it."""
+
+    cluster: Cluster
+    authorizer: AuthorizerTold
+    default: str  # "deny", "allow" or "undeclared"
+    super_users: tuple[str, ...] | None  # None while nobody has declared them
+    rules: int | None
+    tone: str  # "good", "warn" or "bad"
+    word: str  # the state in a word or two
+    is_old: bool
+
+    @property
+    def default_words(self) -> str:
+        return {"deny": "default deny", "allow": "default ALLOW"}.get(self.default, "default not declared")
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the last attempt to read it failed, so that what pages show is from before."""
+        return self.tone == "bad"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """switches: (cluster, address): where the same page of each cluster is."""
+
+    clusters: tuple[Standing, ...]
+    current: Standing | None
+    section: str
+    switches: tuple[tuple[Standing, str], ...] = ()
+
+
+def standing(cluster: Cluster) -> Standing:
+    """Return how a cluster stands, from what is stored about it: no query, no call."""
+    default = {None: "undeclared", True: "allow", False: "deny"}[cluster.allow_everyone]
+    named = None
+    if cluster.super_users is not None:
+        named = tuple(sorted(rules_of(cluster).super_users))
+    told = status(cluster)
+    return Standing(
+        cluster=cluster,
+        authorizer=brokertold.authorizer(cluster),
+        default=default,
+        super_users=named,
+        rules=cluster.revision.acls if cluster.revision else None,
+        tone=told.tone,
+        word=told.label,
+        is_old=told.is_old,
+    )
+
+
+def around(request: HttpRequest, *, cluster: Cluster | None, section: str) -> Frame:
+    """Return the frame of a page; without `cluster` it keeps the one looked at last."""
+    if not request.user.is_authenticated:
+        return Frame(clusters=(), current=None, section=section)
+    visible = tuple(standing(found) for found in access.visible_clusters(request.user))
+    wanted = cluster.slug if cluster else request.COOKIES.get(LAST)
+    current = next((found for found in visible if found.cluster.slug == wanted), None)
+    return Frame(
+        clusters=visible,
+        current=current or (visible[0] if visible else None),
+        section=section,
+        switches=tuple(zip(visible, same_page(request, [each.cluster for each in visible]), strict=True)),
+    )
+
+
+def last_cluster(request: HttpRequest) -> Cluster | None:
+    """Return the cluster for a page whose address names none: `?cluster=`, the last one, else the first."""
+    clusters = list(access.visible_clusters(request.user))
+    wanted = request.GET.get("cluster") or request.COOKIES.get(LAST)
+    return next((found for found in clusters if found.slug == wanted), clusters[0] if clusters else None)

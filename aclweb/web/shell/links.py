@@ -1,0 +1,63 @@
+"""At which address does a page about this thing stand?
+
+Topics that Kafka would allow have an address of their own; any other text (an ACL may name
+`..` or hold a line end) goes into the query, where every character survives.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from aclweb.acl.model.vocabulary import AccessRequest, Operation, ResourceType
+from aclweb.inventory.models import Cluster
+
+# Before a type: a question about at least one resource of it, which has no name.
+ANY = "ANY_"
+_TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+
+def resource(cluster: Cluster, resource_type: ResourceType | str, name: str) -> str:
+    """Return the address of the page about one resource."""
+    kind = resource_type if isinstance(resource_type, str) else resource_type.name
+    if kind == ResourceType.TOPIC.name and _TOPIC_NAME.fullmatch(name) and name not in (".", ".."):
+        return reverse("topic", args=[cluster.slug, name])
+    return f"{reverse('resource', args=[cluster.slug])}?{encoded(type=kind, name=name)}"
+
+
+def principal(cluster: Cluster, name: str) -> str:
+    """Return the address of the page about one principal."""
+    return f"{reverse('principal', args=[cluster.slug])}?{encoded(name=name)}"
+
+
+def explain(cluster: Cluster, request: AccessRequest) -> str:
+    """Return the address that asks this question again, with every rule that touches it."""
+    return f"{reverse('explain', args=[cluster.slug])}?{question(request)}"
+
+
+def question(request: AccessRequest) -> str:
+    """Return the query that stands for a question; the ask form reads the same names."""
+    kind = request.resource_type.name
+    asked = {
+        "principal": request.principal,
+        "operation": request.operation.name,
+        "type": kind if request.resource_name is not None else f"{ANY}{kind}",
+        "name": request.resource_name or "",
+        "host": request.host,
+    }
+    return encoded(**asked)
+
+
+def explain_cell(
+    cluster: Cluster, who: str, operation: Operation, kind: ResourceType, name: str, host: str
+) -> str:
+    """Return the address that explains one cell of a matrix."""
+    asked = {"principal": who, "operation": operation.name, "type": kind.name, "name": name, "host": host}
+    return f"{reverse('explain', args=[cluster.slug])}?{encoded(**asked)}"
+
+
+def encoded(**fields: str) -> str:
+    """Return a query; a lone surrogate, which no address can hold, becomes a question mark."""
+    return urlencode({name: text.encode("utf-8", "replace") for name, text in fields.items()})

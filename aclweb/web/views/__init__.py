@@ -1,1 +1,0 @@
-"""One file a page: a view reads the request, asks one question, and chooses a template."""
