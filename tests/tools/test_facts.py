@@ -74,6 +74,20 @@ def test_words_changed_on_purpose_are_taken_for_equal_and_counted(tmp_path):
     assert "     1  No rule covers (\\w+) => No ACL covers \\1" in answer.stdout
 
 
+def test_facts_that_differ_in_the_same_words_are_shown_once(tmp_path):
+    long = '"basis": "ALLOW_ACL", ' * 40
+    before = recorded(
+        tmp_path / "before", a=f'{long}"hazards": []', b='{"hazards": [], "x": 1}', c="some words"
+    )
+    after = recorded(tmp_path / "after", a=long, b='{"x": 1}', c="other words")
+
+    told = compare(str(before), str(after)).stdout
+
+    assert told.count("\n== ") == 2
+    assert "== pages: a and 1 more" in told
+    assert "hazards" in told.partition("== pages: a")[2].partition("also")[2]
+
+
 def test_recordings_without_facts_are_no_proof(tmp_path):
     (tmp_path / "before").mkdir()
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools.facts import book
 
 ARROW = " => "
+_WORD = re.compile(r"\w+")
+# So much of a long line is shown, around the place where it differs.
+WIDTH = 240
 
 
 class WordsError(ValueError):
@@ -55,7 +58,19 @@ class Words:
 class Difference:
     group: str
     name: str
-    lines: tuple[str, ...]  # of a unified diff; they are the same for facts that differ in the same way
+    lines: tuple[str, ...]  # of a unified diff
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What facts that differ in the same way have in common: the words that went and those that came."""
+        went = Counter(
+            word for line in self.lines if line.startswith("-") for word in _WORD.findall(line[1:])
+        )
+        came = Counter(
+            word for line in self.lines if line.startswith("+") for word in _WORD.findall(line[1:])
+        )
+        words = frozenset(went - came), frozenset(came - went)
+        return words if any(words) else self.lines
 
 
 def differences(
@@ -96,11 +111,9 @@ def report(before: Path, after: Path, words: Words, *, shown: int, lines: int) -
         mine = [one for one in found if one.group == group]
         count = len({*old.get(group, {}), *new.get(group, {})})
         told.append(f"{group}: {count - len(mine):,} equal, {len(mine):,} differ")
-    alike: dict[tuple[str, ...], list[Difference]] = {}
+    alike: dict[tuple[object, ...], list[Difference]] = {}
     for one in found:
-        # Facts that differ by the same lines are told once, wherever in the text these stand.
-        key = tuple(sorted({line for line in one.lines if not line.startswith(("@@", " "))}))
-        alike.setdefault(key, []).append(one)
+        alike.setdefault(one.kind, []).append(one)
     for number, several in enumerate(sorted(alike.values(), key=len, reverse=True)):
         if number == shown:
             told.append(
@@ -111,7 +124,7 @@ def report(before: Path, after: Path, words: Words, *, shown: int, lines: int) -
         others = f" and {len(several) - 1:,} more" if len(several) > 1 else ""
         told += ["", f"== {first.group}: {_short(first.name)}{others}"]
         told += [f"   also {one.group}: {_short(one.name)}" for one in several[1:4]]
-        told += [f"    {_short(line)}" for line in first.lines[:lines]]
+        told += [f"    {line}" for line in _shortened(first.lines[:lines])]
         if len(first.lines) > lines:
             told.append(f"    … {len(first.lines) - lines:,} more lines; --lines tells more of them")
     if words.pairs:
@@ -127,5 +140,22 @@ def report(before: Path, after: Path, words: Words, *, shown: int, lines: int) -
     return told, bool(everything) and not found
 
 
+def _shortened(lines: Sequence[str]) -> Iterator[str]:
+    """Yield lines of a diff; of a long one that stands for another, the part that differs."""
+    went = [line for line in lines if line.startswith("-")]
+    came = [line for line in lines if line.startswith("+")]
+    first = {}  # of a line: where it differs from its other
+    for old, new in zip(went, came, strict=False):
+        pairs = enumerate(zip(old[1:], new[1:], strict=False), start=1)
+        first[old] = first[new] = next((at for at, (one, other) in pairs if one != other), 1)
+    for line in lines:
+        start = max(1, first.get(line, 1) - WIDTH // 3)
+        if start == 1 or len(line) <= WIDTH:
+            yield _short(line)
+        else:
+            rest = line[start : start + WIDTH]
+            yield f"{line[0]}… {rest}{' …' if start + WIDTH < len(line) else ''}"
+
+
 def _short(text: str) -> str:
-    return text if len(text) <= 240 else f"{text[:160]} … {text[-70:]}"
+    return text if len(text) <= WIDTH else f"{text[: WIDTH - 80]} … {text[-70:]}"
