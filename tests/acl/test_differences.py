@@ -99,7 +99,8 @@ def exists(effect: Effect, names: Names) -> bool:
     """Whether a resource can have a name of the effect's class."""
     kind = effect.resource_type.name
     given = kind == "TOPIC" and effect.names_text in (*names.topics, *names.new_topics)
-    if given or effect.names_kind not in ("EXACT", "PREFIX") or not effect.names_text:
+    every_name = effect.names_kind == "PREFIX" and not effect.names_text
+    if given or every_name or effect.names_kind not in ("EXACT", "PREFIX"):
         return True
     pattern = "LITERAL" if effect.names_kind == "EXACT" else "PREFIXED"
     like = allow("User:x", "READ", effect.names_text, pattern=pattern, resource_type=kind)

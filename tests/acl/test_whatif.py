@@ -28,7 +28,17 @@ from aclweb.acl.model.vocabulary import (
 from aclweb.acl.simulate.simulation import Effect, Impact, Names, simulate
 from tests import reference
 from tests.builders import acl, allow, deny, topic
-from tests.random_cases import HOSTS, PRINCIPALS, SCALE, World, random_binding, random_name, random_world
+from tests.random_cases import (
+    HOSTS,
+    PRINCIPALS,
+    SCALE,
+    World,
+    random_binding,
+    random_name,
+    random_rules,
+    random_world,
+    with_unknowns,
+)
 
 CHUNKS = 4
 SEEDS_PER_CHUNK = 30 * SCALE
@@ -571,6 +581,58 @@ def test_losing_super_user_rights_is_a_loss_on_everything() -> None:
 
     assert {effect.principal for effect in impact.loses} == {"User:root"}
     assert impact.unchanged == sum(len(v) for v in OPERATIONS.values()) + len(OPERATIONS[ResourceType.TOPIC])
+
+
+def test_the_same_edit_has_the_same_warnings_in_whatever_order_it_is_given() -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(120 * SCALE):
+        dice = random.Random(f"warnings {seed}")
+        world = random_world(dice)
+        world = with_unknowns(dice, world) if seed % 4 == 0 else world
+        rules = replace(
+            world.rules, undeclared=frozenset({"allow_everyone"}) if seed % 3 == 0 else frozenset()
+        )
+        after = replace(random_rules(dice), undeclared=rules.undeclared) if seed % 5 == 0 else rules
+        stored = list(dict.fromkeys(world.bindings))
+        add = [random_binding(dice, rules) for _ in range(dice.randrange(6))]
+        remove = [acl for acl in stored if dice.random() < 0.6 and acl not in add]
+        remove += [acl for acl in [random_binding(dice, rules)] if acl not in add]
+        names = Names(topics=("orders", "a", "ab"), groups=("a", "*a"), new_topics=("brand-new", "abx", "a"))
+
+        told = warned(add, remove, stored, names, rules, after)
+        for acls in (add, remove, stored):
+            dice.shuffle(acls)
+        new = replace(names, new_topics=names.new_topics[::-1])
+
+        assert warned(add, remove, stored, new, rules, after) == told, seed
+        assert warned(add, remove, stored, names, rules, after, briefly=True) == told, seed
+        assert len(set(told)) == len(told)
+        seen.update(sentence[:12] for sentence in told)
+    assert min(seen["These are th"], seen["There is no "], seen["Not in force"]) > 5, seen
+
+
+def warned(
+    add: list[AclBinding],
+    remove: list[AclBinding],
+    stored: list[AclBinding],
+    names: Names,
+    rules: Rules,
+    after: Rules,
+    **options: bool,
+) -> tuple[str, ...]:
+    delta = Delta(add=tuple(dict.fromkeys(add)), remove=tuple(dict.fromkeys(remove)))
+    return simulate(delta, AclIndex(stored), names, rules, after, **options).warnings
+
+
+def test_a_name_that_no_topic_can_have_is_not_waited_for() -> None:
+    edit = Delta(add=(allow("User:a", "READ", "no topic"), allow("User:a", "READ", "later")))
+
+    told = simulate(edit, AclIndex(), Names(topics=("orders",))).warnings
+    met = simulate(edit, AclIndex(), Names(topics=("orders",)), met_only=True).warnings
+
+    assert "There is no topic later yet; the ACLs wait for it." in told
+    assert "No topic can be called 'no topic'." in told
+    assert not any("no topic'" in sentence for sentence in met)
 
 
 def test_the_dictionary_has_the_promised_keys_and_no_others() -> None:

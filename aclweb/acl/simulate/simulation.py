@@ -30,7 +30,7 @@ from aclweb.acl.authorizer.index import (
 from aclweb.acl.matching.hosts import in_range, read_range
 from aclweb.acl.matching.patterns import empty_prefix_covers, wildcard_covers
 from aclweb.acl.matching.sessions import comes_from, glob_is_for, is_for, is_host_glob, is_principal_glob
-from aclweb.acl.matching.unmatchable import why_no_address, why_no_resource
+from aclweb.acl.matching.unmatchable import why_no_address, why_no_resource, why_no_topic
 from aclweb.acl.model.authorizers import OPERATIONS, Rules, is_never_asked
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import (
@@ -426,7 +426,7 @@ class _Simulation:
             places,
             unchanged=self.universe.cells() - changed,
             resources=tuple(self._resources()),
-            warnings=tuple(self._warnings()),
+            warnings=tuple(dict.fromkeys(self._warnings())),
         )
 
     # What it costs, and what nobody can meet.
@@ -465,7 +465,9 @@ class _Simulation:
 
     def _is_no_resource(self, spot: Spot) -> bool:
         """Whether nothing can have a name of this class; what was given exists."""
-        if spot.is_new or spot.kind not in (EXACT, PREFIX) or not spot.text or self._is_given(spot):
+        if spot.is_new or spot.kind not in (EXACT, PREFIX) or self._is_given(spot):
+            return False
+        if spot.kind == PREFIX and not spot.text:
             return False
         pattern = PatternType.LITERAL if spot.kind == EXACT else PatternType.PREFIXED
         like = AclBinding(
@@ -1009,6 +1011,7 @@ class _Simulation:
             (self.newly_read if verdict.reread else self.closed).append(spot)
 
     def _warnings(self) -> Iterator[str]:
+        """Yield the sentences, the same for the same edit in whatever order its ACLs and those in force are given."""
         yield from self._no_ops()
         yield from self._default_mode()
         yield from self._names_nobody_has()
@@ -1025,7 +1028,7 @@ class _Simulation:
                 f"{_count(len(unknown), 'ACL')} of this edit hold values that aclweb does not know; "
                 "what they do cannot be told, and no client can write them."
             )
-        for binding in self.add:
+        for binding in in_scan_order(self.add):
             if split_principal(binding.principal) is None:
                 yield (
                     f"The principal {binding.principal!r} has no type, so this ACL matches nobody and "
@@ -1042,8 +1045,8 @@ class _Simulation:
                 )
 
     def _no_ops(self) -> Iterator[str]:
-        there = [binding for binding in self.asked.add if binding in self.index]
-        missing = [binding for binding in self.asked.remove if binding not in self.index]
+        there = in_scan_order(binding for binding in self.asked.add if binding in self.index)
+        missing = in_scan_order(binding for binding in self.asked.remove if binding not in self.index)
         if there:
             yield f"Already in force, so adding it changes nothing: {_said(there)}"
         if missing:
@@ -1059,23 +1062,35 @@ class _Simulation:
         )
         if self.closed and (self.rules.allow_everyone or unsure):
             yield (
-                f"These are the first ACLs on {_spots(self.closed)}: {condition}everyone may use "
+                f"These are the first ACLs on {self._spots(self.closed)}: {condition}everyone may use "
                 f"{_it(self.closed)} today, and from then on only those whom an ACL allows."
             )
         if self.opened and (opens or unsure):
             yield (
-                f"These are the last ACLs on {_spots(self.opened)}: {condition}everyone may use "
+                f"These are the last ACLs on {self._spots(self.opened)}: {condition}everyone may use "
                 f"{_it(self.opened)} once these no longer count."
             )
         elif self.opened:
             yield (
-                f"These are the last ACLs on {_spots(self.opened)}: without them only super users may use "
+                f"These are the last ACLs on {self._spots(self.opened)}: without them only super users may use "
                 f"{_it(self.opened)}."
             )
         yield from self._patterns_read_otherwise(condition)
         if self.bare:
             who = "everyone may use" if opens else "only super users may use"
-            yield f"No ACL covers {_spots(self.bare)}, so {who} {_it(self.bare)}."
+            yield f"No ACL covers {self._spots(self.bare)}, so {who} {_it(self.bare)}."
+
+    def _spots(self, spots: Iterable[Spot]) -> str:
+        """Return classes of names as words: of each type those that exist first, each kind by the alphabet."""
+        kinds = (EXACT, PREFIX, PATTERN, ANY_OTHER)
+        types = tuple(OPERATIONS)
+
+        def place(spot: Spot) -> tuple[object, ...]:
+            is_there = spot.kind == EXACT and self._is_given(spot)
+            return types.index(spot.resource_type), kinds.index(spot.kind), not is_there, spot.text
+
+        texts = [_spot_text(spot) for spot in sorted(spots, key=place)]
+        return _listed(texts, "set of names", many="sets of names")
 
     def _patterns_read_otherwise(self, condition: str) -> Iterator[str]:
         """Yield what comes of patterns that stay and that cover other names under the rules afterwards."""
@@ -1088,7 +1103,7 @@ class _Simulation:
             opens = self.after_rules.allow_everyone or bool(condition)
             who = f"{condition}everyone" if opens else "only super users"
             yield (
-                f"{why}, which leaves {_spots(self.no_longer_read)} without an ACL: "
+                f"{why}, which leaves {self._spots(self.no_longer_read)} without an ACL: "
                 f"{who} may use {_it(self.no_longer_read)} from then on."
             )
         if self.newly_read and (self.rules.allow_everyone or condition):
@@ -1098,7 +1113,7 @@ class _Simulation:
                 else "KRaft's authorizer lets the empty prefix cover every name"
             )
             yield (
-                f"{why}, so ACLs now cover {_spots(self.newly_read)}: {condition}everyone may use "
+                f"{why}, so ACLs now cover {self._spots(self.newly_read)}: {condition}everyone may use "
                 f"{_it(self.newly_read)} today, and from then on only those whom an ACL allows."
             )
 
@@ -1108,13 +1123,18 @@ class _Simulation:
             if shelf is None or not given:
                 continue
             known = {*given, WILDCARD, *self.universe.new(resource_type)}
-            missing = [name for name in shelf.literals if name not in known]
+            missing = sorted(name for name in shelf.literals if name not in known)
+            if resource_type is ResourceType.TOPIC:
+                nobodys = [name for name in missing if why_no_topic(name) is not None]
+                missing = [name for name in missing if why_no_topic(name) is None]
+                if nobodys and not self.met_only:
+                    yield f"No topic can be called {_listed(list(map(name_text, nobodys)), 'name')}."
             if missing:
                 texts = [resource_text(resource_type, name) for name in missing]
                 yield f"There is no {_listed(texts, 'name', joined=' and no ')} yet; the ACLs wait for it."
         for resource_type in OPERATIONS:
             there = set(self.universe.given(resource_type))
-            doubled = [name for name in self.universe.new(resource_type) if name in there]
+            doubled = sorted(name for name in self.universe.new(resource_type) if name in there)
             if doubled:
                 names = [resource_text(resource_type, name) for name in doubled]
                 it = "it were" if len(doubled) == 1 else "they were"
@@ -1196,10 +1216,6 @@ def _contains(wide: str, narrow: str) -> bool:
         return False
     shift = outer[0] - outer[2]
     return outer[1] >> shift == inner[1] >> shift
-
-
-def _spots(spots: Sequence[Spot]) -> str:
-    return _listed([_spot_text(spot) for spot in spots], "set of names", many="sets of names")
 
 
 def _spot_text(spot: Spot) -> str:
