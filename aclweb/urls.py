@@ -11,6 +11,7 @@ urlpatterns = [
     path("", include("aclweb.web.urls")),
 ]
 
+handler400 = "aclweb.web.shell.broken.bad_request"
 handler403 = "aclweb.web.shell.refused.not_allowed"
 handler404 = "aclweb.web.shell.refused.not_found"
 handler500 = "aclweb.web.shell.broken.server_error"
