@@ -1,14 +1,27 @@
-/* When htmx has sent a form and the answer holds a message of what is wrong, bring the first into view: focus its
-   field, or the message itself. Without scripts the form's address ends in #problems. */
+/* When htmx has sent a form, bring what came of it into view: the first message of what is wrong, with its field focused;
+   else the answer ([data-answer]), where it is not in view already. Without scripts the form's address ends in #problems. */
 (function () {
   "use strict";
+
+  function showAnswer(part, button) {
+    const answer = part.querySelector("[data-answer]");
+    // Whoever takes a line out of a draft goes on with the next line.
+    if (!answer || (button && button.name === "drop")) return;
+    const top = answer.getBoundingClientRect().top;
+    if (top >= 0 && top < window.innerHeight / 2) return;
+    answer.focus({ preventScroll: true });
+    answer.scrollIntoView({ block: "start" });
+  }
 
   document.addEventListener("htmx:afterSettle", function (event) {
     const config = event.detail.requestConfig;
     if (!config || config.verb !== "post") return;
     const part = document.getElementById(event.detail.target.id) || event.detail.target;
     const first = part.querySelector("[data-problem], .field-error");
-    if (!first) return;
+    if (!first) {
+      showAnswer(part, config.triggeringEvent && config.triggeringEvent.submitter);
+      return;
+    }
     for (let fold = first.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     const field = first.closest(".field");
     const control = field && field.querySelector("input:not([type=hidden]), select, textarea");

@@ -146,3 +146,45 @@ def test_an_answer_that_never_comes_leaves_the_page_usable(visit):
     assert button.is_enabled()
     assert page.locator("#working").is_hidden()
     assert page.locator("[aria-busy]").count() == 0
+
+
+def test_after_a_long_paste_its_answer_is_in_view_and_has_the_focus(visit):
+    page = visit("/c/test-eu/what-if/")
+    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    tool = "kafka-acls --bootstrap-server 127.0.0.1:1 --add --operation Read --topic orders.1 --allow-principal User:p"
+    page.locator("#id_paste").fill("\n".join(f"{tool}{number}" for number in range(60)))
+    button = page.get_by_role("button", name="Show the effect").last
+    button.click()
+    page.locator("#draft-heading", has_text="60").wait_for()
+
+    # Once more from below the sixty lines, where the answer is far above.
+    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    page.locator("#id_paste").fill(f"{tool}-last")
+    button.click()
+    page.locator("#draft-heading", has_text="61").wait_for()
+
+    page.wait_for_function("document.activeElement.matches('[data-answer]')")
+    page.wait_for_function(
+        """() => {
+          const top = document.querySelector(".tiles").getBoundingClientRect().top;
+          return top >= 0 && top < 450;
+        }"""
+    )
+
+
+def test_taking_a_line_out_of_a_long_draft_leaves_the_page_where_it_is(visit):
+    page = visit("/c/test-eu/what-if/")
+    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    tool = "kafka-acls --bootstrap-server 127.0.0.1:1 --add --operation Read --topic orders.1 --allow-principal User:p"
+    page.locator("#id_paste").fill("\n".join(f"{tool}{number}" for number in range(60)))
+    page.get_by_role("button", name="Show the effect").last.click()
+    page.locator("#draft-heading", has_text="60").wait_for()
+    line = page.get_by_role("button", name="Remove this ACL from the draft").nth(50)
+    line.scroll_into_view_if_needed()
+    before = page.evaluate("window.scrollY")
+
+    line.click()
+    page.locator("#draft-heading", has_text="59").wait_for()
+
+    assert before > 900
+    assert abs(page.evaluate("window.scrollY") - before) < 50
