@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Mapping
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
@@ -72,11 +73,13 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return framed or HttpResponse(sentence, content_type="text/plain; charset=utf-8", status=status)
 
 
-def _in_frame(request: HttpRequest, told: dict[str, object], status: int) -> HttpResponse | None:
+def _in_frame(request: HttpRequest, told: Mapping[str, object], status: int) -> HttpResponse | None:
     """Return the page within the frame; None where that cannot be made either."""
     try:
         around = frame.around(request, cluster=None, section="")
-        return HttpResponse(render_to_string("broken.html", told | {"frame": around}, request), status=status)
+        return HttpResponse(
+            render_to_string("broken.html", {**told, "frame": around}, request), status=status
+        )
     except Exception:  # whatever it is, an error page must not end in another error
         logger.exception("The frame of an error page could not be made.")
         return None
