@@ -6,7 +6,8 @@ a group of its own, so what a file prepares is prepared once. Groups with a serv
 last longest, and files fill what they leave.
 
 A test asks a server by its fixture, by the name of that fixture as a parameter, or by a mark where it
-starts one of its own. Whoever asks one bears its mark, so `-m "not kafka"` starts no broker.
+starts one of its own. Whoever asks one bears its mark and the mark `server`: `-m "not kafka"` starts
+no broker, `-m "not server"` nothing at all.
 
 xdist's own groups do nothing with pytest 9.2: they are written into a field that no longer makes the
 id of a test. So the processes write down which test is of which group, and the scheduler reads it.
@@ -83,9 +84,11 @@ def group_of(item: pytest.Item) -> str:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give each test the marks of its servers, before marks select."""
     for item in items:
-        item.stash[_GROUP] = group_of(item)
-        for server in servers_of(item):
-            item.add_marker(server.mark)
+        group = item.stash[_GROUP] = group_of(item)
+        for mark in {server.mark for server in servers_of(item)}:
+            item.add_marker(mark)
+        if group in GROUPS:
+            item.add_marker("server")
 
 
 class _Order:

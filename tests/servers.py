@@ -1,4 +1,4 @@
-"""Real ZooKeepers and real Kafka brokers for tests, started when first asked for, once per session.
+"""A real ZooKeeper, real Kafka brokers and Spark for tests, started when first asked for, once per session.
 
 Where Java or a broker's jars are missing, the tests that need them are skipped with a
 loud reason; with CI=true that is an error instead.
@@ -20,7 +20,7 @@ from kafka.errors import KafkaError
 
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.clusters import AdminClient, OutcomeKind, Verb
-from aclweb.runtime.java import JavaError, find_java
+from aclweb.runtime.java import JavaError, find_java, java_home
 from devstack.jars import kafka_jars
 from devstack.servers import KafkaBroker, ZooKeeperServer, zookeeper_jars
 
@@ -82,6 +82,17 @@ def kafka39(zookeeper_server: ZooKeeperServer) -> Iterator[KafkaBroker]:
     with tempfile.TemporaryDirectory(prefix="aclweb-kafka39-", ignore_cleanup_errors=True) as directory:
         with KafkaBroker(directory, jars, engine="acl", zookeeper=address, users=USERS) as broker:
             yield broker
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[object]:
+    """One Spark on this machine."""
+    need_java()
+    os.environ["JAVA_HOME"] = str(java_home())
+    from aclweb.pipeline.session import spark_session
+
+    with spark_session("local[2]", brief=True) as session:
+        yield session
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ import pytest
 from aclweb.runtime import datadir, keys
 
 ROOT = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.long
+
 NOBODY = 65534
 # What another user could learn, run as that user: the paths it can open.
 READER = """

@@ -53,7 +53,7 @@ def test_the_rooms_with_tables_hold_on_postgresql(postgres_server):
     answer = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", *ROOMS, "-p", "no:xdist", "-p", "no:randomly"),
-            *("-m", "not (browser or spark or zookeeper or kafka or postgres or redis or rabbitmq)"),
+            *("-m", "not server"),
         ],
         cwd=ROOT,
         env=environment,
@@ -103,6 +103,7 @@ def work_through(broker_url, tmp_path):
         worker.wait(60)
 
 
+@pytest.mark.long
 def test_a_worker_takes_tasks_from_the_embedded_queue(tmp_path):
     assert work_through("acfs://", tmp_path) == ["ok", "1"]
 

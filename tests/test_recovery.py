@@ -18,6 +18,8 @@ from aclweb.operations.backup import HEADS
 from aclweb.runtime import datadir, keys
 from tests.test_storage import run
 
+pytestmark = pytest.mark.long
+
 MAKE = """
 from aclweb.accounts.models import User, Role
 from aclweb.accounts import grants, tokens

@@ -546,6 +546,7 @@ def test_no_lock_names_a_registry():
 # --- The whole ---
 
 
+@pytest.mark.long
 def test_the_whole_story_holds_without_java(tmp_path):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ACLWEB_", "PYTEST_"))}
 

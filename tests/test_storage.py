@@ -17,6 +17,8 @@ from django.db import OperationalError
 from aclweb.runtime import keys, storage
 
 ROOT = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.long
+
 FUTURE = "INSERT INTO django_migrations (app, name, applied) VALUES ('changes', '0999_of_the_future', '2030-01-01')"
 # Asks pages and readiness as a browser would, in a process of its own with a database of its own.
 ASK = """

@@ -101,12 +101,20 @@ def _alone(cluster: Cluster) -> Iterator[bool]:
 
 
 def _run(arguments: Sequence[str]) -> None:
+    status, errors = _job([*arguments, "--master", settings.ACLWEB_SPARK_MASTER])
+    if status != 0:
+        last = [line for line in errors.splitlines() if line.strip()][-1:]
+        raise InsightsError(f"The logs were not read. {last[0] if last else 'The job gave no reason.'}")
+
+
+def _job(arguments: Sequence[str]) -> tuple[int, str]:
+    """Run the pipeline in a process of its own; return its exit status and what it wrote as errors."""
     try:
         home = java_home()
     except JavaError as error:
         raise InsightsError(f"The logs were not read, because Spark needs Java. {error}") from error
     child = subprocess.Popen(
-        [sys.executable, "-m", "aclweb.pipeline", *arguments, "--master", settings.ACLWEB_SPARK_MASTER],
+        [sys.executable, "-m", "aclweb.pipeline", *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -122,9 +130,7 @@ def _run(arguments: Sequence[str]) -> None:
         ) from error
     finally:
         _end(child)
-    if child.returncode != 0:
-        last = [line for line in errors.splitlines() if line.strip()][-1:]
-        raise InsightsError(f"The logs were not read. {last[0] if last else 'The job gave no reason.'}")
+    return child.returncode, errors
 
 
 def _end(child: subprocess.Popen[str]) -> None:

@@ -41,6 +41,7 @@ def run(address, *words):
     return said
 
 
+@pytest.mark.long
 def test_processes_that_record_at_once_make_one_chain_without_a_gap(database):
     writers = [
         start(database, "-m", "tests.audit.recorder", f"writer-{number}", str(EACH))

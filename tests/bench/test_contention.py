@@ -9,9 +9,12 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from tests.random_cases import SCALE
 
 
+@pytest.mark.long
 def test_nobody_is_kept_waiting_by_the_largest_change() -> None:
     counts = ("--sign-ins", "200", "--rollouts", "5") if SCALE > 1 else ("--sign-ins", "8", "--rollouts", "2")
 

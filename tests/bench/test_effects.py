@@ -39,6 +39,7 @@ def test_there_are_sixty_shapes_and_those_of_ordinary_use() -> None:
     assert sum(shape.ordinary for shape in SHAPES.values()) >= 10
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("title", WORST)
 def test_the_worst_edits_are_cheap_or_refused_with_a_sentence(small: World, title: str) -> None:
     found = in_a_process(small, SHAPES[title], ON_A_SITE)

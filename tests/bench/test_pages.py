@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 
+
+@pytest.mark.long
 def test_the_heavy_states_ask_and_work_out_no_more_than_they_may() -> None:
     small = ("--acls", "1000", "--topics", "500", "--requests", "2", "--changes", "60")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import json
@@ -19,8 +20,9 @@ from aclweb.acl.notation.files import binding_key
 from aclweb.insights import queries, refresh, tasks
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import Load
-from aclweb.inventory.current.view import in_force
+from aclweb.inventory.current import in_force
 from aclweb.inventory.sync.snapshots import snapshot_text
+from aclweb.pipeline import __main__ as pipeline
 from aclweb.pipeline.snapshot import read_snapshot
 from tests.insights.conftest import BINDINGS
 from tests.insights.results import use, write_result
@@ -180,9 +182,19 @@ def test_a_full_disk_is_told_and_kept(logged, monkeypatch):
     assert "No space left on device" in queries.coverage(logged).problem
 
 
-@pytest.mark.spark
-def test_a_bad_file_beside_good_ones_is_told_on_the_page_and_costs_itself(logged, tmp_path):
-    need_java()
+@pytest.fixture
+def here(spark, monkeypatch, capsys):
+    """Run the job in this process, in the Spark of all tests."""
+
+    def job(arguments):
+        status = pipeline.main(arguments)
+        return status, capsys.readouterr().err
+
+    monkeypatch.setattr(pipeline, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
+    monkeypatch.setattr(refresh, "_job", job)
+
+
+def test_a_bad_file_beside_good_ones_is_told_on_the_page_and_costs_itself(here, logged, tmp_path):
     (tmp_path / "b.log").write_bytes(LOG.encode().replace(b"payments", b"paym\xe9nts"))
     (tmp_path / "plain.gz").write_text(LOG)
     logged.log_paths = f"{tmp_path}/*.log\n{tmp_path}/*.gz\n"
@@ -200,9 +212,7 @@ def test_a_bad_file_beside_good_ones_is_told_on_the_page_and_costs_itself(logged
     assert "2 lines of the log hold bytes that are not UTF-8" in told
 
 
-@pytest.mark.spark
-def test_where_no_file_can_be_read_the_old_load_stays_and_the_page_says_why(logged, tmp_path):
-    need_java()
+def test_where_no_file_can_be_read_the_old_load_stays_and_the_page_says_why(here, logged, tmp_path):
     load(write_result(tmp_path / "usage", BINDINGS), logged)
     (tmp_path / "plain.gz").write_text(LOG)
     logged.log_paths = f"{tmp_path}/plain.gz"

@@ -170,6 +170,7 @@ def storing(file, *counts):
     )
 
 
+@pytest.mark.long
 def test_others_write_within_a_second_while_very_many_acls_are_stored(database):
     process = storing(database, MANY)
     assert process.stdout.readline() == "reading\n"
@@ -187,6 +188,7 @@ def test_others_write_within_a_second_while_very_many_acls_are_stored(database):
     assert len(waits) > 20
 
 
+@pytest.mark.long
 def test_a_worker_killed_while_it_stores_leaves_the_old_revision_in_force(database):
     process = storing(database, 10, MANY)
     with closing(sqlite3.connect(database, timeout=60)) as connection:

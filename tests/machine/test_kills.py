@@ -115,7 +115,7 @@ class Installation:
         if broker:
             self._environment["CELERY_BROKER_URL"] = broker
         if not FULL:
-            self._environment["ACLWEB_LEASE_SECONDS"] = "9"
+            self._environment |= {"ACLWEB_LEASE_SECONDS": "9", "ACLWEB_SWEEP_SECONDS": "2"}
         self.up = self._person = None
         self.address = ""
 

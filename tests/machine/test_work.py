@@ -13,6 +13,7 @@ import pytest
 from aclweb.runtime import stale_process as leftover
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture

@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from aclweb.runtime.java import java_home
 from tests.pipeline.samples import BINDINGS, ODD_LOG
 from tests.real_outputs import DATA
-from tests.servers import need_java
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[object]:
-    need_java()
-    os.environ["JAVA_HOME"] = str(java_home())
-    from aclweb.pipeline.session import spark_session
-
-    with spark_session("local[2]", brief=True) as session:
-        yield session
 
 
 @pytest.fixture(scope="session")

@@ -15,13 +15,22 @@ import pyspark
 
 HOME = Path(pyspark.__file__).resolve().parent
 _READY_SECONDS = 120.0
+QUICK_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
+"""A JVM whose work is over before an optimising compiler has paid for itself."""
 
 
 @contextlib.contextmanager
 def spark_cluster(directory: Path, java_home: Path, workers: int = 2) -> Iterator[str]:
     """Yield the address of a master that has `workers` workers of one core and 600 MB each."""
     env = {"JAVA_HOME": str(java_home), "PATH": os.environ["PATH"], "HOME": str(directory)}
-    env |= {"SPARK_HOME": str(HOME), "SPARK_NO_DAEMONIZE": "1", "SPARK_DAEMON_MEMORY": "128m"}
+    core = next((HOME / "jars").glob("spark-core_*.jar")).name
+    env |= {
+        "SPARK_HOME": str(HOME),
+        "SPARK_SCALA_VERSION": core.removeprefix("spark-core_").partition("-")[0],
+    }
+    # As spark-class would start them, without the JVM in which it works its command out.
+    java = [str(java_home / "bin" / "java"), "-Xmx128m", *QUICK_JVM, "-cp", f"{HOME}/jars/*"]
+    java += [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.nio", "sun.nio.ch")]
     started: list[subprocess.Popen[bytes]] = []
 
     def start(name: str, *arguments: str) -> Path:
@@ -29,7 +38,7 @@ def spark_cluster(directory: Path, java_home: Path, workers: int = 2) -> Iterato
         folder.mkdir()
         log = folder / "log"
         with log.open("wb") as target:
-            command = [str(HOME / "bin" / "spark-class"), *arguments, "--host", "127.0.0.1"]
+            command = [*java, *arguments, "--host", "127.0.0.1"]
             started.append(
                 subprocess.Popen(
                     [*command, "--port", "0", "--webui-port", "0"],

@@ -14,18 +14,20 @@ import pytest
 
 from aclweb.pipeline.shipping import write_package
 from aclweb.runtime.java import java_home
-from tests.pipeline.spark_cluster import HOME, spark_cluster
+from tests.pipeline.spark_cluster import HOME, QUICK_JVM, spark_cluster
 from tests.pipeline.test_job import run
 from tests.servers import need_java
 
 pytestmark = pytest.mark.spark
 
+FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
 ROOT = Path(__file__).resolve().parents[2]
 # What such a machine needs: it has one address and little memory.
 SMALL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.executor.memory": "512m",
+    "spark.executor.extraJavaOptions": " ".join(QUICK_JVM),
     "spark.sql.shuffle.partitions": "2",
 }
 
@@ -33,8 +35,14 @@ SMALL = {
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory) -> Iterator[str]:
     need_java()
-    with spark_cluster(tmp_path_factory.mktemp("spark-cluster"), java_home()) as address:
+    with spark_cluster(tmp_path_factory.mktemp("spark-cluster"), java_home(), 2 if FULL else 1) as address:
         yield address
+
+
+@pytest.fixture(scope="module")
+def logs(logs) -> list[Path]:
+    """At full scale every log, else one of a real broker and those with odd lines: all of them are read elsewhere."""
+    return logs if FULL else [logs[0], *(log for log in logs if log.suffix != ".gz")]
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +97,8 @@ def test_spark_submit_decides_where_the_job_runs(cluster, here, logs, snapshot_f
         "--master",
         cluster,
         *conf,
+        "--driver-java-options",
+        " ".join(QUICK_JVM),
         "--conf",
         "spark.app.name=from-submit",
     ]

@@ -11,7 +11,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from aclweb.acl.notation.files import binding_key
+from aclweb.acl.notation import binding_key
+from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.results import ResultError, new_result
 from tests.pipeline import plain
 from tests.pipeline.samples import BINDINGS, ODD_LOG, RULES
@@ -152,7 +153,7 @@ def test_the_command_prints_a_summary_and_nothing_of_the_jvm(snapshot_file, logs
         ("good.jsonl", "no-such.log", "No log file is at"),
     ],
 )
-def test_bad_input_ends_with_a_sentence_and_leaves_nothing(tmp_path, snapshot, log, told):
+def test_bad_input_ends_with_a_sentence_and_leaves_nothing(tmp_path, capsys, snapshot, log, told):
     (tmp_path / "a.log").write_text(ODD_LOG)
     (tmp_path / "good.jsonl").write_text('{"cluster": "x"}\n')
     glob = json.dumps({**BINDINGS[0].as_dict(), "pattern_type": "GLOB"})
@@ -162,10 +163,11 @@ def test_bad_input_ends_with_a_sentence_and_leaves_nothing(tmp_path, snapshot, l
         '{"cluster": "x"}\n' + json.dumps(BINDINGS[0].as_dict()) + '\n{"principal": "User:a"}\n'
     )
 
-    answer = command("--snapshot", tmp_path / snapshot, "--log", tmp_path / log, "--out", tmp_path / "out")
+    words = ("--snapshot", tmp_path / snapshot, "--log", tmp_path / log, "--out", tmp_path / "out")
+    status = main(["usage", *map(str, words)])
 
-    assert answer.returncode == 2
-    assert told in answer.stderr
+    assert status == 2
+    assert told in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
