@@ -91,7 +91,9 @@ def spark() -> Iterator[object]:
     os.environ["JAVA_HOME"] = str(java_home())
     from aclweb.pipeline.session import spark_session
 
-    with spark_session("local[2]", brief=True) as session:
+    # Small work is done before its compiled code has paid for itself; the commands run as people run them.
+    conf = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+    with spark_session("local[2]", conf=conf, brief=True) as session:
         yield session
 
 
