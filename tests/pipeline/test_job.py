@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from aclweb.acl.notation import binding_key
+from aclweb.acl.notation.files import binding_key
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.results import ResultError, new_result
 from tests.pipeline import plain
