@@ -20,7 +20,7 @@ from aclweb.acl.notation.files import binding_key
 from aclweb.insights import queries, refresh, tasks
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import Load
-from aclweb.inventory.current import in_force
+from aclweb.inventory.current.view import in_force
 from aclweb.inventory.sync.snapshots import snapshot_text
 from aclweb.pipeline import __main__ as pipeline
 from aclweb.pipeline.snapshot import read_snapshot
