@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from aclweb.changes import preview as previews
-from aclweb.inventory.sync import sync
+from aclweb.inventory.sync.run import sync
 from aclweb.runtime import storage
 from aclweb.web.drafts import whatif
 from aclweb.web.shell import frame
