@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tools.facts import book
 
-ARROW = " => "
+ARROW, BOTH = " => ", " <=> "
 _WORD = re.compile(r"\w+")
 # So much of a long line is shown, around the place where it differs.
 WIDTH = 240
@@ -21,16 +21,28 @@ class WordsError(ValueError):
     """A list of words that cannot be used; the message says which line."""
 
 
+@dataclass(frozen=True)
+class Pair:
+    """An expression for what was said before, and what is said now; `both`: the same is read in both recordings."""
+
+    old: re.Pattern[str]
+    new: str
+    both: bool
+
+    def __str__(self) -> str:
+        return f"{self.old.pattern}{BOTH if self.both else ARROW}{self.new}"
+
+
 @dataclass
 class Words:
-    """Texts that were changed on purpose: each is an expression for the old one, and the new one."""
+    """Texts that were changed on purpose, and how often each was met."""
 
-    pairs: list[tuple[re.Pattern[str], str]] = field(default_factory=list)
-    used: Counter[str] = field(default_factory=Counter)
+    pairs: list[Pair] = field(default_factory=list)
+    used: Counter[Pair] = field(default_factory=Counter)
 
     @classmethod
     def read(cls, path: Path) -> Words:
-        r"""Read lines of `OLD => NEW`; empty ones and those that begin with # are for people.
+        r"""Read lines of `OLD => NEW` or `OLD <=> NEW`; empty ones and those that begin with # are for people.
 
         OLD is a regular expression, NEW may hold \1, and \n in either is a line's end.
         """
@@ -38,19 +50,37 @@ class Words:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             if not line.strip() or line.startswith("#"):
                 continue
-            old, arrow, new = line.partition(ARROW)
+            both = BOTH in line
+            old, arrow, new = line.partition(BOTH if both else ARROW)
             try:
                 if not arrow or not old:
                     raise WordsError(f"{path}:{number}: {line!r} is not OLD{ARROW}NEW.")
-                found.pairs.append((re.compile(old), new))
+                found.pairs.append(Pair(re.compile(old, re.MULTILINE), new, both))
             except re.error as error:
                 raise WordsError(f"{path}:{number}: {old!r} is no regular expression: {error}.") from error
         return found
 
-    def __call__(self, text: str) -> str:
-        for pattern, new in self.pairs:
-            text, count = pattern.subn(new, text)
-            self.used[f"{pattern.pattern}{ARROW}{new}"] += count
+    def agree(self, old: str, new: str) -> tuple[str, str]:
+        """Return two texts without what differs on purpose; words are changed only in lines that differ."""
+        for pair in self.pairs:
+            if pair.both:
+                new = pair.old.sub(pair.new, new)
+        left, right = self._changed(old, both=True).splitlines(), new.splitlines()
+        told: list[str] = []
+        for what, start, end, *_ in difflib.SequenceMatcher(None, left, right).get_opcodes():
+            lines = left[start:end]
+            told += lines if what == "equal" else self._changed("\n".join(lines), both=False).splitlines()
+        return "\n".join(told), "\n".join(right)
+
+    def name(self, name: str) -> str:
+        """Return the name of a fact as it is now."""
+        return self._changed(name, both=False)
+
+    def _changed(self, text: str, *, both: bool) -> str:
+        for pair in self.pairs:
+            if pair.both is both:
+                text, count = pair.old.subn(pair.new, text)
+                self.used[pair] += count
         return text
 
 
@@ -80,14 +110,18 @@ def differences(
     for group in dict.fromkeys([*before, *after]):
         new = after.get(group, {})
         # A changed word may stand in the name of a fact, too.
-        old = {name if name in new else words(name): text for name, text in before.get(group, {}).items()}
+        old = {
+            name if name in new else words.name(name): text for name, text in before.get(group, {}).items()
+        }
         for name in dict.fromkeys([*old, *new]):
             if name not in new:
                 yield Difference(group, name, ("is gone",))
             elif name not in old:
                 yield Difference(group, name, ("is new",))
-            elif old[name] != new[name] and (told := words(old[name])) != new[name]:
-                yield Difference(group, name, _diff(told, new[name]))
+            elif old[name] != new[name]:
+                told, now = words.agree(old[name], new[name]) if words.pairs else (old[name], new[name])
+                if told != now:
+                    yield Difference(group, name, _diff(told, now))
 
 
 def _diff(old: str, new: str) -> tuple[str, ...]:
@@ -129,10 +163,7 @@ def report(before: Path, after: Path, words: Words, *, shown: int, lines: int) -
             told.append(f"    … {len(first.lines) - lines:,} more lines; --lines tells more of them")
     if words.pairs:
         told += ["", "Words changed on purpose:"]
-        told += [
-            f"  {words.used[key]:6,}  {key}"
-            for key in (f"{one.pattern}{ARROW}{new}" for one, new in words.pairs)
-        ]
+        told += [f"  {words.used[pair]:6,}  {pair}" for pair in words.pairs]
     everything = sum(len({*old.get(group, {}), *new.get(group, {})}) for group in {*old, *new})
     told += ["", f"{everything - len(found):,} of {everything:,} facts are equal."]
     if not everything:
