@@ -74,6 +74,24 @@ def test_words_changed_on_purpose_are_taken_for_equal_and_counted(tmp_path):
     assert "     1  No rule covers (\\w+) => No ACL covers \\1" in answer.stdout
 
 
+def test_words_are_changed_in_lines_that_differ_only(tmp_path):
+    before = recorded(tmp_path / "before", home="a rule of nature\na rule for bob")
+    after = recorded(tmp_path / "after", home="a rule of nature\nan ACL for bob")
+    words = tmp_path / "words"
+    words.write_text("a rule => an ACL\n", encoding="utf-8")
+
+    assert compare(str(before), str(after), "--words", str(words)).returncode == 0
+
+
+def test_what_is_said_anew_can_be_left_out_of_both(tmp_path):
+    before = recorded(tmp_path / "before", home='{"x": 1}')
+    after = recorded(tmp_path / "after", home='{"x": 1, "warnings": 7}')
+    words = tmp_path / "words"
+    words.write_text(', "warnings": \\d+ <=>\n', encoding="utf-8")
+
+    assert compare(str(before), str(after), "--words", str(words)).returncode == 0
+
+
 def test_facts_that_differ_in_the_same_words_are_shown_once(tmp_path):
     long = '"basis": "ALLOW_ACL", ' * 40
     before = recorded(

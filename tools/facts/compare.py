@@ -11,7 +11,8 @@ from pathlib import Path
 
 from tools.facts import book
 
-ARROW, BOTH = " => ", " <=> "
+ARROW, BOTH = "=>", "<=>"
+_PAIR = re.compile(rf"(.+?) ({BOTH}|{ARROW})(?: (.*))?")
 _WORD = re.compile(r"\w+")
 # So much of a long line is shown, around the place where it differs.
 WIDTH = 240
@@ -30,7 +31,7 @@ class Pair:
     both: bool
 
     def __str__(self) -> str:
-        return f"{self.old.pattern}{BOTH if self.both else ARROW}{self.new}"
+        return f"{self.old.pattern} {BOTH if self.both else ARROW} {self.new}"
 
 
 @dataclass
@@ -50,14 +51,16 @@ class Words:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             if not line.strip() or line.startswith("#"):
                 continue
-            both = BOTH in line
-            old, arrow, new = line.partition(BOTH if both else ARROW)
+            said = _PAIR.fullmatch(line)
+            if said is None:
+                raise WordsError(f"{path}:{number}: {line!r} is not OLD {ARROW} NEW.")
             try:
-                if not arrow or not old:
-                    raise WordsError(f"{path}:{number}: {line!r} is not OLD{ARROW}NEW.")
-                found.pairs.append(Pair(re.compile(old, re.MULTILINE), new, both))
+                old = re.compile(said[1], re.MULTILINE)
             except re.error as error:
-                raise WordsError(f"{path}:{number}: {old!r} is no regular expression: {error}.") from error
+                raise WordsError(
+                    f"{path}:{number}: {said[1]!r} is no regular expression: {error}."
+                ) from error
+            found.pairs.append(Pair(old, said[3] or "", said[2] == BOTH))
         return found
 
     def agree(self, old: str, new: str) -> tuple[str, str]:

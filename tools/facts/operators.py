@@ -10,6 +10,8 @@ from tools.facts import running, worlds
 from tools.facts.book import Group
 from tools.facts.site import DEMO, LARGE
 
+# Commands of the stack on one machine, which has settings of its own.
+STACK = ("seed", "up")
 CLUSTERS = ("test-eu", "never", "gone", "held", "open", "zookeeper", "file", "empty", "waiting", *DEMO, LARGE)
 FORMATS = ("snapshot", "jsonl", "csv", "yaml", "kafka-acls", "listing", "zk")
 PARTS = {
@@ -57,9 +59,11 @@ ANSWERS = (
 
 def record(group: Group, folder: Path) -> None:
     """Note what they print. This changes the site, so it comes last."""
-    ours = sorted(name for name, app in get_commands().items() if app.startswith(("aclweb", "devstack")))
-    group.note("the commands", "\n".join(ours))
-    for name in ours:
+    ours = {name for name, app in get_commands().items() if app.startswith("aclweb")} - {*STACK}
+    group.note("the commands", "\n".join(sorted({*ours, *STACK})))
+    for name in STACK:
+        group.note(f"{name} --help", running.manage_apart([name, "--help"]))
+    for name in sorted(ours):
         for part in (None, *PARTS.get(name, ())):
             arguments = [name, *([part] if part else []), "--help"]
             group.note(" ".join(arguments), running.manage(arguments))

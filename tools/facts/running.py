@@ -10,6 +10,7 @@ import gc
 import io
 import os
 import runpy
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -42,6 +43,18 @@ def manage(arguments: Sequence[str], stdin: bytes = b"") -> str:
         except SystemExit as end:
             status = end.code
     return _told(status, seen)
+
+
+def manage_apart(arguments: Sequence[str]) -> str:
+    """Run `python manage.py ARGUMENTS...` as a process of its own, which chooses the settings itself."""
+    chosen = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    done = subprocess.run(
+        [sys.executable, "manage.py", *arguments], cwd=ROOT, env=chosen, capture_output=True, check=False
+    )
+    seen = _Seen()
+    seen.out.write(done.stdout)
+    seen.err.write(done.stderr)
+    return _told(done.returncode, seen)
 
 
 class _Seen:
