@@ -6,14 +6,7 @@ import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from aclweb.acl.model.vocabulary import (
-    AccessRequest,
-    AclBinding,
-    Operation,
-    PatternType,
-    PermissionType,
-    ResourceType,
-)
+from aclweb.acl.model import AccessRequest, AclBinding, Operation, PatternType, PermissionType, ResourceType
 
 ASKED = 200
 LONGEST_TOPIC = 249

@@ -5,10 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from aclweb.acl.authorizer.authorize import Result, decide
-from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import OPERATIONS, Rules
-from aclweb.acl.model.vocabulary import AccessRequest, ResourceType
+from aclweb.acl.authorizer import AclIndex, Result, decide
+from aclweb.acl.model import OPERATIONS, AccessRequest, ResourceType, Rules
 from aclweb.pipeline.batch import AccessMatrix, Requests, decide_all
 from bench import worlds
 from bench.report import Figure

@@ -10,10 +10,8 @@ import time
 import tracemalloc
 from collections.abc import Iterator
 
-from aclweb.acl.authorizer.authorize import decide
-from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import AclBinding, ResourceType
+from aclweb.acl.authorizer import AclIndex, decide
+from aclweb.acl.model import AclBinding, ResourceType, Rules
 from bench import worlds
 from bench.jvm import Jvm
 from bench.report import Figure

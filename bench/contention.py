@@ -105,12 +105,12 @@ def _quantiles(seconds: list[float]) -> dict[str, float]:
 def _set_up(directory: Path, rollouts: int) -> list[int]:
     """Make people, a cluster, and changes that wait for a worker."""
     from aclweb.accounts.models import Grant, Role, User
-    from aclweb.acl.model.delta import Delta
+    from aclweb.acl.model import Delta
     from aclweb.changes import review, tasks
     from aclweb.clusters import SourceKind
-    from aclweb.inventory.current.view import connection_of
+    from aclweb.inventory.current import connection_of
     from aclweb.inventory.models import Cluster
-    from aclweb.inventory.sync.run import sync
+    from aclweb.inventory.sync import sync
     from bench import worlds
     from bench.effects import acl
     from tests.changes.file_cluster import FileClient, FileCluster
@@ -164,7 +164,7 @@ def _shape(title: str) -> Shape:
 
 def _delta(title: str, number: int) -> Any:
     """Return the edit of this title with one more ACL, by which it differs from those of other numbers."""
-    from aclweb.acl.model.delta import Delta
+    from aclweb.acl.model import Delta
     from bench import worlds
     from bench.effects import World, acl
 

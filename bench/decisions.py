@@ -6,10 +6,8 @@ import gc
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from aclweb.acl.authorizer.authorize import Result, decide
-from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import AccessRequest, AclBinding
+from aclweb.acl.authorizer import AclIndex, Result, decide
+from aclweb.acl.model import AccessRequest, AclBinding, Rules
 from bench import worlds
 from bench.adversaries import contests
 from bench.jvm import Jvm

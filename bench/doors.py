@@ -189,10 +189,10 @@ def _cluster(slug: str, acls: int, topics: int) -> World:
     """Store a cluster, ask one page of it so that this process has read it, and return what it holds."""
     from django.db import connections
 
-    from aclweb.acl.model.authorizers import Rules
+    from aclweb.acl.model import Rules
     from aclweb.clusters import SourceKind
     from aclweb.inventory.models import Cluster
-    from aclweb.inventory.sync.run import sync
+    from aclweb.inventory.sync import sync
     from tests.fake_cluster import FakeCluster
 
     bindings, names = list(worlds.bindings(acls)), list(worlds.topic_names(topics))

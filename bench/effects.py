@@ -22,14 +22,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.simulate.budget import ON_A_SITE, Budget, TooCostly
-from aclweb.acl.simulate.differences import Differences
-from aclweb.acl.simulate.impact import LISTS
-from aclweb.acl.simulate.simulation import Names, simulate
+from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.model import AclBinding, Delta, Operation, PatternType, PermissionType, ResourceType, Rules
+from aclweb.acl.simulate import LISTS, ON_A_SITE, Budget, Differences, Names, TooCostly, simulate
 from bench import worlds
 
 CPU_SECONDS, MEGABYTES, STORED = 4.0, 150, 5 * 2**20

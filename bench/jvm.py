@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from aclweb.acl.model.vocabulary import AccessRequest, AclBinding
+from aclweb.acl.model import AccessRequest, AclBinding
 from aclweb.runtime.java import find_java
 from devstack.jars import kafka_jars
 from tests.oracle.jvm import compiled

@@ -12,15 +12,8 @@ from itertools import islice
 
 from kazoo.client import KazooClient
 
-from aclweb.acl.model.vocabulary import (
-    AclBinding,
-    Operation,
-    PatternType,
-    PermissionType,
-    ResourcePattern,
-    ResourceType,
-)
-from aclweb.acl.notation.znodes import encode, path_of
+from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourcePattern, ResourceType
+from aclweb.acl.notation import encode, path_of
 from bench import worlds
 from devstack import servers as embedded
 

@@ -5,15 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from aclweb.acl.authorizer.index import DENY_SHIFT, mask_of
-from aclweb.acl.model.vocabulary import (
-    ANY_USER,
-    WILDCARD,
-    AccessRequest,
-    AclBinding,
-    PatternType,
-    ResourceType,
-)
+from aclweb.acl.authorizer import DENY_SHIFT, mask_of
+from aclweb.acl.model import ANY_USER, WILDCARD, AccessRequest, AclBinding, PatternType, ResourceType
 
 
 class Scan:

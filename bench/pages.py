@@ -61,7 +61,7 @@ def _measure(directory: Path, asked: argparse.Namespace) -> tuple[list[str], lis
     from aclweb.clusters import SourceKind
     from aclweb.inventory.current import view as current
     from aclweb.inventory.models import Cluster
-    from aclweb.inventory.sync.run import sync
+    from aclweb.inventory.sync import sync
     from bench import worlds
     from tests.fake_cluster import FakeCluster
 
@@ -133,7 +133,7 @@ def _heavy_states(
     from django.test.utils import CaptureQueriesContext
 
     from aclweb.accounts.models import User
-    from aclweb.acl.model.delta import Delta
+    from aclweb.acl.model import Delta
     from aclweb.changes import comparison, preview, review
     from aclweb.inventory.models import Cluster
     from bench.effects import acl

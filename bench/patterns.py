@@ -5,11 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from aclweb.acl.matching.glob import shape_of_glob
-from aclweb.acl.matching.globset import GlobSet
-from aclweb.acl.matching.names import SortedNames
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import PatternType, ResourcePattern, ResourceType
+from aclweb.acl.matching import GlobSet, SortedNames, shape_of_glob
+from aclweb.acl.model import PatternType, ResourcePattern, ResourceType, Rules
 from bench import worlds
 from bench.naive import expressions, names_by_expression
 from bench.report import Figure

@@ -5,19 +5,19 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator
 
-from aclweb.acl.authorizer.authorize import Result, decide
-from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import OPERATIONS, Rules
-from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.authorizer import AclIndex, Result, decide
+from aclweb.acl.model import (
+    OPERATIONS,
     AccessRequest,
     AclBinding,
+    Delta,
     Operation,
     PatternType,
     PermissionType,
     ResourceType,
+    Rules,
 )
-from aclweb.acl.simulate.simulation import EXACT, Impact, Names, simulate
+from aclweb.acl.simulate import EXACT, Impact, Names, simulate
 from bench import worlds
 from bench.report import Figure
 from bench.timing import cpu_seconds, fastest

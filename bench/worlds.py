@@ -11,14 +11,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from aclweb.acl.model.vocabulary import (
-    AccessRequest,
-    AclBinding,
-    Operation,
-    PatternType,
-    PermissionType,
-    ResourceType,
-)
+from aclweb.acl.model import AccessRequest, AclBinding, Operation, PatternType, PermissionType, ResourceType
 
 COUNTRIES = ("nl", "de", "fi", "se", "no", "dk", "fr", "uk")
 SUBJECTS = ("orders", "payments", "stock", "clicks", "prices", "audit", "search", "fraud", "mail", "users")

@@ -32,7 +32,7 @@ from typing import Self
 from kazoo.client import KazooClient
 from kazoo.exceptions import NodeExistsError
 
-from aclweb.clusters.admin_api.client import AdminClient
+from aclweb.clusters.admin_api import AdminClient
 from aclweb.clusters.client import ClusterError, ClusterState, Connection, SourceKind
 from aclweb.runtime import stale_process as leftover
 from aclweb.runtime.java import JavaError, find_java

@@ -15,11 +15,11 @@ MODULES = {
     "hosts": "aclweb.acl.matching.hosts",
     "callers": "aclweb.acl.matching.sessions",
     "index": "aclweb.acl.authorizer.index",
-    "authorizer": "aclweb.acl.authorizer.authorize",
+    "authorizer": "aclweb.acl.authorizer.decision",
     "wording": "aclweb.acl.model.wording",
     "near_misses": "aclweb.acl.authorizer.near_misses",
     "remedies": "aclweb.acl.authorizer.remedies",
-    "explain": "aclweb.acl.authorizer.explain",
+    "explain": "aclweb.acl.authorizer.explanation",
 }
 SOURCES = {
     name: Path(aclweb.acl.__path__[0], *full.split(".")[2:]).with_suffix(".py").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from aclweb.acl.lint.findings import RULES, LintRule  # noqa: E402
+from aclweb.acl.lint import RULES, LintRule  # noqa: E402
 
 FOLDER = ROOT / "docs" / "lint"
 

@@ -12,11 +12,25 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from aclweb.acl.model.authorizers import Rules  # noqa: E402
-from aclweb.acl.model.wording import NOUNS, WORDS  # noqa: E402
-from aclweb.acl.needs.actions import ACTIONS, GIVEN_ROLES, Call, ClientAction  # noqa: E402
-from aclweb.acl.needs.answers import needed_acls  # noqa: E402
-from aclweb.acl.needs.protocol import APIS, ERRORS, Api, Case, Check, Refusal, Right  # noqa: E402
+from aclweb.acl.model import (  # noqa: E402
+    NOUNS,
+    WORDS,
+    Rules,
+)
+from aclweb.acl.needs import (  # noqa: E402  # noqa: E402
+    ACTIONS,
+    APIS,
+    ERRORS,
+    GIVEN_ROLES,
+    Api,
+    Call,
+    Case,
+    Check,
+    ClientAction,
+    Refusal,
+    Right,
+    needed_acls,
+)
 
 PAGE = ROOT / "docs" / "needs.md"
 

@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "validation.md"
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from aclweb.acl.kafka.validation import (  # noqa: E402
+from aclweb.acl.kafka import (  # noqa: E402
     CREATION_RULES,
     DELETION_RULES,
     LISTING_RULES,
@@ -30,15 +30,8 @@ from aclweb.acl.kafka.validation import (  # noqa: E402
     Target,
     refused_by_client,
 )
-from aclweb.acl.matching.filters import AclFilter  # noqa: E402
-from aclweb.acl.model.authorizers import VERSIONS, Rules  # noqa: E402
-from aclweb.acl.model.vocabulary import (  # noqa: E402
-    AclBinding,
-    Operation,
-    PatternType,
-    PermissionType,
-    ResourceType,
-)
+from aclweb.acl.matching import AclFilter  # noqa: E402
+from aclweb.acl.model import VERSIONS, AclBinding, Operation, PatternType, PermissionType, ResourceType, Rules  # noqa: E402
 
 _ACL = Item(2, "orders", 3, "User:bob", "*", 3, 3)
 _EXAMPLES = (

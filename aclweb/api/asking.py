@@ -14,11 +14,10 @@ from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.request import Request
 
 from aclweb.accounts.access import cluster_or_404
-from aclweb.acl.matching.addresses import as_java_prints
-from aclweb.acl.model.vocabulary import AclError
+from aclweb.acl.matching import as_java_prints
+from aclweb.acl.model import AclError
+from aclweb.inventory.current import InForce, Moment, MomentError, moment_at, told
 from aclweb.inventory.current import view as current
-from aclweb.inventory.current.moments import MomentError, moment_at, told
-from aclweb.inventory.current.view import InForce, Moment
 from aclweb.inventory.models import Cluster
 
 MOST_ROWS_A_PAGE = 200

@@ -14,8 +14,8 @@ from rest_framework.views import APIView
 
 from aclweb.api.asking import PAGE, SIZE, Cut, asked_now, word_asked
 from aclweb.api.serializers import AclSerializer
+from aclweb.inventory.findings import SEVERITIES, Findings, Told
 from aclweb.inventory.findings import pages as finding
-from aclweb.inventory.findings.pages import SEVERITIES, Findings, Told
 
 _RULE = re.compile("[a-z][a-z-]{0,39}")
 

@@ -12,14 +12,21 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from aclweb.acl.model.vocabulary import WILDCARD, AclError, ResourceType
-from aclweb.acl.needs.actions import GIVEN_ROLES, ClientAction
-from aclweb.acl.needs.answers import assess, find_action, missing_roles
-from aclweb.acl.needs.any_host import assess_for_any_host
-from aclweb.acl.needs.as_json import assessed_as_dict, hosts_assessed_as_dict, needed_as_dict
+from aclweb.acl.model import WILDCARD, AclError, ResourceType
+from aclweb.acl.needs import (
+    GIVEN_ROLES,
+    ClientAction,
+    assess,
+    assess_for_any_host,
+    assessed_as_dict,
+    find_action,
+    hosts_assessed_as_dict,
+    missing_roles,
+    needed_as_dict,
+)
 from aclweb.api.asking import AS_OF, address_asked, asked_about
 from aclweb.api.serializers import AsOfSerializer, ExactText, refuse_no_topic
-from aclweb.inventory.current.view import InForce
+from aclweb.inventory.current import InForce
 
 MOST_ACTIONS = 20
 MOST_NAMES = 100

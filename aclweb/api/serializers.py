@@ -12,10 +12,9 @@ from typing import Any, TypeVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from aclweb.acl.authorizer.any_host import HostResult
-from aclweb.acl.authorizer.authorize import Basis, Result
-from aclweb.acl.matching.unmatchable import topic_fault
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.authorizer import Basis, HostResult, Result
+from aclweb.acl.matching import topic_fault
+from aclweb.acl.model import (
     AccessRequest,
     AclBinding,
     AclError,
@@ -24,8 +23,8 @@ from aclweb.acl.model.vocabulary import (
     PermissionType,
     ResourceType,
 )
-from aclweb.acl.notation.files import binding_from_dict, request_from_dict
-from aclweb.acl.simulate.differences import Differences
+from aclweb.acl.notation import binding_from_dict, request_from_dict
+from aclweb.acl.simulate import Differences
 from aclweb.changes.models import Change, ChangeItem
 from aclweb.changes.queries import told_state
 from aclweb.clusters import Known

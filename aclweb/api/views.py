@@ -20,11 +20,8 @@ from rest_framework.views import APIView
 
 from aclweb.accounts.access import cluster_or_404, visible_clusters
 from aclweb.accounts.models import User
-from aclweb.acl.authorizer.any_host import HostResult, decide_elsewhere
-from aclweb.acl.authorizer.authorize import authorize
-from aclweb.acl.authorizer.explain import explain
-from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.vocabulary import WILDCARD, AclError, Resource, ResourceType
+from aclweb.acl.authorizer import HostResult, authorize, decide_elsewhere, explain
+from aclweb.acl.model import WILDCARD, AclError, Delta, Resource, ResourceType
 from aclweb.api.asking import (
     AS_OF,
     PAGE,

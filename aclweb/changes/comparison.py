@@ -13,18 +13,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.vocabulary import WILDCARD, ResourceType
-from aclweb.acl.simulate.budget import TooCostly
-from aclweb.acl.simulate.differences import Differences
-from aclweb.acl.simulate.simulation import Names, simulate
+from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.model import WILDCARD, Delta, ResourceType, Rules
+from aclweb.acl.simulate import Differences, Names, TooCostly, simulate
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Change
 from aclweb.changes.preview import BUDGET
-from aclweb.inventory.current.moments import not_known, standing
-from aclweb.inventory.current.view import InForce, Moment
+from aclweb.inventory.current import InForce, Moment, not_known, standing
 
 LISTS = ("gains", "loses", "recovered", "depends")
 

@@ -15,9 +15,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.simulate.differences import Differences
+from aclweb.acl.model import AclBinding, Delta, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.simulate import Differences
 from aclweb.inventory.fields import KafkaTextField
 from aclweb.inventory.models import Cluster, Revision
 

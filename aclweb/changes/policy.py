@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.acl.model.vocabulary import AclBinding, ResourceType
+from aclweb.acl.model import AclBinding, ResourceType
 from aclweb.changes.models import Approval, Change, ChangeItem
 from aclweb.clusters import SourceKind
 from aclweb.inventory.models import Cluster

@@ -23,30 +23,29 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.kafka.commands import commands as kafka_acls
-from aclweb.acl.kafka.commands import why_escaped
-from aclweb.acl.kafka.validation import Target, refusal, refused_everywhere, why_not_deletable
-from aclweb.acl.matching.unmatchable import why_dead, why_no_resource, why_no_topic
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.delta import Delta, Step
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.kafka import Target, refusal, refused_everywhere, why_escaped, why_not_deletable
+from aclweb.acl.kafka import commands as kafka_acls
+from aclweb.acl.matching import why_dead, why_no_resource, why_no_topic
+from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
     AclBinding,
     AclError,
+    Delta,
     Operation,
     PatternType,
     ResourceType,
+    Rules,
+    Step,
+    name_text,
+    says,
 )
-from aclweb.acl.model.wording import name_text, says
-from aclweb.acl.simulate.budget import ON_A_SITE, TooCostly
-from aclweb.acl.simulate.differences import Decision, Differences, Name
-from aclweb.acl.simulate.simulation import Names, simulate
+from aclweb.acl.simulate import ON_A_SITE, Decision, Differences, Name, Names, TooCostly, simulate
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Change, ChangeError
 from aclweb.clusters import SourceKind
-from aclweb.inventory.current.view import InForce, Moment, in_force
+from aclweb.inventory.current import InForce, Moment, in_force
 from aclweb.inventory.fields import escape
 from aclweb.inventory.models import Cluster, Revision
 

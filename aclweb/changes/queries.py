@@ -15,9 +15,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, prefetch_related_obj
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.acl.authorizer.explain import says
-from aclweb.acl.model.vocabulary import AclBinding
-from aclweb.acl.simulate.differences import Differences
+from aclweb.acl.authorizer import says
+from aclweb.acl.model import AclBinding
+from aclweb.acl.simulate import Differences
 from aclweb.audit import trail
 from aclweb.changes import policy
 from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeItem
@@ -30,7 +30,7 @@ from aclweb.changes.preview import (
     preview,
 )
 from aclweb.clusters import ClusterState
-from aclweb.inventory.current.view import InForce, in_force
+from aclweb.inventory.current import InForce, in_force
 from aclweb.inventory.models import Cluster
 
 TABS = ("waiting", "mine", "all")

@@ -23,16 +23,14 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from aclweb.accounts.models import User
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.acl.model import AclBinding, Delta, Rules
 from aclweb.audit import trail
 from aclweb.changes import policy, tasks
 from aclweb.changes.models import Change, ChangeError, ChangeItem, stored
 from aclweb.changes.preview import Preview, check, drift_of_reading, plan_hash, preview, steps_of
-from aclweb.inventory.current.view import BINDING_COLUMNS, in_force, rules_of
+from aclweb.inventory.current import BINDING_COLUMNS, in_force, rules_of
 from aclweb.inventory.models import Cluster, Revision
-from aclweb.inventory.store.bulk_insert import insert
+from aclweb.inventory.store import insert
 
 trail.register("change.drafted", "{actor} drafted this change: {rules}.")
 trail.register("change.edited", "{actor} edited this change: {rules}. Approvals so far are void.")

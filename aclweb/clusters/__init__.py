@@ -7,7 +7,7 @@ Whoever opens a client closes it, best with `with`.
 
 from collections.abc import Callable
 
-from aclweb.clusters.admin_api.client import AdminClient
+from aclweb.clusters.admin_api import AdminClient
 from aclweb.clusters.client import (
     AclReading,
     ClusterClient,
@@ -25,7 +25,7 @@ from aclweb.clusters.client import (
     Verb,
 )
 from aclweb.clusters.snapshot import SnapshotClient
-from aclweb.clusters.zookeeper.client import ZooKeeperClient
+from aclweb.clusters.zookeeper import ZooKeeperClient
 
 __all__ = [
     "AclReading",

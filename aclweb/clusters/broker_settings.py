@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
-from aclweb.acl.principals.identity import DEFAULT_BUILDER
+from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
+from aclweb.acl.principals import DEFAULT_BUILDER
 
 AUTHORIZER = "authorizer.class.name"
 SSL_RULES = "ssl.principal.mapping.rules"

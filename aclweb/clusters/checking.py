@@ -11,10 +11,8 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import Operation
-from aclweb.clusters.admin_api.client import AdminClient
-from aclweb.clusters.admin_api.visibility import Login
+from aclweb.acl.model import Operation, Rules
+from aclweb.clusters.admin_api import AdminClient, Login
 from aclweb.clusters.client import (
     AclReading,
     ClusterClient,
@@ -25,7 +23,7 @@ from aclweb.clusters.client import (
     NamesKnown,
     SourceKind,
 )
-from aclweb.clusters.zookeeper.client import ZooKeeperClient
+from aclweb.clusters.zookeeper import ZooKeeperClient
 
 
 class Answer(enum.StrEnum):

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
 
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import AclBinding, ResourcePattern, ResourceType
+from aclweb.acl.model import AclBinding, ResourcePattern, ResourceType, Rules
 from aclweb.clusters.broker_settings import SettingsTold
 
 

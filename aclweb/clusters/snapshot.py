@@ -22,10 +22,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.errors import NotationError
-from aclweb.acl.model.vocabulary import AclBinding, AclError, PatternType
-from aclweb.acl.notation.files import parse_object, read_acl_file
+from aclweb.acl.model import AclBinding, AclError, NotationError, PatternType, Rules
+from aclweb.acl.notation import parse_object, read_acl_file
 from aclweb.clusters.client import (
     AclReading,
     ClusterError,
@@ -41,7 +39,7 @@ from aclweb.clusters.client import (
     TopicInfo,
     Verb,
 )
-from aclweb.clusters.connection.options import check_options
+from aclweb.clusters.connection import check_options
 
 HEADER_KEYS = (
     "cluster",

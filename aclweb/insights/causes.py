@@ -12,11 +12,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aclweb.acl.authorizer.authorize import Basis, Decision, Result
-from aclweb.acl.authorizer.explain import says
-from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.vocabulary import AclBinding, Operation, PermissionType, ResourceType
-from aclweb.acl.model.wording import name_text
+from aclweb.acl.authorizer import AclIndex, Basis, Decision, Result, says
+from aclweb.acl.model import AclBinding, Operation, PermissionType, ResourceType, name_text
 
 ANONYMOUS = "User:ANONYMOUS"
 _NOT_LETTERS_OR_DIGITS = re.compile(r"[\s_]+")

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from aclweb.insights.models import AclUse, Load, LogDay, SeenRequest
 from aclweb.inventory.models import Cluster, Revision
-from aclweb.inventory.store.staging import in_turn
+from aclweb.inventory.store import in_turn
 
 logger = logging.getLogger(__name__)
 

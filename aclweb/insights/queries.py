@@ -15,9 +15,16 @@ from typing import Any
 
 from django.db.models import Count, Max, Q, Sum
 
-from aclweb.acl.authorizer.authorize import authorize
-from aclweb.acl.model.authorizers import SUPER_USERS_KEY, Rules
-from aclweb.acl.model.vocabulary import AccessRequest, Operation, PermissionType, Resource, ResourceType
+from aclweb.acl.authorizer import authorize
+from aclweb.acl.model import (
+    SUPER_USERS_KEY,
+    AccessRequest,
+    Operation,
+    PermissionType,
+    Resource,
+    ResourceType,
+    Rules,
+)
 from aclweb.insights.causes import Cause, likely_cause
 from aclweb.insights.models import AclUse, Load, Refresh, SeenRequest
 from aclweb.insights.unused import (
@@ -28,7 +35,7 @@ from aclweb.insights.unused import (
     evidence_of,
     unused_acls,
 )
-from aclweb.inventory.current.view import InForce, in_force
+from aclweb.inventory.current import InForce, in_force
 from aclweb.inventory.models import Cluster
 
 NOT_IN_FORCE = "it is not in force"

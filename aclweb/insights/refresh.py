@@ -22,9 +22,9 @@ from django.conf import settings
 
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import Load, Refresh
-from aclweb.inventory.current.view import in_force
+from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.sync.snapshots import snapshot_text
+from aclweb.inventory.sync import snapshot_text
 from aclweb.runtime.java import JavaError, java_home
 
 logger = logging.getLogger(__name__)

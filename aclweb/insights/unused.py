@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
-from aclweb.acl.model.vocabulary import PermissionType
+from aclweb.acl.model import PermissionType
 from aclweb.insights.models import AclUse, Load, LogDay
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
 

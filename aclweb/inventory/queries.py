@@ -7,22 +7,33 @@ history      what came and went
 status       how does the cluster stand
 """
 
-from aclweb.inventory.access.cells import AccessRow, Cell, ResourceAccess
-from aclweb.inventory.access.principal import PrincipalAccess, Reach, principal_access
-from aclweb.inventory.access.resource import topic_access
-from aclweb.inventory.lists.history import Edit, edits_of, history, revision_delta
-from aclweb.inventory.lists.listing import (
+from aclweb.inventory.access import (
+    AccessRow,
+    Cell,
+    PrincipalAccess,
+    Reach,
+    ResourceAccess,
+    principal_access,
+    topic_access,
+)
+from aclweb.inventory.lists import (
     AclListFilters,
     AclRow,
+    Badge,
+    ClusterStatus,
+    Edit,
     NameRow,
     Page,
     PrincipalRow,
     all_acls,
+    edits_of,
+    history,
     list_acls,
     list_names,
     list_principals,
+    revision_delta,
+    status,
 )
-from aclweb.inventory.lists.status import Badge, ClusterStatus, status
 
 __all__ = [
     "AccessRow",

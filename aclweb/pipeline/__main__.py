@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from aclweb.acl.model.vocabulary import AclError
+from aclweb.acl.model import AclError
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError, bytes_in, log_files
 from aclweb.pipeline.job import run_usage, summary, warnings

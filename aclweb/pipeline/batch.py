@@ -19,22 +19,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aclweb.acl.authorizer.authorize import Answer, Basis, Result, decide, reading_of
-from aclweb.acl.authorizer.index import (
+from aclweb.acl.authorizer import (
     ALL_BITS,
     DENY_SHIFT,
     MAYBE_SHIFT,
     AclIndex,
+    Answer,
+    Basis,
     Cover,
     GlobSlot,
     GlobTable,
     MaskTable,
+    Result,
     Slot,
+    decide,
+    reading_of,
 )
-from aclweb.acl.matching.names import SortedNames
-from aclweb.acl.matching.patterns import empty_prefix_covers, wildcard_covers
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import ANY_USER, WILDCARD, AccessRequest, AclError, Operation, ResourceType
+from aclweb.acl.matching import SortedNames, empty_prefix_covers, wildcard_covers
+from aclweb.acl.model import ANY_USER, WILDCARD, AccessRequest, AclError, Operation, ResourceType, Rules
 
 BASES: tuple[Basis, ...] = tuple(Basis)
 """What the codes of `Answers.bases` mean."""

@@ -19,10 +19,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from aclweb.acl.authorizer.authorize import HARDCODE, Basis, authorize
-from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.authorizer import HARDCODE, AclIndex, Basis, authorize
+from aclweb.acl.model import (
     AccessRequest,
     AclBinding,
     AclError,
@@ -30,17 +28,18 @@ from aclweb.acl.model.vocabulary import (
     PatternType,
     PermissionType,
     ResourceType,
+    Rules,
 )
-from aclweb.acl.notation.authorizer_log import (
+from aclweb.acl.notation import (
     NO_ACL_NOTE,
     NO_LAYOUT,
     SUPER_USER_NOTE,
     UNREADABLE,
     AccessEvent,
     NotDecision,
+    binding_key,
     parse_record,
 )
-from aclweb.acl.notation.files import binding_key
 from aclweb.pipeline import schemas
 from aclweb.pipeline.snapshot import Snapshot
 from aclweb.pipeline.sources import SOME_TIME

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aclweb.acl.cli.commands.options import why_not_decided
-from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
-from aclweb.acl.model.errors import NotationError
-from aclweb.acl.model.vocabulary import AclBinding, AclError
-from aclweb.acl.notation.files import binding_key, parse_object, read_acl_file
+from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, AclBinding, AclError, NotationError, Rules
+from aclweb.acl.notation import binding_key, parse_object, read_acl_file
 
 HEADER_KEYS = (
     "cluster",

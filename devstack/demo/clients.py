@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from aclweb.acl.model.vocabulary import CLUSTER_NAME, Operation, ResourceType
+from aclweb.acl.model import CLUSTER_NAME, Operation, ResourceType
 
 
 @dataclass(frozen=True, slots=True)

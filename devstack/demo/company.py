@@ -13,7 +13,7 @@ from types import ModuleType
 
 from kazoo.client import KazooClient
 
-from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.acl.model import AclBinding
 from aclweb.clusters.client import TopicInfo
 from devstack.demo import edge_eu, planting, prod_eu
 from devstack.demo.table import read_table

@@ -19,7 +19,7 @@ from kafka.errors import KafkaError
 from kazoo.client import KazooClient
 from kazoo.exceptions import NodeExistsError
 
-from aclweb.acl.model.vocabulary import AclBinding, ResourcePattern
+from aclweb.acl.model import AclBinding, ResourcePattern
 from aclweb.acl.notation import znodes
 from aclweb.clusters import AclReading, Connection, OutcomeKind, SourceKind, TopicInfo, Verb, connect
 from devstack.demo import prod_eu

@@ -9,7 +9,7 @@ that start with `#` say why the lines below them are there.
 
 from __future__ import annotations
 
-from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
 
 
 def read_table(text: str) -> tuple[AclBinding, ...]:

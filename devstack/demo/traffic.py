@@ -18,10 +18,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
-from aclweb.acl.authorizer.authorize import Basis, Decision, authorize
-from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation
+from aclweb.acl.authorizer import AclIndex, Basis, Decision, authorize
+from aclweb.acl.model import AccessRequest, AclBinding, Operation, Rules
 from devstack.demo import company
 from devstack.demo.clients import Call, Client, clients
 from devstack.demo.table import read_table

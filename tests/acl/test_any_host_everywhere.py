@@ -16,7 +16,7 @@ from dataclasses import replace
 import pytest
 
 from aclweb.acl.authorizer.any_host import decide_for_any_host
-from aclweb.acl.authorizer.authorize import Result, authorize
+from aclweb.acl.authorizer.decision import Result, authorize
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.delta import Delta

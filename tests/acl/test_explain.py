@@ -9,8 +9,8 @@ from itertools import combinations
 import pytest
 
 from aclweb.acl.authorizer import near_misses
-from aclweb.acl.authorizer.authorize import Basis, Decision, Result, authorize
-from aclweb.acl.authorizer.explain import Explanation, explain, reported_acl, says
+from aclweb.acl.authorizer.decision import Basis, Decision, Result, authorize
+from aclweb.acl.authorizer.explanation import Explanation, explain, reported_acl, says
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.authorizer.near_misses import PARTS, fits, ticks
 from aclweb.acl.model.authorizers import Rules

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclweb.acl.authorizer.authorize import authorize
+from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.kafka.validation import why_not_deletable
 from aclweb.acl.matching.filters import AclFilter

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aclweb.acl.authorizer.authorize import Basis, Result, authorize, decide, hazards_of
-from aclweb.acl.authorizer.explain import explain
+from aclweb.acl.authorizer.decision import Basis, Result, authorize, decide, hazards_of
+from aclweb.acl.authorizer.explanation import explain
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.filters import AclFilter
 from aclweb.acl.model.authorizers import Rules

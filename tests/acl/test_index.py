@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from aclweb.acl.authorizer.authorize import authorize, decide
+from aclweb.acl.authorizer.decision import authorize, decide
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.patterns import PrefixChain, code_units
 from aclweb.acl.model.authorizers import Rules

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclweb.acl.kafka.commands import commands, why_no_command
+from aclweb.acl.kafka.command_lines import commands, why_no_command
 from aclweb.acl.kafka.options import grammar
-from aclweb.acl.kafka.plan import TOOLS, Plan, plan
 from aclweb.acl.kafka.shell_line import read_shell_line
+from aclweb.acl.kafka.tool import TOOLS, Plan, plan
 from aclweb.acl.matching.filters import AclFilter
 from aclweb.acl.model.authorizers import VERSIONS, Rules
 from aclweb.acl.model.errors import Problems

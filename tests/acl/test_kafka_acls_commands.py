@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from aclweb.acl.kafka.commands import commands, why_no_command
-from aclweb.acl.kafka.plan import plan
+from aclweb.acl.kafka.command_lines import commands, why_no_command
+from aclweb.acl.kafka.tool import plan
 from aclweb.acl.matching.filters import AclFilter
 from aclweb.acl.model.authorizers import OPERATIONS, Rules
 from aclweb.acl.model.vocabulary import (

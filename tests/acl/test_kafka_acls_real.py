@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from aclweb.acl.kafka.commands import commands
-from aclweb.acl.kafka.plan import Plan, plan
+from aclweb.acl.kafka.command_lines import commands
 from aclweb.acl.kafka.shell_line import read_shell_line
+from aclweb.acl.kafka.tool import Plan, plan
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.errors import Problems
 from aclweb.acl.model.vocabulary import AclBinding

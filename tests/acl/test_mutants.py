@@ -38,6 +38,7 @@ def loaded(mutant: Mutant | None) -> SimpleNamespace:
     kept = {full: sys.modules[full] for full in names if full in sys.modules}
     found = SimpleNamespace()
     changed = False
+    shown: list[tuple[ModuleType, str, object]] = []
     try:
         for full, module in names.items():
             code = code_of(module)
@@ -50,12 +51,27 @@ def loaded(mutant: Mutant | None) -> SimpleNamespace:
             if changed or mutant is None or full not in kept:
                 sys.modules[full] = ModuleType(full)
                 exec(code, sys.modules[full].__dict__)
+                shown += shown_by_its_room(kept.get(full), sys.modules[full])
             setattr(found, module, sys.modules[full])
     finally:
         for full in names:
             sys.modules.pop(full, None)
         sys.modules.update(kept)
+        for face, name, value in reversed(shown):
+            setattr(face, name, value)
     return found
+
+
+def shown_by_its_room(real: ModuleType | None, new: ModuleType) -> list[tuple[ModuleType, str, object]]:
+    """Let the room of a module show the new one's names; return what it showed before."""
+    face = sys.modules[new.__name__.rpartition(".")[0]]
+    before = []
+    for name in face.__all__:
+        value = getattr(face, name)
+        if real is not None and name in new.__dict__ and real.__dict__.get(name) is value:
+            before.append((face, name, value))
+            setattr(face, name, new.__dict__[name])
+    return before
 
 
 # The cases. Each check yields what is wrong.

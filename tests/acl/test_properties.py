@@ -19,8 +19,8 @@ import pytest
 from hypothesis import HealthCheck, assume, find, given, settings
 from hypothesis import strategies as st
 
-from aclweb.acl.authorizer.authorize import Basis, Result, authorize, decide, effect_on
-from aclweb.acl.authorizer.explain import explain
+from aclweb.acl.authorizer.decision import Basis, Result, authorize, decide, effect_on
+from aclweb.acl.authorizer.explanation import explain
 from aclweb.acl.authorizer.index import AclIndex, Slot
 from aclweb.acl.matching.filters import AclFilter
 from aclweb.acl.matching.hosts import admits

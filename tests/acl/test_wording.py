@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aclweb.acl.authorizer.authorize import authorize
-from aclweb.acl.authorizer.explain import explain
+from aclweb.acl.authorizer.decision import authorize
+from aclweb.acl.authorizer.explanation import explain
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.lint.findings import lint_all
 from aclweb.acl.lint.redundancy import consolidations, redundant

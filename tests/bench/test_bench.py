@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.authorizer.authorize import Result, decide
+from aclweb.acl.authorizer.decision import Result, decide
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.glob import shape_of_glob
 from aclweb.acl.matching.globset import GlobSet

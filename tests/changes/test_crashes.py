@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from aclweb.acl.authorizer.authorize import authorize
+from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, ResourceType
 from aclweb.changes import failpoints

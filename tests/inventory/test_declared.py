@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from aclweb.acl.authorizer.authorize import authorize
+from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.model.vocabulary import AccessRequest, AclError, Operation, ResourceType
 from aclweb.clusters import ClusterFacts
 from aclweb.inventory.admin import register as registering

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from aclweb.clusters import ClusterState
 from aclweb.inventory import tasks
-from aclweb.inventory.lists.status import status
+from aclweb.inventory.lists.cluster_status import status
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.sync import tasks as sync_tasks

@@ -15,7 +15,7 @@ import pytest
 from aclweb.acl.model.vocabulary import Resource, ResourceType
 from aclweb.inventory.current import view as current
 from aclweb.inventory.current.moments import moment_at
-from aclweb.inventory.lists.history import edits_of, history, revision_delta
+from aclweb.inventory.lists.edits import edits_of, history, revision_delta
 from aclweb.inventory.models import Cluster, Revision, StoredAcl
 from aclweb.inventory.store import staging
 from aclweb.inventory.sync.run import sync

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from aclweb.acl.kafka.options import NAME_OPTIONS, grammar, read_options
-from aclweb.acl.kafka.plan import Plan, plan
+from aclweb.acl.kafka.tool import Plan, plan
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.vocabulary import Operation
 from tests.oracle.jvm import JavaProgram

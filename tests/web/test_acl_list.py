@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 from django.http import QueryDict
 
-from aclweb.acl.kafka.plan import plan
+from aclweb.acl.kafka.tool import plan
 from aclweb.acl.notation.files import read_acls
 from aclweb.inventory.sync.run import sync
 from aclweb.web.browse import acl_filters, acls

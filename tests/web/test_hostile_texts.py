@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.core.management import call_command
 
-from aclweb.acl.kafka.plan import plan
+from aclweb.acl.kafka.tool import plan
 from aclweb.acl.model.delta import Delta
 from aclweb.changes import review
 from aclweb.inventory.sync.run import sync

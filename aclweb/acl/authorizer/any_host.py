@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from aclweb.acl.authorizer.authorize import (
+from aclweb.acl.authorizer.decision import (
     Answer,
     Basis,
     Decision,
@@ -36,10 +36,8 @@ from aclweb.acl.authorizer.host_regions import (
     signed_regions,
 )
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.matching.sessions import is_for, is_host_glob
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import WILDCARD, AccessRequest, AclBinding, PatternType
-from aclweb.acl.model.wording import name_text, number_of
+from aclweb.acl.matching import is_for, is_host_glob
+from aclweb.acl.model import WILDCARD, AccessRequest, AclBinding, PatternType, Rules, name_text, number_of
 
 MOST_BY_TYPE = 500_000
 """A question about a whole type looks at all ACLs of the caller for each host; above this product it is given up."""

@@ -10,13 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 
-from aclweb.acl.authorizer.authorize import Answer, Result
-from aclweb.acl.matching.addresses import as_java_prints
-from aclweb.acl.matching.host_ranges import admits_all, signatures
-from aclweb.acl.matching.hosts import UNRANGED, read_address, read_range
-from aclweb.acl.matching.unmatchable import is_address
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import WILDCARD
+from aclweb.acl.authorizer.decision import Answer, Result
+from aclweb.acl.matching import (
+    UNRANGED,
+    admits_all,
+    as_java_prints,
+    is_address,
+    read_address,
+    read_range,
+    signatures,
+)
+from aclweb.acl.model import WILDCARD, Rules
 
 _LIKELY = "203.0.113.9"
 """The example for "every other host" where no ACL names it: an address kept for documentation."""

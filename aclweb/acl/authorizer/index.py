@@ -17,20 +17,24 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from aclweb.acl.matching.glob import Shape
-from aclweb.acl.matching.globset import GlobSet
-from aclweb.acl.matching.hosts import UNRANGED, read_address, read_range
-from aclweb.acl.matching.patterns import (
+from aclweb.acl.matching import (
     NO_PREFIXES,
+    UNRANGED,
+    GlobSet,
     PrefixChain,
+    Shape,
     code_units,
+    comes_from,
     empty_prefix_covers,
     glob_shape,
+    is_for,
+    is_host_glob,
+    is_principal_glob,
+    read_address,
+    read_range,
     wildcard_covers,
 )
-from aclweb.acl.matching.sessions import comes_from, is_for, is_host_glob, is_principal_glob
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
     AclBinding,
@@ -40,6 +44,7 @@ from aclweb.acl.model.vocabulary import (
     PermissionType,
     Resource,
     ResourceType,
+    Rules,
     split_principal,
 )
 

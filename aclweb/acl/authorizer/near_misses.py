@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from aclweb.acl.authorizer.authorize import (
+from aclweb.acl.authorizer.decision import (
     Basis,
     Decision,
     Finding,
@@ -26,30 +26,36 @@ from aclweb.acl.authorizer.authorize import (
     for_operation,
 )
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.matching.hosts import names_an_interface, read_address, read_range
-from aclweb.acl.matching.patterns import covers_name, glob_shape
-from aclweb.acl.matching.sessions import comes_from, is_for, is_host_glob, is_principal_glob
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.matching import (
+    comes_from,
+    covers_name,
+    glob_shape,
+    is_for,
+    is_host_glob,
+    is_principal_glob,
+    names_an_interface,
+    read_address,
+    read_range,
+)
+from aclweb.acl.model import (
     ANY_USER,
+    NOUNS,
     WILDCARD,
+    WORDS,
     AccessRequest,
     AclBinding,
     Operation,
     PatternType,
     PermissionType,
     ResourceType,
-    split_principal,
-)
-from aclweb.acl.model.wording import (
-    NOUNS,
-    WORDS,
+    Rules,
     everyone_or,
     from_host,
     name_text,
     resource_text,
     resources_of,
     says,
+    split_principal,
 )
 
 NEAR_MISSES_SHOWN = 50

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from aclweb.acl.authorizer.authorize import Decision, Result, authorize
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import CLUSTER_NAME, AccessRequest, Operation, ResourceType
-from aclweb.acl.model.wording import name_text
+from aclweb.acl.authorizer.decision import Decision, Result, authorize
+from aclweb.acl.model import CLUSTER_NAME, AccessRequest, Operation, ResourceType, Rules, name_text
 
 _IDEMPOTENT_BY_TOPIC = (2, 8)
 """From this Kafka on Write on any topic starts an idempotent producer (KIP-679)."""

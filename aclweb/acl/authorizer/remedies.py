@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from aclweb.acl.authorizer.authorize import (
+from aclweb.acl.authorizer.decision import (
     HARDCODE,
     Basis,
     Decision,
@@ -33,10 +33,8 @@ from aclweb.acl.authorizer.authorize import (
     reading_of,
     undominated,
 )
-from aclweb.acl.matching.glob import EVERYTHING
-from aclweb.acl.matching.patterns import covers_name, shape_of
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.matching import EVERYTHING, covers_name, shape_of
+from aclweb.acl.model import (
     CLUSTER_NAME,
     WILDCARD,
     AccessRequest,
@@ -44,6 +42,7 @@ from aclweb.acl.model.vocabulary import (
     PatternType,
     PermissionType,
     ResourceType,
+    Rules,
     split_principal,
 )
 

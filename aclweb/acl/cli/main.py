@@ -30,8 +30,7 @@ from aclweb.acl.cli.commands import (
 from aclweb.acl.cli.commands.console import BAD_INPUT, INTERRUPTED, READER_LEFT, UsageError, hush, tell
 from aclweb.acl.cli.commands.inputs import Inputs
 from aclweb.acl.cli.commands.progress import PROGRESS
-from aclweb.acl.model.errors import NotationError, shown
-from aclweb.acl.model.vocabulary import AclError
+from aclweb.acl.model import AclError, NotationError, shown
 
 PROGRAM = "python -m aclweb.acl"
 

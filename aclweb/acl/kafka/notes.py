@@ -10,11 +10,17 @@ from collections.abc import Iterator, Sequence
 
 from aclweb.acl.kafka.options import NAME_OPTIONS, Options
 from aclweb.acl.kafka.validation import Target, cautions, refusal
-from aclweb.acl.matching.filters import AclFilter
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.errors import shown
-from aclweb.acl.model.vocabulary import WILDCARD, AclBinding, Operation, PatternType, ResourceType
-from aclweb.acl.model.wording import resource_text
+from aclweb.acl.matching import AclFilter
+from aclweb.acl.model import (
+    WILDCARD,
+    AclBinding,
+    Operation,
+    PatternType,
+    ResourceType,
+    Rules,
+    resource_text,
+    shown,
+)
 
 _LONG_DASHES = ("\u2013", "\u2014")
 _PRODUCER_USES = (ResourceType.TOPIC, ResourceType.TRANSACTIONAL_ID)

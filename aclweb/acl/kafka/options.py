@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import AclError, ResourceType
+from aclweb.acl.model import AclError, ResourceType, Rules
 
 END_OF_OPTIONS = "--"
 

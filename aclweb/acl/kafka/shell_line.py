@@ -11,8 +11,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from aclweb.acl.model.errors import shown
-from aclweb.acl.model.vocabulary import AclError
+from aclweb.acl.model import AclError, shown
 
 # What ends a word without quotes around it; the first kind means something to a shell.
 _OPERATORS = frozenset(";&|<>()")

@@ -19,20 +19,21 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Self
 
-from aclweb.acl.authorizer.authorize import BELOW_ASTERISK, UNPARSABLE_PRINCIPAL
-from aclweb.acl.matching.filters import AclFilter
-from aclweb.acl.matching.hosts import read_address, read_range
-from aclweb.acl.model.authorizers import VERSIONS, Rules
-from aclweb.acl.model.errors import shown, visible
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.authorizer import BELOW_ASTERISK, UNPARSABLE_PRINCIPAL
+from aclweb.acl.matching import AclFilter, read_address, read_range
+from aclweb.acl.model import (
     CLUSTER_NAME,
+    VERSIONS,
     WILDCARD,
     AclBinding,
     Operation,
     PatternType,
     PermissionType,
     ResourceType,
+    Rules,
+    shown,
     split_principal,
+    visible,
 )
 
 LONGEST_TEXT = 32_767

@@ -12,17 +12,23 @@ from dataclasses import replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv6Address
 
-from aclweb.acl.authorizer.any_host import decide_for_any_host
-from aclweb.acl.authorizer.authorize import Basis, decide, effect_on
-from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.matching.addresses import as_java_prints
-from aclweb.acl.matching.glob import EVERYTHING, sample_of
-from aclweb.acl.matching.hosts import read_address, read_range
-from aclweb.acl.matching.patterns import glob_shape
-from aclweb.acl.matching.sessions import comes_from, is_for, is_host_glob, is_principal_glob, part_shapes
-from aclweb.acl.matching.unmatchable import why_dead, why_no_resource
-from aclweb.acl.model.authorizers import Rules, operations_of
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.authorizer import AclIndex, Basis, decide, decide_for_any_host, effect_on
+from aclweb.acl.matching import (
+    EVERYTHING,
+    as_java_prints,
+    comes_from,
+    glob_shape,
+    is_for,
+    is_host_glob,
+    is_principal_glob,
+    part_shapes,
+    read_address,
+    read_range,
+    sample_of,
+    why_dead,
+    why_no_resource,
+)
+from aclweb.acl.model import (
     ANY_USER,
     CLUSTER_NAME,
     WILDCARD,
@@ -33,8 +39,10 @@ from aclweb.acl.model.vocabulary import (
     PermissionType,
     ResourcePattern,
     ResourceType,
+    Rules,
+    operations_of,
+    says,
 )
-from aclweb.acl.model.wording import says
 
 Broken = tuple[str, str]
 """The id of a rule and the sentence."""

@@ -16,26 +16,28 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from aclweb.acl.authorizer.index import IMPLIED, AclIndex
-from aclweb.acl.kafka.validation import Target, cautions, refusal
+from aclweb.acl.authorizer import IMPLIED, AclIndex
+from aclweb.acl.kafka import Target, cautions, refusal
 from aclweb.acl.lint.across_acls import Beside
 from aclweb.acl.lint.redundancy import SHADOWED, Redundancy, redundant
-from aclweb.acl.matching.glob import MANY, ONE
-from aclweb.acl.matching.hosts import read_address, read_range
-from aclweb.acl.matching.unmatchable import why_dead, why_no_client, why_no_resource
-from aclweb.acl.model.authorizers import Rules, operations_of
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.matching import MANY, ONE, read_address, read_range, why_dead, why_no_client, why_no_resource
+from aclweb.acl.model import (
     ANY_USER,
     CLUSTER_NAME,
+    NOUNS,
     WILDCARD,
+    WORDS,
     AclBinding,
     Operation,
     PatternType,
     PermissionType,
     ResourceType,
+    Rules,
+    name_text,
+    operations_of,
+    says,
     split_principal,
 )
-from aclweb.acl.model.wording import NOUNS, WORDS, name_text, says
 
 ERROR, WARNING, INFO = "error", "warning", "info"
 

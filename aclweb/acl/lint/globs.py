@@ -15,22 +15,34 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
-from aclweb.acl.matching.glob import EVERYTHING, Shape, is_glob, sample_of, stranger_to
-from aclweb.acl.matching.names import SortedNames
-from aclweb.acl.matching.patterns import glob_shape
-from aclweb.acl.matching.sessions import host_shape, is_for, is_host_glob, is_principal_glob, part_shapes
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.matching import (
+    EVERYTHING,
+    Shape,
+    SortedNames,
+    glob_shape,
+    host_shape,
+    is_for,
+    is_glob,
+    is_host_glob,
+    is_principal_glob,
+    part_shapes,
+    sample_of,
+    stranger_to,
+)
+from aclweb.acl.model import (
     ANY_USER,
     CLUSTER_NAME,
+    NOUNS,
     WILDCARD,
     AclBinding,
     PatternType,
     ResourceType,
+    Rules,
+    name_text,
+    says,
     split_principal,
 )
-from aclweb.acl.model.wording import NOUNS, name_text, says
-from aclweb.acl.simulate.classes import Names
+from aclweb.acl.simulate import Names
 
 _GLOBS = Rules("glob")
 _STARRED = (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)

@@ -23,31 +23,39 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collapse_addresses
 from typing import TypeVar
 
-from aclweb.acl.authorizer.authorize import Basis, Result
-from aclweb.acl.authorizer.index import IMPLIED, AclIndex
+from aclweb.acl.authorizer import IMPLIED, AclIndex, Basis, Result
 from aclweb.acl.lint.subsumption import WiderGlobs, has_glob
-from aclweb.acl.matching.addresses import as_java_prints
-from aclweb.acl.matching.host_ranges import is_one_address
-from aclweb.acl.matching.hosts import read_address, read_range
-from aclweb.acl.matching.names import SortedNames
-from aclweb.acl.matching.patterns import PrefixChain, empty_prefix_covers, wildcard_covers
-from aclweb.acl.matching.unmatchable import is_address, why_dead, why_no_client, why_no_resource
-from aclweb.acl.model.authorizers import Rules, operations_of
-from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.matching import (
+    PrefixChain,
+    SortedNames,
+    as_java_prints,
+    empty_prefix_covers,
+    is_address,
+    is_one_address,
+    read_address,
+    read_range,
+    why_dead,
+    why_no_client,
+    why_no_resource,
+    wildcard_covers,
+)
+from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
     AclBinding,
+    Delta,
     Operation,
     PatternType,
     PermissionType,
     ResourcePattern,
     ResourceType,
+    Rules,
+    name_text,
+    operations_of,
+    says,
     split_principal,
 )
-from aclweb.acl.model.wording import name_text, says
-from aclweb.acl.simulate.classes import Names
-from aclweb.acl.simulate.simulation import Effect, Side, simulate
+from aclweb.acl.simulate import Effect, Names, Side, simulate
 
 IMPLIED_RULE = "implied"
 SHADOWED = "shadowed"

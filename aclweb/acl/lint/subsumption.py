@@ -10,11 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import product
 
-from aclweb.acl.matching.glob import Shape, Verdict, covers
-from aclweb.acl.matching.host_ranges import compared
-from aclweb.acl.matching.patterns import shape_of
-from aclweb.acl.matching.sessions import is_host_glob, is_principal_glob, part_shapes
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.matching import (
+    Shape,
+    Verdict,
+    compared,
+    covers,
+    is_host_glob,
+    is_principal_glob,
+    part_shapes,
+    shape_of,
+)
+from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
     AclBinding,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import struct
 
-from aclweb.acl.model.vocabulary import AclError
+from aclweb.acl.model import AclError
 
 
 def as_java_prints(text: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from aclweb.acl.matching.patterns import glob_shape
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.model import (
     WILDCARD,
     AclBinding,
     Operation,

@@ -17,8 +17,7 @@ from typing import Any, Protocol
 from aclweb.acl.matching.glob import Places, covers, shape_of_name, stranger_to
 from aclweb.acl.matching.hosts import UNRANGED, in_range, read_address, read_range
 from aclweb.acl.matching.sessions import comes_from, host_shape, is_host_glob
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import WILDCARD
+from aclweb.acl.model import WILDCARD, Rules
 
 STEPS = 4_000
 """After so many places in the texts a comparison is given up; hosts that people write need hundreds."""

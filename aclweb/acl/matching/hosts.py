@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from aclweb.acl.model.vocabulary import WILDCARD
+from aclweb.acl.model import WILDCARD
 
 _IPV4_RANGE = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})/([0-9]{1,2})\Z")
 # Java's Integer.parseInt: a sign and decimal digits of any script, of which many may be leading

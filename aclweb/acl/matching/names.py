@@ -16,8 +16,7 @@ from functools import cached_property
 
 from aclweb.acl.matching.glob import SEARCHED_BY_RE, Shape, shape_of_glob
 from aclweb.acl.matching.patterns import empty_prefix_covers, wildcard_covers
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import WILDCARD, AclBinding, PatternType, ResourcePattern
+from aclweb.acl.model import WILDCARD, AclBinding, PatternType, ResourcePattern, Rules
 
 FEW = 1_000
 """So many names are tried one by one sooner than narrowed down."""

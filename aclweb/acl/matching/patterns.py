@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from aclweb.acl.matching.glob import EVERYTHING, Shape, shape_of_glob, shape_of_name, shape_of_prefix
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import WILDCARD, AclBinding, PatternType, ResourcePattern
+from aclweb.acl.model import WILDCARD, AclBinding, PatternType, ResourcePattern, Rules
 
 
 def wildcard_covers(name: str, rules: Rules) -> bool:

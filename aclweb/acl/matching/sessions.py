@@ -11,8 +11,7 @@ from functools import lru_cache
 
 from aclweb.acl.matching.glob import Shape, is_glob, shape_of_glob
 from aclweb.acl.matching.hosts import admits
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import ANY_USER, WILDCARD, split_principal
+from aclweb.acl.model import ANY_USER, WILDCARD, Rules, split_principal
 
 
 def is_for(acl_principal: str, principal: str, rules: Rules) -> bool:

@@ -13,8 +13,7 @@ from aclweb.acl.matching.host_ranges import reaches_somebody
 from aclweb.acl.matching.hosts import UNRANGED, read_address, read_range
 from aclweb.acl.matching.patterns import glob_shape
 from aclweb.acl.matching.sessions import is_host_glob
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.model import (
     ANY_USER,
     CLUSTER_NAME,
     WILDCARD,
@@ -22,9 +21,10 @@ from aclweb.acl.model.vocabulary import (
     AclError,
     PatternType,
     ResourceType,
+    Rules,
+    name_text,
     split_principal,
 )
-from aclweb.acl.model.wording import name_text
 
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}\Z")
 _START_OF_A_TOPIC = re.compile(r"[a-zA-Z0-9._-]{0,249}\Z")

@@ -1,0 +1,58 @@
+"""Which access does a client action need, and would it work?
+
+Import from here: client actions and protocol calls, `assess` of an action, and its JSON form.
+"""
+
+from aclweb.acl.needs.actions import ACTIONS, GIVEN_ROLES, Call, ClientAction, Names, Role, calls_under
+from aclweb.acl.needs.answers import (
+    Asked,
+    Assessment,
+    CallVerdict,
+    Outcome,
+    assess,
+    call_text,
+    find_action,
+    missing_roles,
+    needed_acls,
+    right_text,
+    target_text,
+)
+from aclweb.acl.needs.any_host import HostsAssessed, PartAssessed, assess_for_any_host, without_missing
+from aclweb.acl.needs.as_json import assessed_as_dict, hosts_assessed_as_dict, needed_as_dict
+from aclweb.acl.needs.protocol import APIS, ERRORS, Api, Case, Check, Refusal, Right, checks_of
+
+__all__ = [
+    "ACTIONS",
+    "APIS",
+    "ERRORS",
+    "GIVEN_ROLES",
+    "Api",
+    "Asked",
+    "Assessment",
+    "Call",
+    "CallVerdict",
+    "Case",
+    "Check",
+    "ClientAction",
+    "HostsAssessed",
+    "Names",
+    "Outcome",
+    "PartAssessed",
+    "Refusal",
+    "Right",
+    "Role",
+    "assess",
+    "assess_for_any_host",
+    "assessed_as_dict",
+    "call_text",
+    "calls_under",
+    "checks_of",
+    "find_action",
+    "hosts_assessed_as_dict",
+    "missing_roles",
+    "needed_acls",
+    "needed_as_dict",
+    "right_text",
+    "target_text",
+    "without_missing",
+]

@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import CLUSTER_NAME, PatternType, ResourceType
+from aclweb.acl.model import CLUSTER_NAME, PatternType, ResourceType, Rules
 from aclweb.acl.needs.protocol import APIS, Api, Case
 
 Names = Mapping[str, Sequence[str]]

@@ -15,23 +15,33 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from aclweb.acl.authorizer.authorize import Basis, Decision, Result, answer_given, authorize
-from aclweb.acl.authorizer.explain import explain
-from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.authorizer.remedies import smallest_fix
-from aclweb.acl.matching.patterns import covers_name
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.errors import shown
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.authorizer import (
+    AclIndex,
+    Basis,
+    Decision,
+    Result,
+    answer_given,
+    authorize,
+    explain,
+    smallest_fix,
+)
+from aclweb.acl.matching import covers_name
+from aclweb.acl.model import (
     CLUSTER_NAME,
+    NOUNS,
+    WORDS,
     AccessRequest,
     AclBinding,
     AclError,
     Operation,
     PatternType,
     ResourceType,
+    Rules,
+    name_text,
+    resource_text,
+    says,
+    shown,
 )
-from aclweb.acl.model.wording import NOUNS, WORDS, name_text, resource_text, says
 from aclweb.acl.needs.actions import (
     ACTIONS,
     GIVEN_ROLES,

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from aclweb.acl.authorizer.any_host import HostRegion, divide_hosts, places_words
-from aclweb.acl.authorizer.authorize import Result
-from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import WILDCARD
+from aclweb.acl.authorizer import AclIndex, HostRegion, Result, divide_hosts, places_words
+from aclweb.acl.model import WILDCARD, Rules
 from aclweb.acl.needs.actions import ClientAction, Names
 from aclweb.acl.needs.answers import Assessment, Outcome, assess
 

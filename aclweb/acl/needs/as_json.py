@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from aclweb.acl.authorizer.authorize import Decision
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.authorizer import Decision
+from aclweb.acl.model import Rules
 from aclweb.acl.needs.actions import Call, ClientAction, calls_under
 from aclweb.acl.needs.answers import Asked, Assessment, CallVerdict, Outcome
 from aclweb.acl.needs.any_host import HostsAssessed, without_missing

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import Operation, ResourceType
+from aclweb.acl.model import Operation, ResourceType, Rules
 
 Version = tuple[int, int]
 

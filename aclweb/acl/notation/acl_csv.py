@@ -9,8 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 
-from aclweb.acl.model.errors import Problems, shown
-from aclweb.acl.model.lines import lines_of
+from aclweb.acl.model import Problems, lines_of, shown
 
 GUARD = "'"
 GUARDED_STARTS = ("=", "+", "-", "@", "\t", "\r", GUARD)

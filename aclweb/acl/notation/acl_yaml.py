@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from aclweb.acl.model.errors import Problems, shown
-from aclweb.acl.model.lines import lines_of
+from aclweb.acl.model import Problems, lines_of, shown
 
 # Of a key that stands in a message as it is.
 LONGEST_PLAIN_KEY = 40

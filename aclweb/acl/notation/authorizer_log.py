@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
     AclBinding,

@@ -15,12 +15,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from aclweb.acl.kafka import commands as kafka_acls_commands
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.errors import KeyProblem, NotationError, Problems, shown
-from aclweb.acl.model.lines import lines_of
-from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, AclError, ResourcePattern
+from aclweb.acl.kafka import commands, why_no_command
+from aclweb.acl.model import (
+    AccessRequest,
+    AclBinding,
+    AclError,
+    Delta,
+    KeyProblem,
+    NotationError,
+    Problems,
+    ResourcePattern,
+    Rules,
+    lines_of,
+    shown,
+)
 from aclweb.acl.notation import acl_csv, acl_yaml, listing, znodes
 from aclweb.acl.notation.objects import (
     ACL_KEYS,
@@ -208,7 +216,7 @@ def write_acls(
     if format == "yaml":
         return acl_yaml.write_rows(binding.as_dict() for binding in bindings)
     if format == "kafka-acls":
-        return "".join(f"{command}\n" for command in kafka_acls_commands.commands(bindings, rules=rules))
+        return "".join(f"{command}\n" for command in commands(bindings, rules=rules))
     if format == "listing":
         return listing.write_listing(bindings, scala=writes_scala_listing(rules))
     return _write_nodes(bindings)
@@ -235,7 +243,7 @@ def why_not_written(binding: AclBinding, format: str, rules: Rules) -> str | Non
     if format == "jsonl":
         return None
     if format == "kafka-acls":
-        return kafka_acls_commands.why_no_command(binding, rules)
+        return why_no_command(binding, rules)
     if format == "zk":
         try:
             znodes.path_of(binding.pattern)

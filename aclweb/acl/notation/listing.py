@@ -18,15 +18,16 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Self, TypeVar
 
-from aclweb.acl.model.errors import Problems, shown
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.model import (
     AclBinding,
     AclError,
     Operation,
     PatternType,
     PermissionType,
+    Problems,
     ResourcePattern,
     ResourceType,
+    shown,
 )
 
 HEADER_START = "Current ACLs for resource `"

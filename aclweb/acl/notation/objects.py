@@ -14,15 +14,17 @@ import sys
 from collections.abc import Collection, Mapping
 from typing import TypeVar
 
-from aclweb.acl.matching.filters import AclFilter
-from aclweb.acl.model.errors import KeyProblem, NotationError, shown
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.matching import AclFilter
+from aclweb.acl.model import (
     AccessRequest,
     AclBinding,
+    KeyProblem,
+    NotationError,
     Operation,
     PatternType,
     PermissionType,
     ResourceType,
+    shown,
 )
 
 ACL_KEYS = (

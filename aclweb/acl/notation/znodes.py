@@ -11,9 +11,8 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from aclweb.acl.kafka.validation import why_no_node_name, why_no_text
-from aclweb.acl.model.errors import shown
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.kafka import why_no_node_name, why_no_text
+from aclweb.acl.model import (
     AclBinding,
     AclError,
     Operation,
@@ -21,6 +20,7 @@ from aclweb.acl.model.vocabulary import (
     PermissionType,
     ResourcePattern,
     ResourceType,
+    shown,
     split_principal,
 )
 

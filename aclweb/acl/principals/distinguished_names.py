@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from aclweb.acl.model.errors import shown
-from aclweb.acl.model.vocabulary import AclError
+from aclweb.acl.model import AclError, shown
 
 # The attributes that Java writes with a name, and what else they are called.
 _EMAIL = "1.2.840.113549.1.9.1"

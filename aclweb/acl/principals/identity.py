@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-from aclweb.acl.model.errors import shown
+from aclweb.acl.model import shown
 from aclweb.acl.principals.distinguished_names import DistinguishedNameError, java_name
 from aclweb.acl.principals.kerberos_mapping import KerberosRules
 from aclweb.acl.principals.name_mapping import DEFAULT, InvalidRules, MappedName, Tried

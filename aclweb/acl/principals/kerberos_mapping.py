@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from aclweb.acl.model.errors import shown
-from aclweb.acl.model.vocabulary import AclError
+from aclweb.acl.model import AclError, shown
 from aclweb.acl.principals.java_regex import MOST_RESULT, CannotTell, JavaPattern, RegexError, Work
 from aclweb.acl.principals.name_mapping import (
     DEFAULT,

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aclweb.acl.model.errors import shown
-from aclweb.acl.model.vocabulary import AclError
+from aclweb.acl.model import AclError, shown
 from aclweb.acl.principals.java_regex import MOST_STEPS, CannotTell, RefusedPattern, RegexError, Work
 from aclweb.acl.principals.java_regex.characters import require_settled
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aclweb.acl.authorizer.explain import says
-from aclweb.acl.model.vocabulary import AclBinding, AclError
+from aclweb.acl.authorizer import says
+from aclweb.acl.model import AclBinding, AclError
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,22 +20,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from aclweb.acl.authorizer.index import AclIndex, ResourceShelf
-from aclweb.acl.matching.glob import sample_of
-from aclweb.acl.matching.globset import GlobSet
-from aclweb.acl.matching.hosts import in_range
-from aclweb.acl.matching.names import SortedNames
-from aclweb.acl.matching.patterns import glob_shape
-from aclweb.acl.matching.sessions import host_shape, is_host_glob, is_principal_glob, part_shapes
-from aclweb.acl.model.authorizers import OPERATIONS, Rules, operations_of
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.authorizer import AclIndex, ResourceShelf
+from aclweb.acl.matching import (
+    GlobSet,
+    SortedNames,
+    glob_shape,
+    host_shape,
+    in_range,
+    is_host_glob,
+    is_principal_glob,
+    part_shapes,
+    sample_of,
+)
+from aclweb.acl.model import (
     ANY_USER,
     CLUSTER_NAME,
+    OPERATIONS,
     WILDCARD,
     AclBinding,
     Operation,
     PatternType,
     ResourceType,
+    Rules,
+    operations_of,
     split_principal,
 )
 

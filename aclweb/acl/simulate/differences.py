@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
-from aclweb.acl.model.vocabulary import AclBinding, AclError
-from aclweb.acl.notation.files import binding_from_dict
+from aclweb.acl.model import AclBinding, AclError
+from aclweb.acl.notation import binding_from_dict
 from aclweb.acl.simulate.classes import EXACT
 from aclweb.acl.simulate.impact import LISTS, Impact, Part, Side
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import overload
 
-from aclweb.acl.authorizer.authorize import Basis, Result
-from aclweb.acl.model.vocabulary import AclBinding, Operation, Resource, ResourceType
+from aclweb.acl.authorizer import Basis, Result
+from aclweb.acl.model import AclBinding, Operation, Resource, ResourceType
 from aclweb.acl.simulate.classes import EXACT, Spot
 
 GAINS, LOSES, RECOVERED, DEPENDS = LISTS = ("gains", "loses", "recovered", "depends")

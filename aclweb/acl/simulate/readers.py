@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from aclweb.acl.authorizer.explain import says
-from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.vocabulary import AclBinding, PatternType
+from aclweb.acl.authorizer import says
+from aclweb.acl.model import AclBinding, Delta, PatternType
 from aclweb.acl.simulate.simulation import NAMES_SHOWN
 
 

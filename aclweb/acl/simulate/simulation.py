@@ -17,31 +17,49 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from aclweb.acl.authorizer.authorize import Answer, Basis, Result, effect_on, settle
-from aclweb.acl.authorizer.explain import name_text, resource_text, says
-from aclweb.acl.authorizer.index import (
+from aclweb.acl.authorizer import (
     DENY_SHIFT,
     MAYBE_SHIFT,
     AclIndex,
+    Answer,
+    Basis,
     ResourceShelf,
+    Result,
+    effect_on,
     in_scan_order,
     mask_of,
+    name_text,
+    resource_text,
+    says,
+    settle,
 )
-from aclweb.acl.matching.hosts import in_range, read_range
-from aclweb.acl.matching.patterns import empty_prefix_covers, wildcard_covers
-from aclweb.acl.matching.sessions import comes_from, glob_is_for, is_for, is_host_glob, is_principal_glob
-from aclweb.acl.matching.unmatchable import why_no_address, why_no_resource, why_no_topic
-from aclweb.acl.model.authorizers import OPERATIONS, Rules, is_never_asked
-from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.matching import (
+    comes_from,
+    empty_prefix_covers,
+    glob_is_for,
+    in_range,
+    is_for,
+    is_host_glob,
+    is_principal_glob,
+    read_range,
+    why_no_address,
+    why_no_resource,
+    why_no_topic,
+    wildcard_covers,
+)
+from aclweb.acl.model import (
     ANY_USER,
+    OPERATIONS,
     WILDCARD,
     AclBinding,
+    Delta,
     Operation,
     PatternType,
     PermissionType,
     Resource,
     ResourceType,
+    Rules,
+    is_never_asked,
     split_principal,
 )
 from aclweb.acl.simulate.budget import Budget, Meter, TooCostly

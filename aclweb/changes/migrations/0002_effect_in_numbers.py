@@ -9,8 +9,8 @@ import json
 
 from django.db import migrations, models
 
-from aclweb.acl.simulate.differences import Differences
-from aclweb.acl.simulate.impact import LISTS
+from aclweb.acl.simulate import Differences
+from aclweb.acl.simulate import LISTS
 
 _HASHED = ("gains", "loses", "depends")
 

@@ -1,0 +1,1 @@
+"""How is an approved change written to its cluster: exactly what was approved, once?"""

@@ -34,17 +34,16 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.vocabulary import AclBinding, ResourcePattern
+from aclweb.acl.model import AclBinding, Delta, ResourcePattern
 from aclweb.audit import trail
 from aclweb.changes import failpoints, policy
 from aclweb.changes.models import EFFECTS, UNDER_WAY, Change, ChangeItem
 from aclweb.changes.preview import Content, drift, plan_hash, storable
 from aclweb.clusters import ClusterClient, ClusterError, ClusterState, Outcome, OutcomeKind, Verb, connect
-from aclweb.inventory.current.view import connection_of, rules_of
+from aclweb.inventory.current import connection_of, rules_of
 from aclweb.inventory.findings import tasks as search_tasks
 from aclweb.inventory.models import Cluster, Revision
-from aclweb.inventory.sync.run import Written, register_writer, sync
+from aclweb.inventory.sync import Written, register_writer, sync
 from aclweb.inventory.work import leases
 
 logger = logging.getLogger(__name__)

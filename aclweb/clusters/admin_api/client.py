@@ -41,18 +41,19 @@ from kafka.protocol.admin import (
 )
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
-from aclweb.acl.kafka.validation import explained, refused_everywhere, why_no_text, why_not_deletable
-from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, Rules
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.kafka import explained, refused_everywhere, why_no_text, why_not_deletable
+from aclweb.acl.model import (
+    ALLOW_EVERYONE_KEY,
     ANY_USER,
     AclBinding,
     Operation,
     PatternType,
     PermissionType,
     ResourceType,
+    Rules,
 )
-from aclweb.acl.principals.identity import BrokerSettings as NamingSettings
-from aclweb.acl.principals.identity import Client, Protocol, identify
+from aclweb.acl.principals import BrokerSettings as NamingSettings
+from aclweb.acl.principals import Client, Protocol, identify
 from aclweb.clusters.admin_api.visibility import Login, names_known
 from aclweb.clusters.broker_settings import BrokerSettings, SettingsTold, is_asked, settings_told
 from aclweb.clusters.client import (
@@ -70,10 +71,7 @@ from aclweb.clusters.client import (
     TopicInfo,
     Verb,
 )
-from aclweb.clusters.connection import pem
-from aclweb.clusters.connection.doorstep import Door, Survey
-from aclweb.clusters.connection.doorwords import misadvertised, nobody
-from aclweb.clusters.connection.options import check_options, tls_context
+from aclweb.clusters.connection import Door, Survey, check_options, misadvertised, nobody, pem, tls_context
 
 _library_log = logging.getLogger("kafka.net.manager")
 _nobody = logging.NullHandler()

@@ -14,16 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from aclweb.acl.matching.patterns import covers_name
-from aclweb.acl.model.authorizers import TOOL_OPERATIONS, Rules
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.matching import covers_name
+from aclweb.acl.model import (
     ANY_USER,
+    TOOL_OPERATIONS,
     WILDCARD,
     AclBinding,
     Operation,
     PatternType,
     PermissionType,
     ResourceType,
+    Rules,
 )
 from aclweb.clusters.client import Known, NamesKnown
 

@@ -15,7 +15,7 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 
-from aclweb.acl.principals.distinguished_names import DistinguishedNameError, java_name
+from aclweb.acl.principals import DistinguishedNameError, java_name
 
 CA, CERTIFICATE, KEY = "ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem"
 PEM_SETTINGS = (CA, CERTIFICATE, KEY)

@@ -46,9 +46,8 @@ from kazoo.exceptions import (
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import KeeperState, ZnodeStat
 
-from aclweb.acl.kafka.validation import refused_everywhere, why_not_deletable
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import AclBinding, PatternType, ResourcePattern
+from aclweb.acl.kafka import refused_everywhere, why_not_deletable
+from aclweb.acl.model import AclBinding, PatternType, ResourcePattern, Rules
 from aclweb.acl.notation import znodes
 from aclweb.clusters.client import (
     AclReading,
@@ -65,10 +64,16 @@ from aclweb.clusters.client import (
     TopicInfo,
     Verb,
 )
-from aclweb.clusters.connection import pem
-from aclweb.clusters.connection.doorstep import Door, Survey
-from aclweb.clusters.connection.doorwords import nobody
-from aclweb.clusters.connection.options import ClientOptions, PemFiles, check_options, tls_context
+from aclweb.clusters.connection import (
+    ClientOptions,
+    Door,
+    PemFiles,
+    Survey,
+    check_options,
+    nobody,
+    pem,
+    tls_context,
+)
 
 # kazoo reports every lost connection on its own; what matters is told by ClusterError.
 _quiet = logging.getLogger("aclweb.clusters.kazoo")

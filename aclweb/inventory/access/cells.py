@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aclweb.acl.authorizer.any_host import HostRegion
-from aclweb.acl.authorizer.authorize import for_operation
-from aclweb.acl.matching.hosts import admits
-from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, Resource
+from aclweb.acl.authorizer import HostRegion, for_operation
+from aclweb.acl.matching import admits
+from aclweb.acl.model import AclBinding, Operation, PatternType, Resource
 
 REACHES = ("exact", "prefix", "all")
 """How far a pattern reaches, the narrowest first."""

@@ -22,14 +22,22 @@ from functools import cached_property, reduce
 from operator import or_
 from typing import NamedTuple, TypeVar
 
-from aclweb.acl.authorizer.any_host import HostRegion
-from aclweb.acl.authorizer.authorize import Answer, Basis, Result, answer_from, effect_on
-from aclweb.acl.authorizer.host_regions import choose_addresses, joined_regions, region_tree
-from aclweb.acl.authorizer.index import ALL_BITS, DENY_SHIFT, mask_of
-from aclweb.acl.matching.hosts import admits
-from aclweb.acl.matching.unmatchable import why_no_address
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.authorizer import (
+    ALL_BITS,
+    DENY_SHIFT,
+    Answer,
+    Basis,
+    HostRegion,
+    Result,
+    answer_from,
+    choose_addresses,
+    effect_on,
+    joined_regions,
+    mask_of,
+    region_tree,
+)
+from aclweb.acl.matching import admits, why_no_address
+from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
     AclBinding,
@@ -38,10 +46,11 @@ from aclweb.acl.model.vocabulary import (
     PatternType,
     PermissionType,
     Resource,
+    Rules,
     split_principal,
 )
 from aclweb.inventory.access.cells import REACHES, AccessRow, Verdict
-from aclweb.inventory.current.view import InForce
+from aclweb.inventory.current import InForce
 
 _MASK_BITS = 64
 _DIRECT_SHIFT = len(REACHES) * _MASK_BITS

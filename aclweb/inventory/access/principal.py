@@ -14,10 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from aclweb.acl.authorizer.explain import name_text
-from aclweb.acl.matching.patterns import empty_prefix_covers
-from aclweb.acl.model.authorizers import Rules, operations_of
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.authorizer import name_text
+from aclweb.acl.matching import empty_prefix_covers
+from aclweb.acl.model import (
     ANY_USER,
     CLUSTER_NAME,
     WILDCARD,
@@ -26,13 +25,15 @@ from aclweb.acl.model.vocabulary import (
     PatternType,
     Resource,
     ResourceType,
+    Rules,
+    operations_of,
 )
 from aclweb.clusters import Known
 from aclweb.inventory.access import sentences as exposure
 from aclweb.inventory.access.cells import AccessRow
 from aclweb.inventory.access.matrix import Joined, Matrix
-from aclweb.inventory.current.view import InForce, Moment, in_force, span
-from aclweb.inventory.lists.completeness import names_known
+from aclweb.inventory.current import InForce, Moment, in_force, span
+from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 
 # Whoever may reach everything is told so in a sentence; nobody reads fifty thousand rows.

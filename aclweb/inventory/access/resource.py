@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from aclweb.acl.model.authorizers import operations_of
-from aclweb.acl.model.vocabulary import ANY_USER, CLUSTER_NAME, AclBinding, Operation, Resource, ResourceType
+from aclweb.acl.model import (
+    ANY_USER,
+    CLUSTER_NAME,
+    AclBinding,
+    Operation,
+    Resource,
+    ResourceType,
+    operations_of,
+)
 from aclweb.clusters import Known
 from aclweb.inventory.access import sentences as exposure
 from aclweb.inventory.access.cells import REACHES, AccessRow, ResourceAccess
 from aclweb.inventory.access.matrix import NOTHING, Joined, Matrix, reach
-from aclweb.inventory.current.view import Holdings, InForce, Moment, in_force
+from aclweb.inventory.current import Holdings, InForce, Moment, in_force
 from aclweb.inventory.models import Cluster
 
 # What an operation on the whole cluster allows for every topic beside the topic's own rights.

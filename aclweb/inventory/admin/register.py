@@ -13,11 +13,10 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import AclError
+from aclweb.acl.model import AclError, Rules
 from aclweb.audit import trail
 from aclweb.clusters import ClusterError, SourceKind
-from aclweb.clusters.connection.options import check_options
+from aclweb.clusters.connection import check_options
 from aclweb.inventory.current import declared
 from aclweb.inventory.models import Cluster, Declaration
 

@@ -1,0 +1,36 @@
+"""What is in force on a cluster now, or was at some moment, and what is declared of it?"""
+
+from aclweb.inventory.current.broker_settings import AuthorizerTold
+from aclweb.inventory.current.moments import MomentError, moment_at, moment_of, not_known, standing, told
+from aclweb.inventory.current.view import (
+    BINDING_COLUMNS,
+    Holdings,
+    InForce,
+    Moment,
+    bindings_of,
+    connection_of,
+    in_force,
+    known_version,
+    rules_of,
+    span,
+)
+
+__all__ = [
+    "BINDING_COLUMNS",
+    "AuthorizerTold",
+    "Holdings",
+    "InForce",
+    "Moment",
+    "MomentError",
+    "bindings_of",
+    "connection_of",
+    "in_force",
+    "known_version",
+    "moment_at",
+    "moment_of",
+    "not_known",
+    "rules_of",
+    "span",
+    "standing",
+    "told",
+]

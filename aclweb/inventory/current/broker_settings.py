@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
+from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
 from aclweb.clusters import Problem, SourceKind
 from aclweb.clusters.broker_settings import AUTHORIZERS, SettingsTold
 from aclweb.inventory.models import Cluster

@@ -11,7 +11,7 @@ import datetime
 import re
 from collections.abc import Iterator
 
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model import Rules
 from aclweb.inventory.current.declared import declared_at
 from aclweb.inventory.current.view import Moment, rules_of
 from aclweb.inventory.models import Cluster, Declaration, Revision

@@ -24,10 +24,11 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Q
 
-from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.model import (
+    ALLOW_EVERYONE_KEY,
     ANY_USER,
+    SUPER_USERS_KEY,
     WILDCARD,
     AclBinding,
     AclError,
@@ -35,6 +36,7 @@ from aclweb.acl.model.vocabulary import (
     PatternType,
     PermissionType,
     ResourceType,
+    Rules,
 )
 from aclweb.clusters import ClusterError, ClusterState, Connection, Known, SourceKind, TopicInfo
 from aclweb.inventory.models import (

@@ -1,0 +1,13 @@
+"""What do lint rules find in the ACLs in force, and is it worked out yet?"""
+
+from aclweb.inventory.findings.lint_run import SEVERITIES
+from aclweb.inventory.findings.pages import Findings, Told
+from aclweb.inventory.findings.tasks import ask_for_findings, search
+
+__all__ = [
+    "SEVERITIES",
+    "Findings",
+    "Told",
+    "ask_for_findings",
+    "search",
+]

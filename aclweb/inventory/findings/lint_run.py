@@ -30,26 +30,36 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 import aclweb.acl
-from aclweb.acl.authorizer.authorize import Result
-from aclweb.acl.lint.findings import ERROR, INFO, WARNING, lint_all
-from aclweb.acl.lint.redundancy import (
+from aclweb.acl.authorizer import Result
+from aclweb.acl.lint import (
     DEAD,
+    ERROR,
+    INFO,
     SHADOWED,
     UNREACHABLE,
+    WARNING,
     Redundancy,
     consolidations,
+    lint_all,
     redundant,
     removable,
 )
-from aclweb.acl.model.vocabulary import WILDCARD, AclBinding, ResourceType
-from aclweb.acl.model.wording import NOUNS, action_on, everyone_or, from_host, name_text, resource_text
-from aclweb.acl.simulate.classes import EXACT, PATTERN, PREFIX, Names
-from aclweb.acl.simulate.simulation import Effect
-from aclweb.inventory.current.view import InForce, in_force, rules_of
+from aclweb.acl.model import (
+    NOUNS,
+    WILDCARD,
+    AclBinding,
+    ResourceType,
+    action_on,
+    everyone_or,
+    from_host,
+    name_text,
+    resource_text,
+)
+from aclweb.acl.simulate import EXACT, PATTERN, PREFIX, Effect, Names
+from aclweb.inventory.current import InForce, in_force, rules_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import Cluster, Revision
-from aclweb.inventory.store import staging
-from aclweb.inventory.store.bulk_insert import insert
+from aclweb.inventory.store import insert, staging
 from aclweb.inventory.stored_findings import Found, Search
 
 logger = logging.getLogger(__name__)

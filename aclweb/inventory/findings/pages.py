@@ -18,10 +18,10 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
-from aclweb.acl.lint.findings import RULES
-from aclweb.acl.model.vocabulary import AclBinding
-from aclweb.acl.notation.files import binding_from_dict, binding_key
-from aclweb.inventory.current.view import InForce
+from aclweb.acl.lint import RULES
+from aclweb.acl.model import AclBinding
+from aclweb.acl.notation import binding_from_dict, binding_key
+from aclweb.inventory.current import InForce
 from aclweb.inventory.fields import escape
 from aclweb.inventory.findings import lint_run as searching
 from aclweb.inventory.findings import tasks as search_tasks

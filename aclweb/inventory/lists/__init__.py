@@ -1,0 +1,36 @@
+"""Which ACLs, names, principals and edits are there, and how is the cluster?"""
+
+from aclweb.inventory.lists.cluster_status import Badge, ClusterStatus, status
+from aclweb.inventory.lists.completeness import names_known
+from aclweb.inventory.lists.edits import Edit, edits_of, history, revision_delta
+from aclweb.inventory.lists.listing import (
+    AclListFilters,
+    AclRow,
+    NameRow,
+    Page,
+    PrincipalRow,
+    all_acls,
+    list_acls,
+    list_names,
+    list_principals,
+)
+
+__all__ = [
+    "AclListFilters",
+    "AclRow",
+    "Badge",
+    "ClusterStatus",
+    "Edit",
+    "NameRow",
+    "Page",
+    "PrincipalRow",
+    "all_acls",
+    "edits_of",
+    "history",
+    "list_acls",
+    "list_names",
+    "list_principals",
+    "names_known",
+    "revision_delta",
+    "status",
+]

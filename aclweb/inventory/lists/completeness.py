@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aclweb.acl.model.vocabulary import ResourceType
-from aclweb.acl.model.wording import NOUNS
+from aclweb.acl.model import NOUNS, ResourceType
 from aclweb.clusters import Known, SourceKind
 from aclweb.inventory.models import Cluster, Declaration
 

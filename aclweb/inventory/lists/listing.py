@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Self, TypeVar
 
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
     AclBinding,
@@ -22,8 +22,8 @@ from aclweb.acl.model.vocabulary import (
     Resource,
     ResourceType,
 )
-from aclweb.acl.notation.files import binding_key
-from aclweb.inventory.current.view import InForce, Moment, in_force
+from aclweb.acl.notation import binding_key
+from aclweb.inventory.current import InForce, Moment, in_force
 from aclweb.inventory.models import Cluster
 
 Row = TypeVar("Row")

@@ -1,0 +1,9 @@
+"""How are very many rows stored so that nobody waits long and nobody sees half of them?"""
+
+from aclweb.inventory.store.bulk_insert import insert
+from aclweb.inventory.store.staging import in_turn
+
+__all__ = [
+    "in_turn",
+    "insert",
+]

@@ -22,9 +22,9 @@ from typing import Any, TypeVar
 from django.db import IntegrityError, connection, models, transaction
 from django.db.models import Max
 
-from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.acl.model import AclBinding
 from aclweb.clusters import TopicInfo
-from aclweb.inventory.current.view import BINDING_COLUMNS
+from aclweb.inventory.current import BINDING_COLUMNS
 from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
 from aclweb.inventory.store.bulk_insert import insert
 

@@ -29,9 +29,8 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.vocabulary import AclBinding, ResourcePattern, ResourceType
-from aclweb.acl.notation.files import binding_key
+from aclweb.acl.model import AclBinding, Delta, ResourcePattern, ResourceType
+from aclweb.acl.notation import binding_key
 from aclweb.audit import trail
 from aclweb.clusters import (
     AclReading,
@@ -46,9 +45,15 @@ from aclweb.clusters import (
     TopicInfo,
     connect,
 )
+from aclweb.inventory.current import (
+    BINDING_COLUMNS,
+    bindings_of,
+    connection_of,
+    declared,
+    known_version,
+    rules_of,
+)
 from aclweb.inventory.current import broker_settings as brokertold
-from aclweb.inventory.current import declared
-from aclweb.inventory.current.view import BINDING_COLUMNS, bindings_of, connection_of, known_version, rules_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import (
     Cluster,

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 
-from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
-from aclweb.acl.model.vocabulary import ResourceType
-from aclweb.acl.notation.files import write_acls
-from aclweb.inventory.current.view import InForce
+from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, ResourceType
+from aclweb.acl.notation import write_acls
+from aclweb.inventory.current import InForce
 
 
 def snapshot_text(here: InForce) -> str:

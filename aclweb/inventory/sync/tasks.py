@@ -14,7 +14,7 @@ import threading
 from django.conf import settings
 
 from aclweb.celery import app
-from aclweb.inventory.findings.tasks import ask_for_findings
+from aclweb.inventory.findings import ask_for_findings
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.work import leases, pulses, scheduling

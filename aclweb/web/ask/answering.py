@@ -15,14 +15,36 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import urlencode
 
-from aclweb.acl.authorizer.any_host import HostAnswer, HostPart, HostResult, decide_elsewhere, part_words
-from aclweb.acl.authorizer.authorize import Basis, Decision, Finding, Result, authorize
-from aclweb.acl.authorizer.explain import Explanation, explain, reported_acl
-from aclweb.acl.authorizer.near_misses import Tick, fits, ticks
-from aclweb.acl.model.vocabulary import WILDCARD, AccessRequest, AclBinding
-from aclweb.acl.model.wording import ACTIONS, NOUNS, WORDS, name_text, resource_text
-from aclweb.acl.notation.files import binding_key
-from aclweb.inventory.current.view import InForce
+from aclweb.acl.authorizer import (
+    Basis,
+    Decision,
+    Explanation,
+    Finding,
+    HostAnswer,
+    HostPart,
+    HostResult,
+    Result,
+    Tick,
+    authorize,
+    decide_elsewhere,
+    explain,
+    fits,
+    part_words,
+    reported_acl,
+    ticks,
+)
+from aclweb.acl.model import (
+    ACTIONS,
+    NOUNS,
+    WILDCARD,
+    WORDS,
+    AccessRequest,
+    AclBinding,
+    name_text,
+    resource_text,
+)
+from aclweb.acl.notation import binding_key
+from aclweb.inventory.current import InForce
 from aclweb.web.shell.paging import Slice, slice_page
 
 _VERDICTS = {Result.ALLOWED: "allowed", Result.DENIED: "refused", Result.UNDECIDED: "unknown"}

@@ -7,8 +7,8 @@ from typing import Any
 from django.http import HttpRequest
 
 from aclweb.accounts import access
-from aclweb.acl.model.vocabulary import AccessRequest
-from aclweb.inventory.current.view import InForce
+from aclweb.acl.model import AccessRequest
+from aclweb.inventory.current import InForce
 from aclweb.web.ask.answering import PARTS_SHOWN, answer
 from aclweb.web.ask.log_evidence import heard_from, witness
 from aclweb.web.browse.unknown_names import unknown_names

@@ -17,26 +17,29 @@ from urllib.parse import urlencode
 
 from django import forms
 
-from aclweb.acl.authorizer.any_host import part_words
-from aclweb.acl.authorizer.authorize import Basis, Decision, Result
-from aclweb.acl.authorizer.explain import explain
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import WILDCARD, ResourceType
-from aclweb.acl.model.wording import name_text
-from aclweb.acl.needs.actions import ACTIONS, GIVEN_ROLES, ClientAction, Role, calls_under
-from aclweb.acl.needs.answers import (
+from aclweb.acl.authorizer import Basis, Decision, Result, explain, part_words
+from aclweb.acl.model import WILDCARD, ResourceType, Rules, name_text
+from aclweb.acl.needs import (
+    ACTIONS,
+    GIVEN_ROLES,
     Asked,
     Assessment,
     CallVerdict,
+    ClientAction,
+    HostsAssessed,
     Outcome,
+    PartAssessed,
+    Role,
     assess,
+    assess_for_any_host,
     call_text,
+    calls_under,
+    checks_of,
     missing_roles,
     target_text,
+    without_missing,
 )
-from aclweb.acl.needs.any_host import HostsAssessed, PartAssessed, assess_for_any_host, without_missing
-from aclweb.acl.needs.protocol import checks_of
-from aclweb.inventory.current.view import InForce
+from aclweb.inventory.current import InForce
 from aclweb.web.ask.answering import PARTS_SHOWN, in_words
 from aclweb.web.browse.resource_page import removals
 from aclweb.web.shell import links

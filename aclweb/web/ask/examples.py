@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
     AccessRequest,
@@ -13,7 +13,7 @@ from aclweb.acl.model.vocabulary import (
     PatternType,
     ResourceType,
 )
-from aclweb.inventory.current.view import InForce
+from aclweb.inventory.current import InForce
 
 
 def examples(in_force: InForce) -> list[AccessRequest]:

@@ -12,11 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from aclweb.acl.authorizer.any_host import HostPart
-from aclweb.acl.authorizer.authorize import Result
-from aclweb.acl.matching.hosts import admits
-from aclweb.acl.model.vocabulary import WILDCARD, AccessRequest, Operation, ResourceType
-from aclweb.acl.model.wording import number_of
+from aclweb.acl.authorizer import HostPart, Result
+from aclweb.acl.matching import admits
+from aclweb.acl.model import WILDCARD, AccessRequest, Operation, ResourceType, number_of
 from aclweb.insights import queries
 from aclweb.insights.models import Load
 from aclweb.insights.queries import Seen

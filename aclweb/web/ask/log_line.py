@@ -12,12 +12,9 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from aclweb.acl.authorizer.authorize import Result
-from aclweb.acl.authorizer.explain import reported_acl
-from aclweb.acl.model.vocabulary import Operation, ResourceType
-from aclweb.acl.notation import authorizer_log as audit_log
-from aclweb.acl.notation.authorizer_log import AccessEvent, NotDecision
-from aclweb.acl.notation.files import binding_key
+from aclweb.acl.authorizer import Result, reported_acl
+from aclweb.acl.model import Operation, ResourceType
+from aclweb.acl.notation import AccessEvent, NotDecision, authorizer_log, binding_key
 from aclweb.inventory.models import Cluster
 from aclweb.web.ask.answering import Answer
 from aclweb.web.ask.looks_like import origin_of
@@ -29,10 +26,14 @@ _EXAMPLE = (
     "(kafka.authorizer.logger)"
 )
 _WHY_NOT = {
-    audit_log.OTHER_LOGGER: "This line was written by another logger; only kafka.authorizer.logger tells decisions.",
-    audit_log.SUPER_USER_NOTE: "This line notes that the caller is a super user; paste the decision that follows it.",
-    audit_log.MATCH_NOTE: "This line notes an ACL that matched; paste the decision that follows it.",
-    audit_log.NO_ACL_NOTE: "This line notes that no ACL was found; paste the decision that follows it.",
+    authorizer_log.OTHER_LOGGER: (
+        "This line was written by another logger; only kafka.authorizer.logger tells decisions."
+    ),
+    authorizer_log.SUPER_USER_NOTE: (
+        "This line notes that the caller is a super user; paste the decision that follows it."
+    ),
+    authorizer_log.MATCH_NOTE: "This line notes an ACL that matched; paste the decision that follows it.",
+    authorizer_log.NO_ACL_NOTE: "This line notes that no ACL was found; paste the decision that follows it.",
 }
 
 
@@ -69,7 +70,7 @@ def question_in(text: str) -> str:
     """
     if not text.strip():
         raise LineError(f"Paste a line of kafka-authorizer.log, such as: {_EXAMPLE}")
-    found = [_read(record) for record in audit_log.records(text.splitlines())]
+    found = [_read(record) for record in authorizer_log.records(text.splitlines())]
     events = [event for event in found if isinstance(event, AccessEvent)]
     if not events:
         reasons = [told.reason for told in found if isinstance(told, NotDecision)]
@@ -154,7 +155,7 @@ def heard(query: Mapping[str, str], answer: Answer, visible: Iterable[Cluster]) 
 
 def _read(record: str) -> AccessEvent | NotDecision:
     """Read a whole record, or the part of one that somebody cut out of it."""
-    told = audit_log.parse_record(record)
-    if isinstance(told, NotDecision) and told.reason == audit_log.NO_LAYOUT:
-        return audit_log.parse_suffix(record.strip())
+    told = authorizer_log.parse_record(record)
+    if isinstance(told, NotDecision) and told.reason == authorizer_log.NO_LAYOUT:
+        return authorizer_log.parse_suffix(record.strip())
     return told

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef
 
-from aclweb.acl.model.vocabulary import AccessRequest, ResourceType
-from aclweb.inventory.current.view import InForce
+from aclweb.acl.model import AccessRequest, ResourceType
+from aclweb.inventory.current import InForce
 from aclweb.inventory.models import Cluster, StoredAcl, StoredName
 from aclweb.web.browse.unknown_names import knows_principal
 

@@ -13,12 +13,18 @@ from typing import Any
 
 from django import forms
 
-from aclweb.acl.principals.identity import KERBEROS_MECHANISM, BrokerSettings, Identity, Protocol, identify
-from aclweb.acl.principals.identity import Client as Connected
-from aclweb.acl.principals.kerberos_mapping import KerberosRules
-from aclweb.acl.principals.name_mapping import InvalidRules
-from aclweb.acl.principals.ssl_mapping import SslRules
-from aclweb.inventory.current.view import InForce
+from aclweb.acl.principals import (
+    KERBEROS_MECHANISM,
+    BrokerSettings,
+    Identity,
+    InvalidRules,
+    KerberosRules,
+    Protocol,
+    SslRules,
+    identify,
+)
+from aclweb.acl.principals import Client as Connected
+from aclweb.inventory.current import InForce
 
 MOST_NAMES = 200
 # CPU seconds for all names of one page, whatever else the machine does.

@@ -15,7 +15,7 @@ from itertools import zip_longest
 
 from django.http import QueryDict
 
-from aclweb.acl.model.vocabulary import AclError, ResourceType
+from aclweb.acl.model import AclError, ResourceType
 from aclweb.insights.queries import coverage, unused_keys
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.queries import AclListFilters

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 from aclweb.accounts import access
 from aclweb.insights.queries import usage_of
 from aclweb.inventory import queries
-from aclweb.inventory.current.view import in_force
+from aclweb.inventory.current import in_force
 from aclweb.web.browse import acl_filters
 from aclweb.web.shell import as_of, exporting
 from aclweb.web.shell.htmx import render_page

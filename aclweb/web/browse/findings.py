@@ -15,8 +15,8 @@ from django.views.decorators.http import require_GET, require_http_methods
 from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.inventory.current import view as current
+from aclweb.inventory.findings import SEVERITIES, Findings, Told
 from aclweb.inventory.findings import pages as finding
-from aclweb.inventory.findings.pages import SEVERITIES, Findings, Told
 from aclweb.web.browse.acl_filters import Choice, Facet, with_field, without
 from aclweb.web.drafts.draft import MOST_LINES
 from aclweb.web.shell import asking_often

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts.access import cluster_or_404
-from aclweb.acl.model.vocabulary import WILDCARD, AclBinding, PatternType, PermissionType
+from aclweb.acl.model import WILDCARD, AclBinding, PatternType, PermissionType
 from aclweb.insights import queries
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell import links

@@ -9,10 +9,10 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
-from aclweb.acl.notation.files import binding_key
+from aclweb.acl.notation import binding_key
 from aclweb.insights.queries import usage_of
 from aclweb.inventory import queries
-from aclweb.inventory.current.view import in_force
+from aclweb.inventory.current import in_force
 from aclweb.web.browse.resource_page import removals
 from aclweb.web.browse.unknown_names import knows_principal
 from aclweb.web.shell import as_of, links

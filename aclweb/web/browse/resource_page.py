@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import urlencode
 
-from aclweb.acl.model.vocabulary import AclBinding, Operation, ResourceType
-from aclweb.acl.notation.files import binding_key
+from aclweb.acl.model import AclBinding, Operation, ResourceType
+from aclweb.acl.notation import binding_key
 from aclweb.inventory import queries
-from aclweb.inventory.current.view import Moment
+from aclweb.inventory.current import Moment
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.queries import AccessRow, Cell, ResourceAccess
 from aclweb.web.shell.paging import Slice, slice_page

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
-from aclweb.acl.model.vocabulary import ResourceType
+from aclweb.acl.model import ResourceType
 from aclweb.inventory import queries
 from aclweb.web.shell.htmx import render_page
 

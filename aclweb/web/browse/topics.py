@@ -11,12 +11,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
-from aclweb.acl.matching.unmatchable import topic_fault
-from aclweb.acl.model.vocabulary import Operation, ResourceType
-from aclweb.acl.notation.files import binding_key
+from aclweb.acl.matching import topic_fault
+from aclweb.acl.model import Operation, ResourceType
+from aclweb.acl.notation import binding_key
 from aclweb.insights.queries import coverage, refusals_of, usage_of
 from aclweb.inventory import queries
-from aclweb.inventory.lists.completeness import names_known
+from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse.resource_page import LISTED, ResourcePage, cell_of, heading_of, removals
 from aclweb.web.shell import as_of, links

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from aclweb.acl.model.vocabulary import ANY_USER, AccessRequest, ResourceType
-from aclweb.acl.model.wording import name_text
+from aclweb.acl.model import ANY_USER, AccessRequest, ResourceType, name_text
 from aclweb.clusters import Known
 from aclweb.insights import queries
 from aclweb.insights.models import SeenRequest
-from aclweb.inventory.current.view import InForce
+from aclweb.inventory.current import InForce
 from aclweb.web.shell import links
 
 

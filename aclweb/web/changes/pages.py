@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from aclweb.accounts.models import User
 from aclweb.changes import queries, review
 from aclweb.changes.models import Change, ChangeError
-from aclweb.inventory.current.view import rules_of
+from aclweb.inventory.current import rules_of
 from aclweb.web.drafts import effects
 from aclweb.web.shell import exporting, frame
 from aclweb.web.shell.htmx import render_page

@@ -11,11 +11,11 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.acl.model.vocabulary import ResourceType
+from aclweb.acl.model import ResourceType
 from aclweb.audit import trail
 from aclweb.insights.queries import declarations
 from aclweb.inventory import queries
-from aclweb.inventory.lists.completeness import names_known
+from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import quarantine as holding
 from aclweb.inventory.sync import tasks as sync_tasks

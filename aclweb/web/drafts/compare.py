@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.acl.model.vocabulary import AclBinding
+from aclweb.acl.model import AclBinding
 from aclweb.changes.comparison import Comparison, compare
 from aclweb.web.drafts.comparing import CompareForm, differences
 from aclweb.web.drafts.draft import Line

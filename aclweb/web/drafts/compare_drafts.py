@@ -16,10 +16,10 @@ from django.views.decorators.http import require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.acl.notation.files import write_delta
+from aclweb.acl.notation import write_delta
 from aclweb.changes.comparison import Side, compare
+from aclweb.inventory.current import InForce
 from aclweb.inventory.current import view as current
-from aclweb.inventory.current.view import InForce
 from aclweb.web.drafts import keeping
 from aclweb.web.drafts.comparing import differences
 from aclweb.web.drafts.draft import Draft, read_draft

@@ -13,8 +13,7 @@ from aclweb.accounts.models import User
 from aclweb.changes import queries
 from aclweb.changes.comparison import Comparison, Side
 from aclweb.changes.models import Change
-from aclweb.inventory.current.moments import MomentError, moment_at
-from aclweb.inventory.current.view import Moment, in_force
+from aclweb.inventory.current import Moment, MomentError, in_force, moment_at
 from aclweb.inventory.models import Cluster
 from aclweb.web.drafts import effects
 from aclweb.web.drafts.effects import Rows

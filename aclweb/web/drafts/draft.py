@@ -16,29 +16,28 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from aclweb.acl.kafka.validation import Refusal, Target, refusal, why_not_deletable
-from aclweb.acl.lint.findings import LintFinding, lint
-from aclweb.acl.matching.addresses import as_java_prints
-from aclweb.acl.matching.unmatchable import why_no_topic
-from aclweb.acl.model.authorizers import Rules, operations_of
-from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.errors import shown
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.kafka import Refusal, Target, refusal, why_not_deletable
+from aclweb.acl.lint import LintFinding, lint
+from aclweb.acl.matching import as_java_prints, why_no_topic
+from aclweb.acl.model import (
     CLUSTER_NAME,
     WILDCARD,
     AclBinding,
     AclError,
+    Delta,
     Operation,
     PatternType,
     PermissionType,
     ResourceType,
+    Rules,
+    operations_of,
+    says,
+    shown,
 )
-from aclweb.acl.model.wording import says
-from aclweb.acl.notation.files import binding_from_dict
-from aclweb.acl.notation.objects import parse_object
+from aclweb.acl.notation import binding_from_dict, parse_object
 from aclweb.changes.models import ChangeError
 from aclweb.changes.preview import check
-from aclweb.inventory.current.view import InForce
+from aclweb.inventory.current import InForce
 from aclweb.web.drafts.pasting import read_pasted
 from aclweb.web.shell.typed_principal import holds_pem, pem_fault, read_principal
 

@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import overload
 
-from aclweb.acl.model.vocabulary import ANY_USER, WILDCARD, AclBinding, Operation, ResourceType
-from aclweb.acl.simulate import differences
-from aclweb.acl.simulate.classes import EXACT
-from aclweb.acl.simulate.differences import Differences, Name
+from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding, Operation, ResourceType
+from aclweb.acl.simulate import EXACT, Differences, Name, differences
 
 KINDS = ("loses", "gains", "recovered", "depends")
 

@@ -12,15 +12,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from aclweb.acl.kafka.plan import TOOLS, plan
-from aclweb.acl.kafka.shell_line import read_shell_line
-from aclweb.acl.matching.filters import AclFilter
-from aclweb.acl.model.errors import NotationError, shown
-from aclweb.acl.model.vocabulary import AclBinding, AclError
-from aclweb.acl.notation.files import read_acls, read_edits
-from aclweb.acl.notation.objects import ACL_KEYS
+from aclweb.acl.kafka import TOOLS, plan, read_shell_line
+from aclweb.acl.matching import AclFilter
+from aclweb.acl.model import AclBinding, AclError, NotationError, shown
+from aclweb.acl.notation import ACL_KEYS, read_acls, read_edits
 from aclweb.clusters import SourceKind
-from aclweb.inventory.current.view import InForce
+from aclweb.inventory.current import InForce
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell.typed_principal import holds_pem, pem_fault
 

@@ -15,16 +15,15 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts.access import cluster_or_404, may
 from aclweb.accounts.models import User
-from aclweb.acl.matching.patterns import covers_name
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import AclError, PatternType, ResourcePattern, ResourceType
+from aclweb.acl.matching import covers_name
+from aclweb.acl.model import AclError, PatternType, ResourcePattern, ResourceType, Rules
 from aclweb.changes import policy, review
 from aclweb.changes import preview as previews
 from aclweb.changes.models import ChangeError
+from aclweb.inventory.current import InForce
 from aclweb.inventory.current import view as current
-from aclweb.inventory.current.view import InForce
 from aclweb.inventory.findings import pages as findings
-from aclweb.inventory.lists.completeness import names_known
+from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
 from aclweb.web.drafts import effects, keeping
 from aclweb.web.drafts.draft import Draft, Fault, Line, RuleForm, hints, read_draft

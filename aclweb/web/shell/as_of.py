@@ -14,8 +14,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 
 from aclweb.accounts import access
-from aclweb.inventory.current.moments import MomentError, moment_at, told
-from aclweb.inventory.current.view import Moment
+from aclweb.inventory.current import Moment, MomentError, moment_at, told
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.web.shell.htmx import render_page
 

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 
 from django.http import StreamingHttpResponse
 
-from aclweb.acl.kafka.commands import commands, why_escaped, why_no_command
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.delta import Delta, Step
-from aclweb.acl.model.vocabulary import AclBinding
-from aclweb.acl.notation.files import why_not_written, write_acls
+from aclweb.acl.kafka import commands, why_escaped, why_no_command
+from aclweb.acl.model import AclBinding, Delta, Rules, Step
+from aclweb.acl.notation import why_not_written, write_acls
 
 COMMANDS = "kafka-acls"
 # ACLs put into text at once.

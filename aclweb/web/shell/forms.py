@@ -12,20 +12,22 @@ from typing import Any
 from django import forms
 
 from aclweb.accounts.models import User
-from aclweb.acl.matching.addresses import as_java_prints
-from aclweb.acl.matching.unmatchable import topic_fault
-from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules, operations_of
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.matching import as_java_prints, topic_fault
+from aclweb.acl.model import (
+    ALLOW_EVERYONE_KEY,
     CLUSTER_NAME,
+    SUPER_USERS_KEY,
     WILDCARD,
     AccessRequest,
     AclError,
     Operation,
     ResourceType,
+    Rules,
+    operations_of,
     split_principal,
 )
 from aclweb.inventory.admin import declare as declaring
-from aclweb.inventory.current.view import known_version
+from aclweb.inventory.current import known_version
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell.links import ANY
 from aclweb.web.shell.typed_principal import read_principal

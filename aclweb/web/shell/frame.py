@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 
 from aclweb.accounts import access
+from aclweb.inventory.current import AuthorizerTold, rules_of
 from aclweb.inventory.current import broker_settings as brokertold
-from aclweb.inventory.current.broker_settings import AuthorizerTold
-from aclweb.inventory.current.view import rules_of
-from aclweb.inventory.lists.status import status
+from aclweb.inventory.lists import status
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell.switching import same_page
 

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from aclweb.acl.model.vocabulary import AccessRequest, Operation, ResourceType
+from aclweb.acl.model import AccessRequest, Operation, ResourceType
 from aclweb.inventory.models import Cluster
 
 # Before a type: a question about at least one resource of it, which has no name.

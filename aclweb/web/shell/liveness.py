@@ -19,8 +19,7 @@ from django.db import connections
 from aclweb.celery import app
 from aclweb.changes.models import UNDER_WAY, Change
 from aclweb.inventory.findings import lint_run as searching
-from aclweb.inventory.work import pulses
-from aclweb.inventory.work.pulses import BEAT, QUEUES, SEARCHES, Life
+from aclweb.inventory.work import BEAT, QUEUES, SEARCHES, Life, pulses
 from aclweb.runtime import storage
 
 logger = logging.getLogger(__name__)

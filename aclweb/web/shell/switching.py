@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 from django.urls import reverse
 
-from aclweb.acl.model.vocabulary import ResourceType
+from aclweb.acl.model import ResourceType
 from aclweb.inventory.models import Cluster, StoredName
 
 # What of a page's question is as good on any cluster. A page that is not named here has no question.

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from aclweb.acl.model.errors import shown
-from aclweb.acl.model.vocabulary import split_principal
+from aclweb.acl.model import shown, split_principal
 
 # Where a second principal begins; certificate names hold commas too, but no ",User:".
 _NEXT = re.compile(r"\s*[,;]\s*(?=User:)", re.IGNORECASE)

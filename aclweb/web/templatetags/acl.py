@@ -24,9 +24,10 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from aclweb.acl.kafka.validation import why_not_deletable
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.kafka import why_not_deletable
+from aclweb.acl.model import (
     ANY_USER,
+    NOUNS,
     AccessRequest,
     AclBinding,
     Operation,
@@ -34,8 +35,7 @@ from aclweb.acl.model.vocabulary import (
     PermissionType,
     ResourceType,
 )
-from aclweb.acl.model.wording import NOUNS
-from aclweb.acl.notation.files import binding_key
+from aclweb.acl.notation import binding_key
 from aclweb.inventory.access import sentences as exposure
 from aclweb.inventory.models import Cluster
 from aclweb.web.ask import answering

@@ -7,7 +7,7 @@ import json
 import pytest
 from kazoo.client import KazooClient
 
-from aclweb.acl.authorizer.authorize import authorize
+from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.vocabulary import AccessRequest, Operation, PermissionType

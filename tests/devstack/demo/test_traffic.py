@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.authorizer.authorize import authorize
+from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.vocabulary import AccessRequest

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from aclweb.acl.authorizer.explain import resource_text, says
-from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer import AclIndex, resource_text, says
 from aclweb.acl.cli.commands.console import DONE, UsageError, as_json, emit, joined, shortened, tell
 from aclweb.acl.cli.commands.inputs import Inputs
 from aclweb.acl.cli.commands.options import (
@@ -14,8 +13,7 @@ from aclweb.acl.cli.commands.options import (
     add_rule_options,
     rules_from,
 )
-from aclweb.acl.model.errors import shown
-from aclweb.acl.model.vocabulary import AclError, Resource, ResourceType
+from aclweb.acl.model import AclError, Resource, ResourceType, shown
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

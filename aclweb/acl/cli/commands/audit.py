@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
-from aclweb.acl.authorizer.explain import name_text
+from aclweb.acl.authorizer import name_text
 from aclweb.acl.cli.commands.console import (
     DONE,
     UsageError,
@@ -27,8 +27,8 @@ from aclweb.acl.cli.commands.console import (
 )
 from aclweb.acl.cli.commands.inputs import STANDARD_INPUT, Inputs, unreadable
 from aclweb.acl.cli.commands.options import add_json_option
-from aclweb.acl.model.errors import NotationError
-from aclweb.acl.notation.authorizer_log import AccessEvent, NotDecision, parse_record, records
+from aclweb.acl.model import NotationError
+from aclweb.acl.notation import AccessEvent, NotDecision, parse_record, records
 
 _GZIP = b"\x1f\x8b"
 _KEPT_IN_MEMORY = 64 << 20

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from aclweb.acl.authorizer.authorize import Result, decide
-from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer import AclIndex, Result, decide
 from aclweb.acl.cli.commands.console import (
     BAD_INPUT,
     DID_NOT_HOLD,
@@ -30,10 +29,8 @@ from aclweb.acl.cli.commands.options import (
     defaults_from,
     why_not_decided,
 )
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.errors import NotationError, shown
-from aclweb.acl.model.vocabulary import AccessRequest, AclError
-from aclweb.acl.notation.files import binding_from_dict, parse_object, request_from_dict
+from aclweb.acl.model import AccessRequest, AclError, NotationError, Rules, shown
+from aclweb.acl.notation import binding_from_dict, parse_object, request_from_dict
 
 KEYS = ("id", "authorizer", "kafka_version", "config", "acls", "request", "requests", "expected")
 Part = TypeVar("Part")

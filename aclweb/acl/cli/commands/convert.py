@@ -7,7 +7,7 @@ import argparse
 from aclweb.acl.cli.commands.console import DONE, as_json, emit, emit_text
 from aclweb.acl.cli.commands.inputs import Inputs
 from aclweb.acl.cli.commands.options import add_acl_options, add_json_option, add_rule_options, rules_from
-from aclweb.acl.notation.files import OUTPUTS, write_acls
+from aclweb.acl.notation import OUTPUTS, write_acls
 
 JSON_OUTPUTS = ("jsonl", "zk")
 """The notations that are one JSON object a line by themselves."""

@@ -5,12 +5,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-from aclweb.acl.authorizer.any_host import decide_for_any_host
-from aclweb.acl.authorizer.authorize import Decision, authorize, hazards_of
-from aclweb.acl.authorizer.authorize import decide as decide_fast
-from aclweb.acl.authorizer.explain import Explanation, explain
-from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.authorizer.near_misses import NearMiss, fits
+from aclweb.acl.authorizer import (
+    AclIndex,
+    Decision,
+    Explanation,
+    NearMiss,
+    authorize,
+    decide_for_any_host,
+    explain,
+    fits,
+    hazards_of,
+)
+from aclweb.acl.authorizer import decide as decide_fast
 from aclweb.acl.cli.commands.console import DONE, as_json, emit, request_text, with_progress
 from aclweb.acl.cli.commands.inputs import Inputs
 from aclweb.acl.cli.commands.options import (
@@ -19,9 +25,7 @@ from aclweb.acl.cli.commands.options import (
     add_rule_options,
     rules_from,
 )
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import WILDCARD, AccessRequest, AclBinding
-from aclweb.acl.model.wording import number_of, says
+from aclweb.acl.model import WILDCARD, AccessRequest, AclBinding, Rules, number_of, says
 
 AFFECTING_SHOWN = 20
 """How many of the ACLs that cover a resource are printed for people; a resource may have 100,000."""

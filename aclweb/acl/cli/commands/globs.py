@@ -16,11 +16,10 @@ from aclweb.acl.cli.commands.console import (
 )
 from aclweb.acl.cli.commands.inputs import Inputs
 from aclweb.acl.cli.commands.options import add_acl_options, add_json_option
-from aclweb.acl.lint.globs import Compiler, Rewriting, as_glob
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.errors import shown
-from aclweb.acl.notation.files import OUTPUTS, write_acls
-from aclweb.acl.simulate.classes import Names
+from aclweb.acl.lint import Compiler, Rewriting, as_glob
+from aclweb.acl.model import Rules, shown
+from aclweb.acl.notation import OUTPUTS, write_acls
+from aclweb.acl.simulate import Names
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -11,15 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from aclweb.acl.authorizer.explain import says
+from aclweb.acl.authorizer import says
 from aclweb.acl.cli.commands.console import UsageError, one_line, tell
 from aclweb.acl.cli.commands.options import why_not_decided
 from aclweb.acl.cli.commands.progress import PROGRESS
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.errors import NotationError, Problems, shown
-from aclweb.acl.model.vocabulary import AccessRequest, AclBinding
-from aclweb.acl.notation.files import AclFile, Edit, read_acl_file, read_edits, read_names, read_requests
+from aclweb.acl.model import AccessRequest, AclBinding, Delta, NotationError, Problems, Rules, shown
+from aclweb.acl.notation import AclFile, Edit, read_acl_file, read_edits, read_names, read_requests
 
 STANDARD_INPUT = "-"
 

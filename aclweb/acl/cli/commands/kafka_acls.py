@@ -8,12 +8,9 @@ from collections.abc import Iterator
 from aclweb.acl.cli.commands.console import BAD_INPUT, DONE, UsageError, as_json, emit, tell
 from aclweb.acl.cli.commands.inputs import Inputs
 from aclweb.acl.cli.commands.options import add_json_option, add_rule_options, rules_from, why_not_decided
-from aclweb.acl.kafka.notes import resources_in
-from aclweb.acl.kafka.plan import Plan, plan
-from aclweb.acl.matching.filters import AclFilter
-from aclweb.acl.model.errors import NotationError
-from aclweb.acl.model.vocabulary import AclBinding, AclError, PatternType
-from aclweb.acl.model.wording import name_text, says
+from aclweb.acl.kafka import Plan, plan, resources_in
+from aclweb.acl.matching import AclFilter
+from aclweb.acl.model import AclBinding, AclError, NotationError, PatternType, name_text, says
 
 SEPARATOR = "--"
 

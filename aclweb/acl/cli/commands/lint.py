@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.cli.commands.console import (
     DID_NOT_HOLD,
     DONE,
@@ -18,7 +18,7 @@ from aclweb.acl.cli.commands.console import (
 from aclweb.acl.cli.commands.inputs import Inputs
 from aclweb.acl.cli.commands.options import add_acl_options, add_json_option, add_rule_options, rules_from
 from aclweb.acl.cli.commands.severities import add_fail_on_option, fails
-from aclweb.acl.lint.findings import lint_all
+from aclweb.acl.lint import lint_all
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from aclweb.acl.authorizer.explain import says
+from aclweb.acl.authorizer import says
 from aclweb.acl.cli.commands.console import DONE, UsageError, as_json, emit, tell
 from aclweb.acl.cli.commands.inputs import Inputs
 from aclweb.acl.cli.commands.options import (
@@ -13,11 +13,9 @@ from aclweb.acl.cli.commands.options import (
     add_rule_options,
     rules_from,
 )
-from aclweb.acl.matching.filters import AclFilter
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.errors import NotationError
-from aclweb.acl.model.vocabulary import PatternType
-from aclweb.acl.notation.files import filter_from_dict, parse_object
+from aclweb.acl.matching import AclFilter
+from aclweb.acl.model import NotationError, PatternType, Rules
+from aclweb.acl.notation import filter_from_dict, parse_object
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from aclweb.acl.authorizer.authorize import Result
-from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer import AclIndex, Result
 from aclweb.acl.cli.commands.console import DONE, UsageError, as_json, emit
 from aclweb.acl.cli.commands.inputs import Inputs
 from aclweb.acl.cli.commands.options import (
@@ -15,22 +14,28 @@ from aclweb.acl.cli.commands.options import (
     add_rule_options,
     rules_from,
 )
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.errors import NotationError
-from aclweb.acl.model.vocabulary import WILDCARD, AclError
-from aclweb.acl.needs.actions import GIVEN_ROLES, ClientAction, Names, calls_under
-from aclweb.acl.needs.answers import (
+from aclweb.acl.model import WILDCARD, AclError, NotationError, Rules
+from aclweb.acl.needs import (
+    GIVEN_ROLES,
     Assessment,
+    Check,
+    ClientAction,
+    HostsAssessed,
+    Names,
     Outcome,
     assess,
+    assess_for_any_host,
+    assessed_as_dict,
     call_text,
+    calls_under,
+    checks_of,
     find_action,
+    hosts_assessed_as_dict,
+    needed_as_dict,
     right_text,
     target_text,
+    without_missing,
 )
-from aclweb.acl.needs.any_host import HostsAssessed, assess_for_any_host, without_missing
-from aclweb.acl.needs.as_json import assessed_as_dict, hosts_assessed_as_dict, needed_as_dict
-from aclweb.acl.needs.protocol import Check, checks_of
 
 _MARKS = {
     Outcome.WORKS: "ok",

@@ -7,11 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aclweb.acl.cli.commands.console import UsageError
-from aclweb.acl.matching.glob import is_glob
-from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, VERSIONS, Rules
-from aclweb.acl.model.errors import shown
-from aclweb.acl.model.vocabulary import AclBinding, AclError, PatternType
-from aclweb.acl.notation.files import FORMATS
+from aclweb.acl.matching import is_glob
+from aclweb.acl.model import (
+    ALLOW_EVERYONE_KEY,
+    SUPER_USERS_KEY,
+    VERSIONS,
+    AclBinding,
+    AclError,
+    PatternType,
+    Rules,
+    shown,
+)
+from aclweb.acl.notation import FORMATS
 
 LONGEST_GLOB = 4_096
 """A longer text with wildcards is refused, because comparing patterns takes time by their length."""

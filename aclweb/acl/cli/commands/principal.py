@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterator
 
 from aclweb.acl.cli.commands.console import DONE, UsageError, as_json, emit, one_line, tell, with_progress
 from aclweb.acl.cli.commands.inputs import STANDARD_INPUT, Inputs, decoded
-from aclweb.acl.model.wording import name_text
-from aclweb.acl.principals.kerberos_mapping import KerberosRules
-from aclweb.acl.principals.name_mapping import InvalidRules, MappedName
-from aclweb.acl.principals.ssl_mapping import SslRules
+from aclweb.acl.model import name_text
+from aclweb.acl.principals import InvalidRules, KerberosRules, MappedName, SslRules
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.cli.commands.console import (
     DID_NOT_HOLD,
     DONE,
@@ -24,8 +24,8 @@ from aclweb.acl.cli.commands.options import (
     rules_from,
 )
 from aclweb.acl.cli.commands.severities import add_fail_on_option, fails
-from aclweb.acl.lint.redundancy import Redundancy, consolidations, redundant, removable
-from aclweb.acl.simulate.classes import Names
+from aclweb.acl.lint import Redundancy, consolidations, redundant, removable
+from aclweb.acl.simulate import Names
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from aclweb.acl.authorizer.explain import name_text
-from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer import AclIndex, name_text
 from aclweb.acl.cli.commands.console import (
     DID_NOT_HOLD,
     DONE,
@@ -28,13 +27,18 @@ from aclweb.acl.cli.commands.options import (
     declared,
     rules_from,
 )
-from aclweb.acl.matching.unmatchable import why_no_topic
-from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
-from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.errors import shown
-from aclweb.acl.model.vocabulary import AclError, PatternType, ResourceType
-from aclweb.acl.simulate.readers import LITERAL_ONLY, WITHOUT_GLOBS, Reader
-from aclweb.acl.simulate.simulation import Effect, Impact, Names, Side, simulate
+from aclweb.acl.matching import why_no_topic
+from aclweb.acl.model import (
+    ALLOW_EVERYONE_KEY,
+    SUPER_USERS_KEY,
+    AclError,
+    Delta,
+    PatternType,
+    ResourceType,
+    Rules,
+    shown,
+)
+from aclweb.acl.simulate import LITERAL_ONLY, WITHOUT_GLOBS, Effect, Impact, Names, Reader, Side, simulate
 
 LISTS = ("gains", "loses", "recovered", "depends", "resources", "warnings")
 """What --fail-on can name."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from aclweb.acl.model.errors import shown
+from aclweb.acl.model import shown
 from aclweb.acl.principals.java_regex.machine import (
     MOST_STEPS,
     NO_SPAN,

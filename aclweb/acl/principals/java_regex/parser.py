@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Flag, auto
 from typing import NoReturn
 
-from aclweb.acl.model.errors import shown
+from aclweb.acl.model import shown
 from aclweb.acl.principals.java_regex import characters
 from aclweb.acl.principals.java_regex.characters import CharacterSet
 from aclweb.acl.principals.java_regex.problems import CannotTell, InvalidPattern, RefusedPattern

@@ -7,7 +7,7 @@ depends on the broker's version of Java, or would take too much work.
 
 from __future__ import annotations
 
-from aclweb.acl.model.vocabulary import AclError
+from aclweb.acl.model import AclError
 
 
 class RegexError(AclError):

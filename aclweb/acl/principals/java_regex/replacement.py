@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aclweb.acl.model.errors import shown
+from aclweb.acl.model import shown
 from aclweb.acl.principals.java_regex.problems import InvalidReplacement
 
 _DIGITS = "0123456789"

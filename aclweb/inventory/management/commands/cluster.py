@@ -15,11 +15,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from aclweb.acl.model.vocabulary import AclError
+from aclweb.acl.model import AclError
 from aclweb.clusters import Known, SourceKind, checking, connect
-from aclweb.clusters.connection import pem
-from aclweb.clusters.connection.options_file import (
+from aclweb.clusters.connection import (
     OptionsFileError,
+    pem,
     read_options,
     read_pem,
     secret_files,
@@ -28,8 +28,8 @@ from aclweb.clusters.connection.options_file import (
 from aclweb.inventory.admin import declare as declaring
 from aclweb.inventory.admin import register as registering
 from aclweb.inventory.current import broker_settings as brokertold
-from aclweb.inventory.current.view import connection_of, rules_of
-from aclweb.inventory.lists.status import status
+from aclweb.inventory.current import connection_of, rules_of
+from aclweb.inventory.lists import status
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
 from aclweb.inventory.models import Cluster
 

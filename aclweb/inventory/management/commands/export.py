@@ -11,13 +11,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from aclweb.acl.model.errors import NotationError
-from aclweb.acl.notation.files import OUTPUTS, write_acls
-from aclweb.inventory.current.moments import moment_of
-from aclweb.inventory.current.view import in_force
+from aclweb.acl.model import NotationError
+from aclweb.acl.notation import OUTPUTS, write_acls
+from aclweb.inventory.current import in_force, moment_of
 from aclweb.inventory.management.operator import cluster_named
 from aclweb.inventory.models import Cluster, Revision
-from aclweb.inventory.sync.snapshots import snapshot_text
+from aclweb.inventory.sync import snapshot_text
 
 
 class Command(BaseCommand):

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from aclweb.acl.model.errors import NotationError
+from aclweb.acl.model import NotationError
 from aclweb.clusters import ClusterClient, ClusterError, Connection, SourceKind, connect
 from aclweb.inventory.admin import register as registering
 from aclweb.inventory.management.commands.sync import sentence, told

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from aclweb.acl.model.errors import visible
+from aclweb.acl.model import visible
 from aclweb.operations import doctor
 
 _WORDS = {True: "yes", False: "NO ", None: " - "}

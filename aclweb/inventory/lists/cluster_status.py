@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from aclweb.clusters import ClusterState
 from aclweb.inventory.current import broker_settings as brokertold
-from aclweb.inventory.current.view import rules_of
+from aclweb.inventory.current import rules_of
 from aclweb.inventory.models import Cluster
 
 # The state in a few words, its tone, and what it means whatever the cluster's own sentence says.

@@ -12,16 +12,17 @@ from collections.abc import Iterable
 from aclweb.acl.kafka.options import NAME_OPTIONS, grammar
 from aclweb.acl.kafka.shell_line import bytes_of, hidden_in, spelled
 from aclweb.acl.kafka.validation import why_no_text
-from aclweb.acl.model.authorizers import Rules, tool_operations_of
-from aclweb.acl.model.errors import shown
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.model import (
     CLUSTER_NAME,
     AclBinding,
     AclError,
     Operation,
     PatternType,
     ResourceType,
+    Rules,
+    shown,
     split_principal,
+    tool_operations_of,
 )
 
 # Of the characters that cannot be seen, as many are told one by one.

@@ -23,12 +23,20 @@ from aclweb.acl.authorizer.index import (
     MaskTable,
     mask_of,
 )
-from aclweb.acl.matching.glob import STEPS_TRIED, Shape, Verdict, covers, sample_of, stranger_to
-from aclweb.acl.matching.globset import GlobSet
-from aclweb.acl.matching.patterns import covers_name, shape_of
-from aclweb.acl.matching.sessions import comes_from, is_for
-from aclweb.acl.model.authorizers import Rules
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.matching import (
+    STEPS_TRIED,
+    GlobSet,
+    Shape,
+    Verdict,
+    comes_from,
+    covers,
+    covers_name,
+    is_for,
+    sample_of,
+    shape_of,
+    stranger_to,
+)
+from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
     AccessRequest,
@@ -36,6 +44,7 @@ from aclweb.acl.model.vocabulary import (
     Operation,
     PatternType,
     PermissionType,
+    Rules,
     split_principal,
 )
 

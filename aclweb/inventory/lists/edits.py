@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from aclweb.acl.matching.patterns import covers_name
-from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.vocabulary import AclBinding, Resource
-from aclweb.inventory.current.view import BINDING_COLUMNS, bindings_of, rules_of
+from aclweb.acl.matching import covers_name
+from aclweb.acl.model import AclBinding, Delta, Resource
+from aclweb.inventory.current import BINDING_COLUMNS, bindings_of, rules_of
 from aclweb.inventory.lists.listing import MOST_ROWS, Page
 from aclweb.inventory.models import Cluster, Revision, StoredAcl
 

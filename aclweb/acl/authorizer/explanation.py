@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from aclweb.acl.authorizer.authorize import (
+from aclweb.acl.authorizer.decision import (
     BELOW_ASTERISK,
     STAR_PRINCIPAL,
     UNPARSABLE_PRINCIPAL,
@@ -23,26 +23,24 @@ from aclweb.acl.authorizer.index import in_scan_order
 from aclweb.acl.authorizer.near_misses import NearMiss, Tick, near_misses
 from aclweb.acl.authorizer.other_ways import OtherWay, other_ways
 from aclweb.acl.authorizer.remedies import Removals, smallest_fix, smallest_removals
-from aclweb.acl.matching.patterns import code_units, glob_shape
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.matching import code_units, glob_shape
+from aclweb.acl.model import (
     ANY_USER,
+    NOUNS,
     WILDCARD,
+    WORDS,
     AccessRequest,
     AclBinding,
     Operation,
     PatternType,
     PermissionType,
-    split_principal,
-)
-from aclweb.acl.model.wording import (
-    NOUNS,
-    WORDS,
     action_on,
     name_text,
     number_of,
     resource_text,
     resources_of,
     says,
+    split_principal,
 )
 
 __all__ = [

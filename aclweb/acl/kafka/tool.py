@@ -14,10 +14,8 @@ from itertools import product
 from aclweb.acl.kafka.notes import notes_of
 from aclweb.acl.kafka.options import NAME_OPTIONS, OptionError, Options, grammar, read_options
 from aclweb.acl.kafka.shell_line import read_shell_line
-from aclweb.acl.matching.filters import AclFilter
-from aclweb.acl.model.authorizers import Rules, tool_operations_of
-from aclweb.acl.model.errors import shown
-from aclweb.acl.model.vocabulary import (
+from aclweb.acl.matching import AclFilter
+from aclweb.acl.model import (
     CLUSTER_NAME,
     WILDCARD,
     AclBinding,
@@ -27,7 +25,10 @@ from aclweb.acl.model.vocabulary import (
     PermissionType,
     ResourcePattern,
     ResourceType,
+    Rules,
+    shown,
     split_principal,
+    tool_operations_of,
 )
 
 ACTIONS = ("add", "remove", "list")
