@@ -67,7 +67,8 @@ class Words:
         """Return two texts without what differs on purpose; words are changed only in lines that differ."""
         for pair in self.pairs:
             if pair.both:
-                new = pair.old.sub(pair.new, new)
+                new, count = pair.old.subn(pair.new, new)
+                self.used[pair] += count
         left, right = self._changed(old, both=True).splitlines(), new.splitlines()
         told: list[str] = []
         for what, start, end, *_ in difflib.SequenceMatcher(None, left, right).get_opcodes():
