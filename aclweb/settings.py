@@ -223,7 +223,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "aclweb.web.keys_in_addresses.left_out",
+    "aclweb.web.shell.keys_in_addresses.left_out",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "aclweb.web.shell.request_log.LogRequests",
     "django_htmx.middleware.HtmxMiddleware",

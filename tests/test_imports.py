@@ -1,59 +1,11 @@
-"""Rooms import downwards only, and libraries stay where they belong (the layout that keeps ten rooms apart)."""
+"""Rooms import downwards only and by their faces, and libraries stay where they belong (`.importlinter`)."""
 
 import ast
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[1]
-
-# room -> the rooms and single modules of ours that it may import
-CLUSTERS = {"acl"}
-INVENTORY = {"acl", "clusters", "audit", "celery"}
-BESIDE = INVENTORY | {"inventory"}  # accounts and insights do not know each other
-CHANGES = BESIDE | {"accounts", "insights"}
-MAY_IMPORT = {
-    "acl": set(),
-    "clusters": CLUSTERS,
-    "audit": set(),
-    "inventory": INVENTORY,
-    "accounts": BESIDE | {"runtime"},
-    "insights": BESIDE | {"runtime"},
-    "changes": CHANGES,
-    "web": CHANGES | {"changes", "runtime"},
-    # Backs up and looks after a whole installation, so it knows every room with tables.
-    "operations": CHANGES | {"changes", "runtime"},
-    "api": CHANGES | {"changes", "runtime"},
-    "pipeline": {"acl"},
-    # Runs the whole product on one machine.
-    "devstack": CHANGES | {"changes", "web", "operations", "runtime", "settings"},
-    "celery": {"runtime"},
-    "runtime": set(),
-    "site_worker": set(),
-    "settings": {"runtime"},
-    "urls": set(),
-    # The door of the processes that answer pages, so it also starts what keeps their memory fresh.
-    "wsgi": {"runtime", "inventory", "web"},
-}
-
-# library -> the rooms that may import it
-MAY_BE_USED_BY = {
-    "kafka": {"clusters", "devstack"},
-    "kazoo": {"clusters", "devstack"},
-    "pyspark": {"pipeline"},
-    "pandas": {"pipeline"},
-    "pyarrow": {"pipeline", "insights"},
-    "numpy": {"pipeline"},
-    "rest_framework": {"api"},
-    "drf_spectacular": {"api"},
-    "django_htmx": {"web"},
-    "django": set(MAY_IMPORT) - {"acl", "clusters", "pipeline", "site_worker"},
-}
-
-# The one import that waits until it is needed: the site loads the module where pyarrow is not installed.
-MAY_WAIT = {"aclweb/insights/load.py": {"pyarrow.parquet.ParquetFile"}}
 
 FILES = sorted(
     path
@@ -61,11 +13,6 @@ FILES = sorted(
     for path in (ROOT / folder).rglob("*.py")
     if path != ROOT / "aclweb" / "__init__.py"
 )
-
-
-def room_of(path):
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return "devstack" if parts[0] == "devstack" else parts[1]
 
 
 def imported(tree):
@@ -80,43 +27,45 @@ def imported(tree):
                 yield f"{node.module}.{alias.name}"
 
 
-def ours(names):
-    """Return the rooms that these names belong to."""
-    found = set()
-    for name in names:
-        parts = name.split(".")
-        if parts[0] == "devstack":
-            found.add("devstack")
-        elif parts[0] == "aclweb":
-            found.add(parts[1])
-    return found
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_file_imports_only_from_rooms_below_its_own_and_at_the_top(path):
-    room = room_of(path)
-    assert room in MAY_IMPORT, f"{room} is no room of the layout; give it one and say what it may import"
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-
-    names = set(imported(tree))
-    top = ast.Module(
-        [statement for statement in tree.body if not isinstance(statement, ast.FunctionDef | ast.ClassDef)],
-        [],
+def test_rooms_import_downwards_only_and_by_their_faces():
+    answer = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
 
-    assert ours(names) - {room} <= MAY_IMPORT[room]
-    libraries = {name.split(".")[0] for name in names}
-    assert {
-        library for library in libraries & set(MAY_BE_USED_BY) if room not in MAY_BE_USED_BY[library]
-    } == set()
-    waiting = MAY_WAIT.get(str(path.relative_to(ROOT)), set())
-    assert names - set(imported(top)) == waiting, "imports stand at the top of the file"
-    if room == "acl":
-        assert libraries - {"aclweb"} <= set(sys.stdlib_module_names)
+    assert answer.returncode == 0, answer.stdout
 
 
-def test_every_room_of_the_table_exists():
-    assert {room_of(path) for path in FILES} == set(MAY_IMPORT)
+def test_a_room_that_imports_upwards_is_noticed(tmp_path):
+    contracts = (ROOT / ".importlinter").read_text(encoding="utf-8")
+    turned = tmp_path / "contracts"
+    model, above = "    model\n", "    matching | principals\n"
+    turned.write_text(contracts.replace(above + model, model + above))
+    assert turned.read_text() != contracts
+
+    answer = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache", "--config", turned],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert answer.returncode == 1
+    assert "The rooms of the core, downwards only BROKEN" in answer.stdout
+
+
+def test_the_core_imports_the_standard_library_alone():
+    names = {
+        (str(path.relative_to(ROOT)), name.partition(".")[0])
+        for path in (ROOT / "aclweb" / "acl").rglob("*.py")
+        for name in imported(ast.parse(path.read_text(encoding="utf-8")))
+    }
+
+    assert {each for each in names if each[1] not in {"aclweb", *sys.stdlib_module_names}} == set()
 
 
 def test_the_package_itself_imports_nothing_so_that_executors_load_no_django():

@@ -166,7 +166,7 @@ def _facts(manifest: dict[str, Any]) -> dict[str, Any]:
 def _parquet(path: Path) -> Any:
     # Imported here, because the site loads this module too, and runs where nothing of Spark is installed.
     try:
-        from pyarrow.parquet import ParquetFile
+        from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - the site has no pyarrow
     except ImportError as error:
         raise InsightsError(
             f"{path} cannot be read without the Python package pyarrow; install requirements.txt."

@@ -18,7 +18,7 @@ from django.db import connections
 
 from aclweb.celery import app
 from aclweb.changes.models import UNDER_WAY, Change
-from aclweb.inventory.findings import lint_run as searching
+from aclweb.inventory.findings import is_at_work, is_left_waiting
 from aclweb.inventory.work import BEAT, QUEUES, SEARCHES, Life, pulses
 from aclweb.runtime import storage
 
@@ -149,7 +149,7 @@ def _look() -> State:
             life = pulses.life()
             waits = Change.objects.filter(state__in=(Change.State.QUEUED, *UNDER_WAY)).exists()
             if life.is_silent(SEARCHES):
-                findings = searching.is_left_waiting(), searching.is_at_work(pulses.SILENT_AFTER)
+                findings = is_left_waiting(), is_at_work(pulses.SILENT_AFTER)
     except Exception:  # whatever is wrong, the answer is that it does not work; the log says why
         logger.exception("A readiness check failed.")
         database = "failed"
