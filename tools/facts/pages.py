@@ -37,7 +37,7 @@ STATES = (
     "format",
     "type",
 )
-MOST_FOLLOWED = 150
+MOST_FOLLOWED = 400
 
 LINE = (
     "[2026-11-21 09:15:02,114] INFO Principal = User:bob is Denied operation = READ from host = 10.0.0.7 on resource = "
