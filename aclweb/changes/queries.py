@@ -313,8 +313,8 @@ def _would_now(now: Preview, count: int) -> str:
         for number, word in ((now.there, "in force"), (now.gone, "gone"))
         if number
     ]
-    left = "nothing" if now.is_idle else "only what is shown under Now"
-    return f"{', and '.join(parts)}. Now it would change {left}."
+    left = "Now it would change nothing" if now.is_idle else "Now shows what the rest would change"
+    return f"{', and '.join(parts)}. {left}."
 
 
 def _some(number: int, count: int) -> str:

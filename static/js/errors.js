@@ -20,7 +20,7 @@
   document.addEventListener("htmx:responseError", function (event) {
     const answer = event.detail.xhr;
     if (answer.status === 401 || answer.status === 403) say("You are signed out, or may not do this. Load the page again to see which.");
-    else say(`${sentenceOf(answer)} ${KEPT} If it stays, tell whoever runs the site.`);
+    else say(`${sentenceOf(answer)} ${KEPT}${answer.status >= 500 ? " If it stays, tell whoever runs the site." : ""}`);
   });
   document.addEventListener("htmx:sendError", function () {
     say(`The site did not answer. ${KEPT} Try again when it is back.`);

@@ -119,10 +119,7 @@ def test_a_page_tells_what_would_change_now_where_its_acls_exist_already(cluster
     assert page.as_of_now.same_effect
     assert page.acts["approve"].allowed
     assert (page.effect.gains, page.effect_now.gains) == (4, 2)
-    assert (
-        page.would_now
-        == "1 of its ACLs is in force already. Now it would change only what is shown under Now."
-    )
+    assert page.would_now == "1 of its ACLs is in force already. Now shows what the rest would change."
     assert (idle.effect.gains, idle.effect_now.gains) == (2, 0)
     assert idle.would_now == "Its ACL is in force already. Now it would change nothing."
 

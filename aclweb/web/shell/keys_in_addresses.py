@@ -16,8 +16,8 @@ from aclweb.web.shell.htmx import wants_part
 from aclweb.web.shell.typed_principal import holds_pem, pem_fault
 
 _TOLD = (
-    f"{pem_fault('a name')} It was part of an address, which your browser may remember: "
-    "take it out of its history, and replace the key if others can see that."
+    "What you typed is a certificate or a key in PEM, so it was not read and is not shown again. "
+    "It stood in an address: delete that from your browser's history. If it was a private key, replace it."
 )
 
 
