@@ -25,8 +25,8 @@ from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, Re
 from aclweb.acl.needs.actions import ACTIONS
 from aclweb.acl.needs.answers import Outcome, assess
 from aclweb.acl.needs.any_host import assess_for_any_host
+from aclweb.acl.simulate import Names, simulate
 from aclweb.acl.simulate.impact import Effect, Impact
-from aclweb.acl.simulate.simulation import Names, simulate
 from tests.random_cases import SCALE
 from tests.random_hosts import addresses_apart, random_world_of_hosts
 

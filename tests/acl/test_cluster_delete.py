@@ -13,7 +13,7 @@ from aclweb.acl.model.authorizers import VERSIONS, Rules, operations_of, tool_op
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AclBinding, Operation, ResourceType
 from aclweb.acl.notation.files import write_acls
-from aclweb.acl.simulate.simulation import simulate
+from aclweb.acl.simulate import simulate
 from tests.builders import acl
 
 CLUSTER = ResourceType.CLUSTER

@@ -12,9 +12,9 @@ from aclweb.acl.matching.unmatchable import why_dead, why_no_resource
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AclBinding, AclError
+from aclweb.acl.simulate import Names, simulate
 from aclweb.acl.simulate.differences import Differences
 from aclweb.acl.simulate.impact import LISTS, Effect, Impact
-from aclweb.acl.simulate.simulation import Names, simulate
 from tests.builders import allow, deny
 from tests.random_cases import SCALE, random_binding, random_world
 

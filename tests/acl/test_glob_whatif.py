@@ -13,7 +13,7 @@ from aclweb.acl.matching.names import SortedNames
 from aclweb.acl.model.authorizers import OPERATIONS, Rules
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, AclError, PatternType, ResourceType
-from aclweb.acl.simulate.simulation import PATTERN, Effect, Impact, Names, simulate
+from aclweb.acl.simulate import PATTERN, Effect, Impact, Names, simulate
 from tests import reference
 from tests.builders import allow, deny
 from tests.random_cases import HOSTS, PRINCIPALS, SCALE, random_binding, random_name, random_world

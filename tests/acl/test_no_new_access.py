@@ -24,7 +24,7 @@ from aclweb.acl.model.vocabulary import (
     PermissionType,
     ResourceType,
 )
-from aclweb.acl.simulate.simulation import Effect, Names, simulate
+from aclweb.acl.simulate import Effect, Names, simulate
 from tests import reference
 from tests.random_cases import SCALE, random_rules
 

@@ -16,8 +16,8 @@ from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AclBinding, PatternType
 from aclweb.acl.notation.files import write_acls
+from aclweb.acl.simulate import Names, simulate
 from aclweb.acl.simulate.readers import LITERAL_ONLY, WITHOUT_GLOBS
-from aclweb.acl.simulate.simulation import Names, simulate
 from tests import reference
 from tests.acl.test_whatif import check_case, random_edit
 from tests.builders import allow, ask, deny

@@ -25,7 +25,7 @@ from aclweb.acl.model.vocabulary import (
     ResourceType,
     split_principal,
 )
-from aclweb.acl.simulate.simulation import Effect, Impact, Names, simulate
+from aclweb.acl.simulate import Effect, Impact, Names, simulate
 from tests import reference
 from tests.builders import acl, allow, deny, topic
 from tests.random_cases import (

@@ -13,7 +13,7 @@ from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.simulate.simulation import Effect, Impact, Names, Side, simulate
+from aclweb.acl.simulate import Effect, Impact, Names, Side, simulate
 from tests.builders import allow, deny
 from tests.random_cases import SCALE
 

@@ -13,8 +13,8 @@ from aclweb.acl.model.authorizers import OPERATIONS, Rules
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AccessRequest, Operation, ResourceType
 from aclweb.acl.model.wording import name_text, says
+from aclweb.acl.simulate import simulate
 from aclweb.acl.simulate.classes import Names
-from aclweb.acl.simulate.simulation import simulate
 from tests.builders import acl, allow, ask, deny
 
 ON_THE_CLUSTER = {

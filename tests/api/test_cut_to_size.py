@@ -8,8 +8,8 @@ import pytest
 
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.delta import Delta
+from aclweb.acl.simulate import Names, simulate
 from aclweb.acl.simulate.differences import Differences
-from aclweb.acl.simulate.simulation import Names, simulate
 from aclweb.api.serializers import cut_to_size
 from tests.builders import allow, deny
 

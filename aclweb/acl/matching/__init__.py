@@ -21,7 +21,15 @@ from aclweb.acl.matching.glob import (
 )
 from aclweb.acl.matching.globset import GlobSet
 from aclweb.acl.matching.host_ranges import admits_all, compared, is_one_address, signatures
-from aclweb.acl.matching.hosts import UNRANGED, admits, in_range, names_an_interface, read_address, read_range
+from aclweb.acl.matching.hosts import (
+    UNRANGED,
+    admits,
+    in_range,
+    names_an_interface,
+    range_within,
+    read_address,
+    read_range,
+)
 from aclweb.acl.matching.names import SortedNames
 from aclweb.acl.matching.patterns import (
     NO_PREFIXES,
@@ -86,6 +94,7 @@ __all__ = [
     "is_principal_glob",
     "names_an_interface",
     "part_shapes",
+    "range_within",
     "read_address",
     "read_range",
     "sample_of",

@@ -15,7 +15,7 @@ from ipaddress import IPv4Address
 from typing import Any, Protocol
 
 from aclweb.acl.matching.glob import Places, covers, shape_of_name, stranger_to
-from aclweb.acl.matching.hosts import UNRANGED, in_range, read_address, read_range
+from aclweb.acl.matching.hosts import UNRANGED, in_range, range_within, read_address, read_range
 from aclweb.acl.matching.sessions import comes_from, host_shape, is_host_glob
 from aclweb.acl.model import WILDCARD, Rules
 
@@ -47,8 +47,7 @@ def compared(wide: str, narrow: str) -> tuple[bool, int]:
         return in_range(wide, narrow), 0
     if outer is None:
         return is_one_address(narrow) and read_address(wide) == inner[:2] and ":" not in wide, 0
-    shift = outer[0] - outer[2]
-    return outer[0] == inner[0] and outer[2] <= inner[2] and outer[1] >> shift == inner[1] >> shift, 0
+    return range_within(narrow, wide), 0
 
 
 def is_one_address(host: str) -> bool:

@@ -48,6 +48,15 @@ def in_range(acl_host: str, host: str) -> bool:
     return address[1] >> shift == start >> shift
 
 
+def range_within(narrow: str, wide: str) -> bool:
+    """Whether every address of the range `narrow` lies in the range `wide`; False where either is malformed."""
+    inner, outer = read_range(narrow), read_range(wide)
+    if inner is None or outer is None or outer[0] != inner[0] or outer[2] > inner[2]:
+        return False
+    shift = outer[0] - outer[2]
+    return outer[1] >> shift == inner[1] >> shift
+
+
 @lru_cache(maxsize=65_536)
 def read_range(text: str) -> tuple[int, int, int] | None:
     """Return (bits of the family, address, prefix length) of a range; None if Kafka cannot read it."""

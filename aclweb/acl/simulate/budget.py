@@ -41,31 +41,35 @@ _SURELY_TOO_MUCH = 4
 
 
 class Meter:
-    """Counts what a what-if costs against its budget, and refuses by the estimates of its ACLs."""
+    """Counts what a what-if costs against its budget, if it has one, and refuses by the estimates of its ACLs."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget | None) -> None:
         self._budget = budget
-        self._steps, self._differences = budget.steps, budget.differences
+        self._steps, self._differences = (budget.steps, budget.differences) if budget is not None else (0, 0)
         self._weights: list[tuple[int, AclBinding]] = []
 
     def foresee(self, weights: Iterable[tuple[int, AclBinding]]) -> None:
         """Take the estimate for each ACL of the edit; raise TooCostly if they are far beyond the budget."""
+        if self._budget is None:
+            return
         total = 0
         for weighed in weights:
             self._weights.append(weighed)
             total += weighed[0]
         if total > _SURELY_TOO_MUCH * self._budget.steps:
-            raise self._refusal()
+            raise self._refusal(self._budget)
 
     def spend(self, steps: int, differences: int = 0) -> None:
         """Count work before it is done; raise TooCostly once it is more than the budget."""
+        if self._budget is None:
+            return
         self._steps -= steps
         self._differences -= differences
         if self._steps < 0 or self._differences < 0:
-            raise self._refusal()
+            raise self._refusal(self._budget)
 
-    def _refusal(self) -> TooCostly:
-        most = f"a page works out about {self._budget.steps:,}"
+    def _refusal(self, budget: Budget) -> TooCostly:
+        most = f"a page works out about {budget.steps:,}"
         if not self._weights:
             return TooCostly(
                 f"Too many answers differ to work them out here: {most}. "
@@ -78,7 +82,7 @@ class Meter:
             if len(self._weights) == 1
             else f"about {weight:,} of {total:,} answers"
         )
-        few = len(self._weights) > 1 and 2 * weight <= self._budget.steps
+        few = len(self._weights) > 1 and 2 * weight <= budget.steps
         return TooCostly(
             f"The effect of this edit is too large to work out here: {most} answers. "
             f"The ACL that costs most is: {says(costliest)}. It touches {share}. "

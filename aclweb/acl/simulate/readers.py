@@ -7,12 +7,11 @@ is stored all the same is as good as removed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from aclweb.acl.authorizer import says
 from aclweb.acl.model import AclBinding, Delta, PatternType
-from aclweb.acl.simulate.simulation import NAMES_SHOWN
+from aclweb.acl.simulate.wording import first_said
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +36,9 @@ class Reader:
         comes = [b for b in delta.add if self._passes_over(b) and b not in there]
         if stays:
             what = "1 ACL, which stays" if len(stays) == 1 else f"{len(stays):,} ACLs, which stay"
-            yield f"{self.called} does not see {what} stored: {_said(stays)}"
+            yield f"{self.called} does not see {what} stored: {first_said(stays)}"
         if comes:
-            yield f"{self.called} would not see what this edit adds either: {_said(comes)}"
+            yield f"{self.called} would not see what this edit adds either: {first_said(comes)}"
 
     def _passes_over(self, binding: AclBinding) -> bool:
         return binding.pattern_type in self.unseen
@@ -47,9 +46,3 @@ class Reader:
 
 LITERAL_ONLY = Reader("A reader that knows LITERAL alone", frozenset(PatternType) - {PatternType.LITERAL})
 WITHOUT_GLOBS = Reader("A reader that knows no GLOB", frozenset({PatternType.GLOB}))
-
-
-def _said(bindings: Sequence[AclBinding]) -> str:
-    texts = ". ".join(says(binding) for binding in bindings[:NAMES_SHOWN])
-    rest = len(bindings) - NAMES_SHOWN
-    return f"{texts}." if rest <= 0 else f"{texts}; and {rest:,} more."

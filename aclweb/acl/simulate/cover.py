@@ -1,0 +1,231 @@
+"""What do the ACLs that cover one class of names answer, in one of the two worlds?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from aclweb.acl.authorizer import (
+    DENY_SHIFT,
+    MAYBE_SHIFT,
+    Answer,
+    Basis,
+    Result,
+    effect_on,
+    in_scan_order,
+    mask_of,
+    settle,
+)
+from aclweb.acl.matching import comes_from, is_for, is_host_glob, range_within
+from aclweb.acl.model import (
+    ANY_USER,
+    OPERATIONS,
+    WILDCARD,
+    AclBinding,
+    Operation,
+    PatternType,
+    ResourceType,
+    Rules,
+    is_never_asked,
+    split_principal,
+)
+from aclweb.acl.simulate.impact import Side
+
+
+class Group:
+    """Bindings of one pattern, in scan order and by principal."""
+
+    def __init__(self, bindings: list[AclBinding]) -> None:
+        self.bindings = bindings
+
+    @cached_property
+    def by_principal(self) -> dict[str, list[AclBinding]]:
+        groups: dict[str, list[AclBinding]] = {}
+        for binding in self.bindings:
+            if split_principal(binding.principal) is not None:
+                groups.setdefault(binding.principal, []).append(binding)
+        return groups
+
+    @cached_property
+    def masks(self) -> dict[str, int]:
+        """What the bindings of each principal come to from all hosts together."""
+        return {principal: joined_masks(bindings) for principal, bindings in self.by_principal.items()}
+
+    @cached_property
+    def masks_anywhere(self) -> dict[str, int]:
+        """What those of each principal that are for every host come to."""
+        return {
+            principal: joined_masks(binding for binding in bindings if binding.host == WILDCARD)
+            for principal, bindings in self.by_principal.items()
+        }
+
+    @cached_property
+    def with_ranges(self) -> set[str]:
+        """The principals of bindings whose host may be an address range."""
+        return {binding.principal for binding in self.bindings if "/" in binding.host}
+
+
+class Cover:
+    """The bindings that cover one class of names in one of the two worlds, and those that perhaps do."""
+
+    def __init__(
+        self,
+        resource_type: ResourceType,
+        groups: list[Group],
+        unknown_patterns: list[AclBinding],
+        rules: Rules,
+        sides: dict[tuple[object, ...], Side],
+        *,
+        briefly: bool = False,
+        covered: bool | None = None,
+    ) -> None:
+        """sides: those made so far, so that equal ones are one. covered: whether any ACL covers the
+        names, where the groups hold those of some callers alone.
+        """
+        self.groups, self.unknown_patterns, self.rules = groups, unknown_patterns, rules
+        self._sides, self._briefly = sides, briefly
+        self._covered = bool(groups) if covered is None else covered
+        self._never_asked = _never_asked(resource_type, rules)
+        self._all = [*groups, Group(unknown_patterns)] if unknown_patterns else groups
+
+    def __bool__(self) -> bool:
+        return self._covered
+
+    @property
+    def bindings(self) -> Iterator[AclBinding]:
+        return (binding for group in self.groups for binding in group.bindings)
+
+    @cached_property
+    def principals(self) -> set[str]:
+        """Those with a type for whom there is a binding."""
+        return {principal for group in self._all for principal in group.by_principal}
+
+    def own(self, principal: str | None) -> list[AclBinding]:
+        """Return the bindings for one principal; with None, for one that nobody names."""
+        if self.rules.has_globs and principal is not None:
+            callers = [own for own in self.principals if is_for(own, principal, self.rules)]
+        else:
+            callers = [ANY_USER] if principal is None else [principal, ANY_USER]
+        return [
+            binding
+            for group in self._all
+            for caller in callers
+            if caller in group.by_principal
+            for binding in group.by_principal[caller]
+        ]
+
+    def reading(self, matching: list[AclBinding]) -> Reading:
+        """Return what a caller's bindings whose host matches come to, for all operations at once."""
+        mask = 0
+        for binding in matching:
+            if binding.pattern_type is not PatternType.UNKNOWN:
+                mask |= mask_of(binding.operation, binding.permission_type)
+        return Reading(matching, mask)
+
+    def reading_at(self, own: Iterable[AclBinding], host: str) -> Reading:
+        return self.reading([binding for binding in own if comes_from(binding.host, host, self.rules)])
+
+    def reading_outside(self, own: Iterable[AclBinding], outside: str) -> Reading:
+        """Return the reading on an address that nobody names and that lies in no range, such as `outside`."""
+        return self.reading([binding for binding in own if self._is_anywhere(binding.host, outside)])
+
+    def reading_inside(self, own: Iterable[AclBinding], range_text: str, outside: str) -> Reading:
+        """Return the reading on an address of a range that nobody names and that lies in no narrower one."""
+        ranges = self.rules.cidr_hosts
+        return self.reading(
+            [
+                binding
+                for binding in own
+                if self._is_anywhere(binding.host, outside)
+                or (ranges and range_within(range_text, binding.host))
+            ]
+        )
+
+    def _is_anywhere(self, host: str, outside: str) -> bool:
+        """Whether a host of an ACL admits addresses that nobody names; a glob is judged by one of them."""
+        if host == WILDCARD:
+            return True
+        return self.rules.has_globs and is_host_glob(host) and comes_from(host, outside, self.rules)
+
+    def answer(self, principal: str | None, reading: Reading, operation: Operation) -> Answer:
+        if principal in self.rules.super_users:
+            return Result.ALLOWED, Basis.SUPER_USER
+        if operation in self._never_asked:
+            return Result.DENIED, Basis.NOT_ASKED
+        mask, bit = reading.mask, 1 << operation._value_
+        if not (mask >> MAYBE_SHIFT or self.unknown_patterns):
+            if mask >> DENY_SHIFT & bit:
+                return Result.DENIED, Basis.DENY_ACL
+            if mask & bit:
+                return Result.ALLOWED, Basis.ALLOW_ACL
+        return settle(
+            denied=bool(mask >> DENY_SHIFT & bit),
+            allowed=bool(mask & bit),
+            perhaps_denied=bool(mask >> MAYBE_SHIFT + DENY_SHIFT & bit),
+            perhaps_allowed=bool(mask >> MAYBE_SHIFT & bit),
+            covered=bool(self),
+            unknown_patterns=self.unknown_effects(reading, operation),
+            rules=self.rules,
+        )
+
+    def unknown_effects(self, reading: Reading, operation: Operation) -> list[str]:
+        """Return what each binding with an unknown pattern does to the caller if it covers these names."""
+        if not self.unknown_patterns:
+            return []
+        own = [b for b in reading.matching if b.pattern_type is PatternType.UNKNOWN]
+        # Those for others may still end the default.
+        strangers = len(self.unknown_patterns) - len(own)
+        return sorted([effect_on(binding, operation) for binding in own] + [""] * strangers)
+
+    def side(self, answer: Answer, reading: Reading, operation: Operation) -> Side:
+        """Return an answer with the bindings that settle it; one covering ACL settles NO_ALLOW_ACL."""
+        result, basis = answer
+        if basis is Basis.NO_ALLOW_ACL:
+            return self._side(result, basis, [] if self._briefly else [self._first])
+        if basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
+            return self._side(result, basis, [])
+        bit = 1 << operation._value_ + (0 if basis is Basis.ALLOW_ACL else DENY_SHIFT)
+        settling = [
+            binding
+            for binding in reading.matching
+            if binding.pattern_type is not PatternType.UNKNOWN
+            and mask_of(binding.operation, binding.permission_type) & bit
+        ]
+        return self._side(result, basis, settling)
+
+    def _side(self, result: Result, basis: Basis, settling: list[AclBinding]) -> Side:
+        key = (result, basis, *map(id, settling))
+        found = self._sides.get(key)
+        if found is None:
+            ordered = in_scan_order(settling) if len(settling) > 1 else settling
+            found = self._sides[key] = Side(result, basis, tuple(ordered))
+        return found
+
+    @cached_property
+    def _first(self) -> AclBinding:
+        return in_scan_order(group.bindings[0] for group in self.groups)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A caller's bindings whose host matches, and their masks joined."""
+
+    matching: list[AclBinding]
+    mask: int
+
+
+Readings = tuple[Reading, Reading]
+"""On one side and on the other."""
+
+
+@lru_cache(maxsize=64)
+def _never_asked(resource_type: ResourceType, rules: Rules) -> frozenset[Operation]:
+    return frozenset(op for op in OPERATIONS[resource_type] if is_never_asked(resource_type, op, rules))
+
+
+def joined_masks(bindings: Iterable[AclBinding]) -> int:
+    mask = 0
+    for binding in bindings:
+        mask |= mask_of(binding.operation, binding.permission_type)
+    return mask

@@ -1,0 +1,98 @@
+"""Whose answers on one class of names can the edit change, and for which operations?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from aclweb.acl.authorizer import DENY_SHIFT, MAYBE_SHIFT
+from aclweb.acl.matching import glob_is_for, is_for, is_host_glob, is_principal_glob
+from aclweb.acl.model import ANY_USER, AclBinding, Operation, PatternType, split_principal
+from aclweb.acl.simulate.classes import Spot
+from aclweb.acl.simulate.cover import Cover, joined_masks
+from aclweb.acl.simulate.worlds import Worlds
+
+
+class Touched:
+    """The callers and operations that the edit can touch, class of names by class of names."""
+
+    def __init__(self, worlds: Worlds) -> None:
+        self.worlds = worlds
+
+    def differing(
+        self, spot: Spot, before: Cover, after: Cover
+    ) -> tuple[set[str], bool, Sequence[Operation]]:
+        """Return where answers can differ: named principals, whether all others too, and operations."""
+        operations = self.worlds.universe.operations(spot.resource_type)
+        touching = self._touching(spot, before, after)
+        allowing = self.worlds.rules.allow_everyone or self.worlds.after_rules.allow_everyone
+        default_moves = allowing and (
+            bool(before) != bool(after)
+            or (self.worlds.rules.allow_everyone != self.worlds.after_rules.allow_everyone and not before)
+            or any(binding.pattern_type is PatternType.UNKNOWN for binding in touching)
+        )
+        if self.worlds.same_rules and not spot.is_new and not default_moves:
+            touched = joined_masks(touching)
+            touched |= touched >> MAYBE_SHIFT
+            touched |= touched >> DENY_SHIFT
+            operations = tuple(op for op in operations if touched & 1 << op._value_)
+        asks_otherwise = self.worlds.asks_otherwise(spot.resource_type)
+        if spot.is_new or default_moves or asks_otherwise or any(map(self._is_for_others, touching)):
+            supers = self.worlds.rules.super_users | self.worlds.after_rules.super_users
+            named = before.principals | after.principals | supers
+            if self.worlds.universe.has_globs and any(map(is_principal_glob, named)):
+                named |= self.worlds.universe.principals
+            return named - {ANY_USER}, True, operations
+        callers = {b.principal for b in touching if split_principal(b.principal) is not None}
+        if self.worlds.universe.has_globs:
+            callers |= self._matched_by({own for own in callers if is_principal_glob(own)})
+        return (
+            callers | (self.worlds.rules.super_users ^ self.worlds.after_rules.super_users),
+            False,
+            operations,
+        )
+
+    def _touching(self, spot: Spot, before: Cover, after: Cover) -> list[AclBinding]:
+        """Return the bindings that cover these names on one side only, or are read otherwise there."""
+        if self.worlds.same_rules:
+            shelf = self.worlds.touching.shelf(spot.resource_type)
+            return (
+                []
+                if shelf is None
+                else shelf.covering(spot.sample, self.worlds.rules) + shelf.unknown_patterns
+            )
+        old = {*before.bindings, *before.unknown_patterns}
+        new = {*after.bindings, *after.unknown_patterns}
+        touching = list(old ^ new)
+        if self.worlds.rules.cidr_hosts != self.worlds.after_rules.cidr_hosts:
+            touching += [binding for binding in old & new if "/" in binding.host]
+        if self.worlds.rules.has_globs != self.worlds.after_rules.has_globs:
+            touching += [b for b in old & new if is_principal_glob(b.principal) or is_host_glob(b.host)]
+        return touching
+
+    def _is_for_others(self, binding: AclBinding) -> bool:
+        """Whether a binding is for callers that nobody names."""
+        if not self.worlds.universe.has_globs or binding.principal == ANY_USER:
+            return binding.principal == ANY_USER
+        other = self.worlds.universe.session(None)
+        return other is not None and any(
+            is_for(binding.principal, other, rules) for rules in (self.worlds.rules, self.worlds.after_rules)
+        )
+
+    def _matched_by(self, globs: Iterable[str]) -> set[str]:
+        """Return the named callers that one of these globs of principals is for."""
+        found: set[str] = set()
+        for own in globs:
+            if own not in self._callers_of:
+                self._callers_of[own] = {
+                    caller
+                    for caller in self.worlds.universe.principals
+                    if (session := self.worlds.universe.session(caller)) is not None
+                    and glob_is_for(own, session)
+                }
+            found |= self._callers_of[own]
+        return found
+
+    @cached_property
+    def _callers_of(self) -> dict[str, set[str]]:
+        return {}
