@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from aclweb.acl.authorizer import Basis, HostResult, Result
+from aclweb.acl.authorizer import PARTS, Basis, HostResult, Result
 from aclweb.acl.matching import topic_fault
 from aclweb.acl.model import (
     AccessRequest,
@@ -227,6 +227,32 @@ class WhyNotSerializer(serializers.Serializer[Any]):
     acl = AclSerializer()
     counted = serializers.BooleanField()
     why_not = serializers.ListField(child=serializers.ChoiceField(choices=["principal", "host", "operation"]))
+    fits = serializers.DictField(
+        child=serializers.BooleanField(), help_text="Whether each part of the ACL fits the request, by part."
+    )
+
+
+class TickSerializer(serializers.Serializer[Any]):
+    """Whether one part of an ACL fits the request, and why or why not."""
+
+    part = serializers.ChoiceField(choices=PARTS)
+    matches = serializers.BooleanField()
+    sentence = serializers.CharField()
+
+
+class NearMissSerializer(serializers.Serializer[Any]):
+    """An ACL that would have applied if the parts that do not match had been otherwise."""
+
+    acl = AclSerializer()
+    ticks = TickSerializer(many=True)
+    sentence = serializers.CharField()
+
+
+class BrokerRuleSerializer(serializers.Serializer[Any]):
+    """What the broker's own log would name."""
+
+    rule = serializers.ChoiceField(choices=["SuperUser", "DefaultAllow", "DefaultDeny", "MatchingAcl"])
+    acl = AclSerializer(allow_null=True)
 
 
 class HostPartSerializer(serializers.Serializer[Any]):
@@ -262,9 +288,25 @@ class DecisionSerializer(serializers.Serializer[Any]):
         help_text="Settings that nobody has declared and that could change this answer.",
     )
     determining = AclSerializer(many=True)
+    would_also_decide = AclSerializer(
+        many=True,
+        help_text="Determining ACLs that the broker's log does not name; each alone gives the same result.",
+    )
     affecting = WhyNotSerializer(many=True)
-    broker_rule = serializers.JSONField(allow_null=True)
-    smallest_fix = AclSerializer(allow_null=True)
+    broker_rule = BrokerRuleSerializer(
+        allow_null=True, help_text="What the broker's log would name; null where it names none."
+    )
+    near_misses = NearMissSerializer(
+        many=True,
+        help_text="ALLOWs that nearly applied to a denial, or DENYs to what is allowed; nearest first.",
+    )
+    smallest_fix = AclSerializer(allow_null=True, help_text="The smallest ACL that would allow it.")
+    smallest_removals = AclSerializer(
+        many=True, help_text="The fewest ACLs whose removal would turn the result, or has to come first."
+    )
+    fix_after_removals = AclSerializer(
+        allow_null=True, help_text="The ACL that is needed once those are removed; null if none is."
+    )
     sentences = serializers.ListField(child=serializers.CharField())
     any_host = AnyHostSerializer(
         allow_null=True,

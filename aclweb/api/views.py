@@ -143,6 +143,10 @@ class Affecting(APIView):
         return Response(AffectingSerializer(answer).data)
 
 
+# Where it depends on the host, an edit for every host would open, or close, what others keep narrow.
+_NO_EDITS: dict[str, object] = {"smallest_fix": None, "smallest_removals": [], "fix_after_removals": None}
+
+
 class Decide(APIView):
     permission_classes = [IsAuthenticated]
 
@@ -163,30 +167,21 @@ class Decide(APIView):
             question = replace(question, host=address_asked(question.host))
             decision = authorize(question, index, rules)
         explanation = explain(decision)
+        told = explanation.as_dict()
+        if hosts is not None and hosts.result is HostResult.DEPENDS:
+            told |= _NO_EDITS
         answer = {
             **asked.head,
-            "request": question,
-            "result": decision.result.name,
-            "basis": decision.basis.name,
-            "hazards": decision.hazards,
-            "hangs_on": decision.hangs_on,
-            "determining": decision.determining,
-            "affecting": [
-                {"acl": found.binding, "counted": found.counted, "why_not": found.why_not}
-                for found in decision.findings
-            ],
-            "broker_rule": explanation.broker_rule,
-            # Where it depends on the host, an ACL for every host would open what others keep narrow.
-            "smallest_fix": None
-            if hosts and hosts.result is HostResult.DEPENDS
-            else explanation.smallest_fix,
+            **told,
+            "request": question.as_dict(),
+            "hangs_on": list(decision.hangs_on),
             "sentences": [
                 sentence.replace(f"from {decision.request.host}", f"from {question.host}")
                 for sentence in explanation.sentences
             ],
             "any_host": hosts.as_dict() if hosts is not None else None,
         }
-        return Response(DecisionSerializer(answer).data)
+        return Response(answer)
 
 
 class WhatIf(APIView):

@@ -12,6 +12,7 @@ from django.urls import reverse
 from aclweb.acl.authorizer.any_host import decide_for_any_host
 from aclweb.acl.cli.main import main
 from aclweb.acl.model.vocabulary import Operation, ResourceType
+from aclweb.api.serializers import DecisionSerializer
 from aclweb.clusters import TopicInfo
 from aclweb.inventory import queries
 from aclweb.inventory.current.view import in_force
@@ -60,11 +61,7 @@ def test_every_place_gives_the_same_answer(seed, cluster, ada, signed_in, tmp_pa
         for host in ("", "10.0.0.7", "10.9.0.1"):
             question = {"principal": who, "operation": operation, "type": "TOPIC", "name": name, "host": host}
             asked = ask(who, operation, name, host=host or "*")
-            api = browser.post(
-                f"/api/v1/clusters/{cluster.slug}/decide/",
-                json.dumps(asked.as_dict()),
-                content_type="application/json",
-            ).json()
+            api = decided(browser, cluster, asked)
             told = {
                 "home": browser.get("/", question).context["answer"].verdict,
                 "explain": browser.get(f"/c/{cluster.slug}/explain/?{urlencode(question)}")
@@ -86,19 +83,63 @@ def test_every_place_gives_the_same_answer(seed, cluster, ada, signed_in, tmp_pa
         assert may == (WORDS[anywhere] in ("ALLOWED", "DEPENDS"))
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_page_api_and_command_give_the_same_reasons(seed, cluster, ada, signed_in, tmp_path, capsys):
+    chance = random.Random(seed)
+    acls = some_acls(chance)
+    sync(cluster, client=Answers(acls, topics=[TopicInfo(name) for name in NAMES]))
+    browser = signed_in(ada)
+
+    for operation in ("READ", "WRITE", "DESCRIBE"):
+        asked = ask(chance.choice(WHO), operation, chance.choice(NAMES), host="10.0.0.7")
+        question = {"principal": asked.principal, "operation": operation, "type": "TOPIC"}
+        question |= {"name": asked.resource_name, "host": asked.host}
+        page = browser.get(f"/c/{cluster.slug}/explain/?{urlencode(question)}").context["answer"]
+        api = decided(browser, cluster, asked)
+        command = commanded_json(asked, acls, tmp_path, capsys)
+
+        assert page.explanation.as_dict() == {key: api[key] for key in page.explanation.as_dict()}
+        assert command == {key: api[key] for key in command}
+
+
+def test_the_api_answers_with_the_documented_keys(cluster, ada, signed_in):
+    sync(cluster, client=Answers([allow("User:bob", "READ", "stock")], topics=[TopicInfo("stock")]))
+
+    api = decided(signed_in(ada), cluster, ask("User:bob", "WRITE", "stock", host="10.0.0.7"))
+
+    assert set(api) == set(DecisionSerializer().fields)
+    for key in ("request", "smallest_fix"):
+        assert set(api[key]) == set(DecisionSerializer().fields[key].fields)
+    for key in ("affecting", "near_misses"):
+        assert set(api[key][0]) == set(DecisionSerializer().fields[key].child.fields)
+
+
+def test_where_it_depends_on_the_host_the_api_proposes_no_edit(cluster, ada, signed_in):
+    acls = [
+        allow("User:bob", "READ", "stock", host="10.0.0.7"),
+        deny("User:bob", "READ", "stock", host="10.0.0.8"),
+    ]
+    sync(cluster, client=Answers(acls, topics=[TopicInfo("stock")]))
+    browser = signed_in(ada)
+
+    anywhere = decided(browser, cluster, ask("User:bob", "READ", "stock", host="*"))
+    there = decided(browser, cluster, ask("User:bob", "READ", "stock", host="10.0.0.8"))
+
+    assert anywhere["any_host"]["result"] == "DEPENDS"
+    assert (anywhere["smallest_fix"], anywhere["smallest_removals"]) == (None, [])
+    assert there["smallest_removals"] == [acls[1].as_dict()]
+    assert there["fix_after_removals"]["host"] == "10.0.0.8"
+
+
 def test_ranges_of_every_address_are_one_answer_in_all_of_the_api(cluster, ada, signed_in):
     everywhere = [allow("User:bob", "READ", "stock", host=host) for host in ("0.0.0.0/0", "::/0")]
     sync(cluster, client=Answers(everywhere, topics=[TopicInfo("stock")]))
-    asked = ask("User:bob", "READ", "stock", host="*").as_dict()
+    asked = ask("User:bob", "READ", "stock", host="*")
 
-    told = (
-        signed_in(ada)
-        .post(f"/api/v1/clusters/{cluster.slug}/decide/", json.dumps(asked), content_type="application/json")
-        .json()
-    )
+    told = decided(signed_in(ada), cluster, asked)
 
     assert (told["result"], told["any_host"]["result"], told["smallest_fix"]) == ("ALLOWED", "ALLOWED", None)
-    assert told["request"] == asked
+    assert told["request"] == asked.as_dict()
     assert told["sentences"][0].startswith("User:bob may Read topic stock from *: ")
 
 
@@ -123,6 +164,11 @@ def test_the_cell_of_a_range_leads_to_the_explanation_for_one_of_its_addresses(c
     assert explained.context["answer"].verdict == "allowed"
 
 
+def decided(browser, cluster, asked) -> dict:
+    url = f"/api/v1/clusters/{cluster.slug}/decide/"
+    return browser.post(url, json.dumps(asked.as_dict()), content_type="application/json").json()
+
+
 def celled(cluster, who, operation, name, host) -> str:
     access = queries.topic_access(cluster, ResourceType.TOPIC, name, host=host or None)
     rows = {row.principal: row for row in access.rows if row.kind != "super-users"}
@@ -138,18 +184,13 @@ def listed(cluster, who, name) -> set[str]:
 
 
 def commanded(asked, rules, folder, capsys) -> str:
-    (folder / "acls").write_text("".join(f"{json.dumps(rule.as_dict())}\n" for rule in rules))
-    (folder / "request").write_text(json.dumps(asked.as_dict()))
-    main(
-        [
-            "decide",
-            "--json",
-            "--explain",
-            "--acls",
-            str(folder / "acls"),
-            "--requests",
-            str(folder / "request"),
-        ]
-    )
-    answer = json.loads(capsys.readouterr().out)
+    answer = commanded_json(asked, rules, folder, capsys)
     return (answer["any_host"] or answer)["result"]
+
+
+def commanded_json(asked, rules, folder, capsys) -> dict:
+    acls, request = folder / "acls", folder / "request"
+    acls.write_text("".join(f"{json.dumps(rule.as_dict())}\n" for rule in rules))
+    request.write_text(json.dumps(asked.as_dict()))
+    main(["decide", "--json", "--explain", "--acls", str(acls), "--requests", str(request)])
+    return json.loads(capsys.readouterr().out)

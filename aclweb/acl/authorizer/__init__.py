@@ -58,7 +58,7 @@ from aclweb.acl.authorizer.index import (
     in_scan_order,
     mask_of,
 )
-from aclweb.acl.authorizer.near_misses import NearMiss, Tick, fits, ticks
+from aclweb.acl.authorizer.near_misses import PARTS, NearMiss, Tick, fits, ticks
 from aclweb.acl.authorizer.remedies import smallest_fix
 
 __all__ = [
@@ -68,6 +68,7 @@ __all__ = [
     "HARDCODE",
     "IMPLIED",
     "MAYBE_SHIFT",
+    "PARTS",
     "UNPARSABLE_PRINCIPAL",
     "AclIndex",
     "Answer",

@@ -20,7 +20,7 @@ from aclweb.acl.authorizer.decision import (
     answer_given,
 )
 from aclweb.acl.authorizer.index import in_scan_order
-from aclweb.acl.authorizer.near_misses import NearMiss, Tick, near_misses
+from aclweb.acl.authorizer.near_misses import NearMiss, Tick, fits, near_misses
 from aclweb.acl.authorizer.other_ways import OtherWay, other_ways
 from aclweb.acl.authorizer.remedies import Removals, smallest_fix, smallest_removals
 from aclweb.acl.matching import code_units, glob_shape
@@ -63,7 +63,7 @@ class Gate:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why the answer is what it is.
+    """Why the answer of `decision` is what it is.
 
     would_also_decide: the determining bindings that the broker's log does not name, and
     each of which alone gives the same result; where its log names none, those beside the
@@ -76,6 +76,7 @@ class Explanation:
     log names none.
     """
 
+    decision: Decision
     verdict: str
     sentence: str
     gates: tuple[Gate, ...]
@@ -88,6 +89,36 @@ class Explanation:
     sentences: tuple[str, ...]
     fix_after_removals: AclBinding | None = None
     other_ways: tuple[OtherWay, ...] = ()
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the decision and its reasons as JSON has them, for the command, the API and pages alike."""
+        decision = self.decision
+        return {
+            "result": decision.result.value,
+            "basis": decision.basis.value,
+            "hazards": list(decision.hazards),
+            "determining": [binding.as_dict() for binding in decision.determining],
+            "would_also_decide": [binding.as_dict() for binding in self.would_also_decide],
+            "affecting": [
+                {
+                    "acl": finding.binding.as_dict(),
+                    "counted": finding.counted,
+                    "why_not": list(finding.why_not),
+                    "fits": dict(fits(finding, decision)),
+                }
+                for finding in decision.findings
+            ],
+            "broker_rule": self.broker_rule,
+            "near_misses": [miss.as_dict() for miss in self.near_misses],
+            "smallest_fix": _or_null(self.smallest_fix),
+            "smallest_removals": [binding.as_dict() for binding in self.smallest_removals],
+            "fix_after_removals": _or_null(self.fix_after_removals),
+            "sentences": list(self.sentences),
+        }
+
+
+def _or_null(binding: AclBinding | None) -> dict[str, str] | None:
+    return None if binding is None else binding.as_dict()
 
 
 def explain(decision: Decision) -> Explanation:
@@ -108,6 +139,7 @@ def explain(decision: Decision) -> Explanation:
     sentences += _ways_out(decision, fix, removals)
     sentences += caveats
     return Explanation(
+        decision=decision,
         verdict=VERDICTS[decision.result],
         sentence=sentence,
         gates=_gates(decision),

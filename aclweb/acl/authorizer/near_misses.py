@@ -89,6 +89,15 @@ class NearMiss:
     ticks: tuple[Tick, ...]
     sentence: str
 
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "acl": self.binding.as_dict(),
+            "ticks": [
+                {"part": tick.part, "matches": tick.matches, "sentence": tick.sentence} for tick in self.ticks
+            ],
+            "sentence": self.sentence,
+        }
+
 
 def near_misses(decision: Decision) -> tuple[NearMiss, ...]:
     """Return what nearly applied: fewest crosses first, of these the caller's own ones first."""

@@ -9,7 +9,6 @@ from aclweb.acl.authorizer import (
     AclIndex,
     Decision,
     Explanation,
-    NearMiss,
     authorize,
     decide_for_any_host,
     explain,
@@ -25,7 +24,7 @@ from aclweb.acl.cli.commands.options import (
     add_rule_options,
     rules_from,
 )
-from aclweb.acl.model import WILDCARD, AccessRequest, AclBinding, Rules, number_of, says
+from aclweb.acl.model import WILDCARD, AccessRequest, Rules, number_of, says
 
 AFFECTING_SHOWN = 20
 """How many of the ACLs that cover a resource are printed for people; a resource may have 100,000."""
@@ -50,9 +49,9 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
             authorize(request, index, rules) for request in with_progress(requests, what="Explained")
         )
         if given.json:
-            emit(as_json(_explained(decision, explain(decision))) for decision in explained)
+            emit(as_json(_explained(explain(decision))) for decision in explained)
         else:
-            emit(line for decision in explained for line in _in_words(decision, explain(decision)))
+            emit(line for decision in explained for line in _in_words(explain(decision)))
     elif given.json:
         emit(_answers(requests, index, rules))
     else:
@@ -80,30 +79,8 @@ def _lines(requests: Sequence[AccessRequest], index: AclIndex, rules: Rules) -> 
         yield f"{result.value:9}  {basis.value:13}  {request_text(request)}{hazards}"
 
 
-def _explained(decision: Decision, explanation: Explanation) -> dict[str, object]:
-    return {
-        "result": decision.result.value,
-        "basis": decision.basis.value,
-        "hazards": list(decision.hazards),
-        "determining": [binding.as_dict() for binding in decision.determining],
-        "would_also_decide": [binding.as_dict() for binding in explanation.would_also_decide],
-        "affecting": [
-            {
-                "acl": finding.binding.as_dict(),
-                "counted": finding.counted,
-                "why_not": list(finding.why_not),
-                "fits": dict(fits(finding, decision)),
-            }
-            for finding in decision.findings
-        ],
-        "broker_rule": explanation.broker_rule,
-        "near_misses": [_near_miss(miss) for miss in explanation.near_misses],
-        "smallest_fix": _or_null(explanation.smallest_fix),
-        "smallest_removals": [binding.as_dict() for binding in explanation.smallest_removals],
-        "fix_after_removals": _or_null(explanation.fix_after_removals),
-        "sentences": list(explanation.sentences),
-        "any_host": _for_any_host(decision),
-    }
+def _explained(explanation: Explanation) -> dict[str, object]:
+    return {**explanation.as_dict(), "any_host": _for_any_host(explanation.decision)}
 
 
 def _for_any_host(decision: Decision) -> dict[str, object] | None:
@@ -113,21 +90,8 @@ def _for_any_host(decision: Decision) -> dict[str, object] | None:
     return decide_for_any_host(decision.request, decision.index, decision.rules).as_dict()
 
 
-def _or_null(binding: AclBinding | None) -> dict[str, str] | None:
-    return None if binding is None else binding.as_dict()
-
-
-def _near_miss(miss: NearMiss) -> dict[str, object]:
-    return {
-        "acl": miss.binding.as_dict(),
-        "ticks": [
-            {"part": tick.part, "matches": tick.matches, "sentence": tick.sentence} for tick in miss.ticks
-        ],
-        "sentence": miss.sentence,
-    }
-
-
-def _in_words(decision: Decision, explanation: Explanation) -> Iterator[str]:
+def _in_words(explanation: Explanation) -> Iterator[str]:
+    decision = explanation.decision
     yield f"{decision.result.value:9}  {decision.basis.value:13}  {request_text(decision.request)}"
     if decision.request.host == WILDCARD:
         yield f"    {decide_for_any_host(decision.request, decision.index, decision.rules).sentence}"
