@@ -127,7 +127,9 @@ def check_csv(text: str, bindings: Sequence[AclBinding]) -> None:
 
 def check_yaml(text: str, bindings: Sequence[AclBinding]) -> None:
     # PyYAML refuses tabs between the parts of a line, where YAML 1.2 has them.
-    lines = [re.sub(r"[ \t]*\t[ \t]*($|#)", r" \1", line.rstrip("\r")) for line in text.split("\n")]
+    lines = [
+        re.sub(r"[ \t]*\t[ \t]*($|#)", r" \1", line) for line in re.split(r"\r\n|\r|\n", text)
+    ]  # a lone CR ends a line, too
     loaded = yaml.load("\n".join(lines), Loader=yaml.BaseLoader)  # every plain value is a text, as here
     for binding, row in zip(bindings, loaded or [], strict=True):
         assert_says(binding, row)
@@ -393,6 +395,15 @@ SUPER_USERS = st.lists(
         texts, texts.map(lambda name: f"User:{name}"), st.sampled_from([";", " ; ", "", "\x1f", "\xa0"])
     )
 ).map(";".join)
+
+
+@pytest.mark.parametrize("text", ["bob;" * 300, "x" * 900, "User:a;" * 200 + "bob"])
+def test_a_long_value_of_a_setting_is_cut_where_it_is_refused(text):
+    with pytest.raises(AclError, match="so a broker would not start") as refused:
+        Rules.read(config={"super.users": text})
+
+    assert_sentence(refused.value)
+    assert len(str(refused.value)) < 400
 
 
 @round_trip

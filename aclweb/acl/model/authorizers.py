@@ -14,6 +14,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Self
 
+from aclweb.acl.model.errors import shown
 from aclweb.acl.model.vocabulary import AclError, Operation, ResourceType, split_principal
 
 SUPER_USERS_KEY = "super.users"
@@ -89,7 +90,7 @@ class Rules:
     def __post_init__(self) -> None:
         if self.authorizer not in VERSIONS:
             raise AclError(
-                f"Authorizer {self.authorizer!r} is not one that aclweb knows; use 'standard' (KRaft), "
+                f"Authorizer {shown(self.authorizer)} is not one that aclweb knows; use 'standard' (KRaft), "
                 "'acl' (ZooKeeper) or 'glob' (the GLOB proposal)."
             )
         object.__setattr__(self, "kafka_version", _version(self.authorizer, self.kafka_version))
@@ -263,7 +264,7 @@ def _version(authorizer: str, text: str) -> str:
     patch_is_a_number = all(part.isascii() and part.isdigit() for part in parts[2:])
     if version not in known or len(parts) > 3 or not patch_is_a_number:
         raise AclError(
-            f"Kafka version {text!r} is not one that the authorizer {authorizer!r} is known for; "
+            f"Kafka version {shown(text)} is not one that the authorizer {authorizer!r} is known for; "
             f"use {known[0] if len(known) == 1 else f'one from {known[0]} to {known[-1]}'}."
         )
     return version
@@ -272,7 +273,7 @@ def _version(authorizer: str, text: str) -> str:
 def _super_users(authorizer: str, value: object) -> frozenset[str]:
     if not isinstance(value, str):
         raise AclError(
-            f"{SUPER_USERS_KEY} is {value!r}; write a text such as 'User:admin;User:kafka', "
+            f"{SUPER_USERS_KEY} is {shown(value)}; write a text such as 'User:admin;User:kafka', "
             "with semicolons between the principals."
         )
     parts = value.split(";")
@@ -285,9 +286,9 @@ def _super_users(authorizer: str, value: object) -> frozenset[str]:
         parts = [part for part in (part.strip(_JAVA_SPACE) for part in parts) if part]
     for part in parts:
         if split_principal(part) is None:
-            found = f"the part {part!r} without a type" if part else "an empty part"
+            found = f"the part {shown(part)} without a type" if part else "an empty part"
             raise AclError(
-                f"{SUPER_USERS_KEY} is {value!r}, which has {found}, so a broker would not start; "
+                f"{SUPER_USERS_KEY} is {shown(value)}, which has {found}, so a broker would not start; "
                 "write each super user as 'User:name', with semicolons between them."
             )
     return frozenset(parts)
@@ -297,11 +298,11 @@ def _allow_everyone(authorizer: str, value: object) -> bool:
     if isinstance(value, bool):
         return value
     if not isinstance(value, str):
-        raise AclError(f"{ALLOW_EVERYONE_KEY} is {value!r}; use true or false.")
+        raise AclError(f"{ALLOW_EVERYONE_KEY} is {shown(value)}; use true or false.")
     word = value.strip(_JAVA_SPACE).upper()
     if authorizer == "acl" and word not in ("TRUE", "FALSE"):
         raise AclError(
-            f"{ALLOW_EVERYONE_KEY} is {value!r}, with which a ZooKeeper-mode broker would not start; "
+            f"{ALLOW_EVERYONE_KEY} is {shown(value)}, with which a ZooKeeper-mode broker would not start; "
             "use true or false."
         )
     return word == "TRUE"
