@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from xdist.remote import Producer
+
+from tests import groups
 
 TESTS = Path(__file__).parent
 LONGEST_NAME = 80
@@ -19,3 +26,70 @@ def test_the_name_of_a_test_can_be_read_at_a_glance():
 
     assert len(names) > 1_500
     assert sorted(name for name in names if len(name) > LONGEST_NAME) == []
+
+
+def item(*fixtures, marks=(), **parameters):
+    """A test in tests/test_x.py that asks for these fixtures."""
+    return SimpleNamespace(
+        nodeid="tests/test_x.py::test_it",
+        fixturenames=fixtures,
+        callspec=SimpleNamespace(params=parameters),
+        iter_markers=lambda: [SimpleNamespace(name=mark) for mark in marks],
+    )
+
+
+@pytest.mark.parametrize(
+    ("asking", "group"),
+    [
+        (item("tmp_path"), "tests/test_x.py"),
+        (item("kafka44"), "kafka"),
+        (item("subject", subject="kafka44"), "kafka"),
+        (item("subject", subject="kafka39", marks=["kafka"]), "zookeeper"),
+        (item("chromium", "zookeeper_server"), "zookeeper"),
+        (item("tmp_path", marks=["django_db", "kafka"]), "kafka"),
+        (item("tmp_path", marks=["redis"]), "zookeeper"),
+        (item("java_program", marks=["parametrize"]), "jvm"),
+    ],
+    ids=["a file", "a fixture", "a parameter", "a parameter and a mark", "two", "a mark", "a queue", "a JVM"],
+)
+def test_a_test_runs_beside_those_that_ask_its_server(asking, group):
+    assert groups.group_of(asking) == group
+
+
+class Process:
+    """One process of a shared run, as the scheduler sees it."""
+
+    shutting_down = False
+
+    def __init__(self, name):
+        self.gateway = SimpleNamespace(id=name)
+        self.given = []
+
+    def send_runtest_some(self, places):
+        self.given += places
+
+    def shutdown(self):
+        self.shutting_down = True
+
+
+def test_all_tests_of_a_group_go_to_one_process(tmp_path):
+    tests = {f"{group}-{number}": group for group in ("kafka", "spark", "files") for number in range(5)}
+    (tmp_path / "groups").write_text(json.dumps(tests))
+    config = SimpleNamespace(
+        stash={groups._FILE: tmp_path / "groups"},
+        option=SimpleNamespace(loadscopereorder=True),
+        getvalue=lambda _: ["2*popen"],
+    )
+    scheduler = groups.GroupScheduling(config, Producer("test", enabled=False))
+    first, second = Process("1"), Process("2")
+    for process in (first, second):
+        scheduler.add_node(process)
+        scheduler.add_node_collection(process, list(tests))
+
+    scheduler.schedule()
+    assert (first.given, second.given) == ([*range(5)], [*range(5, 10)])
+    for place in range(5, 10):
+        scheduler.mark_test_complete(second, place)
+
+    assert first.given == [*range(5)]
+    assert second.given == [*range(5, 15)]

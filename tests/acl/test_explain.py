@@ -449,7 +449,7 @@ def test_nothing_can_be_granted_to_a_principal_without_a_type() -> None:
         ("READ", "refused there; otherwise the request would be allowed."),
     ],
 )
-def test_an_undeclared_default_beside_an_unknown_pattern_turns_no_answer_into_its_opposite(
+def test_an_undeclared_default_beside_an_unknown_pattern_turns_no_answer_around(
     operation: str, words: str
 ) -> None:
     unknown = replace(allow("User:bob", "READ", "x"), pattern_type=PatternType.UNKNOWN)

@@ -54,7 +54,7 @@ def test_a_sync_lasts_from_its_begin_to_its_own_end() -> None:
     assert Row("a", "small", (0.0, 10.0, 20.0), (4.0, 12.0), "ok", 0).durations() == [4.0, 2.0]
 
 
-def test_a_living_cluster_that_waited_for_two_intervals_is_in_time_and_for_more_is_not() -> None:
+def test_a_living_cluster_that_waited_for_two_intervals_and_no_more_is_in_time() -> None:
     on_time = told(row("small-0", 5, 25, 45), row("dead-0", 5, what="closed port", state="unreachable"))
     late = told(row("small-0", 5, 25, 45.5))
 
