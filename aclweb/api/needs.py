@@ -90,7 +90,7 @@ class Needs(APIView):
         operation_id="needs", parameters=[AS_OF], request=NeedsRequestSerializer, responses=NeedsSerializer
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Tell what client actions need under this cluster's rules, and whether they would work for a client."""
+        """Tell what client actions need on this cluster, and whether they would work for a client."""
         asked = asked_about(request, slug)
         given = NeedsRequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)

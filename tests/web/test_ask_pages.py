@@ -441,6 +441,14 @@ def test_the_smallest_fix_is_requested_with_a_title_and_a_reason_by_whoever_may(
         assert "User:bob may not Write to topic orders.eu from 10.0.0.8" in draft
 
 
+def test_how_kafka_decided_is_told_of_acls_not_of_rules(browser):
+    told = plain(browser.get("/c/test-eu/explain/", QUESTION)).partition("How Kafka decided")[2]
+
+    assert (
+        told.index("Super user") < told.index("DENY ACLs") < told.index("ALLOW ACLs") < told.index("Default")
+    )
+
+
 def test_a_request_for_any_host_gives_its_reason_in_words(ada, signed_in, browser):
     page = signed_in(ada).get("/", QUESTION | {"principal": "User:cat", "host": ""})
 

@@ -352,7 +352,7 @@ def _gates(decision: Decision) -> tuple[Gate, ...]:
     declared = "declared" if "super_users" not in rules.undeclared else "assumed"
     super_gate = Gate("super user", f"{who} {named} the {declared} super users.", basis is Basis.SUPER_USER)
     deny_gate = Gate(
-        "deny rules",
+        "DENY ACLs",
         f"{number_of(len(denies), 'DENY matches', 'DENYs match')} this request."
         if denies
         else "No DENY matches this request.",
@@ -365,7 +365,7 @@ def _gates(decision: Decision) -> tuple[Gate, ...]:
         allow_sentence = f"{_covering(request, covering)}, but {among} this request."
     else:
         allow_sentence = f"N{_covering(request)[1:]}."
-    allow_gate = Gate("allow rules", allow_sentence, basis in (Basis.ALLOW_ACL, Basis.NO_ALLOW_ACL))
+    allow_gate = Gate("ALLOW ACLs", allow_sentence, basis in (Basis.ALLOW_ACL, Basis.NO_ALLOW_ACL))
 
     assumed = ", as far as anybody declared" if "allow_everyone" in rules.undeclared else ""
     default = "everyone is allowed" if rules.allow_everyone else "everyone is refused"
