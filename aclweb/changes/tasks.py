@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aclweb.celery import app
-from aclweb.changes.rollout import run as rollout
+from aclweb.changes import rollout
 
 
 def _apply_change(change_id: int) -> None:

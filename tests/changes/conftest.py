@@ -12,6 +12,7 @@ from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.changes import review, tasks
 from aclweb.changes.models import Change
+from aclweb.changes.rollout import hold
 from aclweb.changes.rollout import run as rollout
 from aclweb.inventory.current import view as current
 from aclweb.inventory.current.view import connection_of
@@ -37,7 +38,7 @@ def cluster(cluster: Cluster, kafka: FileCluster, monkeypatch: pytest.MonkeyPatc
     """The cast's cluster, living in a directory and read once."""
     current.forget()
     monkeypatch.setattr(rollout, "connect", FileClient)
-    monkeypatch.setattr(rollout, "BARRIER_SECONDS", 0)
+    monkeypatch.setattr(hold, "BARRIER_SECONDS", 0)
     cluster.address = str(kafka.directory)
     cluster.save()
     reread(cluster)

@@ -11,9 +11,11 @@ from django.utils import timezone
 from aclweb.accounts.models import Grant, Role
 from aclweb.audit import trail
 from aclweb.audit.models import AuditError
-from aclweb.changes import review, tasks
+from aclweb.changes import failpoints, review, tasks
 from aclweb.changes.failpoints import FailpointError
 from aclweb.changes.models import Change, ChangeError, ChangeItem
+from aclweb.changes.preview import plan_hash
+from aclweb.changes.rollout import hold
 from aclweb.changes.rollout import run as rollout
 from aclweb.clusters import AclReading
 from aclweb.inventory.findings import lint_run as searching
@@ -247,7 +249,7 @@ def test_an_item_smuggled_in_is_refused_even_with_a_fitting_plan_hash(kafka, app
         change=change, position=1, phase=2, op="add", **allow("User:mallory", "ALL", "*").as_dict()
     )
     steps = [(item.phase, item.op, item.binding) for item in change.items.all()]
-    altered = rollout.plan_hash(change.cluster, change.author_id, steps)
+    altered = plan_hash(change.cluster, change.author_id, steps)
     Change.objects.filter(pk=change.pk).update(plan_hash=altered)
 
     change = ended(change)
@@ -260,7 +262,7 @@ def test_even_the_approvals_cannot_be_rewritten_without_the_trail(kafka, approve
     change = approved(WISH)
     ChangeItem.objects.filter(change=change).update(operation="ALL")
     steps = [(item.phase, item.op, item.binding) for item in change.items.all()]
-    altered = rollout.plan_hash(change.cluster, change.author_id, steps)
+    altered = plan_hash(change.cluster, change.author_id, steps)
     Change.objects.filter(pk=change.pk).update(plan_hash=altered)
     change.approvals.update(plan_hash=altered)
 
@@ -308,7 +310,7 @@ def test_nothing_is_sent_when_its_audit_event_cannot_be_written(kafka, approved,
             raise AuditError("The disk is full.")
         return record(verb=verb, **facts)
 
-    monkeypatch.setattr(rollout.trail, "record", full)
+    monkeypatch.setattr(hold.trail, "record", full)
     with pytest.raises(AuditError):
         rollout.apply(change.pk)
 
@@ -411,12 +413,12 @@ def test_a_cluster_gone_after_the_write_leaves_the_outcome_unknown_until_it_is_b
             kafka.fail(mute=1, unreadable=1)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rollout.failpoints, "hit", vanish)
+        patch.setattr(failpoints, "hit", vanish)
         assert rollout.apply(change.pk) == "UNKNOWN"
-    assert rollout.waiting() == []
+    assert hold.waiting() == []
 
     Change.objects.update(not_before=timezone.now() - timedelta(seconds=1))
-    assert rollout.waiting() == [change.pk]
+    assert hold.waiting() == [change.pk]
     assert ended(change).state == "APPLIED"
     assert len(kafka.calls()) == 1
 
@@ -424,7 +426,7 @@ def test_a_cluster_gone_after_the_write_leaves_the_outcome_unknown_until_it_is_b
 def test_a_rule_is_not_taken_for_gone_where_its_resource_cannot_be_read(kafka, approved, monkeypatch):
     kafka.fail(deaf=1)
     change = approved(remove=(BOB,))
-    monkeypatch.setattr(rollout.failpoints, "hit", lambda name: name == "replied" and garble(monkeypatch))
+    monkeypatch.setattr(failpoints, "hit", lambda name: name == "replied" and garble(monkeypatch))
 
     change = ended(change)
 
@@ -458,7 +460,7 @@ def test_a_reading_that_was_not_stored_is_not_named_as_the_proof(kafka, approved
         if name == "verified":
             kafka.fail(unreadable=1)
 
-    monkeypatch.setattr(rollout.failpoints, "hit", fail_at_the_reading_to_be_stored)
+    monkeypatch.setattr(failpoints, "hit", fail_at_the_reading_to_be_stored)
 
     change = ended(change)
 
@@ -487,9 +489,7 @@ def test_a_reading_by_the_clock_does_not_tell_our_edit_as_made_elsewhere(
 ):
     change = approved(WISH)
     monkeypatch.setattr(syncing, "connect", FileClient)
-    monkeypatch.setattr(
-        rollout.failpoints, "hit", lambda name: name == "before-verify" and sync_cluster(cluster.pk)
-    )
+    monkeypatch.setattr(failpoints, "hit", lambda name: name == "before-verify" and sync_cluster(cluster.pk))
 
     assert ended(change).state == "APPLIED"
 
@@ -511,7 +511,7 @@ def test_what_a_lost_worker_wrote_is_told_as_ours_by_whoever_reads_it_first(
 ):
     change = approved(WISH, remove=(BOB,))
     with monkeypatch.context() as patch:
-        patch.setattr(rollout.failpoints, "hit", lambda name: name == "before-verify" and die(name))
+        patch.setattr(failpoints, "hit", lambda name: name == "before-verify" and die(name))
         with pytest.raises(FailpointError):
             rollout.apply(change.pk)
     kafka.edit(add=foreign)
@@ -532,9 +532,7 @@ def test_what_is_undone_by_hand_after_a_change_is_told_as_made_elsewhere(
 ):
     change = approved(WISH)
     if not stored:
-        monkeypatch.setattr(
-            rollout.failpoints, "hit", lambda name: name == "verified" and kafka.fail(unreadable=1)
-        )
+        monkeypatch.setattr(failpoints, "hit", lambda name: name == "verified" and kafka.fail(unreadable=1))
     assert ended(change).state == "APPLIED"
 
     reread(cluster)
@@ -557,10 +555,10 @@ def test_a_reading_under_way_is_waited_for_and_not_for_ever(cluster, kafka, appr
     change = approved(WISH)
     leases.take(cluster.pk, owner="reading", seconds=60)
     naps = []
-    monkeypatch.setattr(rollout.time, "sleep", naps.append)
+    monkeypatch.setattr(hold.time, "sleep", naps.append)
 
     assert ended(change).state == "APPLIED"
-    assert len(naps) == rollout.BARRIER_TRIES
+    assert len(naps) == hold.BARRIER_TRIES
     assert leases.holder(cluster.pk) == "reading"
 
 
@@ -582,7 +580,7 @@ def test_the_next_phase_waits_until_the_cluster_shows_the_one_before(kafka, appr
     kafka.fail(lag=3)
     change = approved(WISH, deny("User:other", "READ", "orders"))
     seen = []
-    monkeypatch.setattr(rollout.time, "sleep", lambda _: seen.append(len(kafka.calls())))
+    monkeypatch.setattr(hold.time, "sleep", lambda _: seen.append(len(kafka.calls())))
 
     assert ended(change).state == "APPLIED"
     assert seen == [1, 1, 1]
@@ -644,7 +642,7 @@ def test_a_worker_whose_row_was_taken_over_stores_nothing(kafka, approved, monke
         if name == "replied":
             Change.objects.filter(pk=change.pk).update(epoch=change.epoch + 7)
 
-    monkeypatch.setattr(rollout.failpoints, "hit", take_over)
+    monkeypatch.setattr(failpoints, "hit", take_over)
     assert rollout.apply(change.pk) == "APPLYING"
 
     assert change.items.get().state == ChangeItem.State.INTENT
@@ -667,17 +665,17 @@ def test_a_worker_whose_lease_ran_out_stops_even_if_nobody_took_over(kafka, appr
         if name == "read":
             Change.objects.filter(pk=change.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
 
-    monkeypatch.setattr(rollout.failpoints, "hit", run_out)
+    monkeypatch.setattr(failpoints, "hit", run_out)
 
     assert rollout.apply(change.pk) == "PREFLIGHT"
     assert kafka.calls() == []
-    assert rollout.waiting() == [change.pk]
+    assert hold.waiting() == [change.pk]
 
 
 def test_each_claim_has_an_epoch_of_its_own(approved, monkeypatch):
     change = approved(WISH)
     epochs = [change.epoch]
-    monkeypatch.setattr(rollout.failpoints, "hit", die)
+    monkeypatch.setattr(failpoints, "hit", die)
     for _ in range(2):
         with pytest.raises(FailpointError):
             rollout.apply(change.pk)
@@ -696,9 +694,9 @@ def test_a_step_longer_than_the_lease_keeps_it(cluster, kafka, approved, monkeyp
         if name == "read" and not slow:
             slow.append(1)
             time.sleep(4.5)
-            slow[0] = rollout.waiting()
+            slow[0] = hold.waiting()
 
-    monkeypatch.setattr(rollout.failpoints, "hit", read)
+    monkeypatch.setattr(failpoints, "hit", read)
 
     assert rollout.apply(approved(WISH).pk) == Change.State.APPLIED
 

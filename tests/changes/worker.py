@@ -41,6 +41,7 @@ from aclweb.audit import trail  # noqa: E402
 from aclweb.audit.models import Event  # noqa: E402
 from aclweb.changes import review, tasks  # noqa: E402
 from aclweb.changes.models import UNDER_WAY, Change  # noqa: E402
+from aclweb.changes.rollout import hold  # noqa: E402
 from aclweb.changes.rollout import run as rollout  # noqa: E402
 from aclweb.clusters import ClusterClient, Connection, SourceKind  # noqa: E402
 from aclweb.inventory.current.view import connection_of  # noqa: E402
@@ -182,7 +183,7 @@ def work(asked: dict[str, Any]) -> NoReturn:
 
 def main(action: str, *arguments: str) -> None:
     rollout.connect = connect
-    rollout.BARRIER_SECONDS = 0
+    hold.BARRIER_SECONDS = 0
     tasks.apply_change.delay = (lambda _: None) if action == "setup" else tasks.apply_change
     actions = {"setup": setup, "apply": apply, "expire": expire, "sweep": sweep, "race": race, "serve": serve}
     actions[action](*arguments)

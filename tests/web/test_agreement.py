@@ -16,6 +16,7 @@ from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import Operation, ResourceType
 from aclweb.acl.notation.files import read_acls
 from aclweb.changes import review
+from aclweb.changes.rollout import hold
 from aclweb.changes.rollout import run as rollout
 from aclweb.insights.load import load
 from aclweb.inventory import queries
@@ -353,7 +354,7 @@ def applied(cluster, kafka, ada, ben, monkeypatch):  # noqa: F811
     """A change that a worker has written and read back."""
     current.forget()
     monkeypatch.setattr(rollout, "connect", FileClient)
-    monkeypatch.setattr(rollout, "BARRIER_SECONDS", 0)
+    monkeypatch.setattr(hold, "BARRIER_SECONDS", 0)
     monkeypatch.setattr("aclweb.changes.tasks.apply_change.delay", lambda *_: None)
     cluster.address = str(kafka.directory)
     cluster.save()

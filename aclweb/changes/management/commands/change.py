@@ -21,9 +21,8 @@ from django.db import transaction
 
 from aclweb.accounts.models import User
 from aclweb.audit import trail
-from aclweb.changes import policy, queries, review
+from aclweb.changes import policy, queries, review, rollout
 from aclweb.changes.models import Change, ChangeError
-from aclweb.changes.rollout import run as rollout
 
 trail.register("change.from_shell", "{actor} used the shell to {act} it, as {login} on the server.")
 

@@ -1,0 +1,96 @@
+"""Is the change still what was approved, and may it still be written? Asked before anything is."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from aclweb.audit import trail
+from aclweb.changes import failpoints, policy
+from aclweb.changes.preview import Content, drift, plan_hash
+from aclweb.changes.rollout.hold import Item, Run, State, blocked, step
+from aclweb.changes.rollout.settle import settle
+from aclweb.changes.rollout.words import acls, patterns_told, told_items
+from aclweb.clusters import ClusterClient
+from aclweb.inventory.current import rules_of
+
+
+def check_paper(run: Run) -> None:
+    """Refuse unless stored plan, approvals and rights are those that were agreed on."""
+    change = run.change
+    allowed, why_not = policy.writable(change.cluster)
+    if not allowed:
+        raise blocked(run, State.APPROVED, "change.returned", why_not)
+
+    items = list(change.items.all())
+    steps = [(item.phase, item.op, item.binding) for item in items]
+    recomputed = plan_hash(change.cluster, change.author_id, steps)
+    recorded = {
+        (event.actor, event.facts.get("plan_hash"))
+        for event in trail.trail(change.key).filter(verb="change.approved")
+    }
+    approvals = change.approvals.select_related("reviewer")
+    if recomputed != change.plan_hash or any(
+        approval.plan_hash != recomputed or (approval.reviewer.get_username(), recomputed) not in recorded
+        for approval in approvals
+    ):
+        why = "What is stored is not what was approved: ACLs, author or cluster were altered since."
+        raise blocked(run, State.FAILED, "change.refused", why)
+
+    standing = policy.standing(change)
+    needed = max(change.approvals_needed, policy.approvals_needed(change.cluster))
+    if len(standing.counted) < needed:
+        told = " ".join(standing.sentences)
+        why = f"{told} {len(standing.counted)} of {needed} approvals count now.".strip()
+        with transaction.atomic():
+            stop = blocked(run, State.IN_REVIEW, "change.returned", why)
+            if change.state == State.IN_REVIEW:
+                change.approvals.filter(pk__in=[approval.pk for approval in standing.lost]).delete()
+        raise stop
+
+
+def preflight(run: Run, client: ClusterClient) -> None:
+    """Read the cluster afresh and go on only if the change still means what was approved."""
+    change = run.change
+    facts = client.describe()
+    reading = client.read_acls()
+    topics = tuple(topic.name for topic in client.read_topics())
+    groups = client.read_groups()
+    failpoints.hit("read")
+
+    if facts.migrating:
+        why = "A migration to KRaft is under way on this cluster, and edits in ZooKeeper could be lost."
+        raise blocked(run, State.FAILED, "change.refused", why)
+    if facts.cluster_id and change.cluster.cluster_id and facts.cluster_id != change.cluster.cluster_id:
+        why = (
+            f"Another cluster answers at this address: {facts.cluster_id!r} instead of "
+            f"{change.cluster.cluster_id!r}. Nothing was written."
+        )
+        raise blocked(run, State.FAILED, "change.refused", why)
+    items = list(change.items.all())
+    unreadable = {item.binding.pattern for item in items} & set(reading.unreadable)
+    if unreadable:
+        why = (
+            f"What the cluster holds for {patterns_told(unreadable)} cannot be read, "
+            "and writing would overwrite it."
+        )
+        raise blocked(run, State.FAILED, "change.refused", why)
+
+    moved = drift(change, Content(reading.bindings, topics, groups or ()), rules_of(change.cluster))
+    if not moved.same_effect:
+        raise blocked(run, State.BLOCKED_STALE, "change.stale", " ".join(moved.sentences))
+
+    run.base = frozenset(reading.bindings)
+    with transaction.atomic():
+        settled = settle(run, items, run.base)
+        todo = sum(item.state == Item.PENDING for item in items)
+        note = " ".join(moved.sentences)
+        step(
+            run,
+            to=State.APPLYING,
+            verb="change.checked",
+            values={"sentence": note},
+            todo=acls(todo),
+            note=note,
+            bindings=len(reading.bindings),
+            items=told_items(settled),
+        )
