@@ -54,7 +54,8 @@ def simulate(
     met_only: nothing is told of what no client can ever meet. A host that is no client's address
     before or after has no class of its own, so its answers are not counted at all, not even as
     unchanged; a name that no resource can have counts as unchanged. Without it the texts of ACLs
-    are told of whatever they are.
+    are told of whatever they are. So the warnings of pages and the API leave out names that those
+    of the command line have; else the same edit has the same warnings, in whatever order it is given.
     budget: raise TooCostly rather than work out more than this.
     """
     rules = rules or Rules()
