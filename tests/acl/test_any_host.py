@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 
+from aclweb.acl.authorizer.answers import Result
 from aclweb.acl.authorizer.any_host import HostAnswer, HostPart, HostResult, decide_for_any_host
-from aclweb.acl.authorizer.decision import Result, authorize, decide
+from aclweb.acl.authorizer.decision import authorize, decide
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, PatternType, PermissionType

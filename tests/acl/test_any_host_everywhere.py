@@ -15,8 +15,9 @@ from dataclasses import replace
 
 import pytest
 
+from aclweb.acl.authorizer.answers import Result
 from aclweb.acl.authorizer.any_host import decide_for_any_host
-from aclweb.acl.authorizer.decision import Result, authorize
+from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.unmatchable import is_address
 from aclweb.acl.model.authorizers import Rules

@@ -9,7 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.authorizer.decision import Basis, Decision, Result, authorize, decide, hazards_of
+from aclweb.acl.authorizer.answers import Basis, Result
+from aclweb.acl.authorizer.decision import Decision, authorize, decide
+from aclweb.acl.authorizer.hazards import hazards_of
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.hosts import admits
 from aclweb.acl.model.authorizers import Rules, operations_of

@@ -9,7 +9,8 @@ from itertools import combinations
 import pytest
 
 from aclweb.acl.authorizer import near_misses
-from aclweb.acl.authorizer.decision import Basis, Decision, Result, authorize
+from aclweb.acl.authorizer.answers import Basis, Result
+from aclweb.acl.authorizer.decision import Decision, authorize
 from aclweb.acl.authorizer.explanation import Explanation, explain, reported_acl, says
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.authorizer.near_misses import PARTS, fits, ticks

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aclweb.acl.authorizer.decision import Basis, Result, authorize, decide, hazards_of
+from aclweb.acl.authorizer.answers import Basis, Result
+from aclweb.acl.authorizer.decision import authorize, decide
 from aclweb.acl.authorizer.explanation import explain
+from aclweb.acl.authorizer.hazards import hazards_of
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.filters import AclFilter
 from aclweb.acl.model.authorizers import Rules

@@ -15,7 +15,8 @@ from functools import cached_property
 
 import pytest
 
-from aclweb.acl.authorizer.decision import Basis, Decision, authorize
+from aclweb.acl.authorizer.answers import Basis
+from aclweb.acl.authorizer.decision import Decision, authorize
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.lint.findings import RULES, LintFinding, lint_all
 from aclweb.acl.matching.hosts import read_address

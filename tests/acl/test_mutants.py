@@ -387,7 +387,7 @@ def wrong_order(modules: SimpleNamespace) -> Iterator[str]:
         if named in others:
             yield "what the log names would not also decide"
     astral, private = allow("User:\U0001f600", "READ", "t"), allow("User:\uffff", "READ", "t")
-    if modules.index.in_scan_order([private, astral]) != [astral, private]:
+    if modules.scan_order.in_scan_order([private, astral]) != [astral, private]:
         yield "principals are not sorted by code units"
 
 
@@ -405,7 +405,7 @@ HAZARDS = [
 def wrong_hazards(modules: SimpleNamespace) -> Iterator[str]:
     for expected, bindings, request, rules in HAZARDS:
         index, own_rules = modules.index.AclIndex(bindings), under(modules, rules)
-        if modules.authorizer.hazards_of(request, index, own_rules) != expected:
+        if modules.hazards.hazards_of(request, index, own_rules) != expected:
             yield f"hazards of {request}"
         if modules.authorizer.authorize(request, index, own_rules).hazards != expected:
             yield f"hazards in the decision about {request}"

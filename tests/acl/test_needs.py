@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.authorizer.decision import Result
+from aclweb.acl.authorizer.answers import Result
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.cli.main import main
 from aclweb.acl.model.authorizers import VERSIONS, Rules

@@ -19,9 +19,11 @@ import pytest
 from hypothesis import HealthCheck, assume, find, given, settings
 from hypothesis import strategies as st
 
-from aclweb.acl.authorizer.decision import Basis, Result, authorize, decide, effect_on
+from aclweb.acl.authorizer.answers import Basis, Result, effect_on
+from aclweb.acl.authorizer.decision import authorize, decide
 from aclweb.acl.authorizer.explanation import explain
-from aclweb.acl.authorizer.index import AclIndex, Slot
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer.mask_table import Slot
 from aclweb.acl.matching.filters import AclFilter
 from aclweb.acl.matching.hosts import admits
 from aclweb.acl.matching.patterns import PrefixChain

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.authorizer.decision import Basis, Result
+from aclweb.acl.authorizer.answers import Basis, Result
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.cli.main import main
 from aclweb.acl.lint import redundancy

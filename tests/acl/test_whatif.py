@@ -11,7 +11,7 @@ from itertools import islice
 
 import pytest
 
-from aclweb.acl.authorizer.decision import Basis, Result
+from aclweb.acl.authorizer.answers import Basis, Result
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.addresses import as_java_prints
 from aclweb.acl.matching.hosts import in_range, read_range

@@ -8,7 +8,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from aclweb.acl.authorizer.decision import Basis
+from aclweb.acl.authorizer.answers import Basis
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.delta import Delta

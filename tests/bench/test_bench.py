@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.authorizer.decision import Result, decide
+from aclweb.acl.authorizer.answers import Result
+from aclweb.acl.authorizer.decision import decide
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.glob import shape_of_glob
 from aclweb.acl.matching.globset import GlobSet

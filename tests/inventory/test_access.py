@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from aclweb.acl.authorizer.answers import Basis, Result, answer_from
 from aclweb.acl.authorizer.any_host import HostResult, decide_for_any_host
-from aclweb.acl.authorizer.decision import Basis, Result, answer_from, authorize
+from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.hosts import admits
 from aclweb.acl.matching.sessions import is_for

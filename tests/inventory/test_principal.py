@@ -3,7 +3,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from aclweb.acl.authorizer.decision import Result, decide
+from aclweb.acl.authorizer.answers import Result
+from aclweb.acl.authorizer.decision import decide
 from aclweb.acl.model.authorizers import Rules, operations_of
 from aclweb.acl.model.vocabulary import ANY_USER, AccessRequest, Operation, Resource, ResourceType
 from aclweb.inventory.access.cells import AccessRow

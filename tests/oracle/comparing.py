@@ -11,7 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from aclweb.acl.authorizer.decision import Basis, authorize, decide
+from aclweb.acl.authorizer.answers import Basis
+from aclweb.acl.authorizer.decision import authorize, decide
 from aclweb.acl.authorizer.explanation import broker_rule
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY

@@ -11,7 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from aclweb.acl.authorizer.decision import Basis, authorize
+from aclweb.acl.authorizer.answers import Basis
+from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, PatternType

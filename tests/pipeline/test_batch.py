@@ -8,7 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from aclweb.acl.authorizer.decision import Result, decide
+from aclweb.acl.authorizer.answers import Result
+from aclweb.acl.authorizer.decision import decide
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.authorizers import OPERATIONS, Rules
 from aclweb.acl.model.vocabulary import AccessRequest, AclError, Operation, ResourceType

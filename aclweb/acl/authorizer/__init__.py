@@ -4,6 +4,16 @@ Import from here: `AclIndex`, `authorize` (with all findings), `decide` (fast), 
 smallest fixes, and the answer for a host that nobody gave.
 """
 
+from aclweb.acl.authorizer.answers import (
+    Answer,
+    Basis,
+    Result,
+    answer_from,
+    effect_on,
+    for_operation,
+    reading_of,
+    settle,
+)
 from aclweb.acl.authorizer.any_host import (
     HostAnswer,
     HostPart,
@@ -15,25 +25,8 @@ from aclweb.acl.authorizer.any_host import (
     part_words,
     places_words,
 )
-from aclweb.acl.authorizer.decision import (
-    BELOW_ASTERISK,
-    HARDCODE,
-    UNPARSABLE_PRINCIPAL,
-    Answer,
-    Basis,
-    Decision,
-    Finding,
-    Result,
-    answer_from,
-    answer_given,
-    authorize,
-    decide,
-    effect_on,
-    for_operation,
-    hazards_of,
-    reading_of,
-    settle,
-)
+from aclweb.acl.authorizer.by_type import HARDCODE
+from aclweb.acl.authorizer.decision import Decision, Finding, answer_given, authorize, decide
 from aclweb.acl.authorizer.explanation import (
     Explanation,
     explain,
@@ -42,24 +35,16 @@ from aclweb.acl.authorizer.explanation import (
     resource_text,
     says,
 )
+from aclweb.acl.authorizer.glob_table import GlobSlot, GlobTable
+from aclweb.acl.authorizer.hazards import BELOW_ASTERISK, UNPARSABLE_PRINCIPAL, hazards_of
 from aclweb.acl.authorizer.host_regions import choose_addresses, joined_regions, region_tree
-from aclweb.acl.authorizer.index import (
-    ALL_BITS,
-    DENY_SHIFT,
-    IMPLIED,
-    MAYBE_SHIFT,
-    AclIndex,
-    Cover,
-    GlobSlot,
-    GlobTable,
-    MaskTable,
-    ResourceShelf,
-    Slot,
-    in_scan_order,
-    mask_of,
-)
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer.mask_table import Cover, MaskTable, Slot
+from aclweb.acl.authorizer.masks import ALL_BITS, DENY_SHIFT, IMPLIED, MAYBE_SHIFT, mask_of
 from aclweb.acl.authorizer.near_misses import PARTS, NearMiss, Tick, fits, ticks
 from aclweb.acl.authorizer.remedies import smallest_fix
+from aclweb.acl.authorizer.scan_order import in_scan_order
+from aclweb.acl.authorizer.shelf import ResourceShelf
 
 __all__ = [
     "ALL_BITS",

@@ -17,15 +17,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from aclweb.acl.authorizer.decision import (
-    Answer,
-    Basis,
-    Decision,
-    Result,
-    authorize,
-    decide,
-    effect_on,
-)
+from aclweb.acl.authorizer.answers import Answer, Basis, Result, effect_on
+from aclweb.acl.authorizer.decision import Decision, authorize, decide
 from aclweb.acl.authorizer.host_regions import (
     Region,
     joined_regions,

@@ -10,19 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from aclweb.acl.authorizer.decision import (
-    BELOW_ASTERISK,
-    STAR_PRINCIPAL,
-    UNPARSABLE_PRINCIPAL,
-    Basis,
-    Decision,
-    Result,
-    answer_given,
-)
-from aclweb.acl.authorizer.index import in_scan_order
+from aclweb.acl.authorizer.answers import Basis, Result
+from aclweb.acl.authorizer.decision import Decision, answer_given
+from aclweb.acl.authorizer.hazards import BELOW_ASTERISK, STAR_PRINCIPAL, UNPARSABLE_PRINCIPAL
 from aclweb.acl.authorizer.near_misses import NearMiss, Tick, fits, near_misses
 from aclweb.acl.authorizer.other_ways import OtherWay, other_ways
 from aclweb.acl.authorizer.remedies import Removals, smallest_fix, smallest_removals
+from aclweb.acl.authorizer.scan_order import in_scan_order
 from aclweb.acl.matching import code_units, glob_shape
 from aclweb.acl.model import (
     ANY_USER,

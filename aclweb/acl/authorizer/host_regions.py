@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 
-from aclweb.acl.authorizer.decision import Answer, Result
+from aclweb.acl.authorizer.answers import Answer, Result
 from aclweb.acl.matching import (
     UNRANGED,
     admits_all,

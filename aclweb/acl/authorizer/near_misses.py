@@ -17,14 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from aclweb.acl.authorizer.decision import (
-    Basis,
-    Decision,
-    Finding,
-    Result,
-    fits_operation,
-    for_operation,
-)
+from aclweb.acl.authorizer.answers import Basis, Result, for_operation
+from aclweb.acl.authorizer.decision import Decision, Finding, fits_operation
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching import (
     comes_from,

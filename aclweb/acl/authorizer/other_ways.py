@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from aclweb.acl.authorizer.decision import Decision, Result, authorize
+from aclweb.acl.authorizer.answers import Result
+from aclweb.acl.authorizer.decision import Decision, authorize
 from aclweb.acl.model import CLUSTER_NAME, AccessRequest, Operation, ResourceType, Rules, name_text
 
 _IDEMPOTENT_BY_TOPIC = (2, 8)

@@ -23,16 +23,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from aclweb.acl.authorizer.decision import (
-    HARDCODE,
-    Basis,
-    Decision,
-    Result,
-    answer_given,
-    own_by_type,
-    reading_of,
-    undominated,
-)
+from aclweb.acl.authorizer.answers import Basis, Result, reading_of
+from aclweb.acl.authorizer.by_type import HARDCODE, own_by_type, undominated
+from aclweb.acl.authorizer.decision import Decision, answer_given
 from aclweb.acl.matching import EVERYTHING, covers_name, shape_of
 from aclweb.acl.model import (
     CLUSTER_NAME,

@@ -1,0 +1,132 @@
+"""Which answer follows from what the bindings of one caller come to?
+
+Every way of deciding ends here: `settle` is the one table from (denied, allowed, covered, unknown) to
+a result and its basis.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+
+from aclweb.acl.authorizer.masks import ALL_BITS, DENY_SHIFT, MAYBE_SHIFT, mask_of
+from aclweb.acl.matching import comes_from, is_for
+from aclweb.acl.model import AccessRequest, AclBinding, Operation, Rules
+
+
+class Result(enum.Enum):
+    ALLOWED = "ALLOWED"
+    DENIED = "DENIED"
+    UNDECIDED = "UNDECIDED"
+
+
+class Basis(enum.Enum):
+    """What settled a decision.
+
+    NOT_ASKED is in no Decision, only on a side of a what-if between authorizers: brokers of that
+    side never ask for the operation, so that nobody has any access by it.
+    """
+
+    SUPER_USER = "SUPER_USER"
+    DENY_ACL = "DENY_ACL"
+    ALLOW_ACL = "ALLOW_ACL"
+    NO_ALLOW_ACL = "NO_ALLOW_ACL"
+    DEFAULT_ALLOW = "DEFAULT_ALLOW"
+    DEFAULT_DENY = "DEFAULT_DENY"
+    UNKNOWN_VALUE = "UNKNOWN_VALUE"
+    NOT_ASKED = "NOT_ASKED"
+
+
+Answer = tuple[Result, Basis]
+
+BY_SUPER_USER: Answer = (Result.ALLOWED, Basis.SUPER_USER)
+BY_DENY_ACL: Answer = (Result.DENIED, Basis.DENY_ACL)
+BY_ALLOW_ACL: Answer = (Result.ALLOWED, Basis.ALLOW_ACL)
+BY_NO_ALLOW_ACL: Answer = (Result.DENIED, Basis.NO_ALLOW_ACL)
+BY_DEFAULT_ALLOW: Answer = (Result.ALLOWED, Basis.DEFAULT_ALLOW)
+BY_DEFAULT_DENY: Answer = (Result.DENIED, Basis.DEFAULT_DENY)
+BY_UNKNOWN_VALUE: Answer = (Result.UNDECIDED, Basis.UNKNOWN_VALUE)
+
+
+def settle(
+    *,
+    denied: bool,
+    allowed: bool,
+    perhaps_denied: bool,
+    perhaps_allowed: bool,
+    covered: bool,
+    unknown_patterns: Sequence[str],
+    rules: Rules,
+) -> Answer:
+    """Return Kafka's answer, or UNDECIDED where unknown values leave room for more than one result.
+
+    unknown_patterns: the reading of each binding whose pattern may or may not cover the
+    resource. Each unknown can turn out either way on its own, so the question is whether
+    one world allows and another refuses.
+    """
+    if denied:
+        return BY_DENY_ACL
+    perhaps_denied = perhaps_denied or any(reading in ("deny", "either") for reading in unknown_patterns)
+    perhaps_allowed = perhaps_allowed or any(
+        reading in ("allow", "either", "perhaps") for reading in unknown_patterns
+    )
+    default_allows = rules.allow_everyone and not covered
+    can_be_allowed = allowed or perhaps_allowed or default_allows
+    can_be_denied = perhaps_denied or (not allowed and not default_allows)
+    if not allowed and default_allows:
+        # The default goes as soon as one binding covers the resource, even one for somebody else.
+        can_be_denied = any(reading != "allow" for reading in unknown_patterns)
+    if can_be_allowed and can_be_denied:
+        return BY_UNKNOWN_VALUE
+    if allowed:
+        return BY_ALLOW_ACL
+    if covered:
+        return BY_NO_ALLOW_ACL
+    return BY_DEFAULT_ALLOW if rules.allow_everyone else BY_DEFAULT_DENY
+
+
+def answer_from(
+    mask: int, bit: int, *, covered: bool, unknown_patterns: Sequence[str], rules: Rules
+) -> Answer:
+    """Return the answer for the operation at `bit` to a caller who is no super user.
+
+    mask: the joined masks of the bindings for this caller that cover the resource for certain.
+    covered: whether any binding covers it, whoever that is for. unknown_patterns: as in `settle`.
+    """
+    return settle(
+        denied=bool(mask >> DENY_SHIFT & bit),
+        allowed=bool(mask & bit),
+        perhaps_denied=bool(mask >> MAYBE_SHIFT + DENY_SHIFT & bit),
+        perhaps_allowed=bool(mask >> MAYBE_SHIFT & ALL_BITS & bit),
+        covered=covered,
+        unknown_patterns=unknown_patterns,
+        rules=rules,
+    )
+
+
+def effect_on(binding: AclBinding, operation: Operation) -> str:
+    """What a binding for the caller does to an operation.
+
+    "allow" or "deny"; "either" where its permission is UNKNOWN; "perhaps" where an unknown
+    value may make it an ALLOW and cannot make it a DENY; "" where it does nothing.
+    """
+    mask = mask_of(binding.operation, binding.permission_type) >> operation.code
+    if mask & 1:
+        return "allow"
+    if mask >> DENY_SHIFT & 1:
+        return "deny"
+    if mask >> MAYBE_SHIFT + DENY_SHIFT & 1:
+        return "either"
+    return "perhaps" if mask >> MAYBE_SHIFT & 1 else ""
+
+
+def for_operation(binding: AclBinding, operation: Operation) -> bool:
+    """Whether the binding counts for this operation, whatever its permission turns out to be."""
+    return effect_on(binding, operation) in ("allow", "deny", "either")
+
+
+def reading_of(request: AccessRequest, binding: AclBinding, rules: Rules) -> str:
+    """What the binding does to the request if its pattern covers the resource."""
+    if is_for(binding.principal, request.principal, rules) and comes_from(binding.host, request.host, rules):
+        return effect_on(binding, request.operation)
+    return ""

@@ -1,0 +1,93 @@
+"""Which bindings of one resource type cover a name?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from aclweb.acl.authorizer.scan_order import entry_order, in_scan_order
+from aclweb.acl.matching import GlobSet, PrefixChain, empty_prefix_covers, glob_shape, wildcard_covers
+from aclweb.acl.model import WILDCARD, AclBinding, PatternType, PermissionType, Rules
+
+
+class ResourceShelf:
+    """The bindings of one resource type, filed by the names that they cover."""
+
+    def __init__(self, bindings: Iterable[AclBinding]) -> None:
+        self._unsorted = list(bindings)
+        self.unknown_patterns: list[AclBinding] = []
+        self.literals: dict[str, list[AclBinding]] = {}
+        self.globs: list[AclBinding] = []
+        prefixed: dict[str, list[AclBinding]] = {}
+        for binding in self._unsorted:
+            if binding.pattern_type is PatternType.LITERAL:
+                self.literals.setdefault(binding.resource_name, []).append(binding)
+            elif binding.pattern_type is PatternType.PREFIXED:
+                prefixed.setdefault(binding.resource_name, []).append(binding)
+            elif binding.pattern_type is PatternType.GLOB:
+                self.globs.append(binding)
+            else:
+                self.unknown_patterns.append(binding)
+        for group in (*self.literals.values(), *prefixed.values()):
+            if len(group) > 1:
+                group.sort(key=entry_order)
+        self.empty_prefix = prefixed.pop("", [])
+        self.wildcard = self.literals.get(WILDCARD, [])
+        self.chain = PrefixChain.of(prefixed)
+        self.prefixed = [prefixed[prefix] for prefix in self.chain.prefixes]
+
+    @cached_property
+    def bindings(self) -> list[AclBinding]:
+        """All bindings of this type, in scan order."""
+        return in_scan_order(self._unsorted)
+
+    @cached_property
+    def by_principal(self) -> dict[str, list[AclBinding]]:
+        """principal -> its bindings of this type."""
+        groups: dict[str, list[AclBinding]] = {}
+        for binding in self._unsorted:
+            groups.setdefault(binding.principal, []).append(binding)
+        return groups
+
+    @cached_property
+    def no_plain_allows(self) -> dict[str, list[AclBinding]]:
+        """principal -> those of its bindings that are or may be something else than an ALLOW on known names."""
+        groups: dict[str, list[AclBinding]] = {}
+        for binding in self._unsorted:
+            plain = binding.pattern_type is not PatternType.UNKNOWN
+            if not plain or binding.permission_type is not PermissionType.ALLOW:
+                groups.setdefault(binding.principal, []).append(binding)
+        return groups
+
+    def covering(self, name: str, rules: Rules) -> list[AclBinding]:
+        """Return the bindings that cover `name` for certain, in scan order."""
+        found = list(self.literals.get(name, ()))
+        for place in self.chain.places(name):
+            found += self.prefixed[place]
+        if self.wildcard and name != WILDCARD and wildcard_covers(name, rules):
+            found += self.wildcard
+        if self.empty_prefix and empty_prefix_covers(name, rules):
+            found += self.empty_prefix
+        if name[:1] <= WILDCARD:
+            found = in_scan_order(found)
+        # Every prefix of a name after `*` sorts after `*` too, so the parts stand in order.
+        return found + self.globs_covering(name) if self.globs and rules.has_globs else found
+
+    def globs_covering(self, name: str) -> list[AclBinding]:
+        """Return the bindings with GLOB patterns that cover `name`, the most specific first."""
+        return in_scan_order(self.globs[place] for place in self.glob_set.matching(name))
+
+    @cached_property
+    def glob_set(self) -> GlobSet:
+        """The GLOB patterns, in the order of `globs`."""
+        return GlobSet(glob_shape(binding.resource_name) for binding in self.globs)
+
+    def is_covered(self, name: str, rules: Rules) -> bool:
+        """Whether a binding covers `name` for certain."""
+        return bool(
+            name in self.literals
+            or (self.wildcard and wildcard_covers(name, rules))
+            or (self.empty_prefix and empty_prefix_covers(name, rules))
+            or self.chain.longest(name) >= 0
+            or (self.globs and rules.has_globs and self.glob_set.matching(name))
+        )
