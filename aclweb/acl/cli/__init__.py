@@ -1,0 +1,1 @@
+"""`python -m aclweb.acl COMMAND`: the core as a tool, on a bare Python."""

@@ -1,0 +1,1 @@
+"""Which clusters are there, how is each, and what is declared of it?"""

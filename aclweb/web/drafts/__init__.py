@@ -1,0 +1,1 @@
+"""What would this edit change? Drafts, what-ifs and comparisons."""
