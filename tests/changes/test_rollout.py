@@ -142,7 +142,10 @@ def test_what_somebody_else_did_already_is_no_effect_of_ours(kafka, approved):
     change = ended(change)
 
     assert change.state == "APPLIED"
-    assert [item.state for item in change.items.all()] == ["NOOP_ALREADY", "NOOP_ALREADY"]
+    assert [(item.state, item.sentence) for item in change.items.all()] == [
+        ("NOOP_ALREADY", "It was there already."),
+        ("NOOP_ALREADY", "It was gone already."),
+    ]
     assert kafka.calls() == []
 
 
@@ -419,7 +422,9 @@ def test_a_cluster_gone_after_the_write_leaves_the_outcome_unknown_until_it_is_b
 
     Change.objects.update(not_before=timezone.now() - timedelta(seconds=1))
     assert hold.waiting() == [change.pk]
-    assert ended(change).state == "APPLIED"
+    change = ended(change)
+    assert change.state == "APPLIED"
+    assert change.items.get().sentence == "No answer came; reading back shows that it is written."
     assert len(kafka.calls()) == 1
 
 
@@ -618,6 +623,14 @@ def test_the_next_change_of_a_cluster_is_rung_when_one_is_done(approved, rung):
     tasks.apply_change(first.pk)
 
     assert rung[-1] == second.pk
+
+
+def test_behind_a_change_that_is_done_one_of_its_own_cluster_is_next(approved, other_cluster):
+    elsewhere, done, second, _third = (approved(WISH) for _ in range(4))
+    Change.objects.filter(pk=elsewhere.pk).update(cluster=other_cluster)
+    Change.objects.filter(pk=done.pk).update(state=Change.State.APPLIED)
+
+    assert hold.waiting_behind(done.pk) == [second.pk]
 
 
 def test_the_sweep_rings_for_queued_changes_and_lost_leases_only(approved, rung):
