@@ -10,7 +10,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from aclweb.acl.kafka.validation import Target, refusal
+from aclweb.acl.kafka.refusals import Target
+from aclweb.acl.kafka.validation import refusal
 from aclweb.acl.matching.filters import AclFilter
 from aclweb.acl.model.authorizers import OPERATIONS, Rules
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType

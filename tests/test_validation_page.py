@@ -5,7 +5,8 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
-from aclweb.acl.kafka.validation import CREATION_RULES, DELETION_RULES, LISTING_RULES
+from aclweb.acl.kafka.creation import CREATION_RULES
+from aclweb.acl.kafka.deletion import DELETION_RULES, LISTING_RULES
 
 ROOT = Path(__file__).resolve().parent.parent
 

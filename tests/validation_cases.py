@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from aclweb.acl.kafka.validation import Item
+from aclweb.acl.kafka.refusals import Item
 
 GOOD = Item(2, "orders", 3, "User:bob", "*", 3, 3)
 EVERYTHING = Item(1, None, 1, None, None, 1, 1)

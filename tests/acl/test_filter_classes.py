@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.kafka.validation import (
-    CREATION_RULES,
+from aclweb.acl.kafka.creation import CREATION_RULES
+from aclweb.acl.kafka.refusals import (
     INVALID_REQUEST,
     UNSUPPORTED_VERSION,
     Item,
@@ -18,10 +18,10 @@ from aclweb.acl.kafka.validation import (
     Refusal,
     Seen,
     Target,
-    refused_by_client,
-    why_no_range,
     word_for,
 )
+from aclweb.acl.kafka.texts import why_no_range
+from aclweb.acl.kafka.validation import refused_by_client
 from aclweb.acl.matching.filters import AclFilter
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType

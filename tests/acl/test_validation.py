@@ -7,17 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from aclweb.acl.kafka.accepted import cautions
+from aclweb.acl.kafka.creation import CREATION_RULES
+from aclweb.acl.kafka.deletion import DELETION_RULES, LISTING_RULES
+from aclweb.acl.kafka.refusals import Item, Layer, Refusal, Rule, Seen, Target
+from aclweb.acl.kafka.texts import why_no_text
 from aclweb.acl.kafka.validation import (
-    CREATION_RULES,
-    DELETION_RULES,
-    LISTING_RULES,
-    Item,
-    Layer,
-    Refusal,
-    Rule,
-    Seen,
-    Target,
-    cautions,
     creation_answers,
     deletion_answers,
     explained,
@@ -25,7 +20,6 @@ from aclweb.acl.kafka.validation import (
     refusal,
     refused_by_client,
     refused_everywhere,
-    why_no_text,
     why_not_deletable,
 )
 from aclweb.acl.matching.filters import AclFilter

@@ -16,7 +16,8 @@ import pytest
 from kafka.protocol.admin import CreateAclsRequest
 from kazoo.client import KazooClient
 
-from aclweb.acl.kafka.validation import Target, creation_answers, deletion_answers, listing_answer
+from aclweb.acl.kafka.refusals import Target
+from aclweb.acl.kafka.validation import creation_answers, deletion_answers, listing_answer
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.clusters import AdminClient, ClusterError, ClusterState, Connection, OutcomeKind, SourceKind, Verb

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.kafka.validation import Item
+from aclweb.acl.kafka.refusals import Item
 from aclweb.acl.matching.filters import AclFilter
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.vocabulary import AclBinding

@@ -12,15 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.kafka.validation import (
-    MOST_RECORDS,
-    Item,
-    Refusal,
-    Target,
-    creation_answers,
-    deletion_answers,
-    listing_answer,
-)
+from aclweb.acl.kafka.refusals import MOST_RECORDS, Item, Refusal, Target
+from aclweb.acl.kafka.validation import creation_answers, deletion_answers, listing_answer
 from aclweb.acl.model.authorizers import Rules
 from aclweb.runtime.java import find_java
 from devstack.servers import KafkaBroker

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from aclweb.acl.kafka.validation import Item
+from aclweb.acl.kafka.refusals import Item
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from devstack.servers import KafkaBroker
 

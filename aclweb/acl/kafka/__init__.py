@@ -4,29 +4,20 @@ Import from here: what brokers refuse and in which words, what `kafka-acls` make
 command that adds or removes an ACL.
 """
 
+from aclweb.acl.kafka.accepted import cautions
 from aclweb.acl.kafka.command_lines import commands, why_escaped, why_no_command
+from aclweb.acl.kafka.creation import CREATION_RULES
+from aclweb.acl.kafka.deletion import DELETION_RULES, LISTING_RULES
 from aclweb.acl.kafka.notes import resources_in
+from aclweb.acl.kafka.refusals import MOST_RECORDS, YOUNGER_WORDS, Item, Refusal, Rule, Scope, Seen, Target
 from aclweb.acl.kafka.shell_line import read_shell_line
+from aclweb.acl.kafka.texts import why_no_node_name, why_no_text
 from aclweb.acl.kafka.tool import TOOLS, Plan, plan
 from aclweb.acl.kafka.validation import (
-    CREATION_RULES,
-    DELETION_RULES,
-    LISTING_RULES,
-    MOST_RECORDS,
-    YOUNGER_WORDS,
-    Item,
-    Refusal,
-    Rule,
-    Scope,
-    Seen,
-    Target,
-    cautions,
     explained,
     refusal,
     refused_by_client,
     refused_everywhere,
-    why_no_node_name,
-    why_no_text,
     why_not_deletable,
 )
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from aclweb.acl.kafka.options import NAME_OPTIONS, grammar
 from aclweb.acl.kafka.shell_line import bytes_of, hidden_in, spelled
-from aclweb.acl.kafka.validation import why_no_text
+from aclweb.acl.kafka.texts import why_no_text
 from aclweb.acl.model import (
     CLUSTER_NAME,
     AclBinding,

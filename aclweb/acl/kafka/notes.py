@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from aclweb.acl.kafka.accepted import cautions
 from aclweb.acl.kafka.options import NAME_OPTIONS, Options
-from aclweb.acl.kafka.validation import Target, cautions, refusal
+from aclweb.acl.kafka.refusals import Target
+from aclweb.acl.kafka.validation import refusal
 from aclweb.acl.matching import AclFilter
 from aclweb.acl.model import (
     WILDCARD,
