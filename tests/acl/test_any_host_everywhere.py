@@ -24,8 +24,9 @@ from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, ResourceType
 from aclweb.acl.needs.actions import ACTIONS
-from aclweb.acl.needs.answers import Outcome, assess
+from aclweb.acl.needs.answers import assess
 from aclweb.acl.needs.any_host import assess_for_any_host
+from aclweb.acl.needs.assessment import Outcome
 from aclweb.acl.simulate import Names, simulate
 from aclweb.acl.simulate.impact import Effect, Impact
 from tests.random_cases import SCALE

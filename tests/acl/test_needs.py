@@ -20,9 +20,12 @@ from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.cli.main import main
 from aclweb.acl.model.authorizers import VERSIONS, Rules
 from aclweb.acl.model.vocabulary import AclBinding, AclError, ResourceType
-from aclweb.acl.needs.actions import ACTIONS, GIVEN_ROLES, ClientAction
-from aclweb.acl.needs.answers import Assessment, Outcome, assess, find_action, missing_roles, needed_acls
-from aclweb.acl.needs.protocol import APIS, Check, Refusal
+from aclweb.acl.needs.actions import ACTIONS
+from aclweb.acl.needs.answers import assess, find_action, missing_roles, needed_acls
+from aclweb.acl.needs.assessment import Assessment, Outcome
+from aclweb.acl.needs.calls import Check, Refusal
+from aclweb.acl.needs.protocol import APIS
+from aclweb.acl.needs.roles import GIVEN_ROLES, ClientAction
 from aclweb.acl.notation.files import write_acls
 from tests import reference
 from tests.builders import acl, allow, deny

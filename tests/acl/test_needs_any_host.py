@@ -10,8 +10,9 @@ from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.acl.needs.actions import ACTIONS
-from aclweb.acl.needs.answers import Outcome, assess
+from aclweb.acl.needs.answers import assess
 from aclweb.acl.needs.any_host import HostsAssessed, assess_for_any_host, without_missing
+from aclweb.acl.needs.assessment import Outcome
 from tests import reference
 from tests.acl.test_any_host import ADDRESSES, GLOB_HOSTS, HOSTS
 from tests.builders import acl, allow, deny

@@ -6,7 +6,9 @@ import pytest
 
 from aclweb.acl.model.authorizers import VERSIONS, Rules, operations_of
 from aclweb.acl.model.vocabulary import ResourceType
-from aclweb.acl.needs.protocol import APIS, ERRORS, Api, Refusal, checks_of, find_api
+from aclweb.acl.needs.calls import Api, Refusal, checks_of
+from aclweb.acl.needs.errors import ERRORS
+from aclweb.acl.needs.protocol import APIS, find_api
 
 # Key, name, and the rights that Kafka's documentation or its request handlers name.
 PUBLISHED = """

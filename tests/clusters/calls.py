@@ -18,7 +18,8 @@ from kafka import KafkaAdminClient
 from kafka.protocol import admin, consumer, metadata, producer
 from kafka.record.memory_records import MemoryRecordsBuilder
 
-from aclweb.acl.needs.protocol import APIS, Api, Case
+from aclweb.acl.needs.calls import Api, Case
+from aclweb.acl.needs.protocol import APIS
 from devstack.servers import KafkaBroker
 from tests.servers import settings_of
 

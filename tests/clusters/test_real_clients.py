@@ -19,7 +19,8 @@ from kafka.structs import OffsetAndMetadata
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.vocabulary import AclBinding
-from aclweb.acl.needs.answers import Assessment, assess, find_action, needed_acls
+from aclweb.acl.needs.answers import assess, find_action, needed_acls
+from aclweb.acl.needs.assessment import Assessment
 from devstack.servers import KafkaBroker
 from tests.builders import allow
 from tests.clusters.calls import REFUSALS

@@ -21,8 +21,9 @@ from kafka.admin import NewTopic
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.needs.actions import Call, ClientAction, Names
-from aclweb.acl.needs.answers import Assessment, assess, needed_acls
+from aclweb.acl.needs.answers import assess, needed_acls
+from aclweb.acl.needs.assessment import Assessment
+from aclweb.acl.needs.roles import Call, ClientAction, Names
 from devstack.servers import KafkaBroker
 from tests.builders import allow
 from tests.clusters.calls import (

@@ -3,23 +3,23 @@
 Import from here: client actions and protocol calls, `assess` of an action, and its JSON form.
 """
 
-from aclweb.acl.needs.actions import ACTIONS, GIVEN_ROLES, Call, ClientAction, Names, Role, calls_under
-from aclweb.acl.needs.answers import (
+from aclweb.acl.needs.actions import ACTIONS
+from aclweb.acl.needs.answers import assess, find_action, missing_roles, needed_acls
+from aclweb.acl.needs.any_host import HostsAssessed, PartAssessed, assess_for_any_host, without_missing
+from aclweb.acl.needs.as_json import assessed_as_dict, hosts_assessed_as_dict, needed_as_dict
+from aclweb.acl.needs.assessment import (
     Asked,
     Assessment,
     CallVerdict,
     Outcome,
-    assess,
     call_text,
-    find_action,
-    missing_roles,
-    needed_acls,
     right_text,
     target_text,
 )
-from aclweb.acl.needs.any_host import HostsAssessed, PartAssessed, assess_for_any_host, without_missing
-from aclweb.acl.needs.as_json import assessed_as_dict, hosts_assessed_as_dict, needed_as_dict
-from aclweb.acl.needs.protocol import APIS, ERRORS, Api, Case, Check, Refusal, Right, checks_of
+from aclweb.acl.needs.calls import Api, Case, Check, Refusal, Right, checks_of
+from aclweb.acl.needs.errors import ERRORS
+from aclweb.acl.needs.protocol import APIS
+from aclweb.acl.needs.roles import GIVEN_ROLES, Call, ClientAction, Names, Role, calls_under
 
 __all__ = [
     "ACTIONS",

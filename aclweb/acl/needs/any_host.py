@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 from aclweb.acl.authorizer import AclIndex, HostRegion, Result, divide_hosts, places_words
 from aclweb.acl.model import WILDCARD, Rules
-from aclweb.acl.needs.actions import ClientAction, Names
-from aclweb.acl.needs.answers import Assessment, Outcome, assess
+from aclweb.acl.needs.answers import assess
+from aclweb.acl.needs.assessment import Assessment, Outcome
+from aclweb.acl.needs.roles import ClientAction, Names
 
 MOST_KINDS = 40
 """Combinations of results that are assessed; where hosts have more of them, that is given up."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from aclweb.acl.authorizer import Decision
 from aclweb.acl.model import Rules
-from aclweb.acl.needs.actions import Call, ClientAction, calls_under
-from aclweb.acl.needs.answers import Asked, Assessment, CallVerdict, Outcome
 from aclweb.acl.needs.any_host import HostsAssessed, without_missing
-from aclweb.acl.needs.protocol import Check, Error, checks_of
+from aclweb.acl.needs.assessment import Asked, Assessment, CallVerdict, Outcome
+from aclweb.acl.needs.calls import Check, checks_of
+from aclweb.acl.needs.errors import Error
+from aclweb.acl.needs.roles import Call, ClientAction, calls_under
 
 
 def needed_as_dict(action: ClientAction, rules: Rules) -> dict[str, object]:
