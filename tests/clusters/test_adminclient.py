@@ -22,6 +22,7 @@ from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.clusters import AdminClient, ClusterError, ClusterState, Connection, OutcomeKind, SourceKind, Verb
 from aclweb.clusters.admin_api import client as adminclient
+from aclweb.clusters.admin_api import messages
 from devstack.servers import KafkaBroker
 from tests.builders import allow, deny
 from tests.clusters.certificates import certificates
@@ -420,7 +421,7 @@ def test_a_broker_answers_minus_one_for_all_where_one_item_is_badly_formed(broke
     good, bad = allow("User:bob", "READ", "orders"), allow("User:bob", "READ", "orders", pattern="MATCH")
 
     with AdminClient(broker.connection()) as client:
-        request = CreateAclsRequest(creations=[adminclient._creation(one) for one in (good, bad)])
+        request = CreateAclsRequest(creations=[messages.creation(one) for one in (good, bad)])
         answer = client._send(request, 15)
         left = client.read_acls().bindings
 
@@ -430,7 +431,7 @@ def test_a_broker_answers_minus_one_for_all_where_one_item_is_badly_formed(broke
 
 @pytest.mark.kafka
 def test_a_request_refused_as_a_whole_is_sent_again_item_by_item(broker, monkeypatch):
-    monkeypatch.setattr(adminclient, "_fault", lambda verb, binding: None)
+    monkeypatch.setattr(adminclient, "fault_of", lambda verb, binding: None)
     good = [allow("User:bob", "READ", f"orders-{number}") for number in range(5)]
     bad = allow("User:bob", "READ", "orders", pattern="MATCH")
 

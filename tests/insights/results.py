@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.acl.notation.files import binding_key
-from aclweb.inventory.sync.run import digest_of
+from aclweb.inventory.sync.differ import digest_of
 from aclweb.pipeline.coverage import SCHEMA as COVERAGE_SCHEMA
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 

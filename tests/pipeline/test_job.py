@@ -106,7 +106,7 @@ def test_disagreements_and_what_rules_say_are_those_of_a_plain_count(result, exp
 
 @pytest.mark.spark
 def test_the_manifest_names_the_snapshot_the_files_and_their_spans(result, logs):
-    from aclweb.inventory.sync.run import digest_of
+    from aclweb.inventory.sync.differ import digest_of
 
     manifest = manifest_of(result)
 

@@ -21,40 +21,69 @@ import functools
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
 import kafka.errors as errors
 from kafka import KafkaAdminClient
-from kafka.net.compat import KafkaNetClient
-from kafka.net.manager import KafkaConnectionManager
-from kafka.net.selector import NetworkSelector
 from kafka.protocol.admin import (
     CreateAclsRequest,
     DeleteAclsRequest,
-    DescribeAclsRequest,
     DescribeClusterRequest,
     DescribeConfigsRequest,
     ListGroupsRequest,
 )
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
-from aclweb.acl.kafka import explained, refused_everywhere, why_no_text, why_not_deletable
+from aclweb.acl.kafka import explained
 from aclweb.acl.model import (
     ALLOW_EVERYONE_KEY,
     ANY_USER,
     AclBinding,
     Operation,
-    PatternType,
-    PermissionType,
     ResourceType,
     Rules,
 )
 from aclweb.acl.principals import BrokerSettings as NamingSettings
 from aclweb.acl.principals import Client, Protocol, identify
+from aclweb.clusters.admin_api.messages import (
+    ANY,
+    CLUSTER_AUTHORIZATION_FAILED,
+    COORDINATOR_LOADING,
+    GROUP_AUTHORIZATION_FAILED,
+    ILLEGAL_SASL_STATE,
+    INVALID_REQUEST,
+    NONE,
+    NOT_CONTROLLER,
+    POLICY_VIOLATION,
+    REQUEST_TIMED_OUT,
+    SASL_AUTHENTICATION_FAILED,
+    SECURITY_DISABLED,
+    UNKNOWN_SERVER_ERROR,
+    UNSUPPORTED_SASL_MECHANISM,
+    UNSUPPORTED_VERSION,
+    bindings_in,
+    creation,
+    deletion,
+    deletion_code,
+    describe_acls,
+    fault_of,
+    too_new,
+)
 from aclweb.clusters.admin_api.visibility import Login, names_known
+from aclweb.clusters.admin_api.wire import (
+    LARGEST_ANSWER,
+    SILENT_SECONDS,
+    Eavesdropper,
+    HungError,
+    Node,
+    end,
+    network,
+    split_address,
+    unreachable,
+)
 from aclweb.clusters.broker_settings import BrokerSettings, SettingsTold, is_asked, settings_told
 from aclweb.clusters.client import (
     AclReading,
@@ -66,46 +95,28 @@ from aclweb.clusters.client import (
     NamesKnown,
     Outcome,
     OutcomeKind,
-    Problem,
     SourceKind,
     TopicInfo,
     Verb,
 )
 from aclweb.clusters.connection import Door, Survey, check_options, misadvertised, nobody, pem, tls_context
 
-_library_log = logging.getLogger("kafka.net.manager")
-_nobody = logging.NullHandler()
 logger = logging.getLogger(__name__)
 
+
 CREATES_PER_REQUEST = 1000
+
+
 DELETES_PER_REQUEST = 50
+
+
 # A broker passes writes on to its controller and waits for that one up to 30 s.
 WRITE_TIMEOUT_SECONDS = 60.0
-LARGEST_ANSWER = 100_000_000
 
-NONE = 0
-UNKNOWN_SERVER_ERROR = -1
-REQUEST_TIMED_OUT = 7
-COORDINATOR_LOADING = (14, 15, 16)
-GROUP_AUTHORIZATION_FAILED = 30
-CLUSTER_AUTHORIZATION_FAILED = 31
-ILLEGAL_SASL_STATE = 34
-UNSUPPORTED_VERSION = 35
-NOT_CONTROLLER = 41
-INVALID_REQUEST = 42
-POLICY_VIOLATION = 44
-SECURITY_DISABLED = 54
-SASL_AUTHENTICATION_FAILED = 58
-UNSUPPORTED_SASL_MECHANISM = 33
-_HOPELESS = (SASL_AUTHENTICATION_FAILED, ILLEGAL_SASL_STATE, UNSUPPORTED_SASL_MECHANISM)
-# A broker that is just starting may hang up once or twice; one that goes on means it.
-_REBUFFS_BELIEVED = 3
+
 _BROKER_CONFIG = 4
-# Where there are other brokers, one that answers nothing for so long is asked whether it is there at all, and
-# has as long again to answer that.
-SILENT_SECONDS = 1.5
 
-_ANY = 1
+
 # The lowest level of the feature metadata.version that each line of Kafka supports, by
 # which its software is known; the library itself knows no line after 4.3.
 _METADATA_LEVELS = (
@@ -126,13 +137,13 @@ class AdminClient:
     kind = SourceKind.ADMIN
     writable = True
 
-    _nodes: tuple[_Node, ...] = ()
-    _there: tuple[_Node, ...] | None = None  # of the nodes, those that answer; None before they were asked
+    _nodes: tuple[Node, ...] = ()
+    _there: tuple[Node, ...] | None = None  # of the nodes, those that answer; None before they were asked
     _settings: SettingsTold | None = None
 
     def __init__(self, connection: Connection) -> None:
         self._options = check_options(SourceKind.ADMIN, connection.options)
-        self._servers = _split_address(connection.address)
+        self._servers = split_address(connection.address)
         self._where = ", ".join(self._servers)
         self._timeout = connection.timeout_seconds
         self._patience = connection.knock_patience
@@ -167,14 +178,14 @@ class AdminClient:
             survey.close()
         return first
 
-    def _nodes_from(self, first: str) -> tuple[_Node, ...]:
+    def _nodes_from(self, first: str) -> tuple[Node, ...]:
         """Return the brokers of the cluster, that which answered first before the others.
 
         Where they go by other addresses than the connection's, whoever answers at those first comes first.
         Raises ClusterError where none of those can be reached.
         """
         nodes = tuple(
-            _Node(broker.node_id, f"{broker.host}:{broker.port}")
+            Node(broker.node_id, f"{broker.host}:{broker.port}")
             for broker in self._kafka._manager.cluster.brokers()
         )
         if first not in {node.address for node in nodes}:
@@ -197,7 +208,7 @@ class AdminClient:
             "bootstrap_timeout_ms": int(self._timeout * 1000),
             "request_timeout_ms": int(self._timeout * 1000),
             "receive_message_max_bytes": LARGEST_ANSWER,
-            "kafka_client": _network,
+            "kafka_client": network,
         }
         if options.uses_sasl:
             settings["sasl_mechanism"] = options.mechanism
@@ -209,11 +220,11 @@ class AdminClient:
         # The constructor connects. Made in two steps, so that a client that got no
         # connection can still be ended, and told to stop when there is no hope.
         client = KafkaAdminClient.__new__(KafkaAdminClient)
-        with _Eavesdropper(client) as heard:
+        with Eavesdropper(client) as heard:
             try:
                 client.__init__(**settings)
             except Exception as error:
-                _end(client)
+                end(client)
                 raise self._not_connected(heard, error) from error
         return client
 
@@ -245,7 +256,7 @@ class AdminClient:
         self._settings = settings_told(told)
         return self._settings
 
-    def _settings_of(self, node: _Node) -> dict[str, str | None] | None:
+    def _settings_of(self, node: Node) -> dict[str, str | None] | None:
         """Return the settings by name, those whose value is hidden as None; None where they may not be asked for."""
         resource = DescribeConfigsRequest.DescribeConfigsResource(
             resource_type=_BROKER_CONFIG, resource_name=str(node.number), configuration_keys=None
@@ -262,7 +273,7 @@ class AdminClient:
             one.name: None if one.is_sensitive else one.value for one in result.configs if is_asked(one.name)
         }
 
-    def _answering(self) -> tuple[_Node, ...]:
+    def _answering(self) -> tuple[Node, ...]:
         """Return the brokers that answer. Those that hang are found out all at once, and once in a client's life."""
         if self._there is None:
             if len(self._nodes) == 1:
@@ -277,12 +288,12 @@ class AdminClient:
         return self._there
 
     def read_acls(self) -> AclReading:
-        answer = self._ask(lambda: _describe_acls(_ANY), "its ACLs")
+        answer = self._ask(lambda: describe_acls(ANY), "its ACLs")
         if answer.error_code == UNKNOWN_SERVER_ERROR:
             raise ClusterError(self._poisoned(), state=ClusterState.UNREADABLE)
         self._require_success(answer.error_code, "list the ACLs", needed="Describe")
-        bindings = tuple(dict.fromkeys(_bindings_in(answer)))
-        return AclReading(bindings, tuple(_too_new(one) for one in bindings if one.has_unknown))
+        bindings = tuple(dict.fromkeys(bindings_in(answer)))
+        return AclReading(bindings, tuple(too_new(one) for one in bindings if one.has_unknown))
 
     def read_topics(self) -> tuple[TopicInfo, ...]:
         """Return the topics that this login may describe; brokers leave out the others without a word."""
@@ -344,9 +355,9 @@ class AdminClient:
         """Whether what everybody and this login may do with topics is still as it was in these ACLs."""
         for principal in {ANY_USER, login.principal or ANY_USER}:
             answer = self._ask(
-                functools.partial(_describe_acls, ResourceType.TOPIC.code, principal), "its ACLs"
+                functools.partial(describe_acls, ResourceType.TOPIC.code, principal), "its ACLs"
             )
-            now = set(_bindings_in(answer))
+            now = set(bindings_in(answer))
             before = {
                 one
                 for one in acls.bindings
@@ -390,7 +401,7 @@ class AdminClient:
         )
         return identify(client, naming).principal
 
-    def _groups_of(self, node: _Node) -> set[str] | None:
+    def _groups_of(self, node: Node) -> set[str] | None:
         deadline = time.monotonic() + self._timeout
         while True:
             answer = self._ask(
@@ -422,13 +433,13 @@ class AdminClient:
         version = self._kafka._manager.broker_version
         return ".".join(str(part) for part in version[:2]) if version else None
 
-    def _ask(self, make: Callable[[], Any], what: str, *, node: _Node | None = None) -> Any:
+    def _ask(self, make: Callable[[], Any], what: str, *, node: Node | None = None) -> Any:
         """Return the answer to a question, which any broker may give unless one is named.
 
         Asked again, and of the next broker, where the connection is not up or the broker hangs.
         """
         deadline = time.monotonic() + self._timeout
-        asked: tuple[_Node | None, ...] = (node,) if node else self._nodes or (None,)
+        asked: tuple[Node | None, ...] = (node,) if node else self._nodes or (None,)
         while True:
             for one in asked:
                 try:
@@ -447,14 +458,14 @@ class AdminClient:
                     if one is not None and node is None and one is not self._nodes[0]:
                         self._nodes = (one, *(other for other in self._nodes if other is not one))
                     return answer
-            if time.monotonic() >= deadline or (node is not None and isinstance(failure, _HungError)):
+            if time.monotonic() >= deadline or (node is not None and isinstance(failure, HungError)):
                 raise self._stopped(what, failure, silent) from failure
             time.sleep(0.1)
 
     def _send(self, request: Any, timeout_seconds: float, node_id: int | None = None) -> Any:
         """Return one broker's answer to one request.
 
-        Raises _HungError early where the broker answers nothing at all and there are others.
+        Raises HungError early where the broker answers nothing at all and there are others.
         """
         manager = self._kafka._manager
         node = next((one for one in self._nodes if one.number == node_id), None)
@@ -475,12 +486,12 @@ class AdminClient:
                 raise errors.KafkaTimeoutError("no answer")
             if node is not None and len(self._nodes) > 1 and not self._is_there(node):
                 manager.call_soon(manager.close, node.number)
-                raise _HungError(node.address)
+                raise HungError(node.address)
         if answer.exception is not None:
             raise answer.exception
         return answer.value
 
-    def _is_there(self, node: _Node) -> bool:
+    def _is_there(self, node: Node) -> bool:
         survey = Survey([node.address], self._context, SILENT_SECONDS)
         try:
             return survey.first() is not None
@@ -492,7 +503,7 @@ class AdminClient:
         bad = []
         for kind in ResourceType:
             if kind.code >= ResourceType.TOPIC.code:
-                answer = self._ask(functools.partial(_describe_acls, kind.code), "its ACLs")
+                answer = self._ask(functools.partial(describe_acls, kind.code), "its ACLs")
                 if answer.error_code == UNKNOWN_SERVER_ERROR:
                     bad.append(kind.name)
         place = f" One of those on {' and '.join(bad)} is the cause." if bad else ""
@@ -507,7 +518,7 @@ class AdminClient:
         outcomes: dict[AclBinding, Outcome] = {}
         waiting: list[AclBinding] = []
         for binding in dict.fromkeys(bindings):
-            fault = _fault(verb, binding)
+            fault = fault_of(verb, binding)
             if fault:
                 outcomes[binding] = Outcome(binding, OutcomeKind.REFUSED, fault)
             else:
@@ -544,17 +555,17 @@ class AdminClient:
         """Return the code for each item, for a deletion how many ACLs it matched, and the broker's text."""
         if verb is Verb.ADD:
             answer = self._send(
-                CreateAclsRequest(creations=[_creation(one) for one in batch]), self._write_timeout
+                CreateAclsRequest(creations=[creation(one) for one in batch]), self._write_timeout
             )
             results: list[tuple[int, int | None, str | None]] = [
                 (result.error_code, None, result.error_message) for result in answer.results
             ]
         else:
             answer = self._send(
-                DeleteAclsRequest(filters=[_deletion(one) for one in batch]), self._write_timeout
+                DeleteAclsRequest(filters=[deletion(one) for one in batch]), self._write_timeout
             )
             results = [
-                (_deletion_code(result), len(result.matching_acls or ()), result.error_message)
+                (deletion_code(result), len(result.matching_acls or ()), result.error_message)
                 for result in answer.filter_results
             ]
         if len(results) != len(batch):
@@ -656,7 +667,7 @@ class AdminClient:
             state=ClusterState.UNREACHABLE,
         )
 
-    def _stopped(self, what: str, error: BaseException, node: _Node | None) -> ClusterError:
+    def _stopped(self, what: str, error: BaseException, node: Node | None) -> ClusterError:
         where = f"The Kafka broker at {node.address}" if node else f"The Kafka brokers at {self._where}"
         return ClusterError(
             f"{where} stopped answering when asked for {what} ({type(error).__name__.strip('_')}); check that it runs, "
@@ -678,7 +689,7 @@ class AdminClient:
             state=ClusterState.LOGIN_REFUSED,
         )
 
-    def _not_connected(self, heard: _Eavesdropper, error: Exception) -> ClusterError:
+    def _not_connected(self, heard: Eavesdropper, error: Exception) -> ClusterError:
         """Return what went wrong at connecting: the most telling of the causes that the library only logs."""
         causes = [*heard.causes, error]
         codes = {getattr(cause, "errno", None) for cause in causes}
@@ -722,17 +733,17 @@ class AdminClient:
                 state=ClusterState.UNREACHABLE,
             )
         if heard.metadata_refused or "disconnected" in texts:
-            return _unreachable(
+            return unreachable(
                 f"Something at {self._where} takes connections and closes them again without a word; it is probably "
                 f"a port that expects another security.protocol than {protocol}."
             )
-        return _unreachable(
+        return unreachable(
             f"No Kafka broker answers at {self._where} within {self._timeout:g} s; check the address and whether the "
             "brokers run."
         )
 
     def close(self) -> None:
-        _end(self._kafka)
+        end(self._kafka)
 
     def __enter__(self) -> Self:
         return self
@@ -741,231 +752,3 @@ class AdminClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """A broker of the cluster, by its number and the address that it advertises."""
-
-    number: int
-    address: str
-
-
-class _HungError(errors.KafkaTimeoutError):  # type: ignore[misc]
-    """A broker that neither answers a question nor a knock."""
-
-
-def _unreachable(sentence: str) -> ClusterError:
-    return ClusterError(sentence, state=ClusterState.UNREACHABLE)
-
-
-class _Eavesdropper(logging.Handler):
-    """Collects why one client's attempts to connect fail, which the library tells nobody but its log."""
-
-    def __init__(self, client: KafkaAdminClient) -> None:
-        super().__init__(logging.WARNING)
-        self.client = client
-        self.causes: list[BaseException] = []
-        self.metadata_refused = False
-        self.rebuffs = 0
-
-    def emit(self, record: logging.LogRecord) -> None:
-        network = getattr(self.client, "_net", None)
-        thread = getattr(network, "_io_thread", None)
-        # Other clients of this process log here too, each from a thread of its own.
-        if thread is None or record.thread != thread.ident:
-            return
-        causes = [one for one in (record.args or ()) if isinstance(one, BaseException)]
-        self.causes += causes
-        if record.getMessage().startswith("Bootstrap attempt"):
-            self.metadata_refused = True  # connected, and then not told about the brokers
-            self.rebuffs += 1
-        self.rebuffs += sum("Handshake failed" in str(cause) for cause in causes)
-        refused = any(getattr(cause, "errno", None) in _HOPELESS for cause in causes)
-        if refused or self.rebuffs >= _REBUFFS_BELIEVED:
-            # Trying again would only take long, or lock the account. The library's loop ends
-            # when its manager is closed.
-            self.client._manager.closed = True
-
-    def __enter__(self) -> Self:
-        _hush_library()
-        _library_log.addHandler(self)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        _library_log.removeHandler(self)
-
-
-def _hush_library() -> None:
-    """Let the library's log be heard here, and not be read by people.
-
-    What it says at each attempt to connect is told by ClusterError once, in one sentence,
-    and at DEBUG it writes its settings, passwords among them. Done at every connection,
-    because configuring the logging of a process undoes it.
-    """
-    library = logging.getLogger("kafka")
-    library.setLevel(max(logging.WARNING, library.level))
-    for name in ("kafka.net.connection", "kafka.net.transport", "kafka.net.sasl", "kafka.cluster"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    _library_log.setLevel(logging.WARNING)
-    _library_log.disabled = False
-    _library_log.propagate = False
-    _library_log.addHandler(_nobody)
-
-
-class _Manager(KafkaConnectionManager):  # type: ignore[misc]
-    """The library's connections, which here hear out a broker that hangs up right after its last word.
-
-    The library drops what arrives together with the end of a connection. That is how
-    brokers tell of a refused login.
-    """
-
-    async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
-        transport = await super()._build_transport(node, timeout_at=timeout_at)
-        receive = transport._sock_recv
-
-        def hear_out() -> tuple[bytes, Exception | None]:
-            data, error = receive()
-            # The end of the connection shows again at the next look.
-            return data, None if data else error
-
-        transport._sock_recv = hear_out
-        return transport
-
-
-def _network(**configs: Any) -> KafkaNetClient:
-    network = NetworkSelector(**configs)
-    # Setting up a connection has a patience of its own, which the admin client does not offer to set.
-    patience = {
-        "socket_connection_setup_timeout_ms": min(10_000, configs["request_timeout_ms"]),
-        "socket_connection_setup_timeout_max_ms": configs["request_timeout_ms"],
-    }
-    return KafkaNetClient(net=network, manager=_Manager(network, **configs, **patience))
-
-
-def _end(client: KafkaAdminClient) -> None:
-    """End a client, also one whose constructor failed half-way and which cannot end itself."""
-    network = getattr(client, "_net", None)
-    if getattr(client, "_closed", True) is False:
-        client.close()
-    elif network is not None:
-        manager = client._manager
-        manager.closed = False
-        manager.close()
-        client._metrics.close()
-    if network is not None:
-        network.close()
-
-
-def _split_address(address: str) -> tuple[str, ...]:
-    """Return the servers of `host:port,host:port`; raises ClusterError on anything else."""
-    servers = tuple(one.strip() for one in address.split(","))
-    for one in servers:
-        host, colon, port = one.rpartition(":")
-        if (
-            not host
-            or not colon
-            or "/" in one
-            or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536)
-        ):
-            raise ClusterError(
-                f"The Kafka address {address!r} has no broker with a port in {one!r}; write host:9092 or "
-                "host:9092,host:9092.",
-                state=ClusterState.UNREACHABLE,
-            )
-    return servers
-
-
-def _describe_acls(resource_type: int, principal: str | None = None) -> Any:
-    return DescribeAclsRequest(
-        resource_type_filter=resource_type,
-        resource_name_filter=None,
-        pattern_type_filter=_ANY,
-        principal_filter=principal,
-        host_filter=None,
-        operation=_ANY,
-        permission_type=_ANY,
-    )
-
-
-def _bindings_in(answer: Any) -> Iterator[AclBinding]:
-    """Yield the ACLs of an answer to DescribeAcls."""
-    for resource in answer.resources:
-        resource_type = ResourceType.from_code(resource.resource_type)
-        pattern_type = _pattern_type(resource.pattern_type)
-        for acl in resource.acls:
-            yield AclBinding(
-                resource_type,
-                resource.resource_name,
-                pattern_type,
-                acl.principal,
-                acl.host,
-                Operation.from_code(acl.operation),
-                PermissionType.from_code(acl.permission_type),
-            )
-
-
-def _pattern_type(code: int) -> PatternType:
-    """Return the pattern type of a broker's code; UNKNOWN for every code that no broker known today gives.
-
-    What a later Kafka will call by the code that aclweb keeps for its GLOB is not known.
-    """
-    found = PatternType.from_code(code)
-    return found if found in (PatternType.LITERAL, PatternType.PREFIXED) else PatternType.UNKNOWN
-
-
-def _creation(binding: AclBinding) -> Any:
-    return CreateAclsRequest.AclCreation(
-        resource_type=binding.resource_type.code,
-        resource_name=binding.resource_name,
-        resource_pattern_type=binding.pattern_type.code,
-        principal=binding.principal,
-        host=binding.host,
-        operation=binding.operation.code,
-        permission_type=binding.permission_type.code,
-    )
-
-
-def _deletion(binding: AclBinding) -> Any:
-    # Every field is named: a null would match everything.
-    return DeleteAclsRequest.DeleteAclsFilter(
-        resource_type_filter=binding.resource_type.code,
-        resource_name_filter=binding.resource_name,
-        pattern_type_filter=binding.pattern_type.code,
-        principal_filter=binding.principal,
-        host_filter=binding.host,
-        operation=binding.operation.code,
-        permission_type=binding.permission_type.code,
-    )
-
-
-def _deletion_code(result: Any) -> int:
-    """Return the code of a filter, or of the first ACL that it matched and that was not deleted."""
-    if result.error_code != NONE:
-        return int(result.error_code)
-    return next((int(acl.error_code) for acl in result.matching_acls or () if acl.error_code != NONE), NONE)
-
-
-def _fault(verb: Verb, binding: AclBinding) -> str | None:
-    """Return why this binding is not sent to any cluster, None where it is.
-
-    A removal is checked less: what an older broker has let in must be removable.
-    """
-    for text in (binding.resource_name, binding.principal, binding.host):
-        if reason := why_no_text(text):
-            return reason
-    if verb is Verb.REMOVE and (reason := why_not_deletable(binding)):
-        return reason
-    answer = refused_everywhere(verb.value, binding)
-    return answer.sentence if answer else None
-
-
-def _too_new(binding: AclBinding) -> Problem:
-    pattern = f"{binding.resource_type.name} {binding.resource_name!r}"
-    return Problem(
-        pattern,
-        f"An ACL of {binding.principal!r} on {pattern} has a type, operation or permission that this version of "
-        "aclweb does not know; decisions that hang on it cannot be told.",
-    )

@@ -17,12 +17,10 @@ says what they will read, not what they have read.
 
 from __future__ import annotations
 
-import json
 import logging
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
@@ -30,23 +28,15 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import (
     AuthFailedError,
     BadVersionError,
-    ConnectionClosedError,
-    ConnectionLoss,
     InvalidACLError,
     KazooException,
     NoAuthError,
     NodeExistsError,
     NoNodeError,
     NotEmptyError,
-    OperationTimeoutError,
-    RolledBackError,
-    RuntimeInconsistency,
-    SessionExpiredError,
 )
-from kazoo.handlers.threading import KazooTimeoutError
-from kazoo.protocol.states import KeeperState, ZnodeStat
+from kazoo.protocol.states import KeeperState
 
-from aclweb.acl.kafka import refused_everywhere, why_not_deletable
 from aclweb.acl.model import AclBinding, PatternType, ResourcePattern, Rules
 from aclweb.acl.notation import znodes
 from aclweb.clusters.client import (
@@ -74,60 +64,53 @@ from aclweb.clusters.connection import (
     pem,
     tls_context,
 )
+from aclweb.clusters.zookeeper.connection import NO_ANSWER, TOLD_SCHEMES, end, split_address
+from aclweb.clusters.zookeeper.nodes import (
+    INTERNAL_TOPICS,
+    SIGNS_OF_KAFKA,
+    TOPICS_ROOT,
+    Edit,
+    endpoint,
+    fault_of,
+    field_of,
+    first_fault,
+    nested,
+    read_node,
+    shows_migration,
+    tell,
+)
 
 # kazoo reports every lost connection on its own; what matters is told by ClusterError.
 _quiet = logging.getLogger("aclweb.clusters.kazoo")
+
+
 _quiet.setLevel(logging.CRITICAL)
 
-TOPICS_ROOT = "/brokers/topics"
-# One of these is there as soon as a broker has started once.
-_SIGNS_OF_KAFKA = ("/brokers", "/cluster", znodes.LITERAL_ROOT, znodes.EXTENDED_ROOT)
-_INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 
 _PIPELINE = 1000  # requests on the wire at once
+
+
 _REREADS = 10  # as often as Kafka itself tries again after a conflict
+
+
 # ZooKeeper closes the connection on packets above 1 MB, so a transaction keeps well below.
 LARGEST_TRANSACTION = 512 * 1024
+
+
 _PATTERNS_PER_TRANSACTION = 200
 
-_NO_ANSWER = (
-    ConnectionLoss,
-    ConnectionClosedError,
-    SessionExpiredError,
-    OperationTimeoutError,
-    KazooTimeoutError,
-)
+
 # Where ACLs of each kind of pattern stand, and where their changes are announced.
 _WRITTEN_BELOW = (
     (f"{znodes.LITERAL_ROOT}/Topic", "/kafka-acl-changes"),
     (f"{znodes.PREFIXED_ROOT}/Topic", "/kafka-acl-extended-changes"),
 )
+
+
 _CREATE = 4  # ZooKeeper's number for the permission
-_TOLD_SCHEMES = ("world", "sasl", "x509")
+
+
 _CONFLICTS = (BadVersionError, NodeExistsError, NoNodeError)
-
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """What one pattern's node held when it was read; no version where there is none."""
-
-    bindings: tuple[AclBinding, ...] = ()
-    version: int | None = None
-    children: int = 0
-
-
-@dataclass(slots=True)
-class _Edit:
-    """What is to happen to one pattern's node, and what became of it."""
-
-    pattern: ResourcePattern
-    bindings: list[AclBinding]
-    rereads: int = 0
-    evidence: dict[str, object] = field(default_factory=dict)
-
-    @property
-    def path(self) -> str:
-        return znodes.path_of(self.pattern)
 
 
 class ZooKeeperClient:
@@ -138,7 +121,7 @@ class ZooKeeperClient:
 
     def __init__(self, connection: Connection) -> None:
         options = self._options = check_options(SourceKind.ZOOKEEPER, connection.options)
-        servers, self._chroot = _split_address(connection.address)
+        servers, self._chroot = split_address(connection.address)
         self._where = f"{servers}{self._chroot}"
         self._timeout = connection.timeout_seconds
         self._patience = connection.knock_patience
@@ -208,10 +191,10 @@ class ZooKeeperClient:
             # A session counts as connected before its login is through; the first answer comes after it.
             kazoo.exists_async("/").get(timeout=max(0.1, deadline - time.monotonic()))
         except AuthFailedError as error:
-            _end(kazoo)
+            end(kazoo)
             raise self._login_refused(options) from error
         except Exception as error:
-            _end(kazoo)
+            end(kazoo)
             raise self._unreachable() from error
         return kazoo
 
@@ -220,13 +203,13 @@ class ZooKeeperClient:
     def describe(self) -> ClusterFacts:
         with self._translated("its cluster id and brokers"):
             answers = self._fetch(["/cluster/id", "/migration"])
-            cluster_id = _field(answers["/cluster/id"], "id")
+            cluster_id = field_of(answers["/cluster/id"], "id")
             numbers = self._children("/brokers/ids") or []
             registrations = self._fetch([f"/brokers/ids/{number}" for number in numbers])
             return ClusterFacts(
                 cluster_id=cluster_id if isinstance(cluster_id, str) else None,
-                brokers=tuple(sorted(_endpoint(found) for found in registrations.values() if found)),
-                migrating=_shows_migration(answers["/migration"]),
+                brokers=tuple(sorted(endpoint(found) for found in registrations.values() if found)),
+                migrating=shows_migration(answers["/migration"]),
             )
 
     def read_acls(self) -> AclReading:
@@ -246,7 +229,7 @@ class ZooKeeperClient:
                 elif found is not None:
                     data, stat = found
                     if stat.children_count:
-                        problems.append(_nested(path))
+                        problems.append(nested(path))
                     try:
                         reading = znodes.read_node(pattern, data)
                     except znodes.ZnodeError as error:
@@ -269,9 +252,9 @@ class ZooKeeperClient:
                 answer = found[f"{TOPICS_ROOT}/{name}"]
                 if answer is None:
                     continue  # deleted between the two looks
-                partitions = _field(answer, "partitions")
+                partitions = field_of(answer, "partitions")
                 count = len(partitions) if isinstance(partitions, dict) else None
-                topics.append(TopicInfo(name, count, internal=name in _INTERNAL_TOPICS))
+                topics.append(TopicInfo(name, count, internal=name in INTERNAL_TOPICS))
             return tuple(topics)
 
     def read_groups(self) -> tuple[str, ...] | None:
@@ -284,7 +267,7 @@ class ZooKeeperClient:
 
     def _require_kafka(self) -> None:
         """Refuse a place that no broker has ever used: a mistyped chroot would look like a cluster without ACLs."""
-        looks = [self._kazoo.exists_async(path) for path in _SIGNS_OF_KAFKA]
+        looks = [self._kazoo.exists_async(path) for path in SIGNS_OF_KAFKA]
         if any(self._get(look) is not None for look in looks):
             return
         place = f"below {self._chroot}" if self._chroot else "at its root"
@@ -349,49 +332,47 @@ class ZooKeeperClient:
 
     def write(self, verb: Verb, bindings: Sequence[AclBinding]) -> tuple[Outcome, ...]:
         outcomes: dict[AclBinding, Outcome] = {}
-        edits: dict[ResourcePattern, _Edit] = {}
+        edits: dict[ResourcePattern, Edit] = {}
         for binding in dict.fromkeys(bindings):
-            fault = _fault(verb, binding)
+            fault = fault_of(verb, binding)
             if fault:
                 outcomes[binding] = Outcome(binding, OutcomeKind.REFUSED, fault)
             else:
-                edits.setdefault(binding.pattern, _Edit(binding.pattern, [])).bindings.append(binding)
+                edits.setdefault(binding.pattern, Edit(binding.pattern, [])).bindings.append(binding)
 
         waiting = list(edits.values())
         try:
             refusal = self._migration_refusal() if waiting else None
-        except _NO_ANSWER as error:
+        except NO_ANSWER as error:
             refusal = None
-            _tell(outcomes, waiting, OutcomeKind.UNKNOWN, self._lost(error, sent=False))
+            tell(outcomes, waiting, OutcomeKind.UNKNOWN, self._lost(error, sent=False))
             waiting = []
         except KazooException as error:
             refusal = (
                 f"ZooKeeper at {self._where} refused to be read before the write ({type(error).__name__})."
             )
         if refusal:
-            _tell(outcomes, waiting, OutcomeKind.REFUSED, refusal)
+            tell(outcomes, waiting, OutcomeKind.REFUSED, refusal)
             waiting = []
 
         while waiting:
             batch, waiting = waiting[:_PATTERNS_PER_TRANSACTION], waiting[_PATTERNS_PER_TRANSACTION:]
             try:
                 again = self._write_batch(verb, batch, outcomes)
-            except (KazooException, *_NO_ANSWER) as error:
+            except (KazooException, *NO_ANSWER) as error:
                 open_ones = [edit for edit in batch if any(one not in outcomes for one in edit.bindings)]
-                _tell(outcomes, open_ones, OutcomeKind.UNKNOWN, self._lost(error, sent=True))
-                _tell(outcomes, waiting, OutcomeKind.UNKNOWN, self._lost(error, sent=False))
+                tell(outcomes, open_ones, OutcomeKind.UNKNOWN, self._lost(error, sent=True))
+                tell(outcomes, waiting, OutcomeKind.UNKNOWN, self._lost(error, sent=False))
                 break
             waiting = again + waiting
         return tuple(outcomes[binding] for binding in bindings)
 
-    def _write_batch(
-        self, verb: Verb, batch: list[_Edit], outcomes: dict[AclBinding, Outcome]
-    ) -> list[_Edit]:
+    def _write_batch(self, verb: Verb, batch: list[Edit], outcomes: dict[AclBinding, Outcome]) -> list[Edit]:
         """Write as many of these edits as fit one transaction; return those to try in another one."""
         fetched = self._fetch([edit.path for edit in batch], tolerate=(NoAuthError,))
         transaction = self._kazoo.transaction()
-        sent: list[tuple[_Edit, list[AclBinding]]] = []
-        owners: list[_Edit] = []  # which edit each operation of the transaction belongs to
+        sent: list[tuple[Edit, list[AclBinding]]] = []
+        owners: list[Edit] = []  # which edit each operation of the transaction belongs to
         size, later = 0, []
         for edit in batch:
             planned = self._plan(verb, edit, fetched[edit.path], outcomes)
@@ -410,7 +391,7 @@ class ZooKeeperClient:
             return later
 
         results = transaction.commit_async().get(timeout=self._timeout)
-        culprit = _first_fault(results)
+        culprit = first_fault(results)
         if culprit is None:
             for position, result in enumerate(results):
                 if isinstance(result, str):
@@ -426,7 +407,7 @@ class ZooKeeperClient:
             return later
 
         position, fault = culprit
-        if isinstance(fault, _NO_ANSWER):
+        if isinstance(fault, NO_ANSWER):
             raise fault
         edit = owners[position]
         if isinstance(fault, _CONFLICTS) and edit.rereads < _REREADS:
@@ -434,25 +415,25 @@ class ZooKeeperClient:
             edit.rereads += 1
             time.sleep(random.uniform(0.01, 0.05) * edit.rereads)  # noqa: S311
         else:
-            _tell(outcomes, [edit], OutcomeKind.REFUSED, self._why_refused(edit, fault))
+            tell(outcomes, [edit], OutcomeKind.REFUSED, self._why_refused(edit, fault))
         retry = [each for each, _ in sent if any(one not in outcomes for one in each.bindings)]
         return retry + later
 
     def _plan(
-        self, verb: Verb, edit: _Edit, found: Any, outcomes: dict[AclBinding, Outcome]
+        self, verb: Verb, edit: Edit, found: Any, outcomes: dict[AclBinding, Outcome]
     ) -> tuple[list[AclBinding], list[Callable[[Any], None]], int] | None:
         """Return what would change, the operations for it and their size; None where nothing is to be sent."""
         path = edit.path
         if isinstance(found, NoAuthError):
-            _tell(outcomes, [edit], OutcomeKind.REFUSED, self._why_refused(edit, found))
+            tell(outcomes, [edit], OutcomeKind.REFUSED, self._why_refused(edit, found))
             return None
         try:
-            node = _read_node(edit.pattern, found)
+            node = read_node(edit.pattern, found)
         except znodes.ZnodeError as error:
             sentence = (
                 f"{error} It is not overwritten, since nobody could say what would be lost; mend it first."
             )
-            _tell(outcomes, [edit], OutcomeKind.REFUSED, sentence)
+            tell(outcomes, [edit], OutcomeKind.REFUSED, sentence)
             return None
 
         before = dict.fromkeys(node.bindings)
@@ -471,7 +452,7 @@ class ZooKeeperClient:
         data = znodes.encode(after)
         if set(znodes.decode(edit.pattern, data)) != set(after):
             sentence = f"The text for {path} would not read back as what was asked, so it was not written."
-            _tell(outcomes, [edit], OutcomeKind.REFUSED, sentence)
+            tell(outcomes, [edit], OutcomeKind.REFUSED, sentence)
             return None
         if verb is Verb.ADD and len(data) > LARGEST_TRANSACTION - 4096:
             sentence = (
@@ -479,7 +460,7 @@ class ZooKeeperClient:
                 f"{LARGEST_TRANSACTION // 1024} KB at once; name fewer principals, "
                 "or write ACLs on a prefix instead."
             )
-            _tell(outcomes, [edit], OutcomeKind.REFUSED, sentence)
+            tell(outcomes, [edit], OutcomeKind.REFUSED, sentence)
             return None
 
         parent = path.rpartition("/")[0]
@@ -491,10 +472,10 @@ class ZooKeeperClient:
                 f"ZooKeeper holds no node {parent} or no node {change_root}, which a broker makes when it starts; "
                 f"this cluster's Kafka does not know such ACLs on {edit.pattern.resource_type.name}."
             )
-            _tell(outcomes, [edit], OutcomeKind.REFUSED, sentence)
+            tell(outcomes, [edit], OutcomeKind.REFUSED, sentence)
             return None
         except (NoAuthError, InvalidACLError) as error:
-            _tell(outcomes, [edit], OutcomeKind.REFUSED, self._why_refused(edit, error))
+            tell(outcomes, [edit], OutcomeKind.REFUSED, self._why_refused(edit, error))
             return None
 
         edit.evidence = {"path": path, "version_before": node.version, "rereads": edit.rereads}
@@ -519,7 +500,7 @@ class ZooKeeperClient:
         return self._parents[path]
 
     def _migration_refusal(self) -> str | None:
-        if not _shows_migration(self._fetch(["/migration"])["/migration"]):
+        if not shows_migration(self._fetch(["/migration"])["/migration"]):
             return None
         return (
             f"The cluster at {self._where} is migrating to KRaft or has done so (ZooKeeper holds /migration), and "
@@ -553,7 +534,7 @@ class ZooKeeperClient:
                 others = ", ".join(
                     sorted({f"{one.id.scheme}:{one.id.id}" for one in permissions if one.perms & _CREATE})
                 )
-                if any(one.id.scheme not in _TOLD_SCHEMES for one in permissions):
+                if any(one.id.scheme not in TOLD_SCHEMES for one in permissions):
                     return (
                         None,
                         f"Whether this login may write {path} hangs on what ZooKeeper knows of it ({others}).",
@@ -599,7 +580,7 @@ class ZooKeeperClient:
             "reading back tells whether it was written."
         )
 
-    def _why_refused(self, edit: _Edit, fault: BaseException) -> str:
+    def _why_refused(self, edit: Edit, fault: BaseException) -> str:
         if isinstance(fault, NoAuthError):
             return (
                 f"ZooKeeper does not let this login write {edit.path}; log in as the user that the brokers use "
@@ -615,7 +596,7 @@ class ZooKeeperClient:
         return f"ZooKeeper refused to write {edit.path} ({type(fault).__name__})."
 
     def close(self) -> None:
-        _end(self._kazoo)
+        end(self._kazoo)
         self._drop_pem()
 
     def _drop_pem(self) -> None:
@@ -656,7 +637,7 @@ class _Translation:
                 "brokers use, or give this one the right to read.",
                 state=ClusterState.NOT_PERMITTED,
             ) from error
-        if isinstance(error, _NO_ANSWER):
+        if isinstance(error, NO_ANSWER):
             raise ClusterError(
                 f"ZooKeeper at {where} stopped answering while {self.what} were read "
                 f"({type(error).__name__}, {self.client._timeout:g} s to answer).",
@@ -667,122 +648,3 @@ class _Translation:
                 f"ZooKeeper at {where} gave no usable answer about {self.what} ({type(error).__name__}).",
                 state=ClusterState.UNREADABLE,
             ) from error
-
-
-def _end(kazoo: KazooClient) -> None:
-    kazoo.stop()
-    kazoo.close()
-
-
-def _split_address(address: str) -> tuple[str, str]:
-    """Return (servers, chroot) of `host:port,host:port/chroot`; raises ClusterError on anything else."""
-    servers, slash, chroot = address.strip().partition("/")
-    hosts = [one.strip() for one in servers.split(",")]
-    for one in hosts:
-        host, colon, port = one.rpartition(":")
-        if not host or not colon or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-            raise ClusterError(
-                f"The ZooKeeper address {address!r} has no server with a port in {one!r}; "
-                "write host:2181, host:2181,host:2181 or host:2181/kafka.",
-                state=ClusterState.UNREACHABLE,
-            )
-    parts = [part for part in chroot.split("/") if part]
-    if slash and any(part in (".", "..") for part in parts):
-        raise ClusterError(
-            f"The chroot of {address!r} holds '.' or '..', which ZooKeeper does not have; write it as /kafka.",
-            state=ClusterState.UNREACHABLE,
-        )
-    return ",".join(hosts), "".join(f"/{part}" for part in parts)
-
-
-def _read_node(pattern: ResourcePattern, found: tuple[bytes, ZnodeStat] | None) -> _Node:
-    """Return what a node holds, for rewriting; raises ZnodeError where rewriting would lose something."""
-    if found is None:
-        return _Node()
-    data, stat = found
-    reading = znodes.read_node(pattern, data)
-    if reading.remarks:
-        raise znodes.ZnodeError(" ".join(reading.remarks))
-    try:
-        document = json.loads(data)
-    except ValueError as error:
-        raise znodes.ZnodeError(f"{znodes.path_of(pattern)} holds more than one JSON document.") from error
-    known = {"version", "acls"}, {"principal", "permissionType", "operation", "host"}
-    foreign = (set(document) - known[0]).union(*(set(acl) - known[1] for acl in document["acls"]))
-    if foreign:
-        keys = ", ".join(repr(key) for key in sorted(foreign))
-        raise znodes.ZnodeError(f"{znodes.path_of(pattern)} holds {keys}, which Kafka does not write.")
-    return _Node(reading.bindings, stat.version, stat.children_count)
-
-
-def _fault(verb: Verb, binding: AclBinding) -> str | None:
-    """Return why this binding can have no node of its own in ZooKeeper, None where it can."""
-    try:
-        znodes.path_of(binding.pattern)
-        if verb is Verb.ADD:
-            znodes.encode([binding])
-    except znodes.ZnodeError as error:
-        return str(error)
-    if verb is Verb.REMOVE and (reason := why_not_deletable(binding)):
-        return reason
-    # What a broker would refuse is not written behind its back; what stands there may be removed.
-    answer = refused_everywhere(verb.value, binding)
-    return answer.sentence if answer else None
-
-
-def _tell(
-    outcomes: dict[AclBinding, Outcome], edits: Iterable[_Edit], kind: OutcomeKind, sentence: str
-) -> None:
-    """Give every binding of these edits that has no outcome yet this one."""
-    for edit in edits:
-        for binding in edit.bindings:
-            outcome = Outcome(binding, kind, sentence, evidence={"path": edit.path, "rereads": edit.rereads})
-            outcomes.setdefault(binding, outcome)
-
-
-def _first_fault(results: Sequence[object]) -> tuple[int, BaseException] | None:
-    """Return position and error of the operation that made a transaction fail, None where all went well.
-
-    A failed transaction does not raise: it answers with a list of errors, in which the
-    operations before and after the culprit only say that they were rolled back.
-    """
-    faults = [(position, one) for position, one in enumerate(results) if isinstance(one, BaseException)]
-    real = [pair for pair in faults if not isinstance(pair[1], RolledBackError | RuntimeInconsistency)]
-    return next(iter(real or faults), None)
-
-
-def _json(found: Any) -> Any:
-    if found is None:
-        return None
-    try:
-        return json.loads(found[0])
-    except (ValueError, RecursionError):
-        return None
-
-
-def _field(found: Any, name: str) -> object:
-    document = _json(found)
-    return document.get(name) if isinstance(document, dict) else None
-
-
-def _endpoint(found: tuple[bytes, ZnodeStat]) -> str:
-    """Return `host:port` of a broker's registration, as far as it can be read."""
-    endpoints = _field(found, "endpoints")
-    if isinstance(endpoints, list) and endpoints and isinstance(endpoints[0], str):
-        return endpoints[0].partition("://")[2] or endpoints[0]
-    return f"{_field(found, 'host')}:{_field(found, 'port')}"
-
-
-def _shows_migration(found: Any) -> bool:
-    """Whether /migration says that a KRaft controller has taken over; anything unclear counts as yes."""
-    if found is None:
-        return False
-    controller = _field(found, "kraft_controller_id")
-    return not (isinstance(controller, int) and controller < 0)
-
-
-def _nested(path: str) -> Problem:
-    return Problem(
-        path,
-        f"The node {path} has nodes below it; brokers may show their ACLs until the next restart and not after it.",
-    )

@@ -1,0 +1,179 @@
+"""How does kafka-python speak to brokers here: one node at a time, quietly, with patience that ends?"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import kafka.errors as errors
+from kafka import KafkaAdminClient
+from kafka.net.compat import KafkaNetClient
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
+
+from aclweb.clusters.admin_api.messages import (
+    ILLEGAL_SASL_STATE,
+    SASL_AUTHENTICATION_FAILED,
+    UNSUPPORTED_SASL_MECHANISM,
+)
+from aclweb.clusters.client import (
+    ClusterError,
+    ClusterState,
+)
+
+_library_log = logging.getLogger("kafka.net.manager")
+
+
+_nobody = logging.NullHandler()
+
+
+LARGEST_ANSWER = 100_000_000
+
+
+_HOPELESS = (SASL_AUTHENTICATION_FAILED, ILLEGAL_SASL_STATE, UNSUPPORTED_SASL_MECHANISM)
+
+
+# A broker that is just starting may hang up once or twice; one that goes on means it.
+_REBUFFS_BELIEVED = 3
+
+
+# Where there are other brokers, one that answers nothing for so long is asked whether it is there at all, and
+# has as long again to answer that.
+SILENT_SECONDS = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A broker of the cluster, by its number and the address that it advertises."""
+
+    number: int
+    address: str
+
+
+class HungError(errors.KafkaTimeoutError):  # type: ignore[misc]
+    """A broker that neither answers a question nor a knock."""
+
+
+def unreachable(sentence: str) -> ClusterError:
+    return ClusterError(sentence, state=ClusterState.UNREACHABLE)
+
+
+class Eavesdropper(logging.Handler):
+    """Collects why one client's attempts to connect fail, which the library tells nobody but its log."""
+
+    def __init__(self, client: KafkaAdminClient) -> None:
+        super().__init__(logging.WARNING)
+        self.client = client
+        self.causes: list[BaseException] = []
+        self.metadata_refused = False
+        self.rebuffs = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        network = getattr(self.client, "_net", None)
+        thread = getattr(network, "_io_thread", None)
+        # Other clients of this process log here too, each from a thread of its own.
+        if thread is None or record.thread != thread.ident:
+            return
+        causes = [one for one in (record.args or ()) if isinstance(one, BaseException)]
+        self.causes += causes
+        if record.getMessage().startswith("Bootstrap attempt"):
+            self.metadata_refused = True  # connected, and then not told about the brokers
+            self.rebuffs += 1
+        self.rebuffs += sum("Handshake failed" in str(cause) for cause in causes)
+        refused = any(getattr(cause, "errno", None) in _HOPELESS for cause in causes)
+        if refused or self.rebuffs >= _REBUFFS_BELIEVED:
+            # Trying again would only take long, or lock the account. The library's loop ends
+            # when its manager is closed.
+            self.client._manager.closed = True
+
+    def __enter__(self) -> Self:
+        _hush_library()
+        _library_log.addHandler(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _library_log.removeHandler(self)
+
+
+def _hush_library() -> None:
+    """Let the library's log be heard here, and not be read by people.
+
+    What it says at each attempt to connect is told by ClusterError once, in one sentence,
+    and at DEBUG it writes its settings, passwords among them. Done at every connection,
+    because configuring the logging of a process undoes it.
+    """
+    library = logging.getLogger("kafka")
+    library.setLevel(max(logging.WARNING, library.level))
+    for name in ("kafka.net.connection", "kafka.net.transport", "kafka.net.sasl", "kafka.cluster"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    _library_log.setLevel(logging.WARNING)
+    _library_log.disabled = False
+    _library_log.propagate = False
+    _library_log.addHandler(_nobody)
+
+
+class _Manager(KafkaConnectionManager):  # type: ignore[misc]
+    """The library's connections, which here hear out a broker that hangs up right after its last word.
+
+    The library drops what arrives together with the end of a connection. That is how
+    brokers tell of a refused login.
+    """
+
+    async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
+        transport = await super()._build_transport(node, timeout_at=timeout_at)
+        receive = transport._sock_recv
+
+        def hear_out() -> tuple[bytes, Exception | None]:
+            data, error = receive()
+            # The end of the connection shows again at the next look.
+            return data, None if data else error
+
+        transport._sock_recv = hear_out
+        return transport
+
+
+def network(**configs: Any) -> KafkaNetClient:
+    network = NetworkSelector(**configs)
+    # Setting up a connection has a patience of its own, which the admin client does not offer to set.
+    patience = {
+        "socket_connection_setup_timeout_ms": min(10_000, configs["request_timeout_ms"]),
+        "socket_connection_setup_timeout_max_ms": configs["request_timeout_ms"],
+    }
+    return KafkaNetClient(net=network, manager=_Manager(network, **configs, **patience))
+
+
+def end(client: KafkaAdminClient) -> None:
+    """End a client, also one whose constructor failed half-way and which cannot end itself."""
+    network = getattr(client, "_net", None)
+    if getattr(client, "_closed", True) is False:
+        client.close()
+    elif network is not None:
+        manager = client._manager
+        manager.closed = False
+        manager.close()
+        client._metrics.close()
+    if network is not None:
+        network.close()
+
+
+def split_address(address: str) -> tuple[str, ...]:
+    """Return the servers of `host:port,host:port`; raises ClusterError on anything else."""
+    servers = tuple(one.strip() for one in address.split(","))
+    for one in servers:
+        host, colon, port = one.rpartition(":")
+        if (
+            not host
+            or not colon
+            or "/" in one
+            or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536)
+        ):
+            raise ClusterError(
+                f"The Kafka address {address!r} has no broker with a port in {one!r}; write host:9092 or "
+                "host:9092,host:9092.",
+                state=ClusterState.UNREACHABLE,
+            )
+    return servers

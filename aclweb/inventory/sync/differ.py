@@ -1,0 +1,155 @@
+"""Which ACLs and names of a snapshot differ from those that are stored?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from aclweb.acl.model import AclBinding, ResourcePattern, ResourceType
+from aclweb.acl.notation import binding_key
+from aclweb.clusters import (
+    AclReading,
+    ClusterFacts,
+    NamesKnown,
+    Problem,
+    TopicInfo,
+)
+from aclweb.inventory.current import (
+    BINDING_COLUMNS,
+    bindings_of,
+)
+from aclweb.inventory.models import (
+    Cluster,
+    StoredAcl,
+    StoredName,
+    stored_in_force,
+)
+
+_ROWS_AT_ONCE = 2000
+
+
+Listed = TypeVar("Listed")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a cluster answered. Names are None where they are not known; earlier ones then stay."""
+
+    facts: ClusterFacts
+    acls: AclReading
+    topics: tuple[TopicInfo, ...] | None
+    groups: tuple[str, ...] | None
+    known: NamesKnown
+    problems: tuple[Problem, ...]
+    by_key: Mapping[str, AclBinding]
+
+
+@dataclass(frozen=True)
+class Acls:
+    """Bindings to add by key, rows to close by key, and how many there will be, with their digest."""
+
+    add: Mapping[str, AclBinding]
+    remove: Mapping[str, int]
+    stored: int
+    count: int
+    digest: str
+
+
+def acls_that_differ(row: Cluster, reading: Reading) -> Acls:
+    stored_count = row.revision.acls if row.revision is not None else 0
+    unreadable = frozenset(reading.acls.unreadable)
+    if not unreadable and row.revision is not None and row.revision.digest == digest_of(reading.by_key):
+        return Acls({}, {}, stored_count, stored_count, row.revision.digest)
+
+    in_force = StoredAcl.objects.filter(stored_in_force(row.revision_id), cluster=row)
+    stored = dict(in_force.values_list("key", "pk"))
+    kept = _keys_of(row, unreadable) if unreadable else frozenset()
+    add = {key: binding for key, binding in reading.by_key.items() if key not in stored}
+    remove = {key: pk for key, pk in stored.items() if key not in reading.by_key and key not in kept}
+    after = (stored.keys() - remove.keys()) | add.keys()
+    return Acls(add, remove, len(stored), len(after), digest_of(after))
+
+
+def digest_of(keys: Iterable[str]) -> str:
+    """Return the SHA-256 over the sorted keys of bindings: what a revision keeps as its digest."""
+    return hashlib.sha256("".join(f"{key}\n" for key in sorted(keys)).encode("ascii")).hexdigest()
+
+
+def _keys_of(row: Cluster, patterns: frozenset[ResourcePattern]) -> frozenset[str]:
+    """Return the keys stored for these patterns: what is known of them from earlier."""
+    rows = StoredAcl.objects.filter(stored_in_force(row.revision_id), cluster=row).filter(
+        resource_type__in={pattern.resource_type.name for pattern in patterns},
+        pattern_type__in={pattern.pattern_type.name for pattern in patterns},
+    )
+    bindings = bindings_of(rows.values_list(*BINDING_COLUMNS).iterator(chunk_size=_ROWS_AT_ONCE))
+    return frozenset(binding_key(binding) for binding in bindings if binding.pattern in patterns)
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names to add as (type, key, topic or group), rows to close, and rows of topics that moved."""
+
+    add: tuple[tuple[str, str, TopicInfo], ...]
+    remove: tuple[int, ...]
+    moved: tuple[tuple[int, TopicInfo], ...]
+    topics_stored: int
+    topics_lost: int
+
+
+def names_that_differ(row: Cluster, reading: Reading) -> Names:
+    topic, group = ResourceType.TOPIC.name, ResourceType.GROUP.name
+    in_force = StoredName.objects.filter(stored_in_force(row.revision_id), cluster=row)
+    stored = {
+        (kind, key): (pk, partitions, internal)
+        for kind, key, pk, partitions, internal in in_force.values_list(
+            "resource_type", "key", "pk", "partitions", "internal"
+        )
+    }
+    known: dict[tuple[str, str], TopicInfo] = {}
+    if reading.topics is not None:
+        known.update({(topic, _name_key(info.name)): info for info in reading.topics})
+    if reading.groups is not None:
+        known.update({(group, _name_key(name)): TopicInfo(name) for name in reading.groups})
+    unread = {kind for kind, names in ((topic, reading.topics), (group, reading.groups)) if names is None}
+
+    gone = [place for place in stored if place not in known and place[0] not in unread]
+    hidden = _hidden(reading, {stored[place][0]: place for place in gone})
+    gone = [place for place in gone if place not in hidden]
+    return Names(
+        add=tuple((*place, info) for place, info in known.items() if place not in stored),
+        remove=tuple(stored[place][0] for place in gone),
+        moved=tuple(
+            (stored[place][0], info)
+            for place, info in known.items()
+            if place in stored and stored[place][1:] != (info.partitions, info.internal)
+        ),
+        topics_stored=sum(1 for kind, _ in stored if kind == topic),
+        topics_lost=sum(1 for kind, _ in gone if kind == topic),
+    )
+
+
+def _hidden(reading: Reading, gone: Mapping[int, tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    """Return which of these names may exist and only not be shown to us any more."""
+    return frozenset(
+        gone[pk]
+        for pks in _chunks(tuple(gone))
+        for pk, kind, name in StoredName.objects.filter(pk__in=pks).values_list("pk", "resource_type", "name")
+        if not reading.known.sees(ResourceType[kind], name)
+    )
+
+
+def _name_key(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def removed(acls: Acls) -> tuple[AclBinding, ...]:
+    found: list[AclBinding] = []
+    for pks in _chunks(tuple(acls.remove.values())):
+        found += bindings_of(StoredAcl.objects.filter(pk__in=pks).values_list(*BINDING_COLUMNS))
+    return tuple(found)
+
+
+def _chunks(pks: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
+    return (pks[start : start + 500] for start in range(0, len(pks), 500))

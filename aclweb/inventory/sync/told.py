@@ -1,0 +1,95 @@
+"""How is a sync told: what it found odd, and who made what differs?"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from aclweb.clusters import (
+    ClusterState,
+    Known,
+    SourceKind,
+)
+from aclweb.inventory.models import (
+    Cluster,
+    Revision,
+)
+from aclweb.inventory.sync.differ import Acls, Names, Reading
+
+MIGRATING = (
+    "This cluster is moving from ZooKeeper to KRaft. Until that has ended, what ZooKeeper holds may differ from what "
+    "brokers enforce, and nothing should be written here."
+)
+
+
+SILENT = "The broker at {address} does not answer, so its groups and settings are not known; check whether it hangs."
+
+
+ITSELF = "aclweb"
+
+
+def figures(now: datetime, cause: Revision.Cause, acls: Acls, names: Names) -> dict[str, object]:
+    """Return what a revision keeps of itself beside its rows."""
+    return {
+        "read_at": now,
+        "cause": cause,
+        "acls": acls.count,
+        "acls_added": len(acls.add),
+        "acls_removed": len(acls.remove),
+        "names_added": len(names.add),
+        "names_removed": len(names.remove),
+        "digest": acls.digest,
+    }
+
+
+def told(row: Cluster, reading: Reading, count: int) -> tuple[ClusterState, str]:
+    """Return the state that a believed reading shows, with its sentence."""
+    if reading.acls.unreadable:
+        patterns = (
+            "1 resource" if len(reading.acls.unreadable) == 1 else f"{len(reading.acls.unreadable)} resources"
+        )
+        return ClusterState.UNREADABLE, (
+            f"The ACLs of {patterns} are stored in a form that cannot be understood. What was known of them "
+            f"before is kept; everything else was read: {_counted(count, 'ACL')} in all."
+        )
+    if row.kind == SourceKind.ZOOKEEPER and row.authorizer_declared == Cluster.Declared.OFF:
+        return ClusterState.NO_AUTHORIZER, (
+            f"ZooKeeper holds {_counted(count, 'ACL')}, but it is declared that the brokers run without an "
+            "authorizer: nothing is enforced, and everybody may do everything."
+        )
+    if count == 0:
+        return ClusterState.NO_ACLS, _nothing(row)
+    topics = "topics unknown" if reading.topics is None else _counted(len(reading.topics), "topic")
+    groups = "groups unknown" if reading.groups is None else _counted(len(reading.groups), "group")
+    partial = [
+        kind
+        for kind, names, listed in (
+            ("topics", reading.topics, reading.known.topics),
+            ("groups", reading.groups, reading.known.groups),
+        )
+        if names is not None and listed is Known.VISIBLE and row.kind == SourceKind.ADMIN
+    ]
+    only = (
+        f" There may be other {' and '.join(partial)}: only those that aclweb may describe are listed."
+        if partial
+        else ""
+    )
+    return ClusterState.OK, f"Read {_counted(count, 'ACL')}, {topics}, {groups}.{only}"
+
+
+def _nothing(row: Cluster) -> str:
+    if row.kind == SourceKind.SNAPSHOT:
+        return f"The file {row.address} was read and holds no ACL."
+    if row.kind == SourceKind.ZOOKEEPER and row.authorizer_declared != Cluster.Declared.ON:
+        return (
+            "ZooKeeper was read and holds no ACL. Whether the brokers run with an authorizer cannot be read "
+            "there and nobody has declared it, so this may be a cluster that enforces nothing."
+        )
+    return "The authorizer is on and holds no ACL: every request is decided by the default alone."
+
+
+def state(row: Cluster) -> ClusterState:
+    return ClusterState(row.state or ClusterState.OK)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
