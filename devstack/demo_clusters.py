@@ -36,7 +36,7 @@ def plant_prod(server: ZooKeeperServer, directory: Path) -> Cluster:
 
 
 def plant_file(directory: Path) -> Cluster:
-    """Write prod-eu as a file, unless it is there, and read it; its changes come out as commands."""
+    """Write prod-eu as a file, unless it is there, and read it; its changes given as commands."""
     file = directory / f"{company.PROD}.jsonl"
     if not file.exists():
         partial = file.with_suffix(".partial")

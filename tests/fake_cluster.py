@@ -187,7 +187,7 @@ class FakeCluster:
 
 def _no_answer(binding: AclBinding) -> Outcome:
     return Outcome(
-        binding, OutcomeKind.UNKNOWN, "No answer from fake:9092; reading back tells whether it was done."
+        binding, OutcomeKind.UNKNOWN, "No answer from fake:9092; reading back shows whether it was done."
     )
 
 

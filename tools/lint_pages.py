@@ -30,8 +30,8 @@ def index() -> str:
     )
     return (
         "# What lint looks for\n\n"
-        "`python -m aclweb.acl lint --acls FILE` and the forms of the site go by these rules. "
-        "Their ids do not change.\n\n"
+        "`python -m aclweb.acl lint --acls FILE` and the forms of the site use these lint rules. Their ids "
+        "do not change.\n\n"
         f"| rule | severity | what it finds |\n| --- | --- | --- |\n{rows}"
     )
 
@@ -39,7 +39,7 @@ def index() -> str:
 def page(rule: LintRule) -> str:
     return (
         f"# {rule.title}\n\nRule `{rule.id}`, severity {rule.severity}.\n\n"
-        f"## Why it matters\n\n{rule.why}\n\n## What to do\n\n{rule.instead}\n\n[All rules](README.md)\n"
+        f"## Why it matters\n\n{rule.why}\n\n## What to do\n\n{rule.instead}\n\n[All lint rules](README.md)\n"
     )
 
 

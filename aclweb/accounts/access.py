@@ -104,7 +104,7 @@ def require(user: User | AnonymousUser, act: Act, cluster: Cluster, name: str | 
         raise PermissionDenied(
             f"You may {_TOLD[act]} on {cluster.name} only for names that start with "
             f"{_listed(prefix for role, prefix in held.grants if role >= _NEEDED[act])}, and {name!r} does not. "
-            "Ask an administrator of the cluster for a wider grant."
+            "Ask an administrator of the cluster for more names."
         )
     have = f"your role there is {held.role.label}" if held.role else "you have no role there"
     raise PermissionDenied(

@@ -137,7 +137,7 @@ def _read(asked: Asked) -> Asked:
     cluster = asked.here.cluster
     if asked.here.revision is None:
         raise NotReadYet(
-            f"{cluster.name} has not been read yet, so nothing can be told. {cluster.state_sentence}".strip()
+            f"{cluster.name} has not been synced yet, so nothing is known of it. {cluster.state_sentence}".strip()
         )
     return asked
 

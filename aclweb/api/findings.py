@@ -31,7 +31,10 @@ class FindingSerializer(serializers.Serializer[Any]):
     acl = AclSerializer()
     by = AclSerializer(many=True)
     can_go = serializers.BooleanField(
-        help_text="Whether it can go, together with all others of which this is true, without changing a decision."
+        help_text=(
+            "Whether it can be removed, together with all others of which this is true, without changing a "
+            "decision."
+        )
     )
     extra = serializers.IntegerField(help_text="How many answers a proposal would change.")
     counterexample = serializers.CharField(help_text="One of them, as a sentence.", allow_blank=True)
@@ -62,11 +65,13 @@ class FindingList(APIView):
                 "show",
                 str,
                 enum=[FINDINGS, CAN_GO, PROPOSALS],
-                description="findings: what lint and redundant find; can-go: those of ACLs that could all go at once; "
-                "proposals: one ACL that could stand for several.",
+                description=(
+                    "findings: what lint and redundant find; can-go: those of ACLs that can all be removed "
+                    "at once; proposals: one ACL that could replace several."
+                ),
             ),
             OpenApiParameter("severity", str, description="error, warning or info; of findings."),
-            OpenApiParameter("rule", str, description="The id of one rule; of findings."),
+            OpenApiParameter("rule", str, description="The id of one lint rule; of findings."),
             OpenApiParameter("text", str, description="Part of a principal or a resource name; of findings."),
             PAGE,
             SIZE,
@@ -114,6 +119,6 @@ def _told(request: Request, found: Findings) -> Told:
 def _rule(text: str) -> str:
     if text and not _RULE.fullmatch(text):
         raise serializers.ValidationError(
-            {"rule": f"rule {text[:60]!r} is none; write its id, such as shadowed."}
+            {"rule": f"rule {text[:60]!r} is no lint rule; write its id, such as shadowed."}
         )
     return text

@@ -61,7 +61,7 @@ class NeedsRequestSerializer(serializers.Serializer[Any]):
         max_length=MOST_ACTIONS,
         help_text="Client actions such as produce or consume, or calls by name or key (PRODUCE, 29).",
     )
-    principal = ExactText(required=False, help_text="With principal and host: the verdict of each call, too.")
+    principal = ExactText(required=False, help_text="With principal and host: the outcome of each call, too.")
     host = ExactText(required=False, help_text="The address it comes from; * for every host at once.")
     names = NamesSerializer(required=False)
 
@@ -69,7 +69,7 @@ class NeedsRequestSerializer(serializers.Serializer[Any]):
         given = [key for key in ("principal", "host") if key in attrs]
         if len(given) == 1 or (attrs.get("names") and not given):
             raise serializers.ValidationError(
-                "Whether ACLs give access hangs on who asks from where; give principal and host, "
+                "Whether ACLs give access depends on who asks from where; give principal and host, "
                 "or neither of them and no names."
             )
         return attrs
@@ -127,7 +127,7 @@ def _assessed(
         nouns = " and ".join(role.noun for role in lacking)
         keys = " and ".join(f"names[{role.key!r}]" for role in lacking)
         raise serializers.ValidationError(
-            {"names": f"Whether {action.name} would work hangs on {nouns}; give {keys}."}
+            {"names": f"Whether {action.name} would work depends on {nouns}; give {keys}."}
         )
     try:
         if host == WILDCARD:

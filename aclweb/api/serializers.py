@@ -134,9 +134,9 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
     """A cluster, what was declared about it, and what the last reading found."""
 
     revision = serializers.SerializerMethodField(
-        help_text="Number of the revision that is in force; null before the first reading."
+        help_text="Number of the revision that is in force; null before the first sync."
     )
-    acls = serializers.SerializerMethodField(help_text="ACLs in force; null before the first reading.")
+    acls = serializers.SerializerMethodField(help_text="ACLs in force; null before the first sync.")
     super_users = serializers.CharField(
         allow_null=True, help_text="super.users as declared by a person; null where nobody has declared it."
     )
@@ -197,7 +197,7 @@ class AsOfSerializer(serializers.Serializer[Any]):
     time = serializers.CharField(allow_null=True, help_text="The time that was asked for, where it was one.")
     read_at = serializers.CharField(help_text="When this revision was read.")
     until = serializers.CharField(
-        allow_null=True, help_text="When the next reading found something else; null for the newest."
+        allow_null=True, help_text="When the next sync found something else; null for the newest."
     )
     sentences = serializers.ListField(
         child=serializers.CharField(),

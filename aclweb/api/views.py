@@ -86,7 +86,7 @@ _FILTERS = [
         "match",
         str,
         enum=["exact", "affects", "starts"],
-        description="exact: the pattern's own name; affects: patterns that cover it; starts: patterns that start so.",
+        description="exact: the pattern's own name; affects: patterns that match it; starts: patterns that start so.",
     ),
     AS_OF,
     PAGE,

@@ -198,7 +198,7 @@ def _by_declaration(
             bases[before, impact.sides[row.after][1]] += row.cells
     entries = bases.total()
     if differing and entries and not delta:
-        yield "No ACL differs: all of it comes from what is declared, or was found, of the brokers."
+        yield "No ACL differs: all differences are due to what is declared or was found of the brokers."
     if setting := differing.get("Super users"):
         count = sum(n for (before, after), n in bases.items() if (before == _SUPER) != (after == _SUPER))
         yield f"{setting.words} {_LEFT_OUT if left_out else _from_that(count, entries)}."
@@ -207,9 +207,9 @@ def _by_declaration(
         yield f"{setting.words} {_from_that(count, entries)}."
     as_right = replace(left, super_users=right.super_users, allow_everyone=right.allow_everyone)
     read = (
-        "Both read every ACL alike"
+        "Both interpret every ACL alike"
         if as_right.decides_like(right)
-        else "The two read ACLs otherwise, so differences may come from that alone"
+        else "The two interpret ACLs differently, which alone may explain differences"
     )
     for name in ("Authorizer", "Kafka version"):
         if setting := differing.get(name):
@@ -217,7 +217,7 @@ def _by_declaration(
 
 
 _SUPER = "SUPER_USER"
-_LEFT_OUT = "Whoever is one on one side alone gains or loses all that ACLs do not give, which is too much to list here"
+_LEFT_OUT = "Principals that are super users on only one side are left out: they differ on nearly everything"
 _DEFAULTS = {"DEFAULT_ALLOW", "DEFAULT_DENY"}
 
 
@@ -225,7 +225,7 @@ def _from_that(count: int, entries: int) -> str:
     if count == 0:
         return "No answer differs by that"
     if count == entries:
-        return "Every gain and loss comes from that" if count > 1 else "The one difference comes from that"
+        return "Every gain and loss is due to that" if count > 1 else "The one difference is due to that"
     return f"{count:,} of these differences {'comes' if count == 1 else 'come'} from that"
 
 

@@ -217,7 +217,7 @@ def check(delta: Delta) -> None:
     """Raise ChangeError if this edit cannot be asked for: a sentence that names the binding."""
     if len(delta.add) + len(delta.remove) > MOST_ITEMS:
         raise ChangeError(
-            f"A change holds at most {MOST_ITEMS:,} ACLs, and this one has {len(delta.add) + len(delta.remove):,}; "
+            f"A change has at most {MOST_ITEMS:,} ACLs, and this one has {len(delta.add) + len(delta.remove):,}; "
             "split it."
         )
     for binding in delta.remove:
@@ -276,12 +276,12 @@ def drift(change: Change, now: Content, rules: Rules) -> Drift:
     change, or somebody else, has already written of it is no drift.
     """
     if change.revision is None:
-        told = "The snapshot that the effect was computed on is gone; submit the change again."
+        told = "The snapshot that the impact was computed on is gone; submit the change again."
         return Drift(False, (told,))
     try:
         return _drift(change, in_force(change.cluster, as_of=Moment(change.revision)), now, rules)
     except TooMuch as error:
-        return Drift(False, ("Whether the effect is still the same cannot be worked out.", str(error)))
+        return Drift(False, ("Whether the impact is still the same cannot be computed.", str(error)))
 
 
 def _drift(change: Change, force: InForce, now: Content, rules: Rules) -> Drift:
@@ -301,7 +301,7 @@ def _drift(change: Change, force: InForce, now: Content, rules: Rules) -> Drift:
     told = f"The cluster has changed since this was submitted: {moved}."
     if differences:
         return Drift(False, (told, *differences))
-    return Drift(True, (f"{told} The effect is the same.",))
+    return Drift(True, (f"{told} The impact is the same.",))
 
 
 def drift_of_reading(change: Change, force: InForce | None = None) -> Drift:
@@ -325,7 +325,7 @@ def _drift_of_declarations(change: Change, delta: Delta, then: InForce, rules: R
     again = _worked_out(then.cluster, delta, (), replace(then, rules=rules))
     if again.impact_hash == change.impact_hash:
         return Drift(True)
-    told = f"What is declared of {change.cluster.name} has changed, and with it the effect."
+    told = f"What is declared of {change.cluster.name} has changed, and with it the impact."
     submitted = change.impact
     return Drift(False, (told, *(_differences(submitted, again.impact) if submitted is not None else ())))
 
@@ -499,7 +499,7 @@ def _notes(own: str | None, delta: Delta, force: InForce, there: int, gone: int)
     ]
     if own is not None and touching:
         notes.append(
-            f"This touches aclweb's own rights: it signs in as {own} and needs Describe and Alter on the cluster."
+            f"This changes aclweb's own rights: it signs in as {own} and needs Describe and Alter on the cluster."
         )
     return tuple(notes)
 

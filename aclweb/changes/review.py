@@ -159,7 +159,7 @@ def _seen(cluster: Cluster, delta: Delta, requester: int) -> Preview:
     seen = preview(cluster, delta, requester=requester)
     if seen.revision is None:
         raise ChangeError(
-            f"{cluster.name} has not been read yet, so nobody can tell what this change would do. "
+            f"{cluster.name} has not been synced yet, so what this change would do is unknown. "
             "Wait for the first sync."
         )
     if seen.is_idle:
@@ -229,7 +229,7 @@ def approve(*, change: Change, reviewer: User, comment: str = "", plan_hash: str
             why = " ".join(moved.sentences)
             trail.record(actor=reviewer, verb="change.approval_refused", target=locked.key, why=why)
         raise StaleError(
-            f"{locked.key} is out of date: its effect is no longer the one that was submitted. "
+            f"{locked.key} is out of date: its impact is no longer the one that was submitted. "
             f"Ask {locked.author.get_username()} to submit it again."
         )
 
@@ -312,7 +312,7 @@ def withdraw(*, change: Change, actor: User) -> Change:
 def queue(*, change: Change, actor: User) -> Change:
     """Hand an approved change, or one that ended half-way, to a worker.
 
-    What was approved still holds: the worker checks plan, approvals and effect again.
+    What was approved still holds: the worker checks plan, approvals and impact again.
     """
     with transaction.atomic():
         change = _locked(change)
@@ -323,7 +323,7 @@ def queue(*, change: Change, actor: User) -> Change:
 
 
 def draft_undo(*, change: Change, actor: User) -> Change:
-    """Draft the inverse of what this change has written, and of nothing that was so already."""
+    """Draft the inverse of what this change has written, and of nothing that was in place already."""
     with transaction.atomic():
         change = _locked(change)
         _require("undo", change, actor)
@@ -388,7 +388,7 @@ def _until_still(once: Callable[[], _T]) -> _T:
             return once()
         except _Moved:
             continue
-    raise ChangeError("The cluster or the change moved each time its effect was worked out; try again.")
+    raise ChangeError("The cluster or the change changed each time its impact was computed; try again.")
 
 
 def _require_still(cluster: Cluster, revision: Revision | None, rules: Rules) -> None:
@@ -426,7 +426,7 @@ def _move(change: Change, *, to: Change.State, **values: Any) -> None:
 def _plan(delta: Delta) -> _Plan:
     """Return the rows of this delta in the order of writing, or raise ChangeError if it cannot be asked for."""
     if not (delta.add or delta.remove):
-        raise ChangeError("This change holds no ACL; name at least one to add or to remove.")
+        raise ChangeError("This change has no ACL; name at least one to add or to remove.")
     check(delta)
     return steps_of(delta.steps())
 

@@ -90,8 +90,7 @@ def settings_told(settings: Sequence[BrokerSettings]) -> SettingsTold | None:
     builder = same[BUILDER] or ""
     if builder not in ("", DEFAULT_BUILDER):
         problems.append(
-            f"The brokers name clients by {builder}, a class of their own; which principal a client gets cannot be "
-            "told."
+            f"The brokers name clients by {builder}, a class of their own; which principal a client gets is unknown."
         )
     proven = {
         name: default

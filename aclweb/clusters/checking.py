@@ -182,7 +182,7 @@ class _Check:
             )
             self._say("DescribeConfigs", Answer.NO, sentence, self._grant("DescribeConfigs", "--cluster"))
         else:
-            self._say("DescribeConfigs", Answer.UNKNOWN, "No broker has told its settings.")
+            self._say("DescribeConfigs", Answer.UNKNOWN, "No broker has shown its settings.")
 
     def _names(self, client: ClusterClient) -> None:
         counts: dict[str, int | None] = {}
@@ -209,7 +209,7 @@ class _Check:
             if what in failed:
                 self._say(what, Answer.UNKNOWN, failed[what])
             elif count is None or listed is Known.UNKNOWN:
-                self._say(what, Answer.UNKNOWN, f"Which {what} exist cannot be told from here.")
+                self._say(what, Answer.UNKNOWN, f"Which {what} exist is unknown.")
             elif listed is Known.ALL:
                 self._say(what, Answer.YES, f"All {what} are seen: {count:,}.")
             elif self.kind is SourceKind.ADMIN:
@@ -227,7 +227,7 @@ class _Check:
             self._say("version", Answer.YES, f"Kafka {version}.")
         else:
             self._say(
-                "version", Answer.UNKNOWN, "The version is not told here; give it with --kafka-version."
+                "version", Answer.UNKNOWN, "The version is not known here; give it with --kafka-version."
             )
 
     def _authorizer(self) -> None:
@@ -240,7 +240,7 @@ class _Check:
             sentence = f"{name}, read from {settings.where}. {' '.join(settings.problems)}".strip()
             self._say("authorizer", Answer.YES if settings.authorizer else Answer.UNKNOWN, sentence)
         else:
-            self._say("authorizer", Answer.UNKNOWN, f"Not told here; {self.rules.authorizer!r} is assumed.")
+            self._say("authorizer", Answer.UNKNOWN, f"Not known here; {self.rules.authorizer!r} is assumed.")
 
     # --- words ------------------------------------------------------------------------
 
@@ -257,7 +257,7 @@ class _Check:
         return operation in operations
 
     def _untold(self, word: str) -> str:
-        return f"The brokers tell whether this login has {word} only once it has Describe on the cluster."
+        return f"The brokers show whether this login has {word} only once it has Describe on the cluster."
 
     def _grant(self, operation: str, resource: str) -> str:
         principal = shlex.quote(self.found.principal or "User:NAME")

@@ -24,7 +24,7 @@ class ClusterState(enum.StrEnum):
     """What the last attempt to read a cluster found; each is told to people in its own sentence."""
 
     OK = "ok"
-    NO_ACLS = "no-acls"  # the authorizer is on and holds no ACL
+    NO_ACLS = "no-acls"  # the authorizer is on and has no ACL
     NO_AUTHORIZER = "no-authorizer"  # SECURITY_DISABLED (54)
     NOT_PERMITTED = "not-permitted"  # CLUSTER_AUTHORIZATION_FAILED (31): no right to describe
     LOGIN_REFUSED = "login-refused"  # SASL or ZooKeeper authentication failed

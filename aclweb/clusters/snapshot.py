@@ -146,7 +146,7 @@ class SnapshotClient:
         if not data.strip():
             # A dump that went wrong is empty too, and must not look like a cluster without ACLs.
             raise ClusterError(
-                f"The snapshot {self._path} is empty. If the cluster really holds no ACLs, let the file say so with "
+                f"The snapshot {self._path} is empty. If the cluster really has no ACLs, let the file say so with "
                 'its first line: {"cluster": "its name"}',
                 state=ClusterState.UNREADABLE,
             )
@@ -180,7 +180,7 @@ class SnapshotClient:
         more = len(messages) - _SENTENCES_SHOWN
         rest = f" And {more} more such lines." if more > 0 else ""
         return ClusterError(
-            f"The snapshot {self._path} was not used, because of what it holds. {shown}{rest}",
+            f"The snapshot {self._path} was not used, because of its content. {shown}{rest}",
             state=ClusterState.UNREADABLE,
         )
 
@@ -204,7 +204,7 @@ def _read_header(found: dict[str, Any], problems: list[str]) -> _Header:
     topics = [_topic(entry, problems) for entry in _list(found, "topics", problems) or ()]
     groups = _list(found, "groups", problems)
     if groups is not None and not all(isinstance(group, str) for group in groups):
-        problems.append("groups holds something that is no text; write the names of the groups in quotes.")
+        problems.append("groups has something that is no text; write the names of the groups in quotes.")
         groups = None
     return _Header(
         words["cluster"],

@@ -53,7 +53,7 @@ def likely_cause(decision: Decision, index: AclIndex) -> Cause:
         return Cause(
             "unknown",
             "Cannot tell",
-            "An ACL on this resource holds a word that this version of aclweb does not know.",
+            "An ACL on this resource has a value that this version of aclweb does not know.",
         )
     if decision.basis is Basis.DENY_ACL:
         rule = decision.determining[0]
@@ -113,15 +113,17 @@ def _wrong_host(decision: Decision, elsewhere: Iterable[AclBinding]) -> Cause | 
     asked, written = decision.request.host, binding.host
     text = f"The ACL is for {written}, asked from {asked}"
     if "/" in written and not decision.rules.cidr_hosts:
-        sentence = f"{written} is a range of addresses; these brokers compare it as text, so it never counts."
+        sentence = (
+            f"{written} is a range of addresses; these brokers compare it as text, so it never matches."
+        )
     elif (address := _address(written)) is None and "/" not in written:
         sentence = (
-            f"{written!r} is no address. Kafka compares with the client's address, so this ACL never counts."
+            f"{written!r} is no address. Kafka compares with the client's address, so this ACL never matches."
         )
     elif address is not None and address.version == 6 and written != _as_java_writes(address):
-        sentence = f"Brokers write this address as {_as_java_writes(address)}, so {written} never counts."
+        sentence = f"Brokers write this address as {_as_java_writes(address)}, so {written} never matches."
     else:
-        sentence = f"{says(binding)}. Has the client moved, or does it come through another address now?"
+        sentence = f"{says(binding)}. Has the client moved, or does it connect from another address now?"
     return Cause("host", text, sentence, binding, asked, written)
 
 

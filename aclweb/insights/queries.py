@@ -417,13 +417,13 @@ def _coverage_sentences(load: Load, files: tuple[LogFile, ...], evidence: Eviden
     blind = [file.name for file in files if file.lines and not file.permits]
     if not load.permits_seen:
         yield (
-            "Permits are not logged, so the log cannot tell which ALLOW ACLs are used; refusals are complete. "
+            "Permits are not logged, so the log does not show which ALLOW ACLs are used; denials are complete. "
             "Brokers write permits when the logger kafka.authorizer.logger is set to DEBUG."
         )
     elif blind:
         yield f"Permits are missing in {', '.join(blind)}, so what is counted may have happened more often."
     else:
-        yield "Permits and refusals are logged."
+        yield "Permits and denials are logged."
     yield from _unused_sentences(load, evidence)
     if broken := load.manifest["lines"].get("not_utf8"):
         yield (
@@ -445,7 +445,7 @@ def _coverage_sentences(load: Load, files: tuple[LogFile, ...], evidence: Eviden
 def _unused_sentences(load: Load, evidence: Evidence) -> Iterable[str]:
     reason = evidence.why_not[PermissionType.ALLOW]
     if reason and load.permits_seen:
-        yield f"Which ALLOW ACLs are unused cannot be told: {reason}."
+        yield f"Which ALLOW ACLs are unused is unknown: {reason}."
     elif not reason:
         yield (
             f"An ACL is called unused if no request needed it {evidence.window}. The log names "

@@ -68,7 +68,7 @@ def _refreshed(cluster: Cluster) -> Load | None:
             f"Nobody has said where the authorizer logs of {cluster} are; set them at the cluster."
         )
     if cluster.revision is None:
-        raise InsightsError(f"{cluster} has not been read yet; there are no ACLs to hold its logs against.")
+        raise InsightsError(f"{cluster} has not been synced yet; there are no ACLs to compare its logs with.")
     with _alone(cluster) as mine:
         if not mine:
             logger.info("The logs of cluster %s are being read already.", cluster.slug)

@@ -5,7 +5,7 @@ the revision that added it and the one that removed it, so "what was in force on
 is one filter. A reading that failed changes `Cluster.state` and nothing else.
 
 The default mode and the super users cannot be read from a cluster, so they are declared
-by a person: None (null) means that nobody has, and every answer that hangs on them says so.
+by a person: None (null) means that nobody has, and every answer that depends on them says so.
 What was declared, and since when, stays known as rows of Declaration.
 """
 

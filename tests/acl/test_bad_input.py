@@ -95,7 +95,7 @@ def test_a_glob_that_is_too_long_is_refused_in_arguments_of_kafka_acls(run) -> N
 
 def test_a_topic_that_nobody_knows_is_an_answer_and_nothing_worse(run) -> None:
     status, out, err = run(["affecting", "--acls", "acls", "--new-topic", "never-made"], PLAIN)
-    assert (status, out, err) == (0, "", "No ACL covers topic never-made.\n")
+    assert (status, out, err) == (0, "", "No ACL matches topic never-made.\n")
     Path("more").write_text(write_acls([allow("User:bob", "READ", "nowhere")], format="jsonl"))
     status, out, _err = run(["whatif", "--acls", "acls", "--add", "more", "--topics", "names"], PLAIN)
     assert status == 0
@@ -116,4 +116,4 @@ def test_a_list_of_many_names_is_answered_in_few_lines(run) -> None:
         assert len(out) < 10_000
     status, out, err = run(["glob", "--compile", "--acls", "acls", "--topics", "many"], *several)
     assert (status, out.count("\n")) == (0, 5_001)
-    assert "Topics to come are not covered" in err
+    assert "Topics that do not exist yet do not match" in err

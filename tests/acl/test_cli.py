@@ -794,7 +794,7 @@ def test_audit_prints_decisions_and_counts_the_rest(run):
     assert "2 records are no decision: no log record." in err
     assert events[0]["family"] == "acl"
     assert sum(event["ambiguous"] for event in events) == 7
-    assert "75 records are no decision: note that the caller is a super user." in err
+    assert "75 records are no decision: note that the client is a super user." in err
     assert (
         run("audit", "l")[1]
         .splitlines()[0]
@@ -1000,9 +1000,9 @@ def test_a_message_holds_nothing_that_drives_a_terminal_or_ends_its_line(run):
     ("content", "message"),
     [
         (b"\xff\xfea\x00", "f:1: The file is in UTF-16"),
-        (b"a: b\na\xffb\n\xfe\n", "f:1: The format cannot be told"),
+        (b"a: b\na\xffb\n\xfe\n", "f:1: The format is not recognised"),
         (b"{}\xff", "f:1: Byte 3 of the line is 0xff"),
-        (b"hello\n", "f:1: The format cannot be told"),
+        (b"hello\n", "f:1: The format is not recognised"),
         (b"resource_type,principal\n", "f:1: The CSV header"),
         (b"- resource_type TOPIC\n", "f:1: "),
         (b"Current ACLs for resource `Topic\n", "f:1: "),

@@ -139,5 +139,5 @@ def test_people_are_told_how_many_acls_were_left_out(decide: Decide) -> None:
     many = [allow(f"User:u{number}", "READ", "orders") for number in range(AFFECTING_SHOWN + 2)]
 
     assert decide(many, [read("User:bob", "orders")], "--explain")[-1] == (
-        "      and 2 more ACLs; --json tells them all."
+        "      and 2 more ACLs; --json lists them all."
     )

@@ -231,8 +231,8 @@ def test_a_refused_whole_type_has_a_fix_unless_a_deny_on_every_name_stands_there
 def test_a_whole_type_under_a_deny_is_said_to_have_no_allow_that_reaches_beyond() -> None:
     reasons = why(ask("User:bob", "WRITE", None), allow("User:bob", "WRITE", "t"), deny("User:*", "ALL", "t"))
 
-    assert reasons.sentence.endswith("1 ACL denies it, and no ALLOW reaches beyond.")
-    assert "One ACL on any one topic that no DENY covers would allow it" in " ".join(reasons.sentences)
+    assert reasons.sentence.endswith("1 ACL denies it, and no ALLOW matches more.")
+    assert "One ACL on any one topic that no DENY matches would allow it" in " ".join(reasons.sentences)
 
 
 @pytest.mark.parametrize("authorizer", ["standard", "acl"])
@@ -324,7 +324,7 @@ def test_near_misses_come_fewest_crosses_first_and_say_what_is_crossed() -> None
         (allow("User:bob", "READ", "orders "), "white space counts"),
         (allow("User:bob", "READ", "ord*"), "say PREFIXED ord instead"),
         (allow("User:bob", "READ", "ord*", pattern="PREFIXED"), "the * in it is a real asterisk"),
-        (allow("User:bob", "READ", "*", pattern="PREFIXED"), "only as LITERAL it stands for every name"),
+        (allow("User:bob", "READ", "*", pattern="PREFIXED"), "only as LITERAL it matches every name"),
         (allow("User:bob", "READ", "orders", resource_type="GROUP"), "this is about a topic"),
         (
             allow("User:bob", "READ", "ord", pattern="PREFIXED", resource_type="GROUP"),
@@ -446,7 +446,7 @@ def test_nothing_can_be_granted_to_a_principal_without_a_type() -> None:
 @pytest.mark.parametrize(
     ("operation", "words"),
     [
-        ("WRITE", "refused there; otherwise the answer could not be told."),
+        ("WRITE", "refused there; otherwise the answer would be unknown."),
         ("READ", "refused there; otherwise the request would be allowed."),
     ],
 )
@@ -558,7 +558,7 @@ def test_a_topic_with_very_many_acls_is_explained_with_a_few() -> None:
     reasons = why(write("User:bob", "orders"), *bindings)
 
     assert len(reasons.near_misses) == 50
-    assert "3,000 ACLs cover topic orders, and none of them allows this." in reasons.sentence
+    assert "3,000 ACLs match topic orders, and none of them allows this." in reasons.sentence
     assert len(reasons.sentences) < 10
 
 

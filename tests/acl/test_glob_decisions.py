@@ -253,7 +253,7 @@ def test_a_whole_type_is_undecided_where_globs_are_too_intricate_to_compare() ->
     request = ask("User:a", "WRITE", None)
     assert result(request, wide, hard) == "UNDECIDED"
     told = explain(authorize(request, AclIndex([wide, hard]), GLOB))
-    assert "too intricate to compare" in told.sentence
+    assert "too complex to compare" in told.sentence
     assert told.gates[-1].decides
     # One ALLOW that surely reaches beyond settles it, and so does a DENY that surely covers both.
     assert result(request, wide, hard, glob("User:a", "WRITE", "orders")) == "ALLOWED"

@@ -139,7 +139,7 @@ def test_a_listing_with_windows_line_ends_is_read():
         (
             "\t(principal=User:a, host=*, operation=READ, permissionType=ALLOW)\n",
             1,
-            "stands under no resource",
+            "is under no resource",
         ),
         ("Current ACLs for resource `Topic:x\n", 1, "is cut off or damaged"),
         (

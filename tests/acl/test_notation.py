@@ -285,7 +285,7 @@ def test_an_empty_file_is_no_acls_but_csv_needs_its_header(text):
 def test_a_file_in_no_notation_says_what_would_be_right():
     (message,) = messages_of("\nhello\n")
 
-    assert message.startswith("acls.txt:2: The format cannot be told from 'hello'")
+    assert message.startswith("acls.txt:2: The format is not recognised from 'hello'")
 
 
 def test_every_bad_json_line_is_named_and_nothing_is_returned():
@@ -421,8 +421,8 @@ def test_yaml_as_people_write_it_is_read():
         ("- resource_type", "- # \x07\n  resource_type", 1, "U+0007"),
         ("  host: '*'", "  host: a\rb", 5, "U+000D"),
         ("- resource_type", "[]\n- resource_type", 2, "a list of none"),
-        ("- resource_type", "[]\n---\n- resource_type", 2, "'---' stands where the list has begun"),
-        ("  permission_type: ALLOW\n", "  permission_type: ALLOW\n---\n", 8, "one file holds one list"),
+        ("- resource_type", "[]\n---\n- resource_type", 2, "'---' is where the list has begun"),
+        ("  permission_type: ALLOW\n", "  permission_type: ALLOW\n---\n", 8, "one file has one list"),
         ("  host: '*'", "  " + "k" * 99 + ": ~", 5, "(101 characters) is null"),
     ],
 )
@@ -575,5 +575,5 @@ def test_a_template_text_is_read_as_plain_text():
 
 
 def test_a_number_that_no_json_could_print_again_is_refused():
-    with pytest.raises(NotationError, match="too large to hold"):
+    with pytest.raises(NotationError, match="too large a number"):
         parse_object('{"id": 1e999}')

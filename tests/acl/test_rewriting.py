@@ -202,8 +202,8 @@ def test_principals_and_hosts_are_spelled_out_and_what_is_to_come_is_said() -> N
     said = Compiler(NAMES).compile(glob)
     assert [(b.principal, b.host) for b in said.acls] == [("User:bob", "10.0.0.7")]
     assert not said.exact
-    assert any("Principals to come" in remark for remark in said.remarks)
-    assert any("Hosts to come" in remark for remark in said.remarks)
+    assert any("Principals that do not exist yet" in remark for remark in said.remarks)
+    assert any("Hosts that do not exist yet" in remark for remark in said.remarks)
     assert any("DENY" in remark for remark in said.remarks)
     everybody = Compiler(NAMES).compile(allow("*:*", "READ", "t", host="**"))
     assert [(b.principal, b.host, everybody.exact) for b in everybody.acls] == [("User:*", "*", True)]

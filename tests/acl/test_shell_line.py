@@ -145,7 +145,7 @@ def test_what_is_quoted_is_no_pattern_and_no_variable(line):
     [
         ("tool a; rm b", "means something else to a shell"),
         ("tool a | b", "means something else to a shell"),
-        ("tool a\ntool b", "stands on a line of its own"),
+        ("tool a\ntool b", "is on a line of its own"),
         ("tool 'a", "is not closed"),
         ('tool "a', "is not closed"),
         ("tool a\\", "goes on"),

@@ -429,8 +429,7 @@ ON_THE_EMPTY_PREFIX = deny("User:eve", "READ", "", pattern="PREFIXED", resource_
             ON_ALL_GROUPS,
             Rules(allow_everyone=True),
             Rules(authorizer="acl"),
-            "Only KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk, so ACLs now "
-            "cover groups to come that start with *: everyone may use them today, and from then on only those "
+            "Only KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk, so ACLs now match groups to come that start with *: everyone may use them today, and from then on only those "
             "whom an ACL allows.",
         ),
         (
@@ -540,7 +539,7 @@ def test_a_stored_range_comes_to_life_with_an_upgrade_and_dies_with_the_way_back
     up, down = simulate(Delta(), index, names, old, new), simulate(Delta(), index, names, new, old)
 
     assert {effect.host for effect in up.gains} == {effect.host for effect in down.loses} == {"10.1.2.3"}
-    assert up.warnings == ("From Kafka 4.4 on, hosts written as address ranges come to life: 10.0.0.0/8.",)
+    assert up.warnings == ("From Kafka 4.4 on, hosts written as address ranges take effect: 10.0.0.0/8.",)
     assert down.warnings == (
         "Before Kafka 4.4 hosts written as address ranges are text, which matches nobody: 10.0.0.0/8.",
     )

@@ -321,7 +321,7 @@ def test_a_cluster_that_was_never_read_gives_no_verdict(cho, cluster):
 
     for answer in answers:
         assert answer.status_code == 409
-        assert "has not been read yet" in answer.json()["detail"]
+        assert "has not been synced yet" in answer.json()["detail"]
 
 
 def test_the_schema_describes_every_address(program):

@@ -118,7 +118,7 @@ def test_a_cluster_that_never_rests_ends_a_submission_with_a_sentence(cluster, k
     monkeypatch.setattr(review, "preview", slow)
     change = ask(WISH)
 
-    with pytest.raises(ChangeError, match="moved each time"):
+    with pytest.raises(ChangeError, match="changed each time"):
         review.submit(change=change, actor=ada)
 
     assert Change.objects.get(pk=change.pk).state == Change.State.DRAFT
@@ -170,7 +170,7 @@ def test_an_effect_that_is_too_large_by_now_is_no_approval_and_no_crash(
         review.approve(change=change, reviewer=ben)
 
     assert not page.acts["approve"].allowed
-    assert "cannot be worked out" in page.as_of_now.sentences[0]
+    assert "cannot be computed" in page.as_of_now.sentences[0]
 
 
 def test_a_refusal_for_its_cost_is_not_worked_out_again(cluster, little, simulated):
@@ -421,7 +421,7 @@ def test_a_stale_change_shows_both_effects_once_and_no_approve(cluster, kafka, a
         assert 'value="approve"' not in text
         assert 'value="reject"' in text
         assert text.count("Ask ada to submit it again") == 1
-        assert text.count("no longer the effect that was submitted") == 1
+        assert text.count("no longer the impact that was submitted") == 1
         assert text.count("The cluster has changed since this was submitted: 1 ACL was added.") == 1 + (
             page is refused  # and in the timeline, where the refusal is recorded
         )

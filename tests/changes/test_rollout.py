@@ -436,7 +436,7 @@ def test_a_rule_is_not_taken_for_gone_where_its_resource_cannot_be_read(kafka, a
     change = ended(change)
 
     assert change.state == "UNKNOWN"
-    assert "What the cluster holds for TOPIC 'orders' (LITERAL) cannot be read" in change.sentence
+    assert "What the cluster has for TOPIC 'orders' (LITERAL) cannot be read" in change.sentence
     assert BOB in kafka.bindings
 
     Change.objects.update(not_before=timezone.now() - timedelta(seconds=1))
@@ -546,7 +546,7 @@ def test_what_is_undone_by_hand_after_a_change_is_told_as_made_elsewhere(
 
     told = trail.trail(f"cluster:{cluster.slug}").filter(verb="cluster.changed")
     assert [event.facts["origin"] for event in told] == [
-        "found in the first reading",
+        "found in the first sync",
         "made with aclweb",
         "made elsewhere",
     ]

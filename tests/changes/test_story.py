@@ -149,7 +149,7 @@ def test_nothing_is_submitted_for_a_cluster_that_was_never_read(cluster, ask, ad
     cluster.revision = None
     cluster.save()
 
-    with pytest.raises(ChangeError, match="has not been read yet"):
+    with pytest.raises(ChangeError, match="has not been synced yet"):
         review.submit(change=ask(WISH), actor=ada)
 
 

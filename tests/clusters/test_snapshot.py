@@ -131,7 +131,7 @@ def test_of_many_bad_lines_a_few_are_told_and_the_rest_counted(file):
         ({"cluster": 7}, "cluster is 7"),
         ({"cluster": "x", "topics": "orders"}, "topics is 'orders', which is no list"),
         ({"cluster": "x", "topics": [7]}, "7 is no topic"),
-        ({"cluster": "x", "groups": [None]}, "groups holds something that is no text"),
+        ({"cluster": "x", "groups": [None]}, "groups has something that is no text"),
         ({"cluster": "x", "acls": []}, "'acls' is no key"),
     ],
 )

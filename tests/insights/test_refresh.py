@@ -89,7 +89,7 @@ def test_a_cluster_without_logs_is_told_so(read_cluster):
 def test_a_cluster_that_was_never_read_is_told_so(cluster):
     cluster.log_paths = "a.log"
 
-    with pytest.raises(InsightsError, match="has not been read yet"):
+    with pytest.raises(InsightsError, match="has not been synced yet"):
         refresh.refresh(cluster)
 
 

@@ -281,10 +281,10 @@ def test_what_an_unknown_pattern_may_cover_is_said_of_nobody_for_certain():
     refusing = access(unknown, allow("User:cho", "READ", "orders"))
 
     assert undeclared.sentences[:3] == (
-        "Whether anybody but super users can read it cannot be told, whether anybody but super users can "
-        "write to it cannot be told.",
-        "Whether anybody but super users can delete it cannot be told.",
-        "What principals without an ACL can do cannot be told.",
+        "Whether anybody but super users can read it is unknown, whether anybody but super users can "
+        "write to it is unknown.",
+        "Whether anybody but super users can delete it is unknown.",
+        "What principals without an ACL can do is unknown.",
     )
     assert undeclared.sentences[-1].startswith("Brokers do not tell their default")
     assert refusing.sentences[:3] == (

@@ -127,7 +127,7 @@ def test_an_authorizer_that_is_not_kafkas_is_told_and_proves_no_default(cluster)
 def test_a_builder_of_its_own_is_told(cluster):
     read(cluster, PLAIN | {BUILDER: "com.example.Builder"})
 
-    assert "which principal a client gets cannot be told" in problems(cluster)
+    assert "which principal a client gets is unknown" in problems(cluster)
 
 
 def test_brokers_that_may_not_be_asked_leave_everything_as_it_was(cluster):

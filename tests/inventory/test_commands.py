@@ -291,5 +291,5 @@ def test_list_tells_how_each_cluster_stands(cluster, other_cluster, capsys):
     assert first.startswith("test-eu  read  default deny (declared), 1 super user (declared), read ")
     assert first.endswith("Read 1 ACL, 0 topics, 0 groups.")
     assert second.startswith(
-        "test-us  not read yet  default not declared, super users not declared, never read."
+        "test-us  not synced yet  default not declared, super users not declared, never read."
     )

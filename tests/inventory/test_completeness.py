@@ -80,7 +80,7 @@ def test_a_file_of_acls_says_nothing_about_which_topics_exist(tmp_path):
     assert "topics unknown, groups unknown" in result.sentence
     for kind in (ResourceType.TOPIC, ResourceType.GROUP):
         assert names_known(cluster, kind).known is Known.UNKNOWN
-        assert "cannot be told" in names_known(cluster, kind).sentence
+        assert "is unknown" in names_known(cluster, kind).sentence
     assert in_force(cluster).covered_now(BOB) is None
 
 
@@ -100,5 +100,5 @@ def test_the_groups_of_zookeeper_are_unknown_in_a_sentence(cluster):
     cluster.save()
     sync(cluster, client=Answers([BOB], topics("orders"), groups=None))
 
-    assert names_known(cluster, ResourceType.GROUP).sentence.startswith("ZooKeeper holds no groups")
+    assert names_known(cluster, ResourceType.GROUP).sentence.startswith("ZooKeeper has no groups")
     assert names_known(cluster, ResourceType.TOPIC).known is Known.ALL

@@ -45,4 +45,4 @@ def test_a_zookeeper_broker_behind_the_admin_api_is_shown_and_decided_as_zookeep
     assert not [word for word in KRAFT_ONLY if word in page]
     assert known["authorizer"] == "acl"
     assert answer.json()["result"] == "ALLOWED"
-    assert answer.json()["broker_rule"] is None, "ZooKeeper's authorizer names no rule in its log"
+    assert answer.json()["broker_rule"] is None, "ZooKeeper's authorizer logs no rule"

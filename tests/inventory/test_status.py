@@ -21,7 +21,7 @@ BOB = allow("User:bob", "READ", "orders")
 def test_a_cluster_that_was_never_read_says_so(cluster):
     told = status(cluster)
 
-    assert (told.label, told.tone, told.age) == ("not read yet", "warn", None)
+    assert (told.label, told.tone, told.age) == ("not synced yet", "warn", None)
 
 
 def test_each_state_has_its_own_words(cluster):
@@ -67,7 +67,7 @@ def test_a_reading_long_ago_is_old_although_it_went_well(cluster):
     told = status(cluster, now=timezone.now() + timedelta(hours=3))
 
     assert told.is_old
-    assert (told.label, told.tone) == ("not read lately", "warn")
+    assert (told.label, told.tone) == ("not synced lately", "warn")
 
 
 def test_a_held_reading_is_told_on_the_cluster(cluster):

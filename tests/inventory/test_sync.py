@@ -212,7 +212,7 @@ def test_the_states_are_told_in_different_sentences(cluster):
     ("declared", "state", "words"),
     [
         ("", ClusterState.NO_ACLS, "nobody has declared"),
-        ("on", ClusterState.NO_ACLS, "authorizer is on and holds no ACL"),
+        ("on", ClusterState.NO_ACLS, "authorizer is on and has no ACL"),
         ("off", ClusterState.NO_AUTHORIZER, "without an authorizer"),
     ],
 )
@@ -284,11 +284,11 @@ def test_nobody_accepts_a_loss_that_they_were_not_shown(cluster, dot):
     shown = sync(cluster, client=Answers(many(300))).sentence
     sync(cluster, client=Answers(many(200)))
 
-    with pytest.raises(HoldingError, match="Another reading is held meanwhile"):
+    with pytest.raises(HoldingError, match="Another snapshot is quarantined meanwhile"):
         accept(cluster=cluster, actor=dot, shown=shown)
 
     sync(cluster, client=Answers(many(500)))
-    with pytest.raises(HoldingError, match="No reading is held any more"):
+    with pytest.raises(HoldingError, match="No snapshot is quarantined any more"):
         accept(cluster=cluster, actor=dot, shown=shown)
 
 

@@ -203,7 +203,7 @@ def test_a_format_that_is_none_is_not_found(browser):
 def test_a_cluster_that_was_never_read_exports_no_empty_file(cluster, ada, signed_in):
     answer = signed_in(ada).get(f"{LIST}export/", {"format": "csv"}, follow=True)
 
-    assert "Not read yet" in text(answer)
+    assert "Not synced yet" in text(answer)
 
 
 def test_what_csv_cannot_hold_is_told_and_no_shortened_file_is_made(cluster, ada, signed_in):

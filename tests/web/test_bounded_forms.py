@@ -94,7 +94,7 @@ def test_mapping_stops_by_its_own_work_and_says_how_many_names_are_left(here, ad
 
     page = signed_in(ada).post(f"{here}/mapping/", {"kind": "ssl", "names": names}).content.decode()
 
-    assert "46 more names were not tried, because these rules take too long" in page
+    assert "46 more names were not tried, because these mapping rules take too long" in page
 
 
 def test_a_key_pasted_as_a_log_line_is_not_shown_again(here, ada, signed_in):

@@ -170,7 +170,7 @@ def test_a_paste_that_is_refused_is_still_there_in_the_browser(
     page.locator("summary", has_text="Paste ACLs").click()
     text = LARGE[:1_500_000]
     page.locator("#id_paste").evaluate("(field, text) => { field.value = text; }", text)
-    page.get_by_role("button", name="Show the effect").last.click()
+    page.get_by_role("button", name="Show the impact").last.click()
 
     page.get_by_text("MB, and at most 1 MB are taken.").first.wait_for()
     if with_scripts:

@@ -241,7 +241,7 @@ def test_without_scripts_a_log_line_is_pasted_and_answered(visit):
         "Principal = User:dan is Denied operation = WRITE from host = 10.0.0.9 on resource = Topic:LITERAL:orders.eu "
         "for request = Produce with resourceRefCount = 1 based on rule DefaultDeny"
     )
-    page.get_by_role("button", name="Fill in the question").click()
+    page.get_by_role("button", name="Fill in the request").click()
     page.get_by_role("heading", name="No, refused").wait_for()
 
     assert page.get_by_text("The pasted line agrees").is_visible()

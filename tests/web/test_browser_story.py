@@ -104,7 +104,7 @@ def held(cluster: Cluster) -> set[object]:
 
 
 def ask_for_read(page, site: str, *, principal: str, topic: str, operation: str = "READ") -> int:
-    """Describe the wish in What if, look at its effect, and request it; return the number of the change."""
+    """Describe the wish in What if, look at its impact, and request it; return the number of the change."""
     page.goto(f"{site}/c/test-eu/what-if/")
     page.locator("label[data-permission=ALLOW]").click()
     page.get_by_label("Principal", exact=True).fill(principal)

@@ -166,7 +166,7 @@ def test_a_held_reading_that_became_another_one_is_not_accepted_unseen(held, dot
     page = browser.post(f"{PAGE}accept/", {"shown": "12 of the 13 ACLs"})
 
     assert page.status_code == 422
-    assert "Another reading is held meanwhile" in text(page)
+    assert "Another snapshot is quarantined meanwhile" in text(page)
     assert not trail.trail("cluster:test-eu").filter(verb="cluster.reading-accepted").exists()
 
 

@@ -134,8 +134,8 @@ def test_a_change_of_super_users_alone_differs_in_access_and_is_named(cluster, d
     assert not found.delta
     assert {row.principal for row in page.context["diff"].rows} == {"User:bob"}
     assert found.sentences[1:] == (
-        "No ACL differs: all of it comes from what is declared, or was found, of the brokers.",
-        "Super users: User:bob before, User:admin after. Every gain and loss comes from that.",
+        "No ACL differs: all differences are due to what is declared or was found of the brokers.",
+        "Super users: User:bob before, User:admin after. Every gain and loss is due to that.",
     )
 
 

@@ -271,7 +271,7 @@ def test_a_pasted_draft_survives_a_click_back_and_a_reload_in_a_browser(chromium
     page.goto(live_server.url + PAGE)
     page.get_by_text("Paste ACLs or kafka-acls commands").click()
     page.locator("#id_paste").fill("\n".join(lines(30)))
-    page.get_by_role("button", name="Show the effect").last.click()
+    page.get_by_role("button", name="Show the impact").last.click()
     page.locator(".draft-lines li").nth(29).wait_for()
 
     assert "?draft=" in page.url
@@ -299,7 +299,7 @@ def test_what_is_wrong_with_a_pasted_text_is_brought_into_view(chromium, cluster
     page.goto(live_server.url + PAGE)
     page.get_by_text("Paste ACLs or kafka-acls commands").click()
     page.locator("#id_paste").fill("User:bob,READ,orders\n" * 30)
-    page.get_by_role("button", name="Show the effect").last.click()
+    page.get_by_role("button", name="Show the impact").last.click()
     message = page.get_by_text("A CSV needs its header as the first line")
 
     expect(message).to_be_in_viewport(ratio=1)
@@ -325,7 +325,7 @@ def test_that_a_pasted_draft_is_too_much_is_brought_into_view_and_loses_nothing(
     page.goto(live_server.url + PAGE)
     page.get_by_text("Paste ACLs or kafka-acls commands").click()
     page.locator("#id_paste").fill("\n".join(f"{tool}{part // 250}.{part % 250}" for part in range(500)))
-    page.get_by_role("button", name="Show the effect").last.click()
+    page.get_by_role("button", name="Show the impact").last.click()
     message = page.get_by_text("Too large to work out here.")
 
     expect(message).to_be_in_viewport(ratio=1)

@@ -83,7 +83,7 @@ def test_a_request_from_another_host_is_no_evidence(browser):
 
     assert found.context["witness"].kind == "silent"
     assert "No matching request in the log" in plain(found)
-    assert "The log (7–20 November) holds no such request." in plain(found)
+    assert "The log (7–20 November) has no such request." in plain(found)
 
 
 def test_a_log_without_permits_cannot_confirm_a_permit(read_cluster, given, ada, signed_in):  # noqa: F811

@@ -164,7 +164,7 @@ def test_groups_have_the_same_page(browser):
 
 def test_the_list_filters_by_part_of_the_name_and_says_so_when_nothing_is_left(browser):
     assert [row.name for row in browser.get("/c/test-eu/topics/?q=ord").context["page"].rows] == ["orders.eu"]
-    assert "No name holds this text" in text(browser.get("/c/test-eu/topics/?q=zzz"))
+    assert "No name contains this text" in text(browser.get("/c/test-eu/topics/?q=zzz"))
 
 
 def test_a_principal_page_shows_own_inherited_and_what_they_give(browser):
@@ -190,7 +190,7 @@ def test_search_finds_topics_groups_principals_and_rules(browser):
 
     assert page.context["groups"].total == 1
     assert browser.get("/c/test-eu/search/", {"q": "bob"}).context["principals"].total == 1
-    assert "Nothing holds this text" in text(browser.get("/c/test-eu/search/", {"q": "zzz"}))
+    assert "Nothing contains this text" in text(browser.get("/c/test-eu/search/", {"q": "zzz"}))
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_where_the_log_cannot_tell_neither_number_nor_list_claims_it(page_of, re
 
     assert "cannot tell" in shown
     assert "b2.log: permits in" in shown
-    assert "Which ALLOW ACLs are unused cannot be told" in listed
+    assert "Which ALLOW ACLs are unused is unknown" in listed
     assert "b2.log: permits in" in listed
     rows = listed.split("<tbody>")[1].split("</tbody>")[0]
     assert rows.count("<tr ") == 1

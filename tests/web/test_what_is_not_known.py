@@ -59,13 +59,13 @@ def test_an_acl_of_a_file_covers_nobody_knows_how_many_topics(snapshot):
     page = snapshot.get("/c/test-eu/acls/")
 
     assert {row.covers_now for row in page.context["page"].rows} == {None}
-    assert "Covers nothing now" not in plain(page)
+    assert "Matches nothing now" not in plain(page)
 
 
 def test_a_principal_of_a_file_is_not_said_to_reach_nothing_that_exists(snapshot):
     page = plain(snapshot.get("/c/test-eu/principal/?name=User:bob"))
 
-    assert "which topics exist cannot be told" in page
+    assert "which topics exist is unknown" in page
     assert "exists now" not in page
 
 
@@ -180,7 +180,7 @@ def test_switching_the_cluster_keeps_the_page_and_what_it_is_about(
 
 
 def test_a_new_topic_of_a_file_is_said_to_be_new_only_here(snapshot, cluster):
-    told = "so which topics exist cannot be told. The new topic of this draft counts as not there yet."
+    told = "so which topics exist is unknown. The new topic of this draft counts as not there yet."
 
     assert told in plain(snapshot.get("/c/test-eu/what-if/?new_topic=orders.us"))
     Cluster.objects.filter(pk=cluster.pk).update(topics_listed=Known.ALL)

@@ -73,7 +73,7 @@ def test_a_what_if_says_what_is_being_done_and_takes_one_press(visit, held_previ
     page = visit("/c/test-eu/what-if/", reduced_motion=motion)
     page.get_by_text("Paste ACLs or kafka-acls commands").click()
     page.locator("#id_paste").fill("kafka-acls --add --allow-principal User:eli --operation Read --topic t")
-    button = page.get_by_role("button", name="Show the effect").last
+    button = page.get_by_role("button", name="Show the impact").last
     button.click()
 
     working = page.locator("#working")
@@ -139,7 +139,7 @@ def test_quick_work_and_typing_show_nothing(visit):
 def test_an_answer_that_never_comes_leaves_the_page_usable(visit):
     page = visit("/c/test-eu/what-if/")
     page.route("**/what-if/**", lambda route: route.abort())
-    button = page.get_by_role("button", name="Show the effect").last
+    button = page.get_by_role("button", name="Show the impact").last
     button.click()
     page.get_by_text("The site did not answer").wait_for()
 
@@ -153,7 +153,7 @@ def test_after_a_long_paste_its_answer_is_in_view_and_has_the_focus(visit):
     page.get_by_text("Paste ACLs or kafka-acls commands").click()
     tool = "kafka-acls --bootstrap-server 127.0.0.1:1 --add --operation Read --topic orders.1 --allow-principal User:p"
     page.locator("#id_paste").fill("\n".join(f"{tool}{number}" for number in range(60)))
-    button = page.get_by_role("button", name="Show the effect").last
+    button = page.get_by_role("button", name="Show the impact").last
     button.click()
     page.locator("#draft-heading", has_text="60").wait_for()
 
@@ -177,7 +177,7 @@ def test_taking_a_line_out_of_a_long_draft_leaves_the_page_where_it_is(visit):
     page.get_by_text("Paste ACLs or kafka-acls commands").click()
     tool = "kafka-acls --bootstrap-server 127.0.0.1:1 --add --operation Read --topic orders.1 --allow-principal User:p"
     page.locator("#id_paste").fill("\n".join(f"{tool}{number}" for number in range(60)))
-    page.get_by_role("button", name="Show the effect").last.click()
+    page.get_by_role("button", name="Show the impact").last.click()
     page.locator("#draft-heading", has_text="60").wait_for()
     line = page.get_by_role("button", name="Remove this ACL from the draft").nth(50)
     line.scroll_into_view_if_needed()

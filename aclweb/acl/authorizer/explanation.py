@@ -199,7 +199,7 @@ def _covering(request: AccessRequest, count: int = 0) -> str:
     acls = number_of(count, "ACL", "ACLs") if count else "no ACL"
     if request.resource_name is None:
         return f"{acls} {'are' if count > 1 else 'is'} on {_asked(request)}"
-    return f"{acls} {'cover' if count > 1 else 'covers'} {_asked(request)}"
+    return f"{acls} {'match' if count > 1 else 'matches'} {_asked(request)}"
 
 
 def _asked(request: AccessRequest) -> str:
@@ -222,7 +222,7 @@ def _sentence(decision: Decision) -> str:
     if decision.basis is Basis.DENY_ACL:
         denies = number_of(len(decision.determining), "ACL denies", "ACLs deny")
         if request.resource_name is None:
-            return f"{may_not}: {denies} it, and no ALLOW reaches beyond."
+            return f"{may_not}: {denies} it, and no ALLOW matches more."
         return f"{may_not}: {denies} it, and a DENY wins over every ALLOW."
     if decision.basis is Basis.NO_ALLOW_ACL:
         none = "it does not allow this" if count == 1 else "none of them allows this"
@@ -235,12 +235,12 @@ def _sentence(decision: Decision) -> str:
         return f"{may_not}: {_covering(request)}, and then this cluster refuses."
     if not _has_unknown_values(decision):
         return (
-            f"Whether {may} cannot be told: it hangs on whether one glob matches all that another matches, "
-            "and these are too intricate to compare."
+            f"Whether {may} is unknown: it depends on whether one glob matches all that another matches, and "
+            f"these are too complex to compare."
         )
     return (
-        f"Whether {may} cannot be told: the answer hangs on ACLs with values that this version of "
-        "aclweb does not know, written by a newer Kafka."
+        f"Whether {may} is unknown: the answer depends on ACLs with values that this version of aclweb does "
+        f"not know, written by a newer Kafka."
     )
 
 
@@ -370,8 +370,8 @@ def _gates(decision: Decision) -> tuple[Gate, ...]:
     if basis is not Basis.UNKNOWN_VALUE:
         return gates
     if not _has_unknown_values(decision):
-        return (*gates, Gate("unknown values", "The globs of ACLs are too intricate to compare.", True))
-    unknown = Gate("unknown values", "ACLs hold values that aclweb does not know; they could decide.", True)
+        return (*gates, Gate("unknown values", "The globs of ACLs are too complex to compare.", True))
+    unknown = Gate("unknown values", "ACLs have values that aclweb does not know; they could decide.", True)
     return (*gates, unknown)
 
 
@@ -381,22 +381,22 @@ def _ways_out(decision: Decision, fix: AclBinding | None, removals: Removals) ->
     if fix is not None and request.resource_name is None:
         one = NOUNS[request.resource_type][0]
         sentences.append(
-            f"One ACL on any one {one} that no DENY covers would allow it, such as: {says(fix)}."
+            f"One ACL on any one {one} that no DENY matches would allow it, such as: {says(fix)}."
         )
     elif fix is not None:
         sentences.append(f"The smallest ACL that would allow it: {says(fix)}.")
         if request.resource_name == "":
-            sentences.append("No ACL can name an empty name, so only one for every name covers it.")
+            sentences.append("No ACL can have an empty name, so only one for every name matches it.")
     count = len(removals.bindings)
     if not count:
         return sentences
     denying = "the ACL that denies" if count == 1 else f"the {count:,} ACLs that deny"
     if decision.allowed:
         allowing = "the ACL that allows" if count == 1 else f"the {count:,} ACLs that allow"
-        sentences.append(f"To take it away, remove {allowing} it.")
+        sentences.append(f"To remove the access, remove {allowing} it.")
     elif removals.then_allow is not None:
         sentences.append(
-            f"{denying[0].upper()}{denying[1:]} it would have to go, and then it would still need: "
+            f"{denying[0].upper()}{denying[1:]} it would have to be removed, and then it would still need: "
             f"{says(removals.then_allow)}."
         )
     elif not all(binding.is_deny for binding in removals.bindings):
@@ -418,7 +418,7 @@ def _caveats(decision: Decision) -> list[str]:
     hangs_on = decision.hangs_on
     if "super_users" in hangs_on:
         caveats.append(
-            f"This answer holds only if {who} is a super user, which nobody has declared."
+            f"This answer is true only if {who} is a super user, which nobody has declared."
             if decision.basis is Basis.SUPER_USER
             else f"Nobody has declared this cluster's super users. If {who} is one, everything is allowed."
         )
@@ -431,7 +431,7 @@ def _caveats(decision: Decision) -> list[str]:
         otherwise = (
             "it would be the opposite"
             if Result.UNDECIDED not in (decision.result, other)
-            else turned.get(other, "the answer could not be told")
+            else turned.get(other, "the answer would be unknown")
         )
         caveats.append(
             "Nobody has declared what this cluster does where no ACL exists "

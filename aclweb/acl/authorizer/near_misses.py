@@ -192,7 +192,7 @@ def _nearness(binding: AclBinding, name: str, rules: Rules) -> tuple[int, str] |
         return (0, "upper and lower case count") if is_near else None
     if own == WILDCARD:
         if prefixed:
-            return 5, "as a prefix * is a real asterisk, and only as LITERAL it stands for every name"
+            return 5, "as a prefix * is a real asterisk, and only as LITERAL it matches every name"
         return 0, "this authorizer does not apply * to longer names that begin with an asterisk"
     if _same_start(own.casefold(), name.casefold(), prefixed):
         return 0, "upper and lower case count"
@@ -282,9 +282,9 @@ def _pattern_tick(binding: AclBinding, request: AccessRequest, rules: Rules) -> 
         return Tick("pattern", True, f"It is for {covered}, and any one {one} would do.")
     if covers_name(binding, name, rules):
         if binding.resource_type is not request.resource_type:
-            return Tick("pattern", True, f"Its pattern covers the name {name_text(name)}.")
+            return Tick("pattern", True, f"Its pattern matches the name {name_text(name)}.")
         asked = resource_text(request.resource_type, name)
-        return Tick("pattern", True, f"It covers {asked}: it is for {covered}.")
+        return Tick("pattern", True, f"It matches {asked}: it is for {covered}.")
     near = _nearness(binding, name, rules)
     reason = f"; {near[1]}" if near is not None else ""
     return Tick("pattern", False, f"It is for {covered}, not for {name_text(name)}{reason}.")
@@ -337,7 +337,7 @@ def _operation_tick(binding: AclBinding, decision: Decision) -> Tick:
     if for_operation(binding, asked):
         sentence += ", and asked about a whole type Kafka lets no operation bring another with it"
     elif binding.is_deny and asked is Operation.DESCRIBE:
-        sentence += "; a DENY touches no other operation"
+        sentence += "; a DENY matches no other operation"
     return Tick("operation", False, f"{sentence}.")
 
 

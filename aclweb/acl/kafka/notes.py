@@ -95,7 +95,7 @@ def _unlike_their_look(options: Options) -> Iterator[str]:
                 yield f"The white space around {shown(value)} is {'kept' if kept else 'cut off'}."
     is_prefixed = any(text.upper() == "PREFIXED" for text in options.all("resource-pattern-type"))
     if is_prefixed and any(WILDCARD in options.all(option) for option in NAME_OPTIONS.values()):
-        yield "A prefixed * is no wildcard: it stands for names that begin with an asterisk."
+        yield "A prefixed * is no wildcard: it matches names that begin with an asterisk."
     if is_prefixed and options.has("idempotent"):
         yield "The ACL on the cluster for --idempotent is literal all the same."
 
@@ -169,6 +169,6 @@ def resources_in(asked: AclFilter) -> str:
         PatternType.PREFIXED: f"the prefix {text}",
         PatternType.GLOB: f"the glob {text}",
         PatternType.ANY: f"{text}, literal or prefixed",
-        PatternType.MATCH: f"all patterns that cover {text}",
+        PatternType.MATCH: f"all patterns that match {text}",
     }
     return kinds.get(asked.pattern_type, text)

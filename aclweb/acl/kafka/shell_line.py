@@ -138,8 +138,8 @@ def _require_no_more(rest: str) -> None:
     another = next((line for line in lines if line and not line.startswith("#")), None)
     if another is not None:
         raise AclError(
-            f"{shown(another)} stands on a line of its own, so it is another command; "
-            "end a line that goes on with a backslash, and give one command at a time."
+            f"{shown(another)} is on a line of its own, so it is another command; "
+            "end a line that continues with a backslash, and give one command at a time."
         )
 
 
@@ -154,7 +154,7 @@ def _read_piece(text: str, place: int, word: _Word) -> int:
     word.is_there = True
     if character == "\\":
         if place + 1 == len(text):
-            raise AclError("The line ends in a backslash, so it goes on; give the next line too.")
+            raise AclError("The line ends in a backslash, so it continues; give the next line too.")
         word.pieces.append(text[place + 1])
         return place + 2
     if character == "'":

@@ -191,7 +191,7 @@ def _check_size(options: Options, most: int) -> None:
     count = patterns * operations * (callers or 1)
     if count > most:
         raise AclError(
-            f"These arguments stand for {count:,} ACLs, and at most {most:,} are worked out; "
+            f"These arguments mean {count:,} ACLs, and at most {most:,} are worked out; "
             "give fewer names, principals, hosts or operations at once."
         )
 

@@ -97,8 +97,8 @@ class Beside:
             if (binding.is_deny or dead) and self._ends_the_default(binding):
                 yield (
                     "ends-the-default",
-                    f"{says(binding)}: it also ends allow.everyone.if.no.acl.found for what it covers, where "
-                    "whoever has no ALLOW is refused from then on.",
+                    f"{says(binding)}: it also ends allow.everyone.if.no.acl.found for what it matches: "
+                    f"principals without an ALLOW lose access there.",
                 )
             if binding.is_deny and denies_some and not dead and self._leaves_describe(binding):
                 sentence = f"{says(binding)}: Describe stays open to whoever has it by another ACL."

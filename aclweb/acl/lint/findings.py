@@ -84,7 +84,7 @@ RULES: Mapping[str, LintRule] = _rules(
         "refused-by-kafka",
         ERROR,
         "Kafka does not take this ACL",
-        "A broker of this version answers an error to creating it. It may still stand in a file, or in a cluster that "
+        "A broker of this version answers an error to creating it. It may still be in a file, or in a cluster that "
         "was upgraded from a version which took it.",
         "Write it as the sentence says, or leave it out.",
     ),
@@ -93,7 +93,7 @@ RULES: Mapping[str, LintRule] = _rules(
         WARNING,
         "A word that this program does not know",
         "A newer Kafka, or another program, wrote a resource type, pattern type, operation or permission that is not "
-        "known here. Where it could matter, decisions are told as undecided and never guessed.",
+        "known here. Where it could matter, decisions are undecided and never guessed.",
         "Update aclweb, or look at the ACL with the kafka-acls of the version that made it.",
     ),
     LintRule(
@@ -117,7 +117,7 @@ RULES: Mapping[str, LintRule] = _rules(
         WARNING,
         "An address range on a Kafka that reads none",
         "Kafka reads ranges such as `10.0.0.0/8` from KRaft 4.4 on. An older broker takes the ACL, and it matches no "
-        "client; after an upgrade it comes to life without anybody touching it.",
+        "client; after an upgrade it takes effect without any edit.",
         "Name each address, or `*`; and look through such ACLs before an upgrade.",
     ),
     LintRule(
@@ -141,22 +141,22 @@ RULES: Mapping[str, LintRule] = _rules(
         "prefix-of-asterisk",
         ERROR,
         "An asterisk as a prefix",
-        "PREFIXED `*` is no wildcard: it covers names that begin with an asterisk. No topic can have such a name.",
+        "PREFIXED `*` is no wildcard: it matches names that begin with an asterisk. No topic can have such a name.",
         "For every name write LITERAL `*`.",
     ),
     LintRule(
         "asterisk-in-name",
         WARNING,
         "An asterisk in a name that is no pattern",
-        "In LITERAL and PREFIXED names an asterisk is an ordinary letter: `team-*` covers what is called so, asterisk "
-        "included, and not `team-a`. Only LITERAL `*`, alone, is for every name.",
+        "In LITERAL and PREFIXED names an asterisk is an ordinary letter: `team-*` matches only that name, "
+        "asterisk included, and not `team-a`. Only LITERAL `*`, alone, is for every name.",
         "For every name that begins with `team-` write PREFIXED `team-`.",
     ),
     LintRule(
         "prefix-without-delimiter",
         WARNING,
         "A prefix that ends inside a word",
-        "The prefix `order` covers `orders2` and `order-archive` as well as `order.eu`, also those that somebody else "
+        "The prefix `order` matches `orders2` and `order-archive` as well as `order.eu`, also those that somebody else "
         "makes next year.",
         "End the prefix with the delimiter of your names, such as `order.` or `order-`.",
     ),
@@ -175,7 +175,7 @@ RULES: Mapping[str, LintRule] = _rules(
         "A principal that is probably spelled otherwise",
         "Principals are compared letter by letter. Only `User:*` is a wildcard; `User:a*`, `user:bob`, `User:User:bob` "
         "or a distinguished name with spaces after its commas are names of their own that hardly any client has.",
-        "Copy the principal from the broker's log, where it stands exactly as the broker sees it.",
+        "Copy the principal from the broker's log, where it is written exactly as the broker sees it.",
     ),
     LintRule(
         "invisible-character",
@@ -197,18 +197,18 @@ RULES: Mapping[str, LintRule] = _rules(
         "deny-leaves-describe",
         INFO,
         "A denial that leaves Describe open",
-        "A DENY touches exactly its operation. Whoever is denied Read or Write can still see that the resource exists, "
-        "if an ALLOW of another operation brings Describe.",
+        "A DENY matches exactly its operation. Whoever is denied Read or Write can still see that the resource exists, "
+        "if an ALLOW of another operation implies Describe.",
         "Deny Describe as well, or ALL, if the resource should not be seen.",
     ),
     LintRule(
         "ends-the-default",
         WARNING,
         "An ACL that allows nobody and shuts out everybody",
-        "With allow.everyone.if.no.acl.found everybody may do everything with a resource as long as no ACL covers it. "
+        "With allow.everyone.if.no.acl.found everybody may do everything with a resource as long as no ACL matches it. "
         "A DENY of one principal, or an ALLOW that no client can match, is an ACL too: from then on whoever has no "
         "ALLOW is refused.",
-        "Allow beside it whoever shall go on, such as `User:*` for ALL.",
+        "Also allow those who must keep access, such as `User:*` for ALL.",
     ),
     LintRule(
         "locks-out-administrators",
@@ -222,7 +222,7 @@ RULES: Mapping[str, LintRule] = _rules(
         "group-right-missing",
         INFO,
         "Read on topics and on no group",
-        "A consumer that commits offsets needs Read on its group beside Read on the topic, else it fails with "
+        "A consumer that commits offsets needs Read on its group as well as on the topic, else it fails with "
         "GROUP_AUTHORIZATION_FAILED (30). Only clients that assign partitions themselves do without.",
         "Allow Read on the client's groups too.",
     ),
@@ -230,7 +230,7 @@ RULES: Mapping[str, LintRule] = _rules(
         "topic-right-missing",
         INFO,
         "Write on a transactional id and on no topic",
-        "A transactional producer needs Write on the topics that it writes to beside its transactional id.",
+        "A transactional producer needs Write on the topics that it writes to, as well as on its transactional id.",
         "Allow Write on the topics, or remove the right on the id.",
     ),
     LintRule(
@@ -269,7 +269,7 @@ RULES: Mapping[str, LintRule] = _rules(
         "A denial of every name that leaves some out",
         "KRaft's authorizer skips LITERAL `*` for longer names that begin with an asterisk. Groups and transactional "
         "ids can have such names. AclAuthorizer does not skip them, so a migration changes this.",
-        "Deny PREFIXED `*` beside LITERAL `*`.",
+        "Deny PREFIXED `*` as well as LITERAL `*`.",
     ),
 )
 """Every rule by its id."""
@@ -366,18 +366,18 @@ def _about_the_name(
         and _can_go_on(binding)
     ):
         longer, other = name_text(f"{name}2"), name_text(f"{name}-archive")
-        sentence = f"{it}: this also covers {longer} and {other}, whoever makes them."
+        sentence = f"{it}: this also matches {longer} and {other}, whoever makes them."
         yield "prefix-without-delimiter", sentence
     if letter is not None:
         stem = name[:-1]
         instead = (
             f"for names that begin with {name_text(stem)} write PREFIXED {name_text(stem)}"
             if letter == WILDCARD and name.endswith(WILDCARD) and WILDCARD not in stem
-            else "write GLOB if it shall stand for others"
+            else "write GLOB if it is a wildcard"
             if rules.has_globs
-            else "no pattern of Kafka has one that stands for others"
+            else "no pattern type of Kafka has such a wildcard"
         )
-        missing = ", which no topic's name holds" if binding.resource_type is ResourceType.TOPIC else ""
+        missing = ", which no topic's name contains" if binding.resource_type is ResourceType.TOPIC else ""
         yield "asterisk-in-name", f"{it}: in this name {letter} is an ordinary letter{missing}; {instead}."
     odd = _invisible(name)
     if odd is not None:
@@ -461,7 +461,7 @@ def _why_unlikely(kind: str, name: str) -> str | None:
     if kind.lower() == "user" and kind != "User":
         return f"upper and lower case count, and Kafka's own type is User, not {kind}"
     if name.startswith("User:"):
-        return "the type stands twice"
+        return "the type is written twice"
     if not name:
         return "it has no name"
     if _SPACED_DN.search(name):
@@ -511,7 +511,7 @@ def _invisible(text: str) -> str | None:
         return "begins or ends with a space, which counts"
     for character in text:
         if unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp"):
-            return f"holds the character U+{ord(character):04X}, which cannot be seen"
+            return f"contains the character U+{ord(character):04X}, which cannot be seen"
     if not text.isascii() and unicodedata.normalize("NFC", text) != text:
         return "has a letter and its accent apart, which looks like one letter and is another name"
     return None

@@ -152,12 +152,14 @@ class Compiler:
         one, many = NOUNS[kind]
         remarks = []
         if not existing:
-            remarks.append(f"No {one} that exists is covered by it.")
+            remarks.append(f"No {one} that exists matches it.")
         sayable = [found for found in existing if found not in ("", WILDCARD)]
         if len(sayable) < len(existing):
             remarks.append("An empty name, or one that is a single asterisk, cannot be said alone.")
         example = sample_of(shape, stranger_to(shape.characters))
-        remarks.append(f"{many[:1].upper()}{many[1:]} to come are not covered, such as {name_text(example)}.")
+        remarks.append(
+            f"{many[:1].upper()}{many[1:]} that do not exist yet do not match, such as {name_text(example)}."
+        )
         return [(PatternType.LITERAL, found) for found in sayable], remarks
 
     def _everything(
@@ -170,8 +172,8 @@ class Compiler:
         patterns += [(PatternType.LITERAL, name) for name in starred]
         many = NOUNS[kind][1]
         return patterns, [
-            f"KRaft's authorizer leaves {many} out of LITERAL * whose name begins with an asterisk and is longer; "
-            "those to come are not covered."
+            f"KRaft's authorizer leaves {many} out of LITERAL * whose name begins with an asterisk and is "
+            f"longer; those that do not exist yet do not match."
         ]
 
     def _callers(self, principal: str) -> tuple[list[str], list[str]]:
@@ -185,7 +187,9 @@ class Compiler:
             if is_for(principal, caller, _GLOBS) and not is_principal_glob(caller) and caller != ANY_USER
         ]
         few = "" if found else " No principal that is known is among them."
-        return found, [f"Principals to come that match {name_text(principal)} are not covered.{few}"]
+        return found, [
+            f"Principals that do not exist yet and match {name_text(principal)} are left out.{few}"
+        ]
 
     def _places(self, host: str) -> tuple[list[str], list[str]]:
         if not is_host_glob(host):
@@ -195,7 +199,7 @@ class Compiler:
             return [WILDCARD], []
         found = [known for known in self._hosts if shape.matches(known) and not is_glob(known)]
         few = "" if found else " No host that is known is among them."
-        return found, [f"Hosts to come that match {name_text(host)} are not covered.{few}"]
+        return found, [f"Hosts that do not exist yet and match {name_text(host)} are left out.{few}"]
 
 
 def _is_prefix(shape: Shape) -> bool:

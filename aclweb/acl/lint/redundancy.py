@@ -192,8 +192,8 @@ def consolidations(
     if rules.has_globs and any(map(has_glob, index)):
         if limits is not None:
             limits.append(
-                "No consolidation is proposed where globs are, because what it would change for names to come "
-                "cannot be told."
+                "No consolidation is proposed where globs are, because what it would change for names that "
+                "do not exist yet is unknown."
             )
         return
     proposals = [
@@ -436,9 +436,7 @@ def _findings(binding: AclBinding, filed: _Filed, existing: _Existing, rules: Ru
         yield Redundancy(UNREACHABLE, "error" if binding.is_deny else "warning", sentence, binding)
     elif existing.has_none_under(binding):
         what = binding.resource_type.name.lower().replace("_", " ")
-        sentence = (
-            f"{says(binding)}: no {what} that exists is covered by it now; one that is made later may be."
-        )
+        sentence = f"{says(binding)}: no {what} that exists matches it now; one that is made later may."
         yield Redundancy(ORPHAN, "info", sentence, binding)
 
 
@@ -624,7 +622,7 @@ def _is_sure_to_matter(effect: Effect) -> bool:
 
 
 def _proposed(proposed: AclBinding, replaced: Sequence[AclBinding], extra: Sequence[Effect]) -> str:
-    start = f"One ACL could stand for {len(replaced):,}. {says(proposed)}"
+    start = f"One ACL could replace {len(replaced):,}. {says(proposed)}"
     if not extra:
         later = ", and the operations that a later Kafka adds" if proposed.operation is Operation.ALL else ""
         return f"{start}: exactly the same access{later}."

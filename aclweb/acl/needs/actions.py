@@ -60,7 +60,7 @@ _ON_DEMAND = _call(
 )
 _EPOCHS = _call("OFFSET_FOR_LEADER_EPOCH", when="after a topic has changed its leader", needed=True)
 _IDEMPOTENT_BY_DEFAULT = (
-    "Java producers of Kafka 3.0 and newer are idempotent unless told otherwise: for them ask about "
+    "Java producers of Kafka 3.0 and newer are idempotent unless configured otherwise: for them ask about "
     "produce-idempotent."
 )
 
@@ -100,8 +100,8 @@ _ACTIONS = (
             _call("PRODUCE idempotent"),
         ),
         (
-            "Since Kafka 2.8 no right on the cluster is needed: Write on any one topic is enough. The refusal is "
-            "nevertheless told as one of the cluster.",
+            "Since Kafka 2.8 no right on the cluster is needed: Write on any one topic is enough. The broker "
+            "still reports it as a denial on the cluster.",
         ),
     ),
     ClientAction(
@@ -120,7 +120,7 @@ _ACTIONS = (
             _call("END_TXN"),
         ),
         (
-            "Idempotent write on the cluster is not needed: the transactional id stands in for it.",
+            "Idempotent write on the cluster is not needed: the transactional id replaces it.",
             "Give a group if the transaction also commits the offsets of what was read, and the topic that was read "
             "as the input topic if it is another one.",
         ),
@@ -307,7 +307,7 @@ _ACTIONS = (
         (
             "The group is the worker's group.id; its own topics are those of config.storage.topic, "
             "offset.storage.topic and status.storage.topic.",
-            "What the connectors need comes on top: see connect-source and connect-sink.",
+            "What the connectors need is extra: see connect-source and connect-sink.",
         ),
     ),
     ClientAction(
@@ -318,7 +318,7 @@ _ACTIONS = (
             _call("CREATE_TOPICS", when="if the connector makes its topics", needed=False),
             _call(
                 "INIT_PRODUCER_ID idempotent",
-                when="unless the worker's producers are told not to be idempotent",
+                when="unless the worker's producers are configured not to be idempotent",
             ),
             _call("PRODUCE idempotent"),
         ),
@@ -422,7 +422,7 @@ _ACTIONS = (
         "FIND_COORDINATOR transaction",
         "DESCRIBE_TRANSACTIONS",
     ),
-    _admin("abort-transaction", "aborts a transaction that hangs", "METADATA named", "WRITE_TXN_MARKERS"),
+    _admin("abort-transaction", "aborts a hanging transaction", "METADATA named", "WRITE_TXN_MARKERS"),
     _admin(
         "fence-producers",
         "ends the producers of a transactional id",

@@ -22,9 +22,9 @@ DEPENDS = "DEPENDS"
 _VERBS = {
     Outcome.WORKS: "works",
     Outcome.SHOWS_LESS: "does not see everything",
-    Outcome.UNDECIDED: "cannot be told",
+    Outcome.UNDECIDED: "is unknown",
     Outcome.FAILS: "fails",
-    Outcome.NOT_ASKED: "cannot be told",
+    Outcome.NOT_ASKED: "is unknown",
 }
 
 

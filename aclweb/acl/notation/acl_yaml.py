@@ -82,9 +82,7 @@ def read_rows(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, st
             continue
         if line in ("---", "[]"):
             if item is not None or "[]" in heads or line in heads:
-                problems.add(
-                    number, f"{shown(line)} stands where the list has begun; one file holds one list."
-                )
+                problems.add(number, f"{shown(line)} is where the list has begun; one file has one list.")
             heads.append(line)
             continue
         odd = None if line.isprintable() else _why_not_raw(line)
@@ -138,7 +136,7 @@ def read_rows(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, st
                 raise _BadValue(odd)
             key, value = _pair(rest)
             if key in item:
-                raise _BadValue(f"The key {shown(key)} stands twice in one ACL; keep one.")
+                raise _BadValue(f"The key {shown(key)} is given twice in one ACL; keep one.")
             item[key], places[key] = value, number
         except _BadValue as error:
             problems.add(number, error)
@@ -153,7 +151,7 @@ def _why_not_raw(line: str) -> str | None:
     if found is None:
         return None
     return (
-        f"{shown(line)} holds the character U+{ord(found[0]):04X}, which YAML readers refuse or take for the end of "
+        f"{shown(line)} contains the character U+{ord(found[0]):04X}, which YAML readers refuse or take for the end of "
         "the line; write it as an escape in double quotes."
     )
 

@@ -30,7 +30,7 @@ from aclweb.acl.model import (
 LOGGER = "kafka.authorizer.logger"
 
 # Why a record is not a decision; the words are counted and shown.
-SUPER_USER_NOTE = "note that the caller is a super user"
+SUPER_USER_NOTE = "note that the client is a super user"
 MATCH_NOTE = "note of an ACL that matched"
 NO_ACL_NOTE = "note that no ACL was found"
 OTHER_LOGGER = "record of another logger"

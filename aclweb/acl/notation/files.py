@@ -170,7 +170,8 @@ def recognise(text: str, *, source: str) -> str:
     if first.startswith("{"):
         return "jsonl"
     raise NotationError(
-        f"{source}:{number}: The format cannot be told from {shown(first)}; begin with an ACL in JSON, a CSV header, "
+        f"{source}:{number}: The format is not recognised from {shown(first)}; begin with an ACL in JSON, a "
+        f"CSV header, "
         "'- key: value' or a kafka-acls listing, or name the format with --format."
     )
 

@@ -102,7 +102,7 @@ def read_listing(text: str, problems: Problems) -> Iterator[tuple[int, AclBindin
             elif pattern is not None:
                 yield piece.line, _binding(pattern, piece.text)
             elif not is_bad_block:
-                raise AclError(f"{shown(piece.text)} stands under no resource; its header line is missing.")
+                raise AclError(f"{shown(piece.text)} is under no resource; its header line is missing.")
         except AclError as error:
             problems.add(piece.line, error)
 

@@ -121,7 +121,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(value) != len(pairs):
         keys = [key for key, _value in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise NotationError(f"The key {shown(twice)} stands twice in one object; keep one.")
+        raise NotationError(f"The key {shown(twice)} is given twice in one object; keep one.")
     return value
 
 
@@ -132,7 +132,7 @@ def _no_constant(word: str) -> object:
 def _finite(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise NotationError(f"{shown(text)} is a number too large to hold; write a smaller one, or a text.")
+        raise NotationError(f"{shown(text)} is too large a number; write a smaller one, or a text.")
     return number
 
 
@@ -171,7 +171,7 @@ def _word(words: dict[object, Word], given: Mapping[str, object], key: str) -> W
         if member is not None:
             return member
     names = ", ".join(dict.fromkeys(member.name for member in words.values()))
-    raise KeyProblem(key, f"{key} is {shown(value)}, which cannot stand here; use one of {names}.")
+    raise KeyProblem(key, f"{key} is {shown(value)}, which is not allowed here; use one of {names}.")
 
 
 def text_of(given: Mapping[str, object], key: str) -> str:

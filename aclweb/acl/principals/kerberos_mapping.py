@@ -244,4 +244,8 @@ def _read_rule(text: str) -> KerberosRule:
 
 def _what_is_right(text: str) -> str:
     what = "A rule is DEFAULT, or RULE:[number:form](pattern)s/old/new/g with L or U at its end"
-    return f"{what}; commas separate rules and cannot stand in one." if text else f"{what}, and not empty."
+    return (
+        f"{what}; commas separate mapping rules and cannot be inside one."
+        if text
+        else f"{what}, and not empty."
+    )

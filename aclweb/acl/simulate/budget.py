@@ -84,8 +84,8 @@ class Meter:
         )
         few = len(self._weights) > 1 and 2 * weight <= budget.steps
         return TooCostly(
-            f"The effect of this edit is too large to work out here: {most} answers. "
-            f"The ACL that costs most is: {says(costliest)}. It touches {share}. "
+            f"The impact of this edit is too large to compute here: {most} answers. "
+            f"The ACL that costs most is: {says(costliest)}. It matches {share}. "
             + (
                 f"Ask for fewer of its {len(self._weights):,} ACLs at a time, or for narrower ones."
                 if few

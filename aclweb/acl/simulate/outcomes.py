@@ -9,7 +9,7 @@ from aclweb.acl.simulate.cover import Cover, Readings
 from aclweb.acl.simulate.impact import DEPENDS, GAINS, LOSES, RECOVERED, Outcome
 from aclweb.acl.simulate.wording import listed
 
-_UNKNOWN_VALUE = "It hangs on an ACL with a value that this version of aclweb does not know."
+_UNKNOWN_VALUE = "It depends on an ACL with a value that this version of aclweb does not know."
 
 
 def outcome_of(

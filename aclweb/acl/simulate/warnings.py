@@ -48,14 +48,14 @@ class Warnings:
         if self.worlds.universe.judges_by_example:
             yield (
                 "Globs are worked out exactly for the names, principals and hosts that were given or that ACLs "
-                "spell out. Beyond these each glob stands for one example that it matches, so another name "
-                "that it matches may get another answer."
+                "spell out. Beyond these, one example stands in for each glob; another name that it matches "
+                "may get another answer."
             )
         unknown = [binding for binding in self.worlds.touching if binding.has_unknown]
         if unknown:
             yield (
-                f"{counted(len(unknown), 'ACL')} of this edit hold values that aclweb does not know; "
-                "what they do cannot be told, and no client can write them."
+                f"{counted(len(unknown), 'ACL')} of this edit have values that aclweb does not know; what "
+                f"they do is unknown, and no client can write them."
             )
         for binding in in_scan_order(self.worlds.add):
             if split_principal(binding.principal) is None:
@@ -141,10 +141,10 @@ class Warnings:
             why = (
                 "Only KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk"
                 if self.worlds.rules.wildcard_skips_starred_names
-                else "KRaft's authorizer lets the empty prefix cover every name"
+                else "KRaft's authorizer lets the empty prefix match every name"
             )
             yield (
-                f"{why}, so ACLs now cover {self._spots(self.changes.newly_read)}: {condition}everyone may use "
+                f"{why}, so ACLs now match {self._spots(self.changes.newly_read)}: {condition}everyone may use "
                 f"{it_or_them(self.changes.newly_read)} today, and from then on only those whom an ACL allows."
             )
 
@@ -183,7 +183,7 @@ class Warnings:
         if self.worlds.after_rules.cidr_hosts != self.worlds.rules.cidr_hosts:
             stored = sorted(host for host in self.worlds.index.hosts if read_range(host) is not None)
             what = (
-                "From Kafka 4.4 on, hosts written as address ranges come to life"
+                "From Kafka 4.4 on, hosts written as address ranges take effect"
                 if self.worlds.after_rules.cidr_hosts
                 else "Before Kafka 4.4 hosts written as address ranges are text, which matches nobody"
             )

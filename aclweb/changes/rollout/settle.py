@@ -28,7 +28,7 @@ def settle(run: Run, items: Sequence[ChangeItem], bindings: frozenset[AclBinding
     """Store for each item what the cluster shows of it; what is not in place is to be written.
 
     What was sent and is in place counts as written by us; what was never sent and is in
-    place was so already. Returns the items whose state changed.
+    place was in place already. Returns the items whose state changed.
     """
     changed = []
     for item in items:

@@ -35,11 +35,11 @@ def verify(run: Run, client: ClusterClient) -> None:
         if not item.in_place(found) and item.state in (Item.APPLIED, Item.NOOP_ALREADY):
             item.state, item.sentence = (
                 Item.FAILED,
-                "It was so, and reading back shows that it is not any more.",
+                "It was in place, and reading back shows that it is not any more.",
             )
         elif item.in_place(found) and item.state in (Item.SKIPPED, Item.FAILED):
             item.state = Item.APPLIED if item.sent else Item.NOOP_ALREADY
-            item.sentence = "Reading back shows that it is so."
+            item.sentence = "Reading back shows that it is in place."
     others = _others(items, run.base, found)
     result = sync(change.cluster, cause=Revision.Cause.OURS, client=client, expected=_written(items))
     state, verb, why = _judged(items, others)

@@ -27,7 +27,7 @@ trail.register("change.returned", "It needs review again: {why}")
 trail.register("change.refused", "The worker refused it: {why}")
 
 
-trail.register("change.stale", "Nothing was written, because the effect is not what was approved: {why}")
+trail.register("change.stale", "Nothing was written, because the impact is not what was approved: {why}")
 
 
 trail.register("change.checked", "The cluster was read afresh; {todo} to write. {note}")
@@ -45,7 +45,7 @@ trail.register("change.unanswered", "The cluster gave no answer for {count}; rea
 trail.register("change.settled", "Read back: {told}.")
 
 
-trail.register("change.verifying", "Reading back every touched pattern.")
+trail.register("change.verifying", "Reading back every pattern of this change.")
 
 
 trail.register("change.in_force", "In force: {why}")
@@ -70,7 +70,7 @@ def evidence(outcome: Outcome) -> dict[str, Any]:
 
 
 def states_told(items: Sequence[ChangeItem]) -> str:
-    """Return how many items are in which state, in words: `3 written, 1 was so already`."""
+    """Return how many items are in which state, in words: `3 written, 1 was in place already`."""
     words = {
         Item.APPLIED: "written",
         Item.NOOP_ALREADY: "so already",

@@ -90,8 +90,8 @@ def _sentence(
             )
         case Door.SILENT:
             return (
-                f"Something at {where} takes connections and answers nothing for {timeout_seconds:g} s; the {service} "
-                "hangs, or it is none."
+                f"Something at {where} takes connections and answers nothing for {timeout_seconds:g} s; the "
+                f"{service} is stuck, or it is none."
             )
         case Door.CLOSED:
             return (

@@ -287,7 +287,7 @@ class ZooKeeperClient:
         if self._children(znodes.LITERAL_ROOT) is None:
             sentence = (
                 f"There is no node {znodes.LITERAL_ROOT}: no broker with AclAuthorizer has ever started on this "
-                "cluster, so it holds no ACLs and probably checks none."
+                "cluster, so it has no ACLs and probably checks none."
             )
             problems.append(Problem(znodes.LITERAL_ROOT, sentence))
         for root, pattern_type in stores:
@@ -537,7 +537,7 @@ class ZooKeeperClient:
                 if any(one.id.scheme not in TOLD_SCHEMES for one in permissions):
                     return (
                         None,
-                        f"Whether this login may write {path} hangs on what ZooKeeper knows of it ({others}).",
+                        f"Whether this login may write {path} depends on what ZooKeeper knows of it ({others}).",
                     )
                 return False, (
                     f"Only {others} may write below {path}, so that nothing can be written; log in as the user that "
@@ -577,7 +577,7 @@ class ZooKeeperClient:
             return f"Not sent: the connection to ZooKeeper at {self._where} was lost before ({type(error).__name__})."
         return (
             f"The connection to ZooKeeper at {self._where} was lost while writing ({type(error).__name__}); "
-            "reading back tells whether it was written."
+            f"reading back shows whether it was written."
         )
 
     def _why_refused(self, edit: Edit, fault: BaseException) -> str:

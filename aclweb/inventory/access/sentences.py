@@ -47,7 +47,7 @@ def resource_sentences(access: ResourceAccess, rules: Rules) -> tuple[str, ...]:
     sentences += _through_all(access, named, anybody)
     if any(verdict.state == "unknown" for row in access.rows for verdict in row.verdicts):
         sentences.append(
-            "Some answers cannot be told, because ACLs hold values that a newer Kafka wrote and aclweb does not know."
+            "Some answers are unknown, because ACLs have values that a newer Kafka wrote and aclweb does not know."
         )
     return tuple(sentences)
 
@@ -62,7 +62,7 @@ def caveats(rules: Rules, *, default_applies: bool) -> tuple[str, ...]:
         )
     if default_applies and "allow_everyone" in rules.undeclared:
         found.append(
-            "Brokers do not tell their default; an administrator of this cluster can declare "
+            "Brokers do not show their default; an administrator of this cluster can declare "
             "allow.everyone.if.no.acl.found."
         )
     return tuple(found)
@@ -75,7 +75,7 @@ def cell_sentence(cell: Cell) -> str:
     first = who if named else "Somebody whom no ACL names"
     what = f"{_words(cell.operation)} {resource_text(cell.resource.resource_type, cell.resource.name)}"
     dead = (
-        f" An ACL names {_hosts(cell.dead_hosts)}, but brokers compare addresses, and no client can come from there."
+        f" An ACL names {_hosts(cell.dead_hosts)}, but brokers compare addresses, and no client has that one."
         if cell.dead_hosts
         else ""
     )
@@ -96,16 +96,16 @@ def cell_sentence(cell: Cell) -> str:
         where = f"{where} from {places_words(cell.places)}"
         return f"{first} may {what}, {where}. {_settled(cell)}{_brings(cell)}{dead}"
     if cell.state == "default":
-        return f"{first} may {what}: no ACL covers it, and this cluster then allows everyone."
+        return f"{first} may {what}: no ACL matches it, and this cluster then allows everyone."
     if cell.state == "unknown" and cell.hangs_on:
         return (
-            f"Whether {who} may {what} cannot be told: no ACL covers it, and nobody has declared what this "
-            "cluster does then."
+            f"Whether {who} may {what} is unknown: no ACL matches it, and nobody has declared what this "
+            f"cluster does then."
         )
     if cell.state == "unknown":
         return (
-            f"Whether {who} may {what} cannot be told: it hangs on an ACL with a value that a newer Kafka wrote "
-            "and aclweb does not know."
+            f"Whether {who} may {what} is unknown: it depends on an ACL with a value that a newer Kafka wrote "
+            f"and aclweb does not know."
         )
     return f"No ACL allows {who} to {what}.{dead}"
 
@@ -114,15 +114,15 @@ def _by_default(access: ResourceAccess, rules: Rules) -> str:
     noun = _NOUNS.get(access.resource.resource_type, "resource")
     if "allow_everyone" in rules.undeclared:
         return (
-            f"No ACL covers this {noun}, so the cluster's default decides, and nobody has declared which it is: "
-            "either everybody can do everything with it, or nobody can do anything."
+            f"No ACL matches this {noun}, so the cluster's default decides. Nobody has declared it: everybody "
+            f"can do everything with it, or nobody can do anything."
         )
     if rules.allow_everyone:
         return (
-            f"No ACL covers this {noun} and this cluster then allows everyone: everybody can do everything with "
-            "it. The first ACL that covers it ends that for all but those whom it allows."
+            f"No ACL matches this {noun} and this cluster then allows everyone: everybody can do everything "
+            f"with it. The first ACL that matches it ends that for all but those whom it allows."
         )
-    return f"No ACL covers this {noun}, so nobody but super users can do anything with it."
+    return f"No ACL matches this {noun}, so nobody but super users can do anything with it."
 
 
 def _who_can(named: Sequence[AccessRow], anybody: AccessRow, operation: Operation, words: str) -> str:
@@ -141,7 +141,7 @@ def _who_can(named: Sequence[AccessRow], anybody: AccessRow, operation: Operatio
     unsure = _is_unsure([*named, anybody], operation)
     if not able:
         return (
-            f"whether anybody but super users can {words} cannot be told"
+            f"whether anybody but super users can {words} is unknown"
             if unsure
             else f"nobody but super users can {words}"
         )
@@ -190,7 +190,7 @@ def _deletion(access: ResourceAccess, named: Sequence[AccessRow], anybody: Acces
     unsure = _is_unsure([*named, anybody], Operation.DELETE)
     if not able:
         return [
-            "Whether anybody but super users can delete it cannot be told."
+            "Whether anybody but super users can delete it is unknown."
             if unsure
             else "Nobody but super users can delete it."
         ]
@@ -205,7 +205,7 @@ def _unknown_user(anybody: AccessRow) -> str:
     unsure = any(verdict.state == "unknown" for verdict in anybody.verdicts)
     if not able:
         return (
-            "What principals without an ACL can do cannot be told."
+            "What principals without an ACL can do is unknown."
             if unsure
             else "Principals without an ACL have no access."
         )

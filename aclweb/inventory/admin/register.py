@@ -47,7 +47,7 @@ def add(*, actor: trail.Named | str, slug: str, kind: str, address: str, **setti
     """
     if not _SLUG.fullmatch(slug):
         raise RegisteringError(
-            f"{slug!r} cannot stand in an address; use up to 60 small letters, digits and hyphens, such as prod-eu."
+            f"{slug!r} cannot be used in an address; use up to 60 small letters, digits and hyphens, such as prod-eu."
         )
     if kind not in {known.value for known in SourceKind}:
         raise RegisteringError(f"{kind!r} is no kind of cluster; use {', '.join(SourceKind)}.")

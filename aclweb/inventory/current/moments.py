@@ -70,8 +70,8 @@ def not_known(moment: Moment) -> Iterator[str]:
     declared, time = moment.declared, moment.time or moment.until
     if declared is not None and time is not None and time < declared.since:
         yield (
-            f"What was declared before {_words(declared.since)} UTC is not known; "
-            "what was declared then stands in for it."
+            f"What was declared before {_words(declared.since)} UTC is not known; what was declared then is "
+            f"used for it."
         )
 
 
@@ -138,4 +138,4 @@ def _time(text: str) -> datetime.datetime:
         moment = datetime.datetime.fromisoformat(text.removesuffix(" UTC"))
         return moment.astimezone(datetime.UTC) if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
     except (ValueError, OverflowError) as error:
-        raise MomentError(f"{text[:40]!r} is no moment; {_TOLD}.") from error
+        raise MomentError(f"{text[:40]!r} is no revision, day or time; {_TOLD}.") from error

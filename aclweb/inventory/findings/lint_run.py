@@ -283,7 +283,7 @@ def _counterexample(effect: Effect) -> str:
         return f"For example, {who} could then {what}, and cannot now."
     if effect.after.result is Result.DENIED:
         return f"For example, {who} could then no longer {what}."
-    return f"For example, whether {who} can {what} could then not be told."
+    return f"For example, whether {who} can {what} would then be unknown."
 
 
 def _names(effect: Effect) -> str:

@@ -40,7 +40,7 @@ _TITLES = {
     "dead": "It can never match",
     "harmless-duplicate": "A right that another right brings",
     "unreachable": "No client or resource can have this name",
-    "orphan": "It covers nothing that exists now",
+    "orphan": "Orphaned: it matches nothing that exists now",
     "consolidate-operations": "All for every operation",
     "consolidate-prefix": "One prefix for several names",
     "consolidate-hosts": "One range for several hosts",

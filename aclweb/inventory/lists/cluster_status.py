@@ -70,12 +70,12 @@ def status(cluster: Cluster, *, now: datetime | None = None) -> ClusterStatus:
     is_old = age is not None and age > late
     held = str(cluster.held["sentence"]) if cluster.held else ""
     if held and tone != "bad":
-        label, tone = "reading held", "bad"
-        sentence = f"{held} What stands here is from the reading before it: {sentence}"
+        label, tone = "snapshot quarantined", "bad"
+        sentence = f"{held} Pages show the snapshot before it: {sentence}"
     elif held:
         sentence = f"{sentence} {held}"
     elif is_old and tone == "good":
-        label, tone = "not read lately", "warn"
+        label, tone = "not synced lately", "warn"
     return ClusterStatus(
         label=label,
         sentence=sentence,
@@ -91,9 +91,9 @@ def status(cluster: Cluster, *, now: datetime | None = None) -> ClusterStatus:
 def _told(cluster: Cluster, now: datetime) -> tuple[str, str, str]:
     if not cluster.state:
         return (
-            "not read yet",
+            "not synced yet",
             "warn",
-            "This cluster has not been read yet; a worker will do so within a minute.",
+            "This cluster has not been synced yet; a worker will do so within a minute.",
         )
     label, tone, meaning = _STATES[ClusterState(cluster.state)]
     sentences = [cluster.state_sentence]

@@ -33,11 +33,11 @@ def _sentence(cluster: Cluster, kind: ResourceType, known: Known) -> str:
     if cluster.kind == SourceKind.SNAPSHOT:
         if known is Known.VISIBLE:
             return f"These are the {names} that the file lists; the cluster may have others."
-        return f"The file lists no {names}, so which {names} exist cannot be told."
+        return f"The file lists no {names}, so which {names} exist is unknown."
     if known is Known.VISIBLE:
         if kind is ResourceType.GROUP:
             return "Only groups that aclweb may describe on brokers that answered are listed; there may be others."
         return "Only topics that aclweb may describe are listed; there may be others. Describe on topic '*' shows all."
     if kind is ResourceType.GROUP and cluster.kind == SourceKind.ZOOKEEPER:
-        return "ZooKeeper holds no groups, so which groups exist cannot be told."
-    return f"The {names} have not been read, so which {names} exist cannot be told."
+        return "ZooKeeper has no groups, so which groups exist is unknown."
+    return f"The {names} have not been read, so which {names} exist is unknown."

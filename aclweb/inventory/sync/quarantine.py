@@ -28,8 +28,8 @@ EMPTIED_FROM = 10
 
 _ITSELF = "aclweb"
 
-trail.register("cluster.reading-held", "A reading of {cluster} was not stored: {reason}")
-trail.register("cluster.reading-accepted", "{actor} accepted a reading of {cluster} that was held: {reason}")
+trail.register("cluster.reading-held", "A snapshot of {cluster} was quarantined: {reason}")
+trail.register("cluster.reading-accepted", "{actor} accepted a quarantined snapshot of {cluster}: {reason}")
 
 
 class HoldingError(Exception):
@@ -68,8 +68,8 @@ def doubt(row: Cluster, *, answered: str | None, losses: Sequence[Loss]) -> dict
         lacks = f" Of what was known before, it lacks {_listed(lost)}." if lost else ""
         sentence = (
             f"Another cluster answers at {row.address}: it calls itself {answered}, and what is stored "
-            f"here was read from {row.cluster_id}.{lacks} Correct the address, or accept the reading if the "
-            "cluster was really replaced."
+            f"here was read from {row.cluster_id}.{lacks} Correct the address, or accept the snapshot if the "
+            f"cluster was really replaced."
         )
         return _held("other-cluster", answered, lost, sentence)
     lost = [loss for loss in losses if loss.is_doubtful]
@@ -77,8 +77,8 @@ def doubt(row: Cluster, *, answered: str | None, losses: Sequence[Loss]) -> dict
         return None
     words = _listed(lost)
     sentence = (
-        f"{words[0].upper()}{words[1:]} known before are missing from one reading, which a broken reading can cause "
-        "as well as a deletion. Look at the cluster, then accept the reading or wait for a better one."
+        f"{words[0].upper()}{words[1:]} known before are missing from one snapshot. A broken sync can cause "
+        f"that as well as a deletion. Look at the cluster, then accept the snapshot or wait for a better one."
     )
     return _held("drop", answered, lost, sentence)
 
@@ -125,7 +125,7 @@ def hold(row: Cluster, found: Mapping[str, object]) -> None:
     row.held = dict(found)
     row.tried_at = timezone.now()
     row.save(update_fields=["held", "tried_at"])
-    logger.error("A reading of cluster %s is held: %s", row.slug, sentence)
+    logger.error("A snapshot of cluster %s is quarantined: %s", row.slug, sentence)
     if not told_before:
         trail.record(
             actor=_ITSELF,
@@ -145,9 +145,11 @@ def accept(*, cluster: Cluster, actor: trail.Named, shown: str) -> None:
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(pk=cluster.pk)
         if row.held is None:
-            raise HoldingError("No reading is held any more: a better one was stored meanwhile.")
+            raise HoldingError("No snapshot is quarantined any more: a better one was stored meanwhile.")
         if row.held.get("sentence") != shown:
-            raise HoldingError("Another reading is held meanwhile; look at what it says and accept that.")
+            raise HoldingError(
+                "Another snapshot is quarantined meanwhile; look at what it says and accept that."
+            )
         if row.held.get("accepted_by"):
             raise HoldingError(f"{row.held['accepted_by']} has accepted it already.")
         row.held = {**row.held, "accepted_by": actor.get_username()}

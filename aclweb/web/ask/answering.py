@@ -177,7 +177,7 @@ class Answer:
         if self.hosts is None or self.decision.result is Result.UNDECIDED:
             return told
         if self._is_unsure_of_hosts:
-            return f"{told} That holds for a host that no ACL names; for others it cannot be told."
+            return f"{told} That is the answer for a host that no ACL names; for others it is unknown."
         if not self.depends:
             return told
         where = "only from" if self.hosts.is_refused_elsewhere else "from every host except"
@@ -306,11 +306,13 @@ class Answer:
         )
         if self.decision.allowed:
             caption = (
-                "these hold it up; without them it is refused" if len(lines) > 1 else "it alone holds it up"
+                "only these allow it; without them it is refused"
+                if len(lines) > 1
+                else "only this ACL allows it"
             )
-            return self._way("To take it away", caption, lines)
+            return self._way("To remove the access", caption, lines)
         if told.fix_after_removals is not None:
-            caption = "a DENY wins over every ALLOW, so it has to go first"
+            caption = "a DENY wins over every ALLOW, so it must be removed first"
             return self._way("Smallest fix", caption, (*lines, ("add", told.fix_after_removals)))
         if not all(binding.is_deny for binding in told.smallest_removals):
             caption = "opens it to everyone, since this cluster allows everyone where no ACL exists"

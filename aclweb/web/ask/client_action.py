@@ -120,7 +120,7 @@ class ClientForm(AskForm):
         names = {role.key: (given[role.key],) for role in GIVEN_ROLES if given.get(role.key)}
         for role in missing_roles(self.client_action, names, self.rules):
             self.add_error(
-                role.key, f"Whether {self.client_action.name} works hangs on {role.noun}; name it."
+                role.key, f"Whether {self.client_action.name} works depends on {role.noun}; name it."
             )
         return given
 

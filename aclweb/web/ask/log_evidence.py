@@ -1,6 +1,6 @@
 """Does the brokers' own log agree with an answer?
 
-A log tells what happened under the ACLs of its time. Where it holds no such request, or
+A log tells what happened under the ACLs of its time. Where it has no such request, or
 does not hold permits at all, it is no evidence, and that is said instead of a number. A
 request counts for the host that made it and for no other. Before Read, Write or Delete a
 client asks for the topic's metadata, which needs Describe: whoever is denied that never
@@ -155,7 +155,7 @@ def _silent(load: Load, *, is_allowed: bool) -> Witness:
             "silent", "The log cannot confirm it", "Permits are not in the log, so silence proves nothing."
         )
     span = f" ({_span(load)})" if load.first_at and load.last_at else ""
-    return Witness("silent", "No matching request in the log", f"The log{span} holds no such request.")
+    return Witness("silent", "No matching request in the log", f"The log{span} has no such request.")
 
 
 def _span(load: Load) -> str:

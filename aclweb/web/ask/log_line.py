@@ -27,10 +27,10 @@ _EXAMPLE = (
 )
 _WHY_NOT = {
     authorizer_log.OTHER_LOGGER: (
-        "This line was written by another logger; only kafka.authorizer.logger tells decisions."
+        "This line was written by another logger; only kafka.authorizer.logger logs decisions."
     ),
     authorizer_log.SUPER_USER_NOTE: (
-        "This line notes that the caller is a super user; paste the decision that follows it."
+        "This line notes that the client is a super user; paste the decision that follows it."
     ),
     authorizer_log.MATCH_NOTE: "This line notes an ACL that matched; paste the decision that follows it.",
     authorizer_log.NO_ACL_NOTE: "This line notes that no ACL was found; paste the decision that follows it.",
@@ -120,7 +120,7 @@ def heard(query: Mapping[str, str], answer: Answer, visible: Iterable[Cluster]) 
     if query.get("unsure"):
         doubts.append(
             "The pasted line can be read in more than one way, because a name in it imitates the words around it; "
-            "check each part of the question."
+            "check each part of the request."
         )
     if query.get("lines", "").isdecimal():
         doubts.append(f"The first of the {int(query['lines'][:9]):,} decisions that were pasted was taken.")
@@ -148,7 +148,7 @@ def heard(query: Mapping[str, str], answer: Answer, visible: Iterable[Cluster]) 
         return Heard("agrees", "The pasted line agrees", told, tuple(doubts))
     if answer.decision.result is Result.UNDECIDED:
         why = "An ACL that aclweb cannot read in full may have decided it."
-        return Heard("told", "The pasted line tells", f"{told} {why}", tuple(doubts))
+        return Heard("told", "What the pasted line says", f"{told} {why}", tuple(doubts))
     why = "The ACLs may have changed since, or a declaration is wrong."
     return Heard("contradicts", "The pasted line says otherwise", f"{told} {why}", tuple(doubts))
 

@@ -129,7 +129,7 @@ class MappingForm(forms.Form):
         except InvalidRules as error:
             self.add_error("rules", str(error))
         if given.get("realm") and given.get("kind") == _CERTIFICATES:
-            self.add_error("realm", "Rules for certificates know no realm; leave this empty.")
+            self.add_error("realm", "Mapping rules for certificates have no realm; leave this empty.")
         return given
 
     def clients(self, in_force: InForce) -> list[Client]:

@@ -121,7 +121,7 @@ def by_use(
         return filters, (*told, f"use is {use!r}; use '{UNUSED}'.")
     reason = coverage(cluster).reason
     if reason:
-        told = (*told, f"Which ALLOW ACLs are unused cannot be told: {reason}.")
+        told = (*told, f"Which ALLOW ACLs are unused is unknown: {reason}.")
     return replace(filters, keys=unused_keys(cluster)), told
 
 
@@ -211,5 +211,5 @@ _FACETS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("host", "host", "Reach", {"*": "Any host"}),
     ("type", "resource_type", "Resource", {}),
     ("operation", "operation", "Operation", {}),
-    ("orphan", "orphan", "Checks", {"1": "Covers nothing now"}),
+    ("orphan", "orphan", "Checks", {"1": "Matches nothing now"}),
 )

@@ -80,7 +80,7 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
         change.refresh_from_db()
         return _page(request, change, error=str(error), status=422)
     if done.pk != change.pk:
-        messages.success(request, f"{done.key} is drafted; look at its effect and submit it.")
+        messages.success(request, f"{done.key} is drafted; look at its impact and submit it.")
     return redirect("change", number=done.pk)
 
 

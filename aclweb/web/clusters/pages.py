@@ -79,7 +79,7 @@ def read_now(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def accept_reading(request: HttpRequest, slug: str) -> HttpResponse:
-    """Accept the reading that is held, as the page told it, and ask a worker to read the cluster again."""
+    """Accept the snapshot that is held, as the page told it, and ask a worker to read the cluster again."""
     cluster = access.cluster_or_404(request.user, slug)
     access.require(request.user, "administer", cluster)
     if request.method == "GET":
@@ -93,7 +93,8 @@ def accept_reading(request: HttpRequest, slug: str) -> HttpResponse:
         return _page(request, cluster, form, status=422, error=str(error))
     sync_tasks.ask_for_sync(cluster)
     messages.success(
-        request, f"Accepted. The next reading of {cluster.name} is stored, if it loses no more than this one."
+        request,
+        f"Accepted. The next snapshot of {cluster.name} is stored, if it loses no more than this one.",
     )
     return redirect("cluster", slug=slug)
 

@@ -222,7 +222,7 @@ class RuleForm(forms.Form):
         elif given.get("pattern") == "PREFIXED" and given.get("resource_name") == WILDCARD:
             self.add_error(
                 "resource_name",
-                "A prefix of * covers only names that begin with an asterisk; choose All * for all.",
+                "A prefix of * matches only names that begin with an asterisk; choose All * for all.",
             )
         self._check_operation(given)
         if not self.errors:
@@ -295,7 +295,7 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
     if len(lines) > MOST_LINES:
         faults.append(
             Fault(
-                f"A draft holds at most {MOST_LINES:,} ACLs; this one had {len(lines):,}, so the rest was cut."
+                f"A draft has at most {MOST_LINES:,} ACLs; this one had {len(lines):,}, so the rest was cut."
             )
         )
         lines = lines[:MOST_LINES]

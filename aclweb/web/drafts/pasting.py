@@ -45,7 +45,7 @@ _NO_ADDRESS = (
     'Missing required argument "[authorizer-properties]"',
 )
 _ADDRESS_OPTIONS = ("--bootstrap-server", "--bootstrap-controller")
-_FORMAT_UNKNOWN = "The format cannot be told"
+_FORMAT_UNKNOWN = "The format is not recognised"
 
 
 @dataclass

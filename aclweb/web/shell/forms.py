@@ -174,7 +174,7 @@ class DeclareForm(forms.Form):
         label="Where no ACL exists for a resource",
         required=False,
         choices=[
-            (UNDECLARED, "not declared: answers that hang on it say so"),
+            (UNDECLARED, "not declared: answers that depend on it say so"),
             (DENY, "refuse (allow.everyone.if.no.acl.found=false, Kafka's own default)"),
             (ALLOW, "allow everyone (allow.everyone.if.no.acl.found=true)"),
         ],
@@ -194,7 +194,7 @@ class DeclareForm(forms.Form):
         label="Whether brokers use the ACLs in ZooKeeper",
         required=False,
         choices=[
-            ("", "not declared: ZooKeeper holds ACLs whether brokers ask for them or not"),
+            ("", "not declared: ZooKeeper has ACLs whether brokers use them or not"),
             ("on", "yes, authorizer.class.name is set on every broker"),
             ("off", "no, the brokers run without an authorizer"),
         ],

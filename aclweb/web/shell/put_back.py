@@ -29,7 +29,7 @@ def why_not(text: str) -> str:
         return ""
     return (
         f"What was sent has {len(text):,} characters, so it is not put back here. "
-        "Mend it where it comes from, and send it again."
+        "Correct it and send it again."
     )
 
 

@@ -33,7 +33,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     bindings = index.affecting(resource, rules)
     emit(as_json(binding.as_dict()) if given.json else says(binding) for binding in bindings)
     if not bindings:
-        tell(f"No ACL covers {shortened(resource_text(resource.resource_type, resource.name))}.")
+        tell(f"No ACL matches {shortened(resource_text(resource.resource_type, resource.name))}.")
     return DONE
 
 

@@ -107,4 +107,4 @@ def _in_words(explanation: Explanation) -> Iterator[str]:
         yield f"      {'- not ' + ', '.join(crossed) if crossed else '+ all'}: {says(finding.binding)}."
     rest = len(decision.findings) - AFFECTING_SHOWN
     if rest > 0:
-        yield f"      and {number_of(rest, 'more ACL', 'more ACLs')}; --json tells them all."
+        yield f"      and {number_of(rest, 'more ACL', 'more ACLs')}; --json lists them all."

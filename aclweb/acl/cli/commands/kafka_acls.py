@@ -58,7 +58,7 @@ def _arguments(given: argparse.Namespace) -> list[str] | str:
         return line
     if separator != SEPARATOR:
         raise UsageError(
-            "The arguments of kafka-acls stand behind --, as in `kafka-acls --json -- --list --topic orders`."
+            "Write the arguments of kafka-acls after --, as in `kafka-acls --json -- --list --topic orders`."
         )
     return list(words)
 

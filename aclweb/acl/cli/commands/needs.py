@@ -55,7 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "by name or key (PRODUCE, 29)",
     )
     add_acl_options(parser, required=False)
-    who = parser.add_argument_group("who does it, on what", "With --acls: the verdict of each call.")
+    who = parser.add_argument_group("who does it, on what", "With --acls: the outcome of each call.")
     who.add_argument("--principal", metavar="P", help="for example User:bob")
     who.add_argument(
         "--host", metavar="H", help="the address it comes from, as Java prints it; '*' for every host at once"
@@ -87,7 +87,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
         return DONE
     if given.principal is None or given.host is None:
         lacking = " and ".join(f"--{key}" for key in ("principal", "host") if getattr(given, key) is None)
-        raise UsageError(f"Whether ACLs give access hangs on who asks from where; give {lacking}.")
+        raise UsageError(f"Whether ACLs give access depends on who asks from where; give {lacking}.")
     index = AclIndex(inputs.bindings(given.acls, given.format))
     inputs.require_good()
     if given.host == WILDCARD:

@@ -56,7 +56,7 @@ def _mapping(given: argparse.Namespace) -> Callable[[str], MappedName]:
         if given.kerberos_rules is not None:
             return KerberosRules.read(given.kerberos_rules, realm=given.realm).map
         if given.realm is not None:
-            raise UsageError("--realm is for --kerberos-rules; rules for certificates know no realm.")
+            raise UsageError("--realm is for --kerberos-rules; mapping rules for certificates have no realm.")
         return SslRules.read(given.ssl_rules).map
     except InvalidRules as error:
         option = "--ssl-rules" if given.kerberos_rules is None else "--kerberos-rules"

@@ -31,7 +31,7 @@ from aclweb.acl.simulate import Names
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_acl_options(parser)
     what = parser.add_argument_group(
-        "what exists, one name a line; tells orphans, and what a prefix would open"
+        "what exists, one name a line; finds orphaned ACLs, and what a prefix would open"
     )
     what.add_argument("--topics", metavar="FILE")
     what.add_argument("--groups", metavar="FILE")

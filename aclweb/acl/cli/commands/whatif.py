@@ -44,7 +44,7 @@ LISTS = ("gains", "loses", "recovered", "depends", "resources", "warnings")
 """What --fail-on can name."""
 
 NAMES_LISTED = 20
-"""How many names a line for people spells out; --json tells them all."""
+"""How many names a line for people spells out; --json lists them all."""
 
 EVERYONE, ANYWHERE = "everyone", "anywhere"
 
@@ -52,7 +52,7 @@ TITLES = {
     "gains": "Allowed after, not before",
     "loses": "Allowed before, not after",
     "recovered": "Allowed before and after, by other ACLs",
-    "depends": "Cannot be told",
+    "depends": "Cannot tell",
 }
 
 
@@ -68,13 +68,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     for what in ("topic", "group", "transactional-id"):
         parser.add_argument(
-            f"--new-{what}", metavar="NAME", action="append", default=[], help="one to come; may be repeated"
+            f"--new-{what}",
+            metavar="NAME",
+            action="append",
+            default=[],
+            help="one that does not exist yet; may be repeated",
         )
     for what in ("topics", "groups", "transactional-ids", "principals", "hosts"):
         parser.add_argument(
             f"--{what}", metavar="FILE", help=f"{what.replace('-', ' ')} that exist, one a line"
         )
-    parser.add_argument("--requests", metavar="FILE", help="requests whose callers and resources exist")
+    parser.add_argument("--requests", metavar="FILE", help="requests whose principals and resources exist")
     add_rule_options(parser)
     group = parser.add_argument_group("the broker afterwards, where it differs")
     group.add_argument("--to-authorizer", metavar="A")
@@ -236,7 +240,7 @@ def _in_words(impact: Impact) -> Iterator[str]:
             for resource in impact.resources[:NAMES_LISTED]
         ]
         rest = len(impact.resources) - len(touched)
-        yield f"Given names under a changed pattern: {_listed(touched, rest)}."
+        yield f"Given names that a changed pattern matches: {_listed(touched, rest)}."
     for warning in impact.warnings:
         yield f"Warning: {warning}"
 

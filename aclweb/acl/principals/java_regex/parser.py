@@ -250,7 +250,7 @@ class _Parser:
         if character == "\\":
             return self._escaped()
         if character in "*+?":
-            self._invalid(f"nothing stands before the {character} that could be repeated")
+            self._invalid(f"there is nothing before the {character} to repeat")
         if character == "{":
             if self._peek(1) and self._peek(1) in _DIGITS:
                 # Java repeats the nothing that stands before it.

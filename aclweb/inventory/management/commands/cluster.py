@@ -39,11 +39,11 @@ _YES = {"true": True, "false": False, "on": True, "off": False}
 
 
 class Command(BaseCommand):
-    help = "Make clusters known, change their settings, declare what they do not tell, list and check them."
+    help = "Make clusters known, change their settings, declare what they do not show, list and check them."
 
     def add_arguments(self, parser: CommandParser) -> None:
         acts = parser.add_subparsers(dest="act", required=True, metavar="add|set|declare|list|check")
-        add = acts.add_parser("add", help="make a cluster known; it is read at the next turn of a worker")
+        add = acts.add_parser("add", help="make a cluster known; a worker syncs it soon")
         add.add_argument("cluster", help="its name in addresses, such as prod-eu")
         add.add_argument("--kind", required=True, choices=[kind.value for kind in SourceKind])
         add.add_argument("--address", required=True, help="host:port,host:port[/chroot], or a file's path")
@@ -54,7 +54,7 @@ class Command(BaseCommand):
         for part in (add, change):
             part.add_argument("--name", help="as people call it")
             part.add_argument("--authorizer", choices=[choice.value for choice in Cluster.Authorizer])
-            part.add_argument("--kafka-version", help="such as 4.1; brokers that tell it win")
+            part.add_argument("--kafka-version", help="such as 4.1; what brokers report wins")
             part.add_argument(
                 "--options",
                 metavar="FILE",
@@ -74,10 +74,10 @@ class Command(BaseCommand):
             part.add_argument(
                 "--logs", action="append", metavar="PATH", help="its authorizer logs; repeatable"
             )
-        declare = acts.add_parser("declare", help="say what a cluster does not tell")
+        declare = acts.add_parser("declare", help="declare what a cluster does not show")
         declare.add_argument("cluster")
         _declarations(declare)
-        listed = acts.add_parser("list", help="list the clusters and how they stand")
+        listed = acts.add_parser("list", help="list the clusters and their states")
         check = acts.add_parser("check", help="connect and read, without storing anything")
         check.add_argument("cluster")
         check.add_argument(
@@ -227,7 +227,7 @@ def _declarations(parser: Any) -> None:
     parser.add_argument(
         "--authorizer-is",
         choices=("on", "off", "unknown"),
-        help="for ZooKeeper, which cannot tell whether the brokers use its ACLs",
+        help="for ZooKeeper, which does not show whether the brokers use its ACLs",
     )
 
 

@@ -31,7 +31,7 @@ class Command(BaseCommand):
             "file", help="JSON lines, CSV, YAML, ZooKeeper nodes or `kafka-acls --list` output"
         )
         parser.add_argument(
-            "--accept", action="store_true", help="store a reading that was held, if this one loses no more"
+            "--accept", action="store_true", help="store a quarantined snapshot, if this one loses no more"
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object instead of a sentence")
 

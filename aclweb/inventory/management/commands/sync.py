@@ -18,12 +18,12 @@ from aclweb.inventory.sync import run as syncing
 
 
 class Command(BaseCommand):
-    help = "Read a cluster now and store what differs from the last reading."
+    help = "Sync a cluster now: read it and store what differs from the last snapshot."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("cluster", help="the cluster, such as prod-eu")
         parser.add_argument(
-            "--accept", action="store_true", help="store a reading that was held, if this one loses no more"
+            "--accept", action="store_true", help="store a quarantined snapshot, if this one loses no more"
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object instead of a sentence")
 
@@ -62,7 +62,7 @@ def told(cluster: Cluster, result: syncing.SyncResult) -> dict[str, Any]:
 def sentence(slug: str, result: syncing.SyncResult) -> str:
     """Return what a reading gave, for a person."""
     if result.held:
-        return f"{slug}: the reading is held. {result.sentence} `sync {slug} --accept` accepts it."
+        return f"{slug}: the snapshot is quarantined. {result.sentence} `sync {slug} --accept` accepts it."
     if not result.read:
         return f"{slug}: {result.sentence}"
     number = result.revision.number if result.revision else 0
