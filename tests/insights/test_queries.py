@@ -287,7 +287,7 @@ def test_a_range_of_addresses_is_told_to_count_for_nobody_before_kafka_4_4(given
 
     (refusal,) = queries.refusals(read_cluster).rows
 
-    assert "never counts" in refusal.cause.sentence
+    assert "never matches" in refusal.cause.sentence
 
 
 # --- Requests, coverage, declarations ---

@@ -210,7 +210,7 @@ def test_a_right_from_a_host_that_no_client_can_have_is_told_and_not_counted():
     assert (write.state, write.hosts, write.dead_hosts) == ("none", (), ("batch-01.internal",))
     assert not write.is_allowed_somewhere
     assert "No ACL allows User:bob to Write topic orders." in cell_sentence(write)
-    assert "names batch-01.internal, but brokers compare addresses, and no client can come" in cell_sentence(
+    assert "names batch-01.internal, but brokers compare addresses, and no client has" in cell_sentence(
         write
     )
 
@@ -262,7 +262,7 @@ def test_a_named_super_user_is_allowed_whatever_a_deny_says():
     [
         (Rules(), "none", "nobody but super users can do anything"),
         (Rules(allow_everyone=True), "default", "everybody can do everything"),
-        (Rules(undeclared=frozenset({"allow_everyone"})), "unknown", "nobody has declared"),
+        (Rules(undeclared=frozenset({"allow_everyone"})), "unknown", "Nobody has declared"),
     ],
 )
 def test_where_no_acl_covers_a_name_the_default_is_told_as_declared(rules, state, words):
@@ -286,7 +286,7 @@ def test_what_an_unknown_pattern_may_cover_is_said_of_nobody_for_certain():
         "Whether anybody but super users can delete it is unknown.",
         "What principals without an ACL can do is unknown.",
     )
-    assert undeclared.sentences[-1].startswith("Brokers do not tell their default")
+    assert undeclared.sentences[-1].startswith("Brokers do not show their default")
     assert refusing.sentences[:3] == (
         "1 principal (and perhaps others) can read it, nobody but super users can write to it.",
         "Nobody but super users can delete it.",

@@ -255,7 +255,7 @@ def test_a_reading_that_empties_a_cluster_is_held(cluster, before):
     result = sync(cluster, client=Answers([]))
 
     assert result.held
-    assert f"All {before} ACLs known before are missing from one reading" in result.sentence
+    assert f"All {before} ACLs known before are missing from one snapshot" in result.sentence
     assert len(stored(cluster)) == before
 
 

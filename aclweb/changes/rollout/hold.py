@@ -165,7 +165,7 @@ def end(
 
 @contextmanager
 def no_scheduled_reading(run: Run) -> Iterator[None]:
-    """Keep readings by the clock away, which would tell half of this edit as made elsewhere.
+    """Keep scheduled syncs away: they would record half of this edit as made elsewhere.
 
     One that is under way is waited for, though not for long: all it can spoil is the
     record of who made the edit.

@@ -43,7 +43,7 @@ _REQUEST_TIMEOUT = "request.timeout.ms"  # an option of the Admin API's client
 
 
 def written_since_reading(cluster: Cluster) -> Written:
-    """Return what workers wrote to the cluster, or may have, and no stored reading can have told.
+    """Return what workers wrote to the cluster, or may have, and no stored snapshot can have shown.
 
     A worker that was lost between its call and the reading after it leaves such items.
     """

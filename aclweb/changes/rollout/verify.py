@@ -1,4 +1,4 @@
-"""Read back every touched pattern; only then is the change in force."""
+"""Read back every matched pattern; only then is the change in force."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 def verify(run: Run, client: ClusterClient) -> None:
-    """Read back every touched pattern; in force means as approved on each of them."""
+    """Read back every matched pattern; in force means as approved on each of them."""
     change = run.change
     step(run, to=State.VERIFYING, verb="change.verifying")
     failpoints.hit("before-verify")
@@ -55,7 +55,7 @@ def verify(run: Run, client: ClusterClient) -> None:
 
 
 def _written(items: list[ChangeItem]) -> Delta:
-    """Return what aclweb itself wrote, so that the reading tells only the rest as made elsewhere."""
+    """Return what aclweb itself wrote, so that the sync records only the rest as made elsewhere."""
     ours = [item for item in items if item.state == Item.APPLIED]
     return Delta(
         add=tuple(item.binding for item in ours if item.op == ChangeItem.Op.ADD),
@@ -64,7 +64,7 @@ def _written(items: list[ChangeItem]) -> Delta:
 
 
 def _others(items: list[ChangeItem], base: frozenset[AclBinding], found: frozenset[AclBinding]) -> int:
-    """Return how many bindings of the touched patterns somebody else added or removed meanwhile."""
+    """Return how many bindings of the matched patterns somebody else added or removed meanwhile."""
     ours = {item.binding for item in items}
     touched = {binding.pattern for binding in ours}
     return sum(binding.pattern in touched for binding in (base ^ found) - ours)
