@@ -429,7 +429,9 @@ ON_THE_EMPTY_PREFIX = deny("User:eve", "READ", "", pattern="PREFIXED", resource_
             ON_ALL_GROUPS,
             Rules(allow_everyone=True),
             Rules(authorizer="acl"),
-            "Only KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk, so ACLs now match groups to come that start with *: everyone may use them today, and from then on only those "
+            "Only KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk, so ACLs "
+            "now match groups to come that start with *: everyone may use them today, and from then on only "
+            "those "
             "whom an ACL allows.",
         ),
         (

@@ -210,9 +210,7 @@ def test_a_right_from_a_host_that_no_client_can_have_is_told_and_not_counted():
     assert (write.state, write.hosts, write.dead_hosts) == ("none", (), ("batch-01.internal",))
     assert not write.is_allowed_somewhere
     assert "No ACL allows User:bob to Write topic orders." in cell_sentence(write)
-    assert "names batch-01.internal, but brokers compare addresses, and no client has" in cell_sentence(
-        write
-    )
+    assert "names batch-01.internal, but brokers compare addresses, and no client has" in cell_sentence(write)
 
 
 @pytest.mark.parametrize(

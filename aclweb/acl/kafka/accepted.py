@@ -40,8 +40,8 @@ def cautions(binding: AclBinding, rules: Rules) -> tuple[Caution, ...]:
         found.append(
             Caution(
                 DORMANT_RANGE,
-                f"Kafka {rules.kafka_version} takes {shown(binding.host)} for a mere text that no address equals; the "
-                "ACL counts for nobody now, and comes to life with an upgrade to KRaft 4.4.",
+                f"Kafka {rules.kafka_version} takes {shown(binding.host)} for a mere text that no address "
+                f"equals; the ACL matches nobody now, and takes effect with an upgrade to KRaft 4.4.",
             )
         )
     return tuple(found)

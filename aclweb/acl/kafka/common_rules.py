@@ -137,17 +137,17 @@ CODE_ZERO = Rule(
 FILTER_CODE_ZERO = replace(CODE_ZERO, sentence=always("A filter cannot name UNKNOWN; name a word, or ANY."))
 MAY_NOT_ALTER = Rule(
     Layer.BROKER,
-    "a caller without Alter on the cluster",
+    "a client without Alter on the cluster",
     lambda seen: seen.target.has_authorizer and not seen.target.permitted,
     CLUSTER_AUTHORIZATION_FAILED,
     silent,
-    always("The caller may not change ACLs; that needs Alter on the cluster."),
+    always("The client may not change ACLs; that needs Alter on the cluster."),
     Scope.REQUEST,
 )
 MAY_NOT_DESCRIBE = replace(
     MAY_NOT_ALTER,
-    what="a caller without Describe on the cluster",
-    sentence=always("The caller may not list ACLs; that needs Describe on the cluster."),
+    what="a client without Describe on the cluster",
+    sentence=always("The client may not list ACLs; that needs Describe on the cluster."),
 )
 NO_AUTHORIZER = Rule(
     Layer.BROKER,

@@ -217,5 +217,5 @@ POISONED = Refusal(
     UNKNOWN_SERVER_ERROR,
     None,
     Scope.REQUEST,
-    "In ZooKeeper stands an ACL with a word that the brokers do not know, and they fail to list it; correct it there.",
+    "ZooKeeper has an ACL with a word that the brokers do not know, and they fail to list it; correct it there.",
 )

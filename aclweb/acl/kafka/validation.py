@@ -157,8 +157,8 @@ def why_not_deletable(binding: AclBinding) -> str | None:
     if not unknown:
         return None
     return (
-        f"The {' and '.join(unknown)} of this ACL {'is' if len(unknown) == 1 else 'are'} UNKNOWN to this program: no "
-        "filter can name it alone, and a wider one would delete other ACLs with it. "
+        f"The {' and '.join(unknown)} of this ACL {'is' if len(unknown) == 1 else 'are'} UNKNOWN to this "
+        f"program: no filter can name it alone, and a broader one would delete other ACLs with it. "
         "Delete it with the kafka-acls of the Kafka version that made it."
     )
 

@@ -75,7 +75,7 @@ def assess(
     if lacking:
         options = ", ".join(f"--{role.key}" for role in lacking)
         nouns = " and ".join(role.noun for role in lacking)
-        raise AclError(f"Whether {action.name} would work hangs on {nouns}; give {options}.")
+        raise AclError(f"Whether {action.name} would work depends on {nouns}; give {options}.")
     counted = _counted(action, names, rules)
     verdicts = [
         _decide_call(call, call in counted, principal, host, names, index, rules)

@@ -190,7 +190,7 @@ def sentences_of(assessment: Assessment) -> tuple[str, ...]:
             found.append(f"The client sees {errors[0].name} ({errors[0].code}). {errors[0].meaning}")
         found.append(asked.check.refusal.sentence)
     elif assessment.outcome is Outcome.UNDECIDED:
-        found.append(f"Whether {name} works for {who} hangs on an ACL that aclweb does not understand.")
+        found.append(f"Whether {name} works for {who} depends on an ACL that aclweb does not understand.")
     elif assessment.outcome is Outcome.SHOWS_LESS:
         found.append(f"{name} works for {who} without an error, but not everything is seen or got.")
         for verdict in assessment.calls:

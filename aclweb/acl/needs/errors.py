@@ -24,7 +24,7 @@ ERRORS: Mapping[str, Error] = MappingProxyType(
                 "TOPIC_AUTHORIZATION_FAILED",
                 29,
                 "The broker does not let this principal do this to the topic; a topic that does not exist is "
-                "refused in the same words, so as not to give it away.",
+                "refused in the same words, so that its existence is not revealed.",
             ),
             Error(
                 "GROUP_AUTHORIZATION_FAILED",

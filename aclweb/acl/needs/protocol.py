@@ -206,8 +206,10 @@ _APIS = (
             _less(
                 "DESCRIBE CLUSTER",
                 "DESCRIBE GROUP",
-                note="With Describe on the cluster every group is listed, without it those that the caller may "
-                "describe; there is never an authorization error.",
+                note=(
+                    "With Describe on the cluster every group is listed, without it those that the client "
+                    "may describe; there is never an authorization error."
+                ),
             )
         ),
     ),
@@ -216,7 +218,7 @@ _APIS = (
         "SASL_HANDSHAKE",
         _only(note="It is a part of logging in, so nobody has been authorized yet."),
     ),
-    Api(18, "API_VERSIONS", _only(note="It comes before logging in, so nobody has been authorized yet.")),
+    Api(18, "API_VERSIONS", _only(note="It is sent before logging in, so nobody has been authorized yet.")),
     Api(
         19,
         "CREATE_TOPICS",
@@ -332,7 +334,7 @@ _APIS = (
                 error=_CLUSTER,
             )
         ),
-        note="Brokers send it to each other; an administrator sends it to abort a transaction that hangs.",
+        note="Brokers send it to each other; an administrator sends it to abort a hanging transaction.",
     ),
     Api(
         28,
@@ -356,8 +358,10 @@ _APIS = (
         "DESCRIBE_LOG_DIRS",
         _only(
             _cluster("DESCRIBE"),
-            note="The answer is empty too; request versions below 3 cannot tell the error, so that older "
-            "clients see nothing but the empty answer.",
+            note=(
+                "The answer is empty too; request versions below 3 cannot carry the error, so that older "
+                "clients see only the empty answer."
+            ),
         ),
     ),
     Api(
@@ -477,7 +481,7 @@ _APIS = (
                     _less(
                         "DESCRIBE CLUSTER",
                         refusal=Refusal.HIDDEN,
-                        note="It decides whether the answer lists what the caller may do to the cluster.",
+                        note="It decides whether the answer lists what the client may do to the cluster.",
                     ),
                 ),
             ),

@@ -508,7 +508,7 @@ class AdminClient:
                     bad.append(kind.name)
         place = f" One of those on {' and '.join(bad)} is the cause." if bad else ""
         return (
-            f"The Kafka brokers at {self._where} fail to list their ACLs (code -1): in ZooKeeper stands an ACL with "
+            f"The Kafka brokers at {self._where} fail to list their ACLs (code -1): ZooKeeper has an ACL with "
             f"a word that they do not know.{place} Correct it there; until then the cluster cannot be read."
         )
 
@@ -541,7 +541,7 @@ class AdminClient:
                 elif matched == 0 and binding in failed:
                     # Perhaps the request that failed has removed it, so nobody else need have done so.
                     sentence = (
-                        "It is gone, after a request that failed; reading back tells whether it stays so."
+                        "It is gone, after a request that failed; reading back shows whether it stays so."
                     )
                     outcomes[binding] = Outcome(binding, OutcomeKind.UNKNOWN, sentence, code)
                 else:
@@ -607,9 +607,9 @@ class AdminClient:
         if code == SECURITY_DISABLED:
             return "This cluster has no authorizer (code 54), so it keeps no ACLs; set authorizer.class.name first."
         if code == REQUEST_TIMED_OUT:
-            return "The broker did not finish in time (code 7); reading back tells whether it was done."
+            return "The broker did not finish in time (code 7); reading back shows whether it was done."
         if code == UNKNOWN_SERVER_ERROR:
-            return "The broker failed and gave no reason (code -1); reading back tells whether it was done."
+            return "The broker failed and gave no reason (code -1); reading back shows whether it was done."
         if code == UNSUPPORTED_VERSION:
             return "This cluster is too old for an ACL of this kind (code 35)."
         if code == NOT_CONTROLLER:
@@ -631,7 +631,7 @@ class AdminClient:
         if isinstance(error, errors.NodeNotReadyError | errors.SaslAuthenticationFailedError):
             not_sent, sent = [*sent, *not_sent], ()
         for binding in sent:
-            sentence = f"No answer from {self._where} ({name}); reading back tells whether it was done."
+            sentence = f"No answer from {self._where} ({name}); reading back shows whether it was done."
             outcomes[binding] = Outcome(binding, OutcomeKind.UNKNOWN, sentence, evidence={"sent": True})
         for binding in not_sent:
             sentence = f"Not sent: {self._where} did not answer before ({name})."

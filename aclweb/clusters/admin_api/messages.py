@@ -158,5 +158,5 @@ def too_new(binding: AclBinding) -> Problem:
     return Problem(
         pattern,
         f"An ACL of {binding.principal!r} on {pattern} has a type, operation or permission that this version of "
-        "aclweb does not know; decisions that hang on it cannot be told.",
+        "aclweb does not know; decisions that depend on it are unknown.",
     )

@@ -308,7 +308,7 @@ def _store_once(
 
 
 def _dropped(row: Cluster) -> SyncResult:
-    sentence = "A reading that began later was stored first, so this one was dropped."
+    sentence = "A snapshot of a later sync was stored first, so this one was dropped."
     return SyncResult(row.revision, False, state(row), sentence)
 
 
@@ -414,7 +414,7 @@ def _record_change(row: Cluster, revision: Revision, delta: Delta, elsewhere: in
     if elsewhere == 0:
         origin = "made with aclweb"
     elif elsewhere == total:
-        origin = "found in the first reading" if revision.number == 1 else "made elsewhere"
+        origin = "found in the first sync" if revision.number == 1 else "made elsewhere"
     else:
         origin = f"{elsewhere} of them made elsewhere and the others with aclweb"
     trail.record(

@@ -16,12 +16,15 @@ from aclweb.inventory.models import (
 from aclweb.inventory.sync.differ import Acls, Names, Reading
 
 MIGRATING = (
-    "This cluster is moving from ZooKeeper to KRaft. Until that has ended, what ZooKeeper holds may differ from what "
-    "brokers enforce, and nothing should be written here."
+    "This cluster is moving from ZooKeeper to KRaft. Until that has ended, what ZooKeeper has may differ "
+    "from what brokers enforce, and nothing should be written here."
 )
 
 
-SILENT = "The broker at {address} does not answer, so its groups and settings are not known; check whether it hangs."
+SILENT = (
+    "The broker at {address} does not answer, so its groups and settings are not known; check whether it "
+    "still works."
+)
 
 
 ITSELF = "aclweb"
@@ -78,13 +81,13 @@ def told(row: Cluster, reading: Reading, count: int) -> tuple[ClusterState, str]
 
 def _nothing(row: Cluster) -> str:
     if row.kind == SourceKind.SNAPSHOT:
-        return f"The file {row.address} was read and holds no ACL."
+        return f"The file {row.address} was read and has no ACL."
     if row.kind == SourceKind.ZOOKEEPER and row.authorizer_declared != Cluster.Declared.ON:
         return (
-            "ZooKeeper was read and holds no ACL. Whether the brokers run with an authorizer cannot be read "
+            "ZooKeeper was read and has no ACL. Whether the brokers run with an authorizer cannot be read "
             "there and nobody has declared it, so this may be a cluster that enforces nothing."
         )
-    return "The authorizer is on and holds no ACL: every request is decided by the default alone."
+    return "The authorizer is on and has no ACL: every request is decided by the default alone."
 
 
 def state(row: Cluster) -> ClusterState:
