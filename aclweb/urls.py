@@ -1,4 +1,4 @@
-"""Which address leads to which room: the API under /api/, everything else to the pages.
+"""Addresses: the API under /api/, everything else to the pages.
 
 /healthz, /readyz, /version and /metrics are answered before any address is looked up:
 see `web.views.health`.

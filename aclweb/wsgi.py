@@ -1,4 +1,4 @@
-"""The door through which gunicorn calls the site."""
+"""The WSGI application that gunicorn serves."""
 
 import os
 

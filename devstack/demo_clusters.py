@@ -1,4 +1,4 @@
-"""How do the demo's clusters come to be, and come back as they were left at every later start?
+"""Make the demo's clusters at the first start, and keep them as they were left at later starts.
 
 prod-eu is a real ZooKeeper that holds what brokers of Kafka 3.9 would keep there; edge-eu
 is a real KRaft broker; prod-eu-file is prod-eu as a file, for machines without Java. What

@@ -1,4 +1,4 @@
-"""Make the verbs of this room known to every process: an audit trail must be told in words everywhere."""
+"""Register the audit verbs of this app in every process, so that each can show the audit trail."""
 
 from importlib import import_module
 

@@ -34,7 +34,7 @@ SIZE = OpenApiParameter("size", OpenApiTypes.INT, description=f"Rows a page, at 
 
 
 class NotReadYet(APIException):
-    """A verdict without a reading would be one about an empty cluster, which nobody asked about."""
+    """A decision before the first sync would be about an empty cluster, which nobody asked about."""
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "not_read"

@@ -36,7 +36,7 @@ class SideSerializer(serializers.Serializer[Any]):
 
 
 class SettingSerializer(serializers.Serializer[Any]):
-    """One thing that answers hang on beside the ACLs, as each side has it."""
+    """One thing that answers depend on besides the ACLs, as each side has it."""
 
     name = serializers.CharField()
     left = serializers.CharField(allow_blank=True)

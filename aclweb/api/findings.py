@@ -1,4 +1,4 @@
-"""What is wrong, wasted or dangerous in the ACLs in force? As `lint` and `redundant` tell it, a page at a time."""
+"""What is wrong, redundant or dangerous in the ACLs in force? As `lint` and `redundant` print it, page by page."""
 
 from __future__ import annotations
 
@@ -119,6 +119,6 @@ def _told(request: Request, found: Findings) -> Told:
 def _rule(text: str) -> str:
     if text and not _RULE.fullmatch(text):
         raise serializers.ValidationError(
-            {"rule": f"rule {text[:60]!r} is no lint rule; write its id, such as shadowed."}
+            {"rule": f"{text[:60]!r} is no lint rule; write its id, such as shadowed."}
         )
     return text

@@ -1,4 +1,4 @@
-"""What does a program hear whose body cannot be read? A sentence as JSON, as for every other refusal."""
+"""What does a program get whose body cannot be read? A sentence as JSON, as for every other error."""
 
 from __future__ import annotations
 

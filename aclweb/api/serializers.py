@@ -131,7 +131,7 @@ def _read(reader: Callable[[Mapping[str, object]], Value], data: Any) -> Value:
 
 
 class ClusterSerializer(serializers.ModelSerializer[Cluster]):
-    """A cluster, what was declared about it, and what the last reading found."""
+    """A cluster, what was declared about it, and what the last sync found."""
 
     revision = serializers.SerializerMethodField(
         help_text="Number of the revision that is in force; null before the first sync."

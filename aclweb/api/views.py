@@ -70,7 +70,7 @@ class ClusterDetail(APIView):
 
     @extend_schema(operation_id="cluster", responses=ClusterSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        """One cluster: what was declared about it, and what the last reading found."""
+        """One cluster: what was declared about it, and what the last sync found."""
         return Response(ClusterSerializer(cluster_or_404(request.user, slug)).data)
 
 
@@ -189,7 +189,7 @@ class WhatIf(APIView):
 
     @extend_schema(operation_id="what_if", request=WhatIfRequestSerializer, responses=ImpactSerializer)
     def post(self, request: Request, slug: str) -> Response:
-        """Say who would gain and lose what, and which resources are touched. Nothing is written."""
+        """Say who would gain and lose what, and which resources it matches. Nothing is written."""
         asked = asked_now(request, slug)
         given = WhatIfRequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)

@@ -1,4 +1,4 @@
-"""Keep the newest head of the chain outside the database, so that a cut end and a rewritten chain are found.
+"""Keep the newest head of the chain outside the database, to detect a cut or rewritten chain.
 
 After each commit with an event, `SEQUENCE:HASH` and the time are appended to a file that only
 its owner can read (ACLWEB_AUDIT_HEADS), and logged, for whoever collects logs elsewhere. Whoever

@@ -1,1 +1,1 @@
-"""What would an edit do, who wants it, who agreed, and was it written?"""
+"""Changes: what an edit would do, who requested and approved it, whether it was written."""

@@ -55,7 +55,7 @@ class Side:
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """What the answer hangs on at this side."""
+        """What the answer depends on at this side."""
         revision = self.here.revision
         read = (revision.pk, revision.read_at, revision.digest) if revision is not None else ()
         delta = self._delta and (self._delta.add, self._delta.remove)
@@ -70,7 +70,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Setting:
-    """One thing that answers hang on beside the ACLs, as each side has it."""
+    """One thing that answers depend on besides the ACLs, as each side has it."""
 
     name: str
     left: str

@@ -1,4 +1,4 @@
-"""Where can a worker be made to die on purpose? At the named points that `hit` marks.
+"""Named points at which tests make a worker die.
 
 Tests of crashes set ACLWEB_FAILPOINT=NAME:ACTION or NAME:ACTION:N in a worker's
 environment; the action happens when the point is passed for the N-th time (1 without N).

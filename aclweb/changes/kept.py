@@ -1,4 +1,4 @@
-"""Answers that are worked out once for a revision, an edit and the settings, and kept a while.
+"""A cache of impacts by revision, edit and settings.
 
 Paging through a what-if, a change or a comparison asks the same again for each page. What is
 kept is bounded by number and by about how many bytes it takes, oldest use first; two requests

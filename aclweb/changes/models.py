@@ -1,4 +1,4 @@
-"""A change: what somebody wants added and removed, who agreed, and what became of each binding.
+"""A change: what to add and remove, who approved it, and the outcome of each ACL.
 
 The row is the truth and the task queue only rings. A transition is one conditional
 UPDATE on (id, state, epoch) that must hit one row, in one transaction with its audit

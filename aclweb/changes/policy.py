@@ -1,4 +1,4 @@
-"""Who may take which step of a change, and how many must agree?
+"""Who may take which step of a change, and how many approvals does it need?
 
 One table says in which states a step can be taken, one function whether this person may
 take it now; services refuse by it and pages show or hide by it, so they cannot disagree.

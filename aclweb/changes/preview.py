@@ -321,7 +321,7 @@ def drift_of_reading(change: Change, force: InForce | None = None) -> Drift:
 
 
 def _drift_of_declarations(change: Change, delta: Delta, then: InForce, rules: Rules) -> Drift:
-    """Return whether the same ACLs under the rules of now give the effect that was submitted."""
+    """Return whether the same ACLs under the settings of now give the effect that was submitted."""
     again = _worked_out(then.cluster, delta, (), replace(then, rules=rules))
     if again.impact_hash == change.impact_hash:
         return Drift(True)
@@ -534,7 +534,7 @@ def commands_of(change: Change, force: InForce) -> tuple[str, ...]:
 
 
 def _commands(plan: Iterable[Step], rules: Rules) -> tuple[list[str], tuple[str, ...]]:
-    """Return the plan as kafka-acls lines, and sentences for what it cannot be told or is told as bytes."""
+    """Return the plan as kafka-acls lines, and sentences for what it cannot express, or only as bytes."""
     lines: list[str] = []
     unsaid: list[str] = []
     for step in plan:

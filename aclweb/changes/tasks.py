@@ -1,4 +1,4 @@
-"""Doors for Celery: an id comes in, one service is called. The database row is the truth, a task only rings."""
+"""Celery tasks of changes: they take ids; the state is in the database."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _apply_change(change_id: int) -> None:
 
 
 def _sweep() -> None:
-    """Ring again for every change that waits for a worker, or whose worker was lost."""
+    """Enqueue every change again that waits for a worker, or whose worker was lost."""
     for waiting in rollout.waiting():
         apply_change.delay(waiting)
 

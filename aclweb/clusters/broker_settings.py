@@ -1,4 +1,4 @@
-"""What do brokers tell of the settings that decisions hang on?
+"""Which settings that decisions depend on do brokers show?
 
 DescribeConfigs on a broker shows its authorizer, mapping rules and principal builder. Of `super.users` and
 `allow.everyone.if.no.acl.found` it shows only whether they are set, and never to what: a

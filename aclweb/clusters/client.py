@@ -110,7 +110,7 @@ class Known(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NamesKnown:
-    """How complete the topics and groups of one reading are.
+    """How complete the topics and groups of one snapshot are.
 
     sees: whether a topic or group of this name would certainly be among those read, so
     that it is gone where it is not.

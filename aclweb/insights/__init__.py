@@ -1,1 +1,1 @@
-"""What was used, refused, or wasted, as the brokers' authorizer logs tell it?"""
+"""What do the brokers' authorizer logs say: which ACLs were used, and what was denied?"""

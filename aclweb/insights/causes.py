@@ -1,4 +1,4 @@
-"""What is the likely cause of a refusal in the log?
+"""What is the likely cause of a denial in the log?
 
 A cause is read off the decision that the ACLs in force now give to the same request: who
 else, or from where else, would have been allowed. It is a hint for a person, never more
@@ -38,7 +38,7 @@ class Cause:
 
 
 def likely_cause(decision: Decision, index: AclIndex) -> Cause:
-    """Return the likely cause of the refusal that `decision` is about.
+    """Return the likely cause of the denial that `decision` is about.
 
     decision: what the ACLs in force now say to the request that was refused.
     """

@@ -82,7 +82,7 @@ def evidence_of(load: Load | None) -> Evidence:
 
 
 def unused_acls(cluster: Cluster, load: Load | None, evidence: Evidence) -> QuerySet[StoredAcl]:
-    """Return the ACLs in force that the log shows to be unused: the one rule for each list and number."""
+    """Return the ACLs in force that the log shows to be unused: the same for each list and number."""
     here = StoredAcl.objects.filter(stored_in_force(cluster.revision_id), cluster=cluster)
     if load is None or evidence.start is None:
         return here.none()

@@ -119,7 +119,7 @@ class Cluster(models.Model):
 
 
 class Declaration(models.Model):
-    """What answers hang on beside ACLs and names, from `since` until the cluster's next row. Never changed.
+    """What answers depend on besides ACLs and names, from `since` until the cluster's next row. Never changed.
 
     People declare it, but for the version and how complete names are, which readings find.
     The first row stands in for all that was before it, of which nothing is known.
@@ -171,7 +171,7 @@ class PublishedRevisions(models.Manager["Revision"]):
 
 
 class Revision(models.Model):
-    """One complete reading that differed from the one before it.
+    """One stored snapshot that differed from the one before it.
 
     The rows of a large one are stored in several short transactions, under a revision that
     is not published; the last transaction publishes it. Until then nothing of it is in force.

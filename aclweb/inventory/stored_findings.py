@@ -1,4 +1,4 @@
-"""What was found wrong, wasted or dangerous in the ACLs of a revision: one search, and a row for each finding.
+"""What was found wrong, redundant or dangerous in the ACLs of a revision: one lint run, and a row for each finding.
 
 A search belongs to one revision, read under certain rules by a certain version of the
 finders; its key says which. Only a cluster's newest search is kept.
@@ -40,7 +40,7 @@ class Search(models.Model):
 
 
 class Found(models.Model):
-    """One ACL that breaks a rule or could go, or one ACL that could stand for several."""
+    """One ACL that breaks a lint rule or could be removed, or one ACL that could replace several."""
 
     search = models.ForeignKey(Search, on_delete=models.CASCADE, related_name="found")
     # The order of the list: errors first, then proposals, those that save most first.

@@ -1,4 +1,4 @@
-"""Is this installation well, and what mends what is not? One check a line, each with the command that helps.
+"""Checks of an installation: one a line, each with the command that repairs it.
 
 A check asks one thing and changes nothing. `True` is yes, `False` is no, and None says that it
 does not matter here or cannot be told.

@@ -1,4 +1,4 @@
-"""Which programs do the work behind the site, how is each called, and how is it known that it lives?
+"""Which worker processes are there, with which command line, and how is each seen to be alive?
 
 One program a queue and one for the beat. Each worker is a process with threads: it has no
 children that could die and take a shared lock with them, and a thread that waits for a slow

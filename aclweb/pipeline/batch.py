@@ -1,4 +1,4 @@
-"""What do the ACLs answer to millions of requests, or to every caller on every name?
+"""What do the ACLs answer to millions of requests, or to every principal on every name?
 
 Both questions are painting: the names are sorted, so a prefix covers a range of them, and a
 caller's masks are laid over the ranges in a few array operations instead of one decision after
@@ -302,7 +302,7 @@ class AccessMatrix:
 
 @dataclass(frozen=True, eq=False)
 class MatrixRow:
-    """One caller's cells: for each name the operations that are allowed, and those that cannot be told."""
+    """One caller's cells: for each name the operations that are allowed, and those that are unknown."""
 
     allowed: Bits
     undecided: Bits
@@ -312,7 +312,7 @@ class MatrixRow:
         return (self.allowed >> operation.code & 1).astype(np.bool_)
 
     def runs(self) -> tuple[Places, Bits, Bits]:
-        """Return where neighbours differ, and what holds from there on: small where prefixes rule."""
+        """Return where neighbours differ, and what holds from there on: small where prefixes prevail."""
         changes = (np.diff(self.allowed) != 0) | (np.diff(self.undecided) != 0)
         starts = np.concatenate(([0], np.flatnonzero(changes) + 1))[: len(self.allowed)]
         return starts, self.allowed[starts], self.undecided[starts]
@@ -360,7 +360,7 @@ class _Chosen:
         return sum(len(slot.literals) + len(slot.prefixes) for slot in self.slots)
 
     def bases(self) -> tuple[NDArray[np.uint8], Places]:
-        """Return the code of each row's basis, and the rows of which this cannot be told here."""
+        """Return the code of each row's basis, and the rows of which this is unknown here."""
         asked, table = self.asked, self.table
         flat = _Flat(self.slots, asked, self.rules)
         masks = flat.of_one(self.for_everyone)[asked.ranks]

@@ -157,7 +157,7 @@ def _decided_batches(
 
 
 class Matcher:
-    """The core on one snapshot: an index, the rules, and the key of each binding."""
+    """The core on one snapshot: an index, the settings, and the key of each binding."""
 
     def __init__(self, snapshot: Shipped) -> None:
         bindings = {_binding(values): key for key, values in snapshot.bindings}

@@ -1,4 +1,4 @@
-"""How does Spark start, quietly, with the core on board?
+"""Start Spark, quietly, with the core shipped to executors.
 
 Where it runs is said by `--master`, else by spark-submit, spark-defaults.conf or MASTER, else it
 is this machine. What a person set anywhere wins over what is set here. The JVM's own messages

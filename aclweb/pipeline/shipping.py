@@ -1,4 +1,4 @@
-"""What travels to Spark's executors, and how does one see that it arrived?
+"""What travels to Spark's executors, and how is it checked that it arrived?
 
 The core and this room, every module found by walking the two packages: from the project's folder,
 or from the zip that this program itself was started from. The same code always makes the same

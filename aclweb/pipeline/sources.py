@@ -1,4 +1,4 @@
-"""How often does each record stand in the logs?
+"""How often does each record occur in the logs?
 
 Most lines of a log repeat a decision that was made before, so whole records are counted by
 their text behind the time before anything is parsed. Files may be compressed (.gz), and a

@@ -1,4 +1,4 @@
-"""Which process did a killed caller leave running, and how does it end before the next one starts?
+"""Which process did a killed parent leave running, and how is it ended before the next start?
 
 Whoever starts a process notes its id in a file. If the caller is killed, the file stays;
 the process is ours only if its command line still holds a text that no other process has,

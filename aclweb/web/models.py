@@ -1,4 +1,4 @@
-"""What a page keeps because no address could hold it: the fields of a long draft."""
+"""The fields of drafts that are too long for an address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands on edge-eu, the small KRaft broker of the shops on the street?
+"""The topics, groups and ACLs of edge-eu, the small KRaft broker of the street shops.
 
 Tills, label printers, cameras and doors talk to it, and one bridge takes the sales home.
 It is a real broker of the newest Kafka, so ranges of addresses count here.

@@ -129,7 +129,7 @@ def _look(login: Mapping[str, object]) -> bool:
 
 
 class _silence:
-    """Keep the client library from logging the refusals that we are after, for the length of a block."""
+    """Keep the client library from logging the denials that we provoke, for the length of a block."""
 
     def __enter__(self) -> None:
         self._levels = {name: logging.getLogger(name).level for name in _CLIENT_LOGS}

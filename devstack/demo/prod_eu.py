@@ -1,4 +1,4 @@
-"""What stands on prod-eu, the ZooKeeper cluster that runs the shop?
+"""The topics, groups and ACLs of prod-eu, the ZooKeeper cluster that runs the shop.
 
 Its ACLs grew over six years: tidy producers and consumers, a few prefixes, some denies,
 rights on topics that are long gone, and the mistakes that people make. The mistakes are
@@ -147,7 +147,7 @@ ALLOW | User:ledger-svc | READ DESCRIBE | TOPIC payments.refunds.v1
 ALLOW | User:ledger-svc | WRITE DESCRIBE | TOPIC payments.ledger.v1
 ALLOW | User:ledger-svc | READ | GROUP ledger
 ALLOW | User:ledger-svc | WRITE DESCRIBE | PREFIXED TRANSACTIONAL_ID ledger-
-# The rule is for the old address of the billing host; since its move the service asks from 10.20.6.30.
+# The ACL is for the old address of the billing host; since its move the service asks from 10.20.6.30.
 ALLOW | User:billing-svc | READ DESCRIBE | TOPIC payments.orders.v1 | 10.20.6.21
 ALLOW | User:billing-svc | READ DESCRIBE | TOPIC payments.invoices.v1
 ALLOW | User:billing-svc | READ | GROUP billing
@@ -238,7 +238,7 @@ ALLOW | User:search-api | WRITE | TOPIC search.queries.v1
 ALLOW | User:search-api | WRITE | TOPIC search.clicks.v1
 ALLOW | User:search-api | READ | TOPIC search.suggestions.v1
 ALLOW | User:search-api | READ | PREFIXED GROUP search-api-
-# Mistake: a host name. Kafka compares with addresses, so this rule never counts.
+# Mistake: a host name. Kafka compares with addresses, so this ACL never matches.
 ALLOW | User:search-indexer | READ | TOPIC catalog.images.v1 | search-01.nordhavn.internal
 ALLOW | User:search-indexer | READ | TOPIC catalog.products.v3
 ALLOW | User:search-indexer | READ | TOPIC catalog.prices.v2

@@ -1,4 +1,4 @@
-"""Read the demo's tables of ACLs: one line for each right, told the way a person would say it.
+"""Read the demo's tables of ACLs: one line for each right.
 
     ALLOW | User:orders-api | WRITE DESCRIBE | TOPIC orders.created.v2
     DENY | User:data-explorer | READ | PREFIXED TOPIC payments. | 10.20.9.5

@@ -526,7 +526,7 @@ def test_thousands_of_values_are_taken_in_one_go():
 def test_arguments_that_meet_in_too_many_ways_are_refused_with_their_number():
     crowd = [word for n in range(50) for word in ("--allow-principal", f"User:{n}", "--topic", f"t{n}")]
 
-    with pytest.raises(AclError, match=r"stand for 2,500 ACLs, and at most 2,499 are worked out"):
+    with pytest.raises(AclError, match=r"mean 2,500 ACLs, and at most 2,499 are worked out"):
         plan([*B, "--add", *crowd], most=2_499)
 
     assert len(plan([*B, "--add", *crowd], most=2_500).acls) == 2_500

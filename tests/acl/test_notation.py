@@ -314,7 +314,7 @@ def test_every_bad_json_line_is_named_and_nothing_is_returned():
     assert "'extra', 'more' are no keys of an ACL" in messages[3]
     assert "operation is 'FLY'" in messages[4]
     assert "READ, WRITE" in messages[4]
-    assert "'host' stands twice" in messages[5]
+    assert "'host' is given twice" in messages[5]
 
 
 def test_lines_end_at_lf_only():
@@ -410,7 +410,7 @@ def test_yaml_as_people_write_it_is_read():
         ("  host: '*'", "   host: '*'", 5, "not in line"),
         ("  host: '*'", "host: '*'", 5, "not in line"),
         ("  host: '*'", "  host '*'", 5, "not 'key: value'"),
-        ("  host: '*'", "  host: '*'\n  host: '*'", 6, "stands twice"),
+        ("  host: '*'", "  host: '*'\n  host: '*'", 6, "is given twice"),
         ("  host: '*'", "  hosts: '*'", 1, "'host' is missing"),
         ("- resource_type", " resource_type", 1, "before the first"),
         ("  permission_type: ALLOW\n", "  permission_type: ALLOW\n - a: b", 8, "stands at column"),

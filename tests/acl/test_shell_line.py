@@ -148,7 +148,7 @@ def test_what_is_quoted_is_no_pattern_and_no_variable(line):
         ("tool a\ntool b", "is on a line of its own"),
         ("tool 'a", "is not closed"),
         ('tool "a', "is not closed"),
-        ("tool a\\", "goes on"),
+        ("tool a\\", "continues"),
         ("tool `id`", "run or work out something"),
         ('tool "$(id)"', "run or work out something"),
         ("tool $((1+1))", "run or work out something"),

@@ -288,7 +288,7 @@ def test_a_cluster_that_was_never_read_gives_no_verdict(cluster, cho, signed_in,
 
     assert "Cannot tell yet" in page
     assert "as of" not in page
-    assert "has not been read" in page
+    assert "has not been synced" in page
     assert "data-verdict" not in page
 
 
@@ -370,7 +370,7 @@ def test_a_line_that_can_be_read_in_two_ways_is_flagged(browser):
         (
             "[2026-11-20 17:23:05,114] DEBUG principal = User:admin is a super user, allowing operation without "
             "checking acls. (kafka.authorizer.logger)",
-            "the caller is a super user",
+            "the client is a super user",
         ),
     ],
 )

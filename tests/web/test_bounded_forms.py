@@ -67,7 +67,7 @@ def test_a_text_that_does_not_come_back_says_so_and_a_long_one_still_does(here, 
     huge = browser.post(f"{here}/what-if/", {"paste": TEXTS["no ACL"]}).content.decode()
     long = browser.post(f"{here}/what-if/", {"paste": "this is no ACL\n" * 3_000}).content.decode()
 
-    assert "so it is not put back here. Mend it where it comes from" in huge
+    assert "so it is not put back here. Correct it and send it again." in huge
     assert long.count("this is no ACL") >= 3_000
 
 

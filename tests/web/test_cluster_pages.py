@@ -152,7 +152,7 @@ def test_an_administrator_accepts_a_held_reading_and_a_worker_reads_again(held, 
 
     assert answer.status_code == 302
     assert rung == [held.pk]
-    assert "dot accepted a reading of test-eu that was held: All 12 ACLs" in trail.sentence(
+    assert "dot accepted a quarantined snapshot of test-eu: All 12 ACLs" in trail.sentence(
         trail.trail("cluster:test-eu").last()
     )
     assert "dot has accepted it" in text(browser.get(PAGE))

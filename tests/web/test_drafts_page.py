@@ -77,7 +77,7 @@ def test_what_cannot_be_read_is_told_beside_its_draft_and_stays_in_the_form(addr
     assert f"{TOOL} --no-such-thing</textarea>" in text(page)
     assert "Left out of the second draft" in text(page)
     assert page.context["comparison"].impact["gains"]
-    assert "leaves out the lines that could not be read" in text(page)
+    assert "The lines that could not be read are left out below." in text(page)
 
 
 @pytest.mark.parametrize("side", ["first", "second"])

@@ -93,7 +93,7 @@ def test_kerberos_names_are_mapped_with_the_default_realm(browser):
         ({"kind": "ssl", "names": " \n"}, ""),
         ({"kind": "ssl", "names": ""}, "Paste at least one name"),
         ({"kind": "ssl", "names": "\n".join(map(str, range(201)))}, "at most 200 fit on a page"),
-        ({"kind": "ssl", "realm": "R", "names": "CN=a"}, "Rules for certificates know no realm"),
+        ({"kind": "ssl", "realm": "R", "names": "CN=a"}, "Mapping rules for certificates have no realm"),
         ({"kind": "", "names": "CN=a"}, "This field is required"),
     ],
 )

@@ -237,7 +237,7 @@ def test_what_a_cluster_takes_and_a_person_should_know_stands_beside_the_rule(br
 
     assert lines(page.context["draft"]) == [("add", rule)]
     for shown in (page, part):
-        assert "comes to life with an upgrade" in text(shown)
+        assert "takes effect with an upgrade" in text(shown)
 
 
 def test_a_rule_is_checked_as_far_as_it_is_typed(browser):
@@ -276,7 +276,7 @@ def test_a_short_command_for_millions_of_acls_is_refused_before_they_are_worked_
     draft = drafted(browser, f"{TOOL} --add {each} --operation Read")
 
     assert draft.is_empty
-    assert "stand for 8,000,000 ACLs, and at most 5,000 are worked out" in draft.faults[0].sentence
+    assert "mean 8,000,000 ACLs, and at most 5,000 are worked out" in draft.faults[0].sentence
 
 
 def test_what_is_too_much_for_one_paste_is_told_with_the_line_where_reading_ended(browser, monkeypatch):

@@ -159,7 +159,7 @@ def test_a_long_draft_lists_its_beginning_and_carries_all_of_it(address, ada_bro
 
     page = ada_browser.post(address, {"line": lines}, follow=True)
 
-    listed, _, more = page.content.decode().partition("and 3 more, which count")
+    listed, _, more = page.content.decode().partition("and 3 more, also included")
     assert listed.count('name="drop"') == 200
     assert more
     assert len(page.context["draft"].lines) == 203
@@ -334,7 +334,7 @@ def test_what_is_legal_and_probably_wrong_is_told_while_it_is_typed_and_in_the_d
 
     assert [finding.rule for finding in typed.context["cautions"]] == ["prefix-without-delimiter"]
     assert b"prefix-without-delimiter" in typed.content
-    assert b"this also covers order2" in added.content
+    assert b"this also matches order2" in added.content
     assert not clean.context["cautions"]
 
 

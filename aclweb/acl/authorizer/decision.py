@@ -1,4 +1,4 @@
-"""May this caller do this, and which bindings settled it?
+"""Is this request allowed, and which ACLs determined that?
 
 `authorize` makes one finding for each binding that covers the resource and derives the
 answer from the findings, so that an explanation cannot disagree with the decision.

@@ -150,7 +150,7 @@ def explain(decision: Decision) -> Explanation:
 
 
 def broker_rule(decision: Decision) -> dict[str, object] | None:
-    """Return the rule that KRaft's authorizer would write to its log; None where it names none."""
+    """Return the broker rule that KRaft's authorizer would write to its log; None where it names none."""
     if (
         not decision.rules.logs_its_rule
         or decision.request.resource_name is None

@@ -89,7 +89,7 @@ class AclIndex:
         return tuple(shelf.covering(resource.name, rules)) if shelf is not None else ()
 
     def require_known(self, rules: Rules) -> None:
-        """Raise AclError if a binding has a pattern type that these rules do not know."""
+        """Raise AclError if a binding has a pattern type that these settings do not know."""
         if not rules.has_globs and self.first_glob is not None:
             raise AclError(
                 f"The ACL on {self.first_glob.resource_name!r} has the pattern type GLOB, which only the 'glob' "

@@ -1,4 +1,4 @@
-"""Which ACLs are legal and probably not what their author meant, and which could go or be fewer?
+"""Which ACLs are legal and probably not what their author meant, and which could be removed or fewer?
 
 Import from here: `lint_all` with its rules, `redundant`, consolidations, and how GLOBs are said without them.
 """

@@ -1,4 +1,4 @@
-"""Which rules does an ACL break beside the others: what they leave open, end, or do not give?
+"""Which lint rules does an ACL break because of other ACLs?
 
 Each claim is one that `authorize` confirms under the cluster's settings, on an example of what
 the ACL is about: a name that its pattern covers and that nobody names, a principal, an address.

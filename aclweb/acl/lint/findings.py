@@ -57,7 +57,7 @@ class LintRule:
 
 @dataclass(frozen=True, slots=True)
 class LintFinding:
-    """One ACL that breaks one rule. by: the other ACLs that the sentence speaks of."""
+    """One ACL that breaks one lint rule. by: the other ACLs that the sentence speaks of."""
 
     rule: str
     severity: str
@@ -318,7 +318,7 @@ def _severity(rule: str, binding: AclBinding) -> str:
 
 
 def _alone(binding: AclBinding, rules: Rules) -> Iterator[tuple[str, str]]:
-    """Yield the id and the sentence of each rule that this ACL breaks."""
+    """Yield the id and the sentence of each lint rule that this ACL breaks."""
     it = says(binding)
     if binding.has_unknown:
         yield (

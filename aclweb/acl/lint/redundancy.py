@@ -1,4 +1,4 @@
-"""Which ACLs could go without a trace, and which could be fewer?
+"""Which ACLs can be removed without changing a decision, and which could be fewer?
 
 `redundant` looks at each ACL alone: `implied`, `shadowed` and `dead` mean that removing this
 one and no other changes no decision for any name, principal or host, and `by` holds the ACLs
@@ -616,7 +616,7 @@ class _Comparison:
 
 
 def _is_sure_to_matter(effect: Effect) -> bool:
-    """Whether an effect that hangs on something is a difference, or may be one, at an address outside all ranges."""
+    """Whether an effect that depends on something is a difference, or may be one, at an address outside all ranges."""
     before = None if effect.before is None else effect.before.result
     return before is not effect.after.result or before is Result.UNDECIDED
 
@@ -635,7 +635,7 @@ def _proposed(proposed: AclBinding, replaced: Sequence[AclBinding], extra: Seque
 
 
 def _verb(effect: Effect) -> str | None:
-    """Return what a proposal does where one effect is, None where that hangs on something."""
+    """Return what a proposal does where one effect is, None where that depends on something."""
     before, after = effect.before, effect.after
     if before is None or before.result is after.result or after.result is Result.UNDECIDED:
         return None

@@ -1,4 +1,4 @@
-"""Which ACL is at least as wide as another, where one of the two holds a glob?
+"""Which ACL matches all that another matches, where one of the two has a glob?
 
 Between globs nothing can be looked up by its beginning, so the ACLs are tried one by one,
 the cheap parts first. The work is bounded: where very many globs stand, some ACLs are not

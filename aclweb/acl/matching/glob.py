@@ -1,4 +1,4 @@
-"""Which names does a pattern with `?` and `*` match, and how do two patterns lie to each other?
+"""Which names does a pattern with `?` and `*` match, and does one glob match all that another matches?
 
 `?` is exactly one character (code point), `*` is any number of them, and everything else is
 itself: there is no escape and there are no character classes. This is the pattern type of the

@@ -1,4 +1,4 @@
-"""Which of the names that exist does a pattern cover?
+"""Which existing names does a pattern match?
 
 `SortedNames` holds the topics (or groups) of a cluster and answers for any pattern: a literal
 and a prefix by bisection, a glob in the range of its literal head. A glob without a head, or
@@ -54,7 +54,7 @@ class SortedNames:
         return isinstance(name, str) and self._has(name)
 
     def under(self, pattern: ResourcePattern | AclBinding, rules: Rules) -> Sequence[str]:
-        """Return the names that the pattern covers for certain under these rules."""
+        """Return the names that the pattern matches for certain under these settings."""
         text = pattern.name if isinstance(pattern, ResourcePattern) else pattern.resource_name
         if pattern.pattern_type is PatternType.GLOB:
             return self.matching(shape_of_glob(text))

@@ -1,4 +1,4 @@
-"""Which names a resource pattern covers.
+"""Which names does a resource pattern match?
 
 A pattern of an UNKNOWN type (made by a newer Kafka) may or may not cover a name, so it
 is never counted as covering here; `AclIndex.unknown_patterns` lists those apart. Nor is a

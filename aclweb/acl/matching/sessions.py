@@ -1,4 +1,4 @@
-"""Which sessions is an ACL for, by its principal and its host?
+"""Which sessions does an ACL match, by its principal and its host?
 
 A principal is compared as text, and `User:*` is for everybody, whatever their type. Under the
 GLOB proposal the type and the name of an ACL's principal are compared apart, and a part that

@@ -1,4 +1,4 @@
-"""Can any real client, with a real address, ever meet this ACL on a real resource?
+"""Can any request of a real client match this ACL?
 
 Kafka takes nearly any text for a principal, a host and a name, so many ACLs stand in clusters
 that no request meets. What is said here is the end of a sentence about the ACL.

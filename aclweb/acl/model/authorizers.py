@@ -110,7 +110,7 @@ class Rules:
         config: Mapping[str, object] = MappingProxyType({}),
         undeclared: frozenset[str] = frozenset(),
     ) -> Self:
-        """Return the rules for a broker configuration, read as that authorizer reads it.
+        """Return the settings of a broker configuration, read as that authorizer reads it.
 
         config: the keys `super.users` (a text) and `allow.everyone.if.no.acl.found` (a
         boolean or a text), both optional. Raises AclError for any other key and for
@@ -213,11 +213,11 @@ class Rules:
 
     @cached_property
     def logs_its_rule(self) -> bool:
-        """Whether the authorizer's log names the rule that settled a decision."""
+        """Whether the authorizer's log names the broker rule that settled a decision."""
         return self.is_standard
 
     def decides_like(self, other: Rules) -> bool:
-        """Whether both rules give every request the same answer, whatever the ACLs."""
+        """Whether both settings give every request the same answer, whatever the ACLs."""
         return (
             self.has_globs == other.has_globs
             and self.wildcard_skips_starred_names == other.wildcard_skips_starred_names

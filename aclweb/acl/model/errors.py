@@ -15,7 +15,7 @@ SHOWN_CHARACTERS = 80
 
 
 class NotationError(AclError):
-    """Text that is no ACL, request or rule; `messages` holds one sentence for each bad line."""
+    """Text that is no ACL, request or mapping rule; `messages` holds one sentence for each bad line."""
 
     def __init__(self, *messages: str) -> None:
         super().__init__("\n".join(messages))

@@ -17,7 +17,7 @@ CLUSTER_NAME = "kafka-cluster"
 
 
 class AclError(ValueError):
-    """A value that cannot be an ACL, a request or a rule; the message is a sentence for a person."""
+    """A value that cannot be an ACL, a request or a mapping rule; the message is a sentence for a person."""
 
 
 class _KafkaEnum(enum.Enum):

@@ -66,7 +66,7 @@ def assess(
     index: AclIndex,
     rules: Rules,
 ) -> Assessment:
-    """Return the verdict of each call of an action on the ACLs of `index`.
+    """Return the outcome of each call of an action on the ACLs of `index`.
 
     names: by the key of their role (`topic`, `group`, `transactional-id`, …), several of
     each if need be. host: as Java prints it. Raises AclError naming what is not given.
@@ -97,7 +97,7 @@ def needed_acls(
 
 
 def _counted(action: ClientAction, names: Names, rules: Rules) -> list[Call]:
-    """The calls that the action hangs on.
+    """The calls that the action depends on.
 
     Of one call's cases those that are about the names given, or else those that need no name.
     """

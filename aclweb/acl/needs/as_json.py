@@ -1,4 +1,4 @@
-"""How is what a client action needs, and what becomes of it, written as JSON? As `needs --json` and the API do."""
+"""The needs of a client action, and its outcome, as JSON: for `needs --json` and the API."""
 
 from __future__ import annotations
 

@@ -283,7 +283,7 @@ def _is_ambiguous(rest: str, *, has_ending: bool) -> bool:
 
 
 def _acl_of(rule: str, caller: str, name: str) -> AclBinding | None:
-    """Return the ACL that a MatchingAcl rule names; None when the text is cut or damaged.
+    """Return the ACL that a MatchingAcl broker rule names; None when the text is cut or damaged.
 
     An ACL that settled a decision is for the caller or for everyone, on `name`, a piece of it
     or `*`. Where names imitate the words between them, that tells which words part them.

@@ -77,7 +77,7 @@ class KerberosName:
 
 @dataclass(frozen=True, slots=True)
 class Substitution:
-    """The part `s/old/new/` of a rule, with or without `g`."""
+    """The part `s/old/new/` of a mapping rule, with or without `g`."""
 
     old: JavaPattern
     new: str
@@ -86,7 +86,7 @@ class Substitution:
 
 @dataclass(frozen=True, slots=True)
 class KerberosRule:
-    """One rule; `component_count` is None for DEFAULT. `case` is "L", "U" or empty."""
+    """One mapping rule; `component_count` is None for DEFAULT. `case` is "L", "U" or empty."""
 
     text: str
     component_count: int | None
@@ -97,7 +97,7 @@ class KerberosRule:
 
     @property
     def kafka_text(self) -> str:
-        """The rule as Kafka prints it."""
+        """The mapping rule as Kafka prints it."""
         if self.component_count is None:
             return DEFAULT
         parts = [f"RULE:[{self.component_count}:{self.form}]"]
@@ -113,20 +113,20 @@ class KerberosRule:
 
 @dataclass(frozen=True, slots=True)
 class KerberosRules:
-    """All rules of one setting, in order; without a realm DEFAULT applies to nobody."""
+    """All mapping rules of one setting, in order; without a realm DEFAULT applies to nobody."""
 
     rules: tuple[KerberosRule, ...]
     realm: str | None
 
     @staticmethod
     def read(text: str, *, realm: str | None = None) -> KerberosRules:
-        """Return the rules; raise InvalidRules. Empty text has no rules."""
+        """Return the mapping rules; raise InvalidRules. Empty text has none."""
         whole = trimmed(text)
         texts = _COMMA.split(whole) if whole else []
         return KerberosRules(tuple(map(_read_rule, texts)), realm)
 
     def map(self, name: str) -> MappedName:
-        """Return what a principal maps to, with every rule that was reached."""
+        """Return what a principal maps to, with every mapping rule that was reached."""
         try:
             principal = KerberosName.read(name)
         except NoName as error:
@@ -152,7 +152,7 @@ class KerberosRules:
         return unmapped(name, nobody, None, tried)
 
     def _apply(self, rule: KerberosRule, principal: KerberosName, work: Work) -> tuple[str | None, str]:
-        """Return the result of one rule, None where it does not apply, and what it did; raise AclError."""
+        """Return the result of one mapping rule, None where it does not apply, and what it did; raise AclError."""
         require_patience(work)
         if rule.component_count is None:
             if self.realm is None or principal.realm != self.realm:

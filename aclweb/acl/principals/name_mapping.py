@@ -1,4 +1,4 @@
-"""What came of mapping one name by rules?
+"""What does one name map to, and by which mapping rule?
 
 The values and the small parts that the rules for certificates and for Kerberos share. Java's
 letter case is among them: as String.toLowerCase and toUpperCase with Locale.ENGLISH do it.
@@ -21,11 +21,11 @@ _CAPITAL_SIGMA = "\u03a3"
 
 
 class InvalidRules(AclError):
-    """Rules with which a broker would not start; the message is a sentence."""
+    """Mapping rules with which a broker would not start; the message is a sentence."""
 
 
 class RefusedRules(InvalidRules):
-    """Rules that a broker takes and that are not evaluated here, because of `construct`."""
+    """Mapping rules that a broker takes and that are not evaluated here, because of `construct`."""
 
     def __init__(self, construct: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -42,7 +42,7 @@ class NoName(AclError):
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """One rule that was reached; `sentence` tells what it did with the name."""
+    """One mapping rule that was reached; `sentence` tells what it did with the name."""
 
     rule: str
     sentence: str
@@ -78,7 +78,7 @@ class MappedName:
 
 
 def require_patience(work: Work) -> None:
-    """Raise CannotTell where the rules so far took too much work for another one to be tried."""
+    """Raise CannotTell where the mapping rules so far took too much work for another one to be tried."""
     if work.steps > MOST_WORK:
         raise CannotTell(
             "The rules before this one have so many ways to match that this one was not tried; "
@@ -98,7 +98,7 @@ def unmapped(given: str, error: AclError, rule: str | None, tried: Sequence[Trie
 
 
 def rule_problem(rule: str, error: RegexError) -> InvalidRules:
-    """Return the error for a rule whose pattern cannot be used."""
+    """Return the error for a mapping rule whose pattern cannot be used."""
     sentence = f"The rule {shown(rule)} cannot be used. {error}"
     if isinstance(error, RefusedPattern):
         return RefusedRules(error.construct, sentence)

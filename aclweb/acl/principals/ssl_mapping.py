@@ -39,7 +39,7 @@ _REFERENCE = re.compile(r"\$([0-9]+)")
 
 @dataclass(frozen=True, slots=True)
 class SslRule:
-    """One rule; `pattern` is None for DEFAULT. `case` is "L", "U" or empty."""
+    """One mapping rule; `pattern` is None for DEFAULT. `case` is "L", "U" or empty."""
 
     text: str
     pattern: JavaPattern | None
@@ -47,7 +47,7 @@ class SslRule:
     case: str
 
     def apply(self, name: str, work: Work) -> str | None:
-        """Return the name that the rule yields, None where it does not match; raise AclError."""
+        """Return the name that the mapping rule yields, None where it does not match; raise AclError."""
         require_patience(work)
         if self.pattern is None:
             return name
@@ -58,7 +58,7 @@ class SslRule:
 
     @property
     def kafka_text(self) -> str:
-        """The rule as Kafka prints it."""
+        """The mapping rule as Kafka prints it."""
         if self.pattern is None:
             return DEFAULT
         return f"RULE:{self.pattern.text}/{self.replacement}{'/' if self.case else ''}{self.case}"
@@ -66,13 +66,13 @@ class SslRule:
 
 @dataclass(frozen=True, slots=True)
 class SslRules:
-    """All rules of one setting, in order."""
+    """All mapping rules of one setting, in order."""
 
     rules: tuple[SslRule, ...]
 
     @staticmethod
     def read(text: str) -> SslRules:
-        """Return the rules; raise InvalidRules. Empty text has no rules, so that no name gets an answer."""
+        """Return the mapping rules; raise InvalidRules. Empty text has none, so no name gets an answer."""
         try:
             texts = _split(trimmed(text))
         except RegexError as error:
@@ -80,7 +80,7 @@ class SslRules:
         return SslRules(tuple(rule for text in texts if (rule := _read_rule(text)) is not None))
 
     def map(self, name: str) -> MappedName:
-        """Return what a subject maps to, with every rule that was reached."""
+        """Return what a subject maps to, with every mapping rule that was reached."""
         tried: list[Tried] = []
         work = Work()
         for rule in self.rules:
@@ -119,7 +119,7 @@ def _split(text: str) -> list[str]:
 
 
 def _read_rule(text: str) -> SslRule | None:
-    """Return what one rule says; None for an empty one."""
+    """Return what one mapping rule says; None for an empty one."""
     spans = JavaPattern.read(rf"\A({_RULE})").find(text)
     assert spans is not None, "the last alternative matches nothing at all"
     subject = Text(text)

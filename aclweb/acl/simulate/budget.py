@@ -1,4 +1,4 @@
-"""How much may a what-if cost, and which ACL is it that costs too much?
+"""How much may a what-if cost, and which ACL costs too much?
 
 A what-if that somebody waits for, on a machine that others use, gets a budget. What an edit will
 cost is estimated before anything is worked out, and the work itself is counted, so that a

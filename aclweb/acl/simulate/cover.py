@@ -127,11 +127,11 @@ class Cover:
         return self.reading([binding for binding in own if comes_from(binding.host, host, self.rules)])
 
     def reading_outside(self, own: Iterable[AclBinding], outside: str) -> Reading:
-        """Return the reading on an address that nobody names and that lies in no range, such as `outside`."""
+        """Return the joined masks on an address that nobody names and that lies in no range, such as `outside`."""
         return self.reading([binding for binding in own if self._is_anywhere(binding.host, outside)])
 
     def reading_inside(self, own: Iterable[AclBinding], range_text: str, outside: str) -> Reading:
-        """Return the reading on an address of a range that nobody names and that lies in no narrower one."""
+        """Return the joined masks on an address of a range that nobody names and that lies in no narrower one."""
         ranges = self.rules.cidr_hosts
         return self.reading(
             [

@@ -24,7 +24,7 @@ class Coverage:
 
     @cached_property
     def near(self) -> Mapping[ResourceType, ResourceShelf | None]:
-        """The bindings of the callers that the edit names, for types where nobody else can be touched.
+        """The bindings of the callers that the edit names, for types where nobody else can be changed.
 
         Names that differ in ACLs for others alone are then one class. Empty unless told briefly.
         """
@@ -68,7 +68,7 @@ class Coverage:
         return None if before != after and self.worlds.rules.allow_everyone else (before, after)
 
     def _stays_covered(self, shelf: ResourceShelf, name: str) -> bool:
-        """Whether an ACL that stays covers a name, where the rules stay too."""
+        """Whether an ACL that stays covers a name, where the settings stay too."""
         covering: list[list[AclBinding]] = []
         if shelf.wildcard and name != WILDCARD and wildcard_covers(name, self.worlds.rules):
             covering.append(shelf.wildcard)

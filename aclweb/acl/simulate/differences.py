@@ -122,7 +122,7 @@ class Differences(Mapping[str, Any]):
 
     @classmethod
     def of(cls, impact: Impact) -> Differences:
-        """Return the impact with operations and names that fare alike put together."""
+        """Return the impact with operations and names that have equal outcomes put together."""
         table = _Table()
         sharing: dict[int, tuple[tuple[Part, ...], str, list[Name]]] = {}
         for spot, parts in impact.places:

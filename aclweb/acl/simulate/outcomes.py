@@ -74,13 +74,13 @@ def depends_on_address(
         DEPENDS,
         None if spot.is_new else before.side(old, outside[0], operation),
         after.side(new, outside[1], operation),
-        f"It hangs on whether the address lies in {listed(ranges, 'range')}; "
+        f"It depends on whether the address lies in {listed(ranges, 'range')}; "
         "the answers shown are for an address outside.",
     )
 
 
 def _undecided_alike(before: Cover, after: Cover, readings: Readings, operation: Operation) -> bool:
-    """Whether an undecided cell hangs on the same on both sides."""
+    """Whether an undecided cell depends on the same on both sides."""
     fields = sum(
         1 << operation._value_ + shift for shift in (0, DENY_SHIFT, MAYBE_SHIFT, MAYBE_SHIFT + DENY_SHIFT)
     )

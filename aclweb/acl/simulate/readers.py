@@ -1,4 +1,4 @@
-"""What becomes of access for a reader that does not know every pattern type?
+"""How does access change for a reader that does not know every pattern type?
 
 Brokers before Kafka 2.0, and tools that look below `/kafka-acl` alone, know LITERAL and nothing
 else; a reader that goes past the GLOB proposal leaves its ACLs out. To such a reader an ACL that

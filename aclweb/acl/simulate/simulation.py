@@ -1,4 +1,4 @@
-"""What would an edit, a new topic, group or transactional id, or other rules change, and for whom?
+"""What would an edit, a new topic, group or transactional id, or other settings change, and for whom?
 
 `simulate` compares two worlds over every question that can be asked in them, and is
 complete for LITERAL and PREFIXED patterns, because names, principals and hosts fall into

@@ -14,7 +14,7 @@ from aclweb.acl.simulate.worlds import Worlds
 
 
 class Touched:
-    """The callers and operations that the edit can touch, class of names by class of names."""
+    """The callers and operations that the edit can change, class of names by class of names."""
 
     def __init__(self, worlds: Worlds) -> None:
         self.worlds = worlds

@@ -23,7 +23,7 @@ class CoverChanges:
         self.newly_read: list[Spot] = []
 
     def note(self, spot: Spot, *, before: bool, after: bool, reread: bool) -> None:
-        """Keep a class of names. reread: whether its ACLs stay and the rules read their patterns otherwise."""
+        """Keep a class of names. reread: whether its ACLs stay and the settings read their patterns otherwise."""
         if spot.is_new:
             if not after:
                 self.bare.append(spot)
@@ -109,7 +109,7 @@ class Warnings:
         yield from self._patterns_read_otherwise(condition)
         if self.changes.bare:
             who = "everyone may use" if opens else "only super users may use"
-            yield f"No ACL covers {self._spots(self.changes.bare)}, so {who} {it_or_them(self.changes.bare)}."
+            yield f"No ACL matches {self._spots(self.changes.bare)}, so {who} {it_or_them(self.changes.bare)}."
 
     def _spots(self, spots: Iterable[Spot]) -> str:
         """Return classes of names as words: of each type those that exist first, each kind by the alphabet."""
@@ -124,7 +124,7 @@ class Warnings:
         return listed(texts, "set of names", many="sets of names")
 
     def _patterns_read_otherwise(self, condition: str) -> Iterator[str]:
-        """Yield what comes of patterns that stay and that cover other names under the rules afterwards."""
+        """Yield what comes of patterns that stay and that cover other names under the settings afterwards."""
         if self.changes.no_longer_read:
             why = (
                 "KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk"

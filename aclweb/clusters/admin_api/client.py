@@ -381,7 +381,7 @@ class AdminClient:
         return Login(self._principal(), operations)
 
     def _principal(self) -> str | None:
-        """Return how ACLs name this login, None where it hangs on settings that the brokers do not tell."""
+        """Return how ACLs name this login, None where it depends on settings that the brokers do not tell."""
         told, own = self._settings, self._options.certificate_pem
         by_subject = own is not None and not self._options.uses_sasl
         if (told is None and by_subject) or (told is not None and told.listeners_differ):

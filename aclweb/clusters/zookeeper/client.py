@@ -508,7 +508,7 @@ class ZooKeeperClient:
         )
 
     def may_write(self) -> tuple[bool | None, str]:
-        """Return whether the nodes' permissions let this login write, None where that cannot be told, and why.
+        """Return whether the nodes' permissions let this login write, None where that is unknown, and why.
 
         Nothing is written: the permissions are read and compared with who this session is.
         """

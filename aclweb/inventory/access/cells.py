@@ -1,4 +1,4 @@
-"""What is told of an access matrix: a verdict, a cell, the row of one caller, and one resource with its rows.
+"""The values of an access matrix: an answer, a cell, the row of one principal, one resource with its rows.
 
 Only values: `matrix` works them out, `exposure` puts them into sentences, `access` joins both.
 """
@@ -17,7 +17,7 @@ REACHES = ("exact", "prefix", "all")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Whether one caller may do one operation; the same object for all callers with rules of the same shape.
+    """Whether one caller may do one operation; the same object for all principals with ACLs of the same shape.
 
     state: "allowed", "refused" (by a DENY), "none" (no ACL allows it), "some-hosts" (the
         answer differs between `places` and every other address), "default" (allowed,
@@ -59,7 +59,7 @@ _SHARED = tuple(Verdict.__dataclass_fields__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell(Verdict):
-    """A verdict with whom and what it is about.
+    """An answer with whom and what it is about.
 
     determining: the bindings that settled it, for "some-hosts" on those hosts first.
     """

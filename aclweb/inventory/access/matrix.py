@@ -1,4 +1,4 @@
-"""What may one caller do with one resource, operation by operation and host by host?
+"""What may one principal do with one resource, operation by operation and host by host?
 
 Every answer is the core's (`answer_from`, which decides as `decide` does). A caller's host
 matters only where a binding names one. The hosts that are named for a row's principal divide
@@ -122,7 +122,7 @@ class Matrix:
     """Decides rows: for any host, or for one host only."""
 
     def __init__(self, here: InForce, host: str | None = None) -> None:
-        """Take what is in force. Raises AclError for the rules of `glob`, which no cluster has."""
+        """Take what is in force. Raises AclError for the authorizer `glob`, which no cluster has."""
         if here.rules.has_globs:
             raise AclError(
                 "The access matrix is for authorizers that brokers have; ask for 'glob' on the command line."
@@ -220,7 +220,7 @@ class Matrix:
         return kept
 
     def _verdict(self, row: _Row, operation: Operation) -> Verdict:
-        """Return the row's verdict, from an earlier row where all that concerns this operation is the same."""
+        """Return the row's answer, from an earlier row where all that concerns this operation is the same."""
         field = _FIELDS[operation]
         everywhere = row.everywhere & field
         by_host = {
@@ -237,7 +237,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """What the verdicts of one row are worked out from.
+    """What the answers of one row are computed from.
 
     everywhere, by_host: the joined masks of ACLs for every host, and for each host that they name.
     elsewhere: the text for an address that no ACL names. unknown_patterns: all of the type;

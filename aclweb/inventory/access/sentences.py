@@ -53,7 +53,7 @@ def resource_sentences(access: ResourceAccess, rules: Rules) -> tuple[str, ...]:
 
 
 def caveats(rules: Rules, *, default_applies: bool) -> tuple[str, ...]:
-    """Return what these answers hang on that nobody has declared."""
+    """Return what these answers depend on that nobody has declared."""
     found = []
     if "super_users" in rules.undeclared:
         found.append(
@@ -161,7 +161,7 @@ def _who_can(named: Sequence[AccessRow], anybody: AccessRow, operation: Operatio
 
 
 def _is_unsure(rows: Sequence[AccessRow], operation: Operation) -> bool:
-    """Whether it cannot be told of one of these callers whether they may."""
+    """Whether it is unknown of one of these principals whether they may."""
     verdicts = (row.verdict(operation) for row in rows)
     return any(verdict is not None and verdict.state == "unknown" for verdict in verdicts)
 

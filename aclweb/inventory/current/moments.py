@@ -82,7 +82,7 @@ def _differing(then: Rules, today: Rules) -> Iterator[str]:
 
 
 def standing(rules: Rules) -> tuple[tuple[str, str], ...]:
-    """Return what answers hang on beside ACLs and names, each with its name, in words that may follow a colon."""
+    """Return what answers depend on besides ACLs and names, each with its name, in words that may follow a colon."""
     return (
         ("Authorizer", _AUTHORIZERS[rules.authorizer]),
         ("Kafka version", rules.kafka_version),

@@ -180,7 +180,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class InForce:
-    """A cluster's bindings, names and rules at one moment; `revision` is None if it was never read.
+    """A cluster's bindings, names and authorizer settings as of one revision; `revision` is None if it was never read.
 
     cluster: its row of today; `declared` is what holds at the moment.
     """
@@ -260,7 +260,7 @@ def current_index(cluster: Cluster, as_of: Moment | None = None) -> AclIndex:
 
 
 def rules_of(declared: Cluster | Declaration) -> Rules:
-    """Return the rules that are declared; what nobody declared is assumed and named as undeclared."""
+    """Return the authorizer settings that are declared; what nobody declared is assumed and named as undeclared."""
     config: dict[str, object] = {}
     undeclared = set()
     if declared.super_users is None:
@@ -280,7 +280,7 @@ def rules_of(declared: Cluster | Declaration) -> Rules:
 
 
 def known_version(authorizer: str, kafka_version: str) -> str | None:
-    """Return the version if the rules know it for this authorizer; None means the newest they know."""
+    """Return the version if aclweb knows it for this authorizer; None means the newest known."""
     try:
         return Rules(authorizer=authorizer, kafka_version=kafka_version).kafka_version
     except AclError:

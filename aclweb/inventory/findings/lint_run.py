@@ -1,4 +1,4 @@
-"""Look through all ACLs in force for what is wrong, wasted or dangerous, and store what was found.
+"""Look through all ACLs in force for what is wrong, redundant or dangerous, and store what was found.
 
 At a hundred thousand ACLs that takes ten seconds of a processor and more, so a worker does
 it, once for each revision and what is declared of its cluster. A worker takes the search
@@ -94,7 +94,7 @@ Limits = dict[str, list[str]]
 
 @dataclass(frozen=True)
 class Finding:
-    """One ACL that breaks a rule or could go; as a proposal, one that could stand for those in `by`.
+    """One ACL that breaks a lint rule or could be removed; as a proposal, one that could replace those in `by`.
 
     can_go: whether it can go together with all others that can. extra: how many answers a
     proposal would change; counterexample is one of them as a sentence.
@@ -112,7 +112,7 @@ class Finding:
 
 
 def key_of(cluster: Cluster) -> str:
-    """Return what the findings in one revision hang on beside its ACLs and names."""
+    """Return what the findings in one revision depend on besides its ACLs and names."""
     rules = rules_of(cluster)
     told = [
         rules.authorizer,

@@ -1,4 +1,4 @@
-"""What is wrong, wasted or dangerous in the ACLs in force, page by page, and is it there yet?
+"""What is wrong, redundant or dangerous in the ACLs in force, page by page, and is it there yet?
 
 The findings of a large cluster are worked out by a worker (`searching`), which is told when
 a reading was stored and when somebody asks and nothing is there; a small cluster's are
@@ -116,7 +116,7 @@ class Findings:
         return Counts(counted, can_go, proposals)
 
     def told(self, *, severity: str = "", rule: str = "", text: str = "") -> Told:
-        """Return the findings with this severity and rule whose principal or resource holds the text."""
+        """Return the findings with this severity and lint rule whose principal or resource holds the text."""
         found = self._found.filter(is_proposal=False)
         if severity:
             found = found.filter(severity=severity)
@@ -179,7 +179,7 @@ class Told(Sequence[Row]):
         return _row(self._found[place])
 
     def by_rule(self) -> list[tuple[str, str, str, int]]:
-        """Return severity, rule, its title and how many there are, those of most first."""
+        """Return severity, lint rule, its title and how many there are, those of most first."""
         counted = self._found.order_by().values("severity", "rule").annotate(number=Count("pk"))
         rows = [(row["severity"], row["rule"], title(row["rule"]), row["number"]) for row in counted]
         self._length = sum(row[3] for row in rows)
@@ -187,7 +187,7 @@ class Told(Sequence[Row]):
 
 
 def title(rule: str) -> str:
-    """Return what a rule is about, in a few words."""
+    """Return what a lint rule is about, in a few words."""
     return _TITLES.get(rule) or (RULES[rule].title if rule in RULES else rule)
 
 

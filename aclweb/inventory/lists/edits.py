@@ -43,7 +43,7 @@ def revision_delta(revision: Revision) -> Delta:
 
 
 def edits_of(cluster: Cluster, resource: Resource, *, most: int = 200) -> tuple[Edit, ...]:
-    """Return the edits to bindings that cover this resource since the first reading, newest first."""
+    """Return the edits to bindings that cover this resource since the first sync, newest first."""
     rules = rules_of(cluster)
     rows = (
         StoredAcl.objects.filter(

@@ -58,7 +58,7 @@ class AclRow:
 
 @dataclass(frozen=True)
 class NameRow:
-    """One topic or group, with the number of ACLs that touch it."""
+    """One topic or group, with the number of ACLs that match it."""
 
     name: str
     partitions: int | None

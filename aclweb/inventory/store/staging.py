@@ -1,4 +1,4 @@
-"""Store the rows of a revision so that nobody waits long and nobody ever sees half of it.
+"""Store the rows of a revision in short transactions; nobody sees an incomplete revision.
 
 A small revision is stored in one transaction. A large one is staged: its rows go in batch by
 batch, each in a short transaction of its own, under a revision that is not published. What

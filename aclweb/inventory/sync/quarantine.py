@@ -1,4 +1,4 @@
-"""Which readings are not believed without a person, and who accepts them?
+"""Which snapshots wait for a person before they are stored, and who accepts them?
 
 A reading that lost a great part of what was known, all of it, or that comes from another
 cluster behind the same address, is kept in `Cluster.held` and stores nothing. Accepting
@@ -33,12 +33,12 @@ trail.register("cluster.reading-accepted", "{actor} accepted a quarantined snaps
 
 
 class HoldingError(Exception):
-    """A held reading that cannot be accepted now; the message is for whoever wanted to."""
+    """A quarantined snapshot that cannot be accepted now; the message is for whoever wanted to."""
 
 
 @dataclass(frozen=True)
 class Loss:
-    """How many of the `stored` ACLs or topics a reading misses, and how many it holds in all."""
+    """How many of the `stored` ACLs or topics a snapshot misses, and how many it has in all."""
 
     what: str
     missing: int
@@ -58,7 +58,7 @@ class Loss:
 
 
 def doubt(row: Cluster, *, answered: str | None, losses: Sequence[Loss]) -> dict[str, object] | None:
-    """Return why a reading should not be believed without a person, as `Cluster.held` keeps it.
+    """Return why a snapshot must wait for a person, as `Cluster.held` keeps it.
 
     answered: what the cluster calls itself, if it said so. Every doubtful loss is told, so
     that nobody accepts one because of another.
@@ -98,7 +98,7 @@ def _held(reason: str, answered: str | None, losses: Sequence[Loss], sentence: s
 
 
 def accepted_by(row: Cluster, found: Mapping[str, object], shell: str | None) -> str | None:
-    """Return who accepts this doubtful reading, having been shown one that was at least as bad.
+    """Return who accepts this doubtful snapshot, having been shown one that was at least as bad.
 
     shell: who accepts it with the command that reads it; else whoever accepted it before.
     """
@@ -114,7 +114,7 @@ def accepted_by(row: Cluster, found: Mapping[str, object], shell: str | None) ->
 
 
 def _missing(held: Mapping[str, Any]) -> dict[str, int]:
-    """Return how much of what a held reading misses; nothing for one that says nothing of it."""
+    """Return how much of what a quarantined snapshot misses; nothing for one that says nothing of it."""
     return {what: int(loss["missing"]) for what, loss in held.get("losses", {}).items()}
 
 
@@ -137,7 +137,7 @@ def hold(row: Cluster, found: Mapping[str, object]) -> None:
 
 
 def accept(*, cluster: Cluster, actor: trail.Named, shown: str) -> None:
-    """Let the next reading of the cluster through, if it loses no more than the one that is held.
+    """Let the next sync of the cluster through, if it loses no more than the quarantined one.
 
     shown: the sentence that the actor was shown. Raises HoldingError where that is not
     what is held any more, so that nobody accepts a loss that they have not seen.

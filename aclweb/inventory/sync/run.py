@@ -96,7 +96,7 @@ _writers: list[Callable[[Cluster], Written]] = []
 
 
 def register_writer(written: Callable[[Cluster], Written]) -> None:
-    """Have a reading ask `written` what of aclweb's own edits it may be the first to find."""
+    """Have a sync ask `written` what of aclweb's own edits it may be the first to find."""
     if written not in _writers:
         _writers.append(written)
 
@@ -226,7 +226,7 @@ def _store(
     expected: Delta | None,
     accepted_by: str | None,
 ) -> SyncResult:
-    """Store the reading, however often another sync of the same cluster comes first."""
+    """Store the snapshot, however often another sync of the same cluster comes first."""
     for _ in range(_STORE_TRIES):
         try:
             return _store_once(
@@ -248,7 +248,7 @@ def _store_once(
     expected: Delta | None,
     accepted_by: str | None,
 ) -> SyncResult:
-    """Compare the reading with what is stored, stage what differs, and publish it in one short transaction.
+    """Compare the snapshot with what is stored, stage what differs, and publish it in one short transaction.
 
     Only the last step holds the lock on the cluster's row, so whatever was compared before
     it is checked there: raises OvertakenError if another revision is in force by then.
@@ -327,7 +327,7 @@ def _held_back(row: Cluster, number: int, doubt: Mapping[str, object], accepted_
 def _bring_up_to_date(
     row: Cluster, number: int, reading: Reading, revision: Revision | None, count: int, now: datetime
 ) -> tuple[ClusterState, str]:
-    """Store in the cluster's own row, which is locked, what a believed reading shows."""
+    """Store in the cluster's own row, which is locked, what a believed snapshot shows."""
     before = Declaration.told_by(row)
     problems = (*reading.problems, *brokertold.take_over(row, reading.facts.settings, now))
     state, sentence = told(row, reading, count)
@@ -383,7 +383,7 @@ _READ_FIELDS = [
 def _doubt(
     row: Cluster, reading: Reading, acls: Acls, names: Names, ours: Written
 ) -> dict[str, object] | None:
-    """Return why this reading should not be believed without a person; what we removed is no loss."""
+    """Return why this snapshot must wait for a person; what we removed is no loss."""
     removed = {binding_key(binding) for binding in ours.removed}
     topics_left = len(reading.topics) if reading.topics is not None else names.topics_stored
     return holding.doubt(
@@ -397,7 +397,7 @@ def _doubt(
 
 
 def _ours(row: Cluster, expected: Delta | None) -> Written:
-    """Return what aclweb itself wrote, or may have, and no stored reading has told so far."""
+    """Return what aclweb itself wrote, or may have, and no stored snapshot has shown so far."""
     known = expected or Delta()
     found = Written(frozenset(known.add), frozenset(known.remove))
     for written in _writers:

@@ -1,4 +1,4 @@
-"""Which process does which piece of work, and does it live? Leases, pulses, and whose turn it is."""
+"""Leases, signs of life of workers, and which cluster is synced next."""
 
 from aclweb.inventory.work.pulses import BEAT, QUEUES, SEARCHES, Life
 from aclweb.inventory.work.tasks import pulse

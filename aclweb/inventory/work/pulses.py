@@ -1,4 +1,4 @@
-"""Which workers live? Each finished heartbeat task, and each look of the beat at its schedule, leaves a row.
+"""Which workers are alive? Each finished heartbeat task, and each tick of the beat, updates a row.
 
 Every few seconds the beat sends a heartbeat task to each queue. A row is written when a
 worker has finished it, so it proves the whole way: the beat, the queue, a worker that takes

@@ -1,4 +1,4 @@
-"""Which cluster is synced next? The one that has waited longest, and dead ones less and less often.
+"""Which cluster is synced next? The one that has waited longest, and unreachable ones less and less often.
 
 Nothing waits in a message queue by name: a worker that is free takes, from the database, the
 cluster whose sync has been due for the longest time. So a cluster is never queued twice, the

@@ -61,7 +61,7 @@ _ANY_HOST = re.compile(r"from \*(?=[\s:,.;]|$)")
 
 @dataclass(frozen=True)
 class Touching:
-    """One rule that touches the resource, and each of its parts against the question.
+    """One ACL that matches the resource, and each of its parts compared with the request.
 
     decides: it is among those that settled the answer. is_named: it is the one that the
     broker's own log names.
@@ -74,7 +74,7 @@ class Touching:
 
     @property
     def told(self) -> tuple[str, ...]:
-        """Why its crossed parts do not fit, where a glance at the rule would not show it."""
+        """Why its crossed parts do not fit, where a glance at the ACL would not show it."""
         crossed = [tick for tick in self.ticks if not tick.matches]
         for_somebody_else = any(tick.part == "principal" for tick in crossed)
         return tuple(tick.sentence for tick in crossed if not for_somebody_else or ";" in tick.sentence)
@@ -82,7 +82,7 @@ class Touching:
 
 @dataclass(frozen=True)
 class WayOut:
-    """One smallest edit that turns the answer: ("add" or "remove", rule), and the change it would be."""
+    """One smallest edit that turns the answer: ("add" or "remove", ACL), and the change it would be."""
 
     heading: str
     caption: str
@@ -225,7 +225,7 @@ class Answer:
         return len(self.decision.findings)
 
     def touching(self, *, holding: str = "", page: int = 1) -> Slice:
-        """Return a page of the rules that touch the resource: those that decide, then the nearest misses.
+        """Return a page of the ACLs that match the resource: those that decide, then the nearest misses.
 
         holding: only rules whose principal or pattern holds this text, in capital or small letters.
         """
@@ -244,7 +244,7 @@ class Answer:
 
     @cached_property
     def settling(self) -> tuple[Touching, ...]:
-        """The rules that match and decided, the one that the log names first; empty where their absence did."""
+        """The ACLs that match and decided, the one that the log names first; empty where their absence did."""
         if self.decision.basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
             return ()
         named = self.named_by_log

@@ -1,4 +1,4 @@
-"""What do the home page and the explain page show of one answer? The same, from here."""
+"""The context of one answer, for the home page and the explain page."""
 
 from __future__ import annotations
 

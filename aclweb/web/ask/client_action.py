@@ -194,7 +194,7 @@ class CallRow:
 
 @dataclass(frozen=True)
 class FromPart:
-    """One part of the hosts as a table shows it. is_shown: its calls stand below."""
+    """One part of the hosts as a table shows it. is_shown: its calls are shown below."""
 
     part: PartAssessed
     is_shown: bool

@@ -1,4 +1,4 @@
-"""Which questions could somebody ask first? Two from the rules in force: one refused, one allowed."""
+"""Which requests to ask about first? Two from the ACLs in force: one denied, one allowed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from aclweb.inventory.current import InForce
 
 
 def examples(in_force: InForce) -> list[AccessRequest]:
-    """Return at most two questions that the rules themselves suggest; none on a cluster without rules."""
+    """Return at most two requests that the ACLs suggest; none on a cluster without ACLs."""
     return [request for request in (_first(in_force, deny=True), _first(in_force, deny=False)) if request]
 
 
@@ -41,7 +41,7 @@ def _is_plain(binding: AclBinding) -> bool:
 
 
 def _names(in_force: InForce, binding: AclBinding) -> Iterator[str]:
-    """Yield the topics that exist and that the rule covers."""
+    """Yield the topics that exist and that the ACL matches."""
     is_prefix = binding.pattern_type is PatternType.PREFIXED
     for name in in_force.holdings.names[ResourceType.TOPIC]:
         if name == binding.resource_name or (is_prefix and name.startswith(binding.resource_name)):

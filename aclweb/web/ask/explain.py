@@ -1,4 +1,4 @@
-"""May this principal do that, from there, and what does every rule that touches it say?"""
+"""May this principal do that, from there, and what does each ACL that matches the resource say?"""
 
 from __future__ import annotations
 

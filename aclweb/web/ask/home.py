@@ -1,4 +1,4 @@
-"""May this principal do that? The question first, then how the clusters stand and what changed."""
+"""May this principal do that? The question first, then the state of the clusters and recent changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a pasted log line of another cluster than the one that is asked?
+"""Is a pasted log line from another cluster?
 
 A line names a principal and a resource. Where another cluster that the person may see knows
 more of them, the line is probably its own; and where nothing here knows them, no answer of

@@ -1,4 +1,4 @@
-"""Who are these clients to Kafka? A form for rules and names, and what each name maps to.
+"""Who are these clients to Kafka? A form for mapping rules and names, and what each name maps to.
 
 A certificate's subject and a Kerberos principal become the name of a user by rules of the
 brokers' configuration, which nobody can read from a cluster: they are pasted, and kept

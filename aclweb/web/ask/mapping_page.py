@@ -1,4 +1,4 @@
-"""Which principals do these certificates or Kerberos names become, and by which rule?"""
+"""Which principals do these certificates or Kerberos names become, and by which mapping rule?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST_LINK = 2_000
 @login_required
 @require_http_methods(["GET", "POST"])
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show what each name maps to; a POST saves nothing, rules and names can be longer than an address."""
+    """Show what each name maps to; a POST saves nothing, mapping rules and names can be longer than an address."""
     cluster = access.cluster_or_404(request.user, slug)
     data = request.POST if request.method == "POST" else request.GET
     form = MappingForm(data if "names" in data else None)

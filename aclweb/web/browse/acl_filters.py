@@ -113,7 +113,7 @@ def read(query: Mapping[str, str]) -> tuple[AclListFilters, tuple[str, ...]]:
 def by_use(
     cluster: Cluster, query: Mapping[str, str], filters: AclListFilters, told: tuple[str, ...]
 ) -> tuple[AclListFilters, tuple[str, ...]]:
-    """Return the filters with those of the address that ask the logs: `use=unused`; and what cannot be told."""
+    """Return the filters with those of the address that ask the logs: `use=unused`; and what is unknown."""
     use = query.get("use", "")
     if not use:
         return filters, told

@@ -1,4 +1,4 @@
-"""Which rules match these filters? The filters stand in the address, so a list can be sent to somebody."""
+"""Which ACLs match these filters? The address has the filters, so a list can be sent to somebody."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_COPIED = 2_000
 @require_GET
 @as_of.tells_wrong_moments
 def index(request: HttpRequest, slug: str) -> HttpResponse:
-    """List the rules, a page at a time, with the counts that filter further."""
+    """List the ACLs, a page at a time, with the counts that filter further."""
     cluster = access.cluster_or_404(request.user, slug)
     if "add" in request.GET:
         return redirect(request.path + acl_filters.with_typed(request.GET))

@@ -1,4 +1,4 @@
-"""What do the authorizer logs say: who is refused and why, which ACLs are unused, what cannot be told?"""
+"""What do the authorizer logs say: who is refused and why, which ACLs are unused, what is unknown?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can one principal do, and through which rules?"""
+"""What can one principal do, and through which ACLs?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RULES_SHOWN = 12  # of each list; the list of ACLs has all of them
 @login_required
 @require_GET
 def index(request: HttpRequest, slug: str) -> HttpResponse:
-    """List everybody whom a rule or a declaration names."""
+    """List everybody whom a ACL or a declaration names."""
     cluster = access.cluster_or_404(request.user, slug)
     text = request.GET.get("q", "")
     page = queries.list_principals(cluster, text, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)

@@ -1,4 +1,4 @@
-"""How is one resource laid out: which rows stand open, which are folded, and which rules are counted only?
+"""How is one resource laid out: which rows are open, which are folded, and which ACLs are only counted?
 
 At a hundred thousand ACLs one topic is touched by hundreds of rules, nearly all of them
 through `*`. Those are folded with their parts counted, so that what is particular to the
@@ -34,7 +34,7 @@ MOST_REMOVED = 45
 
 @dataclass(frozen=True)
 class ResourcePage:
-    """One resource with its rows and rules parted into shown and folded.
+    """One resource with its rows and ACLs parted into shown and folded.
 
     slice: the page of principals that is asked for, without those that are folded.
     special: any other user, and the super users; they stand on every page.
@@ -84,17 +84,17 @@ class ResourcePage:
 
     @property
     def folded_rules_shown(self) -> tuple[AclBinding, ...]:
-        """The first of the folded rules; the list of ACLs has all of them."""
+        """The first of the folded ACLs; the list of ACLs has all of them."""
         return self.folded_rules[:FOLDED_SHOWN]
 
     @property
     def folds_only_all(self) -> bool:
-        """Whether each folded rule is for every name."""
+        """Whether each folded ACL is for every name."""
         return not any(_stands_open(binding) for binding in self.folded_rules)
 
     @property
     def folded_rules_counted(self) -> list[tuple[str, int]]:
-        """How many of the folded rules there are for each permission and operation, most first."""
+        """How many of the folded ACLs there are for each permission and operation, most first."""
         return counted(self.folded_rules)
 
     @property
@@ -133,18 +133,18 @@ def heading_of(cell: Cell) -> str:
         "default": "is open: no ACL exists",
     }
     spoken = cell.operation.name.replace("_", " ").capitalize()
-    return f"{spoken} {told.get(cell.state, 'cannot be told')}"
+    return f"{spoken} {told.get(cell.state, 'is unknown')}"
 
 
 def removals(bindings: Sequence[AclBinding]) -> str:
-    """Return the query of a what-if that removes these rules; empty without any, or with more than an address holds."""
+    """Return the query of a what-if that removes these ACLs; empty without any, or with more than an address holds."""
     if len(bindings) > MOST_REMOVED:
         return ""
     return urlencode([("remove_key", binding_key(binding)) for binding in bindings])
 
 
 def _is_particular(row: AccessRow) -> bool:
-    """Whether something in this row is due to more than rules for every name."""
+    """Whether something in this row is due to more than ACLs for every name."""
     return any(
         verdict.state == "refused" or verdict.through in ("exact", "prefix") for verdict in row.verdicts
     )

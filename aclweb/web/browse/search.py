@@ -1,4 +1,4 @@
-"""Where does this text occur: among the topics, groups, principals or rules of a cluster?"""
+"""Where does this text occur: among the topics, groups, principals or ACLs of a cluster?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who can do what with a topic, or with any other resource, and because of which rules?"""
+"""Who can do what with a topic, or with any other resource, and because of which ACLs?"""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 @as_of.tells_wrong_moments
 def detail(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Show which rules affect one topic, and who can do what with it."""
+    """Show which ACLs affect one topic, and who can do what with it."""
     cluster = access.cluster_or_404(request.user, slug)
     return _page(request, cluster, ResourceType.TOPIC, name)
 

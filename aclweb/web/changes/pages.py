@@ -46,7 +46,7 @@ def index(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def detail(request: HttpRequest, number: int) -> HttpResponse:
-    """Show one change: its effect, its rules in the order of writing, who agreed, and what happened."""
+    """Show one change: its impact, its ACLs in the order of writing, who agreed, and what happened."""
     return _page(request, _change(request, number))
 
 

@@ -17,7 +17,7 @@ from aclweb.inventory.models import Cluster, Revision
 
 @dataclass(frozen=True)
 class Recent:
-    """One row: a change somebody asked for, or a reading that found what nobody here made."""
+    """One row: a change somebody asked for, or a sync that found what nobody here made."""
 
     at: datetime
     title: str
@@ -32,7 +32,7 @@ class Recent:
 
 
 def recent(user: User, clusters: Collection[Cluster], count: int = 6) -> list[Recent]:
-    """Return the newest changes and the newest readings that differed for another reason, newest first."""
+    """Return the newest changes and the newest revisions with another cause, newest first."""
     changes = changes_of(user).select_related("cluster", "author").order_by("-pk")[:count]
     outside = (
         Revision.objects.filter(cluster__in=clusters, cause=Revision.Cause.READING, number__gt=1)

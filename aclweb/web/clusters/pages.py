@@ -1,4 +1,4 @@
-"""Which clusters are there, how does each stand, and what is declared of it?"""
+"""Which clusters are there, in which state, and what is declared of them?"""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class Draft:
         )
 
     def cautious_lines(self, rules: Rules) -> list[tuple[Line, tuple[LintFinding, ...]]]:
-        """Return each line with what to know before it is added to a cluster under these rules."""
+        """Return each line with what to know before it is added to a cluster under these settings."""
         return [(line, hints(line.binding, rules) if line.op == "add" else ()) for line in self.lines]
 
 
@@ -182,7 +182,7 @@ class RuleForm(forms.Form):
 
     @property
     def is_touched(self) -> bool:
-        """Whether somebody typed or chose anything of a rule."""
+        """Whether somebody typed or chose anything of a ACL."""
         return bool(self.secrets) or any(
             self.data.get(name) for name in ("permission_type", "principal", "operation", "resource_name")
         )

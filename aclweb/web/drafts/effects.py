@@ -1,4 +1,4 @@
-"""How is a difference in access told to a person?
+"""How is an impact shown to a person?
 
 Turns an impact, of a what-if or stored with a change, into rows of a table: who, what, where,
 before and after in words. The order is the order of fear: losses first. A draft can have a

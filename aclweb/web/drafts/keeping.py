@@ -1,4 +1,4 @@
-"""Where does a draft live that is too long for an address? Under a key, per person, for a time.
+"""Store drafts that are too long for an address: under a key, per person, for some days.
 
 A short draft stands in its address and is stored nowhere. A long one is kept, and its
 address names the key, so that Back, a new sign-in and a link find it again. The link works

@@ -148,7 +148,7 @@ def commands(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_GET
 def matches(request: HttpRequest, slug: str) -> HttpResponse:
-    """Say which names a pattern covers now and what the cluster would say to the rule, while somebody types it."""
+    """Say which names a pattern matches now and what the cluster would say to the ACL, while somebody types it."""
     cluster = cluster_or_404(request.user, slug)
     in_force = current.in_force(cluster)
     name = request.GET.get("resource_name", "")
@@ -177,7 +177,7 @@ def matches(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _checks(data: QueryDict, in_force: InForce) -> dict[str, Any]:
-    """Return what there is to say of the rule as far as it is typed: its faults, or what to know of it."""
+    """Return what there is to say of the ACL as far as it is typed: its faults, or what to know of it."""
     form = RuleForm(data, rules=in_force.rules)
     if form.is_valid():
         binding = form.binding()

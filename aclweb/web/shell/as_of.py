@@ -41,7 +41,7 @@ class AsOf:
 
     @property
     def until(self) -> datetime.datetime | None:
-        """When the next reading found something else."""
+        """When the next sync found something else."""
         return self.past.until if self.past is not None else None
 
     @property

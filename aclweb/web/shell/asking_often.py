@@ -1,4 +1,4 @@
-"""May this person ask a worker for something again already?
+"""May this person ask a worker again, or too often within a minute?
 
 Whoever may look at a cluster may ask for a sync or for findings. Each is one task for a
 worker, so one person may ask only so often, however many clusters there are.

@@ -1,4 +1,4 @@
-"""What does somebody see where a page could not be made? The reason in words, and what was typed, to be sent again.
+"""The page after an error: the reason in words, and what was typed, to send it again.
 
 Django calls these while the exception is being handled, whichever layer it came from: a view, or
 the middleware that stores a session. The frame of the site stands around the sentence where it

@@ -84,7 +84,7 @@ def _head(count: int) -> str:
 
 
 def command(binding: AclBinding, rules: Rules, *, op: str = "add") -> str:
-    """Return the command for this ACL, or a comment with the ACL where the tool cannot be told.
+    """Return the command for this ACL, or a comment with the ACL where the tool cannot express it.
 
     A comment also stands before a command that writes characters which cannot be seen.
     """

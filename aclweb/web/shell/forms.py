@@ -1,4 +1,4 @@
-"""What may a person type into a form, and which sentence stands at a field that will not do?
+"""What may a person type into a form, and which sentence is shown at a wrong field?
 
 Kafka compares texts letter by letter, so names and principals are taken exactly as typed.
 An address is the exception: brokers see one spelling only, so it is turned into that

@@ -1,4 +1,4 @@
-"""What stands around every page: which clusters there are to switch to, which one this is, and its state.
+"""The frame of every page: the clusters to switch to, the current one, and its state.
 
 The strip under the bar tells how far an answer can be trusted: which authorizer, what is
 declared and what nobody has declared yet, and how old the reading is.

@@ -95,7 +95,7 @@ def answer_probes(
 
 
 class _Rooms(Collector):
-    """How old each cluster's reading is, and how many changes are in each state."""
+    """How old each cluster's snapshot is, and how many changes are in each state."""
 
     def collect(self) -> Iterator[Metric]:
         age = GaugeMetricFamily(

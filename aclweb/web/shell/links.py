@@ -1,4 +1,4 @@
-"""At which address does a page about this thing stand?
+"""What is the address of the page about this resource, principal or request?
 
 Topics that Kafka would allow have an address of their own; any other text (an ACL may name
 `..` or hold a line end) goes into the query, where every character survives.
@@ -33,7 +33,7 @@ def principal(cluster: Cluster, name: str) -> str:
 
 
 def explain(cluster: Cluster, request: AccessRequest) -> str:
-    """Return the address that asks this question again, with every rule that touches it."""
+    """Return the address that asks this request again, with every ACL that matches it."""
     return f"{reverse('explain', args=[cluster.slug])}?{question(request)}"
 
 

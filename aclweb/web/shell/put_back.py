@@ -1,4 +1,4 @@
-"""Which of what was typed stands in the form again? All of it, unless it is huge or a key.
+"""Which typed values does the form show again? All, unless huge or a key.
 
 A text of two megabytes would make a page of ten. One longer than MOST is not put back, not even
 in part: half of a text, sent again, would be another one. The page says so.

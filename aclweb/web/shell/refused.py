@@ -1,4 +1,4 @@
-"""What does somebody see where a page is not there, or is not for them? A sentence, within the frame of the site.
+"""The pages for 403 and 404: a sentence within the frame of the site.
 
 The navigation, the search and the cluster stay, so that a wrong address is no dead end. Where
 even the frame cannot be made (no database), the sentence stands alone.

@@ -1,4 +1,4 @@
-"""Log which address was asked for, without its query: a query may hold a token or a name that is nobody's business."""
+"""Log which address was asked for, without its query: a query may contain a token or a private name."""
 
 from __future__ import annotations
 

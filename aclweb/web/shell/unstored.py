@@ -1,4 +1,4 @@
-"""Keep what a site shows out of every cache: a shared computer shows nothing after its user has signed out."""
+"""No page is cached: a shared computer shows nothing after its user has signed out."""
 
 from __future__ import annotations
 

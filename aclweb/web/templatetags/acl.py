@@ -153,7 +153,7 @@ def reach(binding: AclBinding) -> str:
 
 @register.filter
 def why_kept(binding: AclBinding) -> str:
-    """Why nobody can remove this rule with any tool that knows no newer words; empty where one can."""
+    """Why nobody can remove this ACL with any tool that knows no newer words; empty where one can."""
     return why_not_deletable(binding) or ""
 
 
@@ -299,7 +299,7 @@ def question(request: AccessRequest) -> str:
 
 @register.filter
 def use_of(uses: Mapping[str, Use] | None, binding: AclBinding) -> Use | None:
-    """What the log tells of this rule; None where it tells nothing."""
+    """What the log shows of the use of this ACL; None where it shows nothing."""
     return uses.get(binding_key(binding)) if uses else None
 
 

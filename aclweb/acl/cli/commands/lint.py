@@ -40,6 +40,6 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     else:
         emit(f"{finding.severity:7}  {finding.rule:28}  {shortened(finding.sentence)}" for finding in found)
     tell(
-        f"{counted(len(found), 'finding')} on {counted(len(index), 'ACL')}; each rule has a page under docs/lint."
+        f"{counted(len(found), 'finding')} on {counted(len(index), 'ACL')}; each lint rule has a page under docs/lint."
     )
     return DID_NOT_HOLD if fails(given.fail_on, (finding.severity for finding in found)) else DONE

@@ -78,7 +78,7 @@ def declared(given: argparse.Namespace) -> Declared:
 
 
 def rules_from(given: argparse.Namespace) -> Rules:
-    """Return the rules that the options ask for; raise UsageError for what no broker has."""
+    """Return the authorizer settings that the options ask for; raise UsageError for what no broker has."""
     said = declared(given)
     try:
         return Rules.read(authorizer=said.authorizer, kafka_version=said.kafka_version, config=said.config)

@@ -1,4 +1,4 @@
-"""principal: what do these names map to, and by which rule?"""
+"""principal: what do these names map to, and by which mapping rule?"""
 
 from __future__ import annotations
 

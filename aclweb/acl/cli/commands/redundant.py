@@ -1,4 +1,4 @@
-"""redundant: which ACLs could go without a trace, and which could be fewer?"""
+"""redundant: which ACLs can be removed without changing a decision, and which could be fewer?"""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Command(BaseCommand):
 
 
 def told(cluster: Cluster, result: syncing.SyncResult) -> dict[str, Any]:
-    """Return what a reading gave, ready for JSON."""
+    """Return what a sync found, ready for JSON."""
     return {
         "cluster": cluster.slug,
         "state": result.state.value,
@@ -60,7 +60,7 @@ def told(cluster: Cluster, result: syncing.SyncResult) -> dict[str, Any]:
 
 
 def sentence(slug: str, result: syncing.SyncResult) -> str:
-    """Return what a reading gave, for a person."""
+    """Return what a sync found, for a person."""
     if result.held:
         return f"{slug}: the snapshot is quarantined. {result.sentence} `sync {slug} --accept` accepts it."
     if not result.read:

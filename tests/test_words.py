@@ -1,0 +1,178 @@
+"""Do pages and docstrings use Kafka's words and our own, one for each thing?
+
+The glossary is docs/maintainers/words.md. Looked at: the texts of templates, the sentences that
+Python makes (messages, help texts, log lines), and the first line of each docstring. Each retired
+word has its replacement here; ALLOWED has the contexts in which it is Kafka's own or another word.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# What is retired everywhere, and what to write.
+RETIRED = {
+    r"\brules?\b": "ACL; or with its first word: lint rule, mapping rule",
+    r"\b(?:a|the|this|that|one|each|last|next|first|held|stored) reading\b(?! of)|\breadings\b": "snapshot, sync",
+    r"\breading (?:is|was) held\b": "snapshot is quarantined",
+    r"\bh(?:ang|angs|ung|anging) on\b": "depends on",
+    r"\btouch(?:es|ed|ing)?\b": "matches",
+    r"\b(?:cannot|could not) be told\b": "cannot tell, is unknown",
+    r"\bstands? (?:here|below|above|in the way)\b": "is shown here",
+    r"\bcomes? to life\b": "takes effect",
+    r"\bfares?\b": "has the outcome",
+    r"\bwasted\b": "redundant, shadowed, unmatchable",
+    r"\bwitness\b": "log evidence",
+    r"\bverdicts?\b": "decision, outcome",
+    r"\brung\b|\brings? (?:again|a|the)\b": "enqueue",
+}
+# What is retired on pages; in code they may be what calls a function, and an exception.
+RETIRED_ON_PAGES = RETIRED | {
+    r"\bcallers?\b": "principal, client",
+    r"\brefusals?\b": "denial",
+    r"\bACLs? covers?\b": "matches",
+}
+ALLOWED = re.compile(
+    r"\b(?:lint|mapping|naming|broker) rules?\b|\bthese rules take too long"
+    r"|\b(?:based on|log|logs|names) (?:no )?rule\b|\bby a rule of the log\b"  # so brokers write in their logs
+    r"|\bauth_to_local rule\b|RULE:|\brules? \[|\.rules\b|`rules?`|\{rules\}"  # names of settings, parameters, facts
+    r"|\breading (?:back|the logs)\b",
+    re.IGNORECASE,
+)
+# About mapping names, where a message says "mapping" once and may then say "rule" as Kafka's own do.
+MAPPING = re.compile(
+    r"aclweb/acl/(?:principals/|cli/commands/principal|cli/main)|aclweb/web/ask/mapping|templates/mapping/"
+)
+LINT = re.compile(r"aclweb/acl/lint/|tools/lint_pages|aclweb/clusters/checking")
+# Facts of the audit trail, JSON, patterns and texts of Kafka: not sentences of ours.
+NO_SENTENCE = re.compile(
+    r"^\s*(?:\{|CREATE |SELECT |DROP |COPY |INSERT )|\\w|\\d|\(\?|raw string, timed|kafka\.authorizer\.logger\)$"
+)
+
+COMMENT = re.compile(r"\{% comment %\}.*?\{% endcomment %\}|\{#.*?#\}", re.DOTALL)
+SPOKEN_ATTRIBUTES = re.compile(
+    r"\b(?:aria-label|placeholder|title|alt|data-working|heading|why|text|caption|empty|word|next_word)=\"([^\"]*)\""
+)
+
+
+def retired(text: str, words: dict[str, str], place: str = "") -> list[str]:
+    """Return each retired word of `text`, with what to write instead."""
+    kept = ALLOWED.sub(" ", text)
+    if MAPPING.search(place) or LINT.search(place):
+        kept = re.sub(r"\brules?\b", " ", kept, flags=re.IGNORECASE)
+    return [
+        f"{place}: {match[0]!r} in {text.strip()[:120]!r}; say {better}"
+        for word, better in words.items()
+        for match in re.finditer(word, kept, re.IGNORECASE)
+    ]
+
+
+def texts_of_templates() -> Iterator[tuple[str, str]]:
+    """Yield what people read of each template: text between tags, and attributes that are shown or spoken."""
+    for path in sorted((ROOT / "templates").rglob("*.html")):
+        place = str(path.relative_to(ROOT))
+        source = COMMENT.sub("", path.read_text(encoding="utf-8"))
+        for spoken in SPOKEN_ATTRIBUTES.findall(source):
+            yield place, re.sub(r"\{[{%].*?[%}]\}", " ", spoken)
+        without_tags = re.sub(r"\{[{%].*?[%}]\}|<[^>]*>", "\n", source, flags=re.DOTALL)
+        for line in without_tags.split("\n"):
+            if line.strip():
+                yield place, line
+
+
+def python_files() -> Iterator[tuple[str, ast.Module]]:
+    for part in ("aclweb", "devstack"):
+        for path in sorted((ROOT / part).rglob("*.py")):
+            if "migrations" not in path.parts:
+                yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def sentences_of(module: ast.Module) -> Iterator[str]:
+    """Yield each text of three words or more; fields of an f-string count as one word."""
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(module)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    inside = {
+        id(part) for node in ast.walk(module) if isinstance(node, ast.JoinedStr) for part in node.values
+    }
+    for node in ast.walk(module):
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in inside | docstrings
+        ):
+            text = node.value
+        else:
+            continue
+        if len(text.split()) >= 3 and not NO_SENTENCE.search(text):
+            yield text
+
+
+def first_lines_of(module: ast.Module) -> Iterator[str]:
+    for node in ast.walk(module):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            docstring = ast.get_docstring(node)
+            if docstring:
+                yield docstring.split("\n")[0]
+
+
+def test_templates_say_no_retired_word() -> None:
+    texts = list(texts_of_templates())
+    assert len(texts) > 500, "the templates are not where this test looks"
+
+    assert not [fault for place, text in texts for fault in retired(text, RETIRED_ON_PAGES, place)]
+
+
+def test_sentences_that_the_product_makes_say_no_retired_word() -> None:
+    sentences = [(place, text) for place, module in python_files() for text in sentences_of(module)]
+    assert len(sentences) > 1_500, "the sentences are not where this test looks"
+
+    assert not [fault for place, text in sentences for fault in retired(text, RETIRED, place)]
+
+
+def test_first_lines_of_docstrings_say_no_retired_word() -> None:
+    lines = [(place, line) for place, module in python_files() for line in first_lines_of(module)]
+    assert len(lines) > 1_500, "the docstrings are not where this test looks"
+
+    assert not [fault for place, line in lines for fault in retired(line, RETIRED, place)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No rule covers topic orders.",
+        "What stands here is from the last reading.",
+        "Decisions that hang on it cannot be told.",
+        "The ACL comes to life with an upgrade.",
+        "Resources touched by this edit",
+        "A caller without Alter",
+        "No refusal in the log",
+        "1 ACL covers topic orders",
+    ],
+)
+def test_a_retired_word_is_found(text: str) -> None:
+    assert retired(text, RETIRED_ON_PAGES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lint rule shadowed",
+        "the first mapping rule that yields a name wins",
+        "based on rule DefaultDeny",
+        "Reading back shows that it is in place.",
+        "No matching request in the log (8–21 November).",
+    ],
+)
+def test_a_word_of_the_glossary_is_let_through(text: str) -> None:
+    assert not retired(text, RETIRED_ON_PAGES)
