@@ -156,7 +156,7 @@ def test_first_lines_of_docstrings_say_no_retired_word() -> None:
         "The ACL comes to life with an upgrade.",
         "Resources touched by this edit",
         "A caller without Alter",
-        "No refusal in the log",
+        "No refusal of bob in the log",
         "1 ACL covers topic orders",
     ],
 )
