@@ -18,7 +18,7 @@ class Caution:
 
 
 def cautions(binding: AclBinding, rules: Rules) -> tuple[Caution, ...]:
-    """Return what to know before this ACL is added to a cluster under these rules, or kept there."""
+    """Return what to know before this ACL is added to a cluster under these settings, or kept there."""
     found = []
     if rules.names_below_asterisk_are_a_hazard and "" < binding.resource_name[:1] < WILDCARD:
         found.append(

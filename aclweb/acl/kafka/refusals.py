@@ -113,7 +113,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The cluster that is asked: its rules, and what else an answer hangs on.
+    """The cluster that is asked: its settings, and what else an answer depends on.
 
     permitted: whether the caller has Alter on the cluster (Describe, for listing). ranges:
     whether the metadata version is 4.4-IV1 or newer. prefixes: whether a ZooKeeper cluster's

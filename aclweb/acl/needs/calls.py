@@ -141,7 +141,7 @@ class Api:
 
 
 def checks_of(case: Case, rules: Rules) -> tuple[Check, ...]:
-    """Return the checks that a broker under these rules makes, each with the rights it knows."""
+    """Return the checks that a broker under these settings makes, each with the rights it knows."""
     found = []
     for check in case.checks:
         rights = tuple(right for right in check.any_of if right.span.holds(rules))

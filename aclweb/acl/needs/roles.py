@@ -1,4 +1,4 @@
-"""Which resources does a client action touch, and how are they named?"""
+"""Which resources does a client action use, and how are they named?"""
 
 from __future__ import annotations
 
@@ -150,5 +150,5 @@ class ClientAction:
 
 
 def calls_under(action: ClientAction, rules: Rules) -> tuple[Call, ...]:
-    """Return the calls of an action that a broker under these rules knows; all of them if it knows none."""
+    """Return the calls of an action that a broker under these settings knows; all of them if it knows none."""
     return tuple(call for call in action.calls if call.case.span.holds(rules)) or action.calls
