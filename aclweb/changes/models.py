@@ -162,7 +162,7 @@ class ChangeItem(models.Model):
         PENDING = "PENDING", "not written yet"
         INTENT = "INTENT", "being written"
         APPLIED = "APPLIED", "written"
-        NOOP_ALREADY = "NOOP_ALREADY", "was in place already"
+        NOOP_ALREADY = "NOOP_ALREADY", "was so already"
         UNKNOWN = "UNKNOWN", "no answer"
         FAILED = "FAILED", "refused"
         SKIPPED = "SKIPPED", "not tried"
