@@ -105,7 +105,7 @@ def test_a_source_that_is_wrong_is_told_with_the_words_of_the_compiler(tmp_path)
 def test_a_version_whose_jars_are_not_here_is_told_with_the_command(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("ACLWEB_KAFKA_HOME", str(tmp_path))
 
-    with pytest.raises(OracleError, match=r"run python -m aclweb\.clusters\.jars 4\.4\.0"):
+    with pytest.raises(OracleError, match=r"run python -m devstack\.jars 4\.4\.0"):
         JavaProgram("Echo", "4.4.0")
     with pytest.raises(ClusterError, match="no lock"):
         JavaProgram("Echo", "9.9.9")
