@@ -16,6 +16,8 @@ _PAIR = re.compile(rf"(.+?) ({BOTH}|{ARROW})(?: (.*))?")
 _WORD = re.compile(r"\w+")
 # So much of a long line is shown, around the place where it differs.
 WIDTH = 240
+# Of more lines it is told which are only in one text, not where: that would take minutes.
+MOST_LINES = 20_000
 
 
 class WordsError(ValueError):
@@ -71,6 +73,8 @@ class Words:
                 self.used[pair] += count
         left, right = self._changed(old, both=True).splitlines(), new.splitlines()
         told: list[str] = []
+        if max(len(left), len(right)) > MOST_LINES:
+            return self._changed("\n".join(left), both=False), "\n".join(right)
         for what, start, end, *_ in difflib.SequenceMatcher(None, left, right).get_opcodes():
             lines = left[start:end]
             told += lines if what == "equal" else self._changed("\n".join(lines), both=False).splitlines()
@@ -130,6 +134,10 @@ def differences(
 
 def _diff(old: str, new: str) -> tuple[str, ...]:
     left, right = old.splitlines(), new.splitlines()
+    if max(len(left), len(right)) > MOST_LINES:
+        went, came = Counter(left), Counter(right)
+        lost, new = [f"-{line}" for line in went - came], [f"+{line}" for line in came - went]
+        return (f"{len(left):,} lines before, {len(right):,} after", *lost, *new)
     if left == right:
         return ("differs in the end of its lines only",)
     found = [
