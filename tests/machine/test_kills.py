@@ -22,6 +22,7 @@ from pathlib import Path
 
 import pytest
 
+from aclweb.operations.supervisor import SETTLED_SECONDS
 from aclweb.runtime import stale_process as leftover
 from devstack.servers import lay_out
 from tests.servers_data import free_port
@@ -238,10 +239,18 @@ def cases(broker):
     ]
 
 
+def seconds_since_the_start_of(pid):
+    return time.time() - Path(f"/proc/{pid}").stat().st_ctime
+
+
 def survives(installation, gate, part, number, moment):
     """Kill or freeze this part at this moment, and have the next change in force in time."""
     wait_until(installation.is_whole, "everything works before", 180)
     wait_until(lambda: installation.pid(part) is not None, f"the {part}", 60)
+    if FULL:
+        # What ends six times, each within seconds of its start, is given up; passes follow one another faster.
+        pid = installation.pid(part)
+        wait_until(lambda: seconds_since_the_start_of(pid) > SETTLED_SECONDS, f"a settled {part}", 60)
     before = []
     if moment != "idle":
         gate.shut()
