@@ -70,7 +70,10 @@ MUTANTS = [
         "    bit = 1 << request.operation._value_\n    if mask & bit:\n        return BY_ALLOW_ACL\n",
     ),
     Mutant(
-        "an ALLOW wins in the findings", "answers", "    if denied:\n", "    if denied and not allowed:\n"
+        "an ALLOW wins in the findings",
+        "answers",
+        "    if denied:\n        return BY_DENY_ACL\n    perhaps_denied = ",
+        "    if denied and not allowed:\n        return BY_DENY_ACL\n    perhaps_denied = ",
     ),
     Mutant(
         "a super user is looked up after the ACLs",

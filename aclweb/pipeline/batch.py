@@ -5,7 +5,7 @@ caller's masks are laid over the ranges in a few array operations instead of one
 another. Every answer is that of `decide`; what is rare there (unknown values, questions about a
 whole type, the authorizer `glob`) a batch asks of `decide` itself.
 
-Masks are those of `aclweb.acl.authorizer.index`: allowed, denied, perhaps allowed, perhaps denied, with
+Masks are those of `aclweb.acl.authorizer.masks`: allowed, denied, perhaps allowed, perhaps denied, with
 16 bits each, of which bit `operation.code` is an operation's.
 """
 
@@ -34,6 +34,7 @@ from aclweb.acl.authorizer import (
     Slot,
     decide,
     reading_of,
+    settle_known,
 )
 from aclweb.acl.matching import SortedNames, empty_prefix_covers, wildcard_covers
 from aclweb.acl.model import ANY_USER, WILDCARD, AccessRequest, AclError, Operation, ResourceType, Rules
@@ -370,10 +371,15 @@ class _Chosen:
         denied = masks >> np.uint64(DENY_SHIFT) & bits != 0
         allowed = masks & bits != 0
         covered = flat.covered(table.covered)[asked.ranks]
-        default = Basis.DEFAULT_ALLOW if self.rules.allow_everyone else Basis.DEFAULT_DENY
-        bases = np.where(covered, np.uint8(_CODES[Basis.NO_ALLOW_ACL]), np.uint8(_CODES[default]))
-        bases[allowed] = _CODES[Basis.ALLOW_ACL]
-        bases[denied] = _CODES[Basis.DENY_ACL]
+        # Every combination is settled once by the core; the rows look it up.
+        settled = [
+            settle_known(
+                denied=bool(case & 4), allowed=bool(case & 2), covered=bool(case & 1), rules=self.rules
+            )
+            for case in range(8)
+        ]
+        bases = np.array([_CODES[basis] for _, basis in settled], np.uint8)
+        bases = bases[denied * np.uint8(4) + allowed * np.uint8(2) + covered]
         return bases, np.flatnonzero(masks >> np.uint64(MAYBE_SHIFT) != 0)
 
     def _passes(self) -> Iterator[tuple[Places, Places]]:

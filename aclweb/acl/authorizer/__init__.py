@@ -12,7 +12,7 @@ from aclweb.acl.authorizer.answers import (
     effect_on,
     for_operation,
     reading_of,
-    settle,
+    settle_known,
 )
 from aclweb.acl.authorizer.any_host import (
     HostAnswer,
@@ -98,7 +98,7 @@ __all__ = [
     "reported_acl",
     "resource_text",
     "says",
-    "settle",
+    "settle_known",
     "smallest_fix",
     "ticks",
 ]

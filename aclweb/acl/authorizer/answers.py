@@ -78,6 +78,13 @@ def settle(
         can_be_denied = any(reading != "allow" for reading in unknown_patterns)
     if can_be_allowed and can_be_denied:
         return BY_UNKNOWN_VALUE
+    return settle_known(denied=False, allowed=allowed, covered=covered, rules=rules)
+
+
+def settle_known(*, denied: bool, allowed: bool, covered: bool, rules: Rules) -> Answer:
+    """Return Kafka's answer where nothing is unknown: DENY before ALLOW, the default only where no ACL is."""
+    if denied:
+        return BY_DENY_ACL
     if allowed:
         return BY_ALLOW_ACL
     if covered:
@@ -93,6 +100,10 @@ def answer_from(
     mask: the joined masks of the bindings for this caller that cover the resource for certain.
     covered: whether any binding covers it, whoever that is for. unknown_patterns: as in `settle`.
     """
+    if not (mask >> MAYBE_SHIFT or unknown_patterns):
+        return settle_known(
+            denied=bool(mask >> DENY_SHIFT & bit), allowed=bool(mask & bit), covered=covered, rules=rules
+        )
     return settle(
         denied=bool(mask >> DENY_SHIFT & bit),
         allowed=bool(mask & bit),

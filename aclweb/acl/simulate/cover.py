@@ -8,14 +8,13 @@ from functools import cached_property, lru_cache
 
 from aclweb.acl.authorizer import (
     DENY_SHIFT,
-    MAYBE_SHIFT,
     Answer,
     Basis,
     Result,
+    answer_from,
     effect_on,
     in_scan_order,
     mask_of,
-    settle,
 )
 from aclweb.acl.matching import comes_from, is_for, is_host_glob, range_within
 from aclweb.acl.model import (
@@ -153,18 +152,10 @@ class Cover:
             return Result.ALLOWED, Basis.SUPER_USER
         if operation in self._never_asked:
             return Result.DENIED, Basis.NOT_ASKED
-        mask, bit = reading.mask, 1 << operation._value_
-        if not (mask >> MAYBE_SHIFT or self.unknown_patterns):
-            if mask >> DENY_SHIFT & bit:
-                return Result.DENIED, Basis.DENY_ACL
-            if mask & bit:
-                return Result.ALLOWED, Basis.ALLOW_ACL
-        return settle(
-            denied=bool(mask >> DENY_SHIFT & bit),
-            allowed=bool(mask & bit),
-            perhaps_denied=bool(mask >> MAYBE_SHIFT + DENY_SHIFT & bit),
-            perhaps_allowed=bool(mask >> MAYBE_SHIFT & bit),
-            covered=bool(self),
+        return answer_from(
+            reading.mask,
+            1 << operation._value_,
+            covered=self._covered,
             unknown_patterns=self.unknown_effects(reading, operation),
             rules=self.rules,
         )
