@@ -18,6 +18,7 @@ from django.db.models import Q
 from aclweb.acl.model import AclBinding, Delta, Operation, PatternType, PermissionType, ResourceType
 from aclweb.acl.simulate import Differences
 from aclweb.inventory.fields import KafkaTextField
+from aclweb.inventory.leases import Leased
 from aclweb.inventory.models import Cluster, Revision
 
 
@@ -32,7 +33,7 @@ class Changes(models.Manager["Change"]):
         return super().get_queryset().defer("packed_impact")
 
 
-class Change(models.Model):
+class Change(Leased):
     class State(models.TextChoices):
         DRAFT = "DRAFT", "draft"
         IN_REVIEW = "IN_REVIEW", "waiting for review"
@@ -70,15 +71,13 @@ class Change(models.Model):
     plan_hash = models.CharField(max_length=64, blank=True)
     impact_hash = models.CharField(max_length=64, blank=True)
 
-    # The worker's claim.
+    # The worker's claim, beside its lease.
     epoch = models.PositiveIntegerField(default=0)
     attempts = models.PositiveSmallIntegerField(default=0)
     # Times that a worker gave the change back because the cluster could not be read. They
     # are not attempts: an outage of a day must not end in quarantine.
     waits = models.PositiveIntegerField(default=0)
     not_before = models.DateTimeField(null=True)
-    lease_owner = models.CharField(max_length=200, blank=True)
-    lease_until = models.DateTimeField(null=True)
 
     sentence = models.TextField(blank=True)  # the last result or refusal, for people
     applied_revision = models.ForeignKey(Revision, null=True, on_delete=models.SET_NULL, related_name="+")

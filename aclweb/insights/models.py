@@ -10,6 +10,7 @@ from __future__ import annotations
 from django.db import models
 
 from aclweb.inventory.fields import KafkaTextField
+from aclweb.inventory.leases import Leased
 from aclweb.inventory.models import Cluster
 
 
@@ -59,15 +60,19 @@ class LogDay(models.Model):
         return f"{self.broker} {self.day}: {self.lines} lines"
 
 
-class Refresh(models.Model):
-    """The last try to read a cluster's logs; `problem` is a sentence, empty if it went well."""
+class Refresh(Leased):
+    """The last try to read a cluster's logs; `problem` is a sentence, empty if it went well.
+
+    Its lease is held while a worker reads them, on whatever host.
+    """
 
     cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="logs_refresh")
-    tried_at = models.DateTimeField()
+    tried_at = models.DateTimeField(null=True)  # null until the first try has ended
     problem = KafkaTextField(default="")
 
     def __str__(self) -> str:
-        return f"{self.cluster} {self.tried_at:%Y-%m-%d %H:%M}: {self.problem or 'read'}"
+        when = "being read" if self.tried_at is None else f"{self.tried_at:%Y-%m-%d %H:%M}"
+        return f"{self.cluster} {when}: {self.problem or 'read'}"
 
 
 class AclUse(models.Model):

@@ -379,7 +379,7 @@ def coverage(cluster: Cluster) -> Coverage:
 
 def _problem(cluster: Cluster, load: Load | None) -> str:
     failed = Refresh.objects.filter(cluster=cluster).exclude(problem="").first()
-    if failed is None or (load is not None and load.loaded_at > failed.tried_at):
+    if failed is None or failed.tried_at is None or (load is not None and load.loaded_at > failed.tried_at):
         return ""
     if load is None:
         return f"The logs could not be read on {failed.tried_at:%Y-%m-%d %H:%M} UTC. {failed.problem}"

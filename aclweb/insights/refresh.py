@@ -1,27 +1,29 @@
 """Run the pipeline over a cluster's logs and load what it found.
 
 Spark runs in a process group of its own, as a child: a worker that is stopped or runs out
-of time ends the whole group and leaves no JVM behind.
+of time ends the whole group and leaves no JVM behind. A lease in the database keeps two
+workers, on one host or two, from reading the same logs at once.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import logging
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import Load, Refresh
+from aclweb.inventory import leases
 from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import snapshot_text
@@ -69,7 +71,9 @@ def _refreshed(cluster: Cluster) -> Load | None:
         )
     if cluster.revision is None:
         raise InsightsError(f"{cluster} has not been synced yet; there are no ACLs to compare its logs with.")
-    with _alone(cluster) as mine:
+    row = _row(cluster)
+    owner, seconds = leases.owner("insights"), settings.ACLWEB_LEASE_SECONDS
+    with leases.held(row, owner=owner, seconds=seconds) as mine:
         if not mine:
             logger.info("The logs of cluster %s are being read already.", cluster.slug)
             return None
@@ -78,26 +82,24 @@ def _refreshed(cluster: Cluster) -> Load | None:
             snapshot.write_text(snapshot_text(in_force(cluster)), encoding="utf-8")
             result = Path(directory) / "usage"
             _run(["usage", "--snapshot", str(snapshot), "--log", *logs, "--out", str(result)])
+            if not leases.take(row, owner=owner, seconds=seconds):
+                logger.warning(
+                    "What the logs of cluster %s tell was not loaded: another worker reads them.",
+                    cluster.slug,
+                )
+                return None
             return load(result, cluster)
+
+
+def _row(cluster: Cluster) -> QuerySet[Refresh]:
+    """Return the one row of the cluster on which its refreshes take turns; makes it where it is missing."""
+    row, _ = Refresh.objects.get_or_create(cluster=cluster)
+    return Refresh.objects.filter(pk=row.pk)
 
 
 def log_paths(cluster: Cluster) -> list[str]:
     """Return where the cluster's logs are: a path or pattern a line."""
     return [line.strip() for line in cluster.log_paths.splitlines() if line.strip()]
-
-
-@contextlib.contextmanager
-def _alone(cluster: Cluster) -> Iterator[bool]:
-    """Hold the cluster's lock file for the length of a block; the block is told whether it got it."""
-    folder = Path(settings.ACLWEB_DATA_DIR) / "locks"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f"insights-{cluster.pk}").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-        else:
-            yield True
 
 
 def _run(arguments: Sequence[str]) -> None:

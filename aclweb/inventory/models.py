@@ -18,6 +18,7 @@ from django.db.models import Q
 
 from aclweb.clusters import ClusterState, Known, SourceKind
 from aclweb.inventory.fields import EncryptedJSONField, KafkaTextField
+from aclweb.inventory.leases import Leased
 from aclweb.inventory.stored_findings import Found as Found
 from aclweb.inventory.stored_findings import Search as Search
 
@@ -32,7 +33,7 @@ class ClusterManager(models.Manager["Cluster"]):
 KNOWN = [(known.value, known.value) for known in Known]
 
 
-class Cluster(models.Model):
+class Cluster(Leased):
     class Authorizer(models.TextChoices):
         STANDARD = "standard", "KRaft (StandardAuthorizer)"
         ACL = "acl", "ZooKeeper (AclAuthorizer)"
@@ -86,9 +87,6 @@ class Cluster(models.Model):
     # Readings are numbered when they begin. One that began before the newest stored one is not stored.
     readings_begun = models.PositiveBigIntegerField(default=0)
     reading_stored = models.PositiveBigIntegerField(default=0)
-    # Who works on this cluster now, so that two workers do not read it, or write to it, at once.
-    lease_owner = models.CharField(max_length=200, blank=True)
-    lease_until = models.DateTimeField(null=True)
     # When the next scheduled sync is due; null is at once. A sync that begins moves it on.
     next_sync_at = models.DateTimeField(null=True, db_index=True)
     # Attempts in a row that did not reach the cluster: each doubles the time until the next.

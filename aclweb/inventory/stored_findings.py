@@ -10,9 +10,10 @@ from django.db import models
 from django.db.models import Q
 
 from aclweb.inventory.fields import KafkaTextField
+from aclweb.inventory.leases import Leased
 
 
-class Search(models.Model):
+class Search(Leased):
     """One look through all ACLs of a revision: asked for, done, or failed with a sentence."""
 
     cluster = models.ForeignKey("inventory.Cluster", on_delete=models.CASCADE, related_name="searches")
@@ -22,9 +23,6 @@ class Search(models.Model):
     asked_at = models.DateTimeField()
     # When a worker was last told. A message can be lost, so somebody who still waits tells it again.
     rung_at = models.DateTimeField()
-    # Which worker is at it, so that two do not do the same.
-    lease_owner = models.CharField(max_length=200, blank=True)
-    lease_until = models.DateTimeField(null=True)
     done_at = models.DateTimeField(null=True)
     problem = models.TextField(blank=True)
     # Where the finders stopped before the end: {"findings": [sentence], "proposals": [sentence]}.

@@ -18,12 +18,12 @@ from aclweb.changes.preview import plan_hash
 from aclweb.changes.rollout import hold
 from aclweb.changes.rollout import run as rollout
 from aclweb.clusters import AclReading
+from aclweb.inventory import leases
 from aclweb.inventory.findings import lint_run as searching
 from aclweb.inventory.findings import tasks as search_tasks
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.tasks import sync_cluster
-from aclweb.inventory.work import leases
 from tests.builders import allow, deny
 from tests.changes.conftest import WISH, reread
 from tests.changes.file_cluster import FileClient
@@ -500,7 +500,7 @@ def test_a_reading_by_the_clock_does_not_tell_our_edit_as_made_elsewhere(
 
     told = trail.trail(f"cluster:{cluster.slug}").filter(verb="cluster.changed").last()
     assert told.facts["origin"] == "made with aclweb"
-    assert leases.holder(cluster.pk) is None
+    assert leases.holder(Cluster.objects.filter(pk=cluster.pk)) is None
 
 
 @pytest.mark.parametrize(
@@ -558,13 +558,13 @@ def die(name):
 
 def test_a_reading_under_way_is_waited_for_and_not_for_ever(cluster, kafka, approved, monkeypatch):
     change = approved(WISH)
-    leases.take(cluster.pk, owner="reading", seconds=60)
+    leases.take(Cluster.objects.filter(pk=cluster.pk), owner="reading", seconds=60)
     naps = []
     monkeypatch.setattr(hold.time, "sleep", naps.append)
 
     assert ended(change).state == "APPLIED"
     assert len(naps) == hold.BARRIER_TRIES
-    assert leases.holder(cluster.pk) == "reading"
+    assert leases.holder(Cluster.objects.filter(pk=cluster.pk)) == "reading"
 
 
 def test_a_change_with_effects_never_says_that_nothing_happened(kafka, approved, ada):

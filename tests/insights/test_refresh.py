@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
 import logging
+import os
 import shutil
 import subprocess
 import sys
@@ -20,6 +20,7 @@ from aclweb.acl.notation.files import binding_key
 from aclweb.insights import queries, refresh, tasks
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import Load
+from aclweb.inventory import leases
 from aclweb.inventory.current.view import in_force
 from aclweb.inventory.sync.snapshots import snapshot_text
 from aclweb.pipeline import __main__ as pipeline
@@ -130,13 +131,70 @@ def test_a_job_that_takes_too_long_is_ended_with_its_children(logged, monkeypatc
     assert started[0].poll() is not None
 
 
-def test_two_refreshes_of_a_cluster_do_not_run_at_once(logged, settings):
-    folder = Path(settings.ACLWEB_DATA_DIR) / "locks"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f"insights-{logged.pk}").open("w") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
+def test_two_refreshes_of_a_cluster_do_not_run_at_once(logged):
+    row = refresh._row(logged)
+    assert leases.take(row, owner="another host", seconds=60)
 
-        assert refresh.refresh(logged) is None
+    assert refresh.refresh(logged) is None
+    assert leases.holder(row) == "another host"
+
+
+def test_a_refresh_that_was_lost_keeps_nobody_waiting_for_long(logged, monkeypatch):
+    row = refresh._row(logged)
+    assert leases.take(row, owner="a worker that died", seconds=-1)
+    monkeypatch.setattr(refresh, "_job", lambda arguments: (1, "It ran."))
+
+    with pytest.raises(InsightsError, match="It ran"):
+        refresh.refresh(logged)
+
+    assert leases.holder(row) is None
+
+
+def test_a_refresh_that_lost_its_lease_loads_nothing(logged, monkeypatch):
+    row = refresh._row(logged)
+
+    def job(arguments):
+        row.update(lease_owner="another host")
+        return 0, ""
+
+    monkeypatch.setattr(refresh, "_job", job)
+
+    assert refresh.refresh(logged) is None
+    assert leases.holder(row) == "another host"
+    assert not Load.objects.exists()
+
+
+def test_two_hosts_with_one_database_do_not_run_the_same_refresh(tmp_path):
+    with contextlib.ExitStack() as running:
+
+        def host(number, action):
+            environment = os.environ | {
+                "DJANGO_SETTINGS_MODULE": "tests.settings",
+                "DATABASE_URL": f"sqlite:///{tmp_path / 'shared.sqlite3'}",
+                "ACLWEB_DATA_DIR": str(tmp_path / f"host-{number}"),
+            }
+            child = subprocess.Popen(
+                [sys.executable, "-m", "tests.insights.refresher", action],
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            running.callback(child.wait)
+            running.callback(child.kill)
+            return child
+
+        assert host(1, "setup").wait(120) == 0
+        first = host(1, "refresh")
+        assert first.stdout.readline() == "running\n"
+
+        second = host(2, "refresh").communicate("", timeout=120)[0]
+        ended = first.communicate("go on\n", timeout=120)[0]
+        third = host(2, "refresh").communicate("", timeout=120)[0]
+
+    assert second == "left to another worker\n"
+    assert "The stand-in has ended." in ended
+    assert third.startswith("running\n")
 
 
 def test_a_task_tells_why_insights_stay_as_they_were(read_cluster, caplog):

@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from aclweb.clusters import ClusterState
-from aclweb.inventory import tasks
+from aclweb.inventory import leases, tasks
 from aclweb.inventory.lists.cluster_status import status
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import run as syncing
@@ -44,8 +44,9 @@ def clock(monkeypatch):
             return self.now + timedelta(seconds=seconds)
 
     clock = Clock()
-    monkeypatch.setattr(scheduling, "Now", lambda: clock.now)
-    monkeypatch.setattr(scheduling, "_later", lambda seconds: clock.later(seconds))
+    for module in (scheduling, leases):
+        monkeypatch.setattr(module, "Now", lambda: clock.now)
+    monkeypatch.setattr(leases, "later", clock.later)
     return clock
 
 

@@ -6,10 +6,9 @@ from django.db import OperationalError
 
 from aclweb.celery import app
 from aclweb.clusters import ClusterState
-from aclweb.inventory import tasks
+from aclweb.inventory import leases, tasks
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import run as syncing
-from aclweb.inventory.work import leases
 from tests.builders import allow
 from tests.inventory.readings import Answers, trouble
 
@@ -28,32 +27,32 @@ def test_a_worker_reads_the_cluster_and_gives_it_back(cluster, answers):
 
     cluster.refresh_from_db()
     assert cluster.revision.number == 1
-    assert leases.holder(cluster.pk) is None
+    assert leases.holder(Cluster.objects.filter(pk=cluster.pk)) is None
 
 
 def test_a_cluster_that_somebody_works_on_is_left_alone(cluster, answers):
-    assert leases.take(cluster.pk, owner="rollout CR-1", seconds=60)
+    assert leases.take(Cluster.objects.filter(pk=cluster.pk), owner="rollout CR-1", seconds=60)
 
     tasks.sync_cluster(cluster.pk)
 
     cluster.refresh_from_db()
     assert cluster.revision is None
-    assert leases.holder(cluster.pk) == "rollout CR-1"
+    assert leases.holder(Cluster.objects.filter(pk=cluster.pk)) == "rollout CR-1"
 
 
 def test_a_lease_that_ran_out_is_taken_over_and_not_given_back_by_its_old_holder(cluster):
-    assert leases.take(cluster.pk, owner="first", seconds=-1)
-    assert leases.take(cluster.pk, owner="second", seconds=60)
-    assert not leases.take(cluster.pk, owner="first", seconds=60)
+    assert leases.take(Cluster.objects.filter(pk=cluster.pk), owner="first", seconds=-1)
+    assert leases.take(Cluster.objects.filter(pk=cluster.pk), owner="second", seconds=60)
+    assert not leases.take(Cluster.objects.filter(pk=cluster.pk), owner="first", seconds=60)
 
-    leases.release(cluster.pk, owner="first")
+    leases.release(Cluster.objects.filter(pk=cluster.pk), owner="first")
 
-    assert leases.holder(cluster.pk) == "second"
+    assert leases.holder(Cluster.objects.filter(pk=cluster.pk)) == "second"
 
 
 def test_the_holder_can_prolong_its_lease(cluster):
-    assert leases.take(cluster.pk, owner="first", seconds=60)
-    assert leases.take(cluster.pk, owner="first", seconds=120)
+    assert leases.take(Cluster.objects.filter(pk=cluster.pk), owner="first", seconds=60)
+    assert leases.take(Cluster.objects.filter(pk=cluster.pk), owner="first", seconds=120)
 
 
 def test_a_cluster_that_does_not_answer_is_no_failure_of_the_task(cluster, answers):
@@ -63,7 +62,7 @@ def test_a_cluster_that_does_not_answer_is_no_failure_of_the_task(cluster, answe
 
     cluster.refresh_from_db()
     assert cluster.state == ClusterState.UNREACHABLE
-    assert leases.holder(cluster.pk) is None
+    assert leases.holder(Cluster.objects.filter(pk=cluster.pk)) is None
 
 
 def test_a_cluster_that_was_removed_meanwhile_is_no_failure(cluster, answers):
@@ -98,14 +97,14 @@ def test_a_sync_longer_than_its_lease_is_not_done_by_a_second_worker(cluster, an
         if not second:
             second.append(1)
             time.sleep(2.5)
-            second[0] = leases.take(cluster.pk, owner="second", seconds=60)
+            second[0] = leases.take(Cluster.objects.filter(pk=cluster.pk), owner="second", seconds=60)
         return describe()
 
     monkeypatch.setattr(answers, "describe", slowly)
     tasks.sync_cluster(cluster.pk)
 
     assert second == [False]
-    assert leases.holder(cluster.pk) is None
+    assert leases.holder(Cluster.objects.filter(pk=cluster.pk)) is None
 
 
 def test_tasks_have_queues_of_their_own():

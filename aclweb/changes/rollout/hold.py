@@ -16,13 +16,14 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from aclweb.acl.model import AclBinding
 from aclweb.audit import trail
 from aclweb.changes.models import UNDER_WAY, Change, ChangeItem
-from aclweb.inventory.work import leases
+from aclweb.inventory import leases
+from aclweb.inventory.models import Cluster
 
 MOST_ATTEMPTS = 5
 
@@ -76,7 +77,7 @@ def waiting_behind(change_id: int) -> list[int]:
 
 def _claimable() -> Q:
     """Waiting for a worker, or held by one whose lease ran out; by the database's clock."""
-    free = Q(state=State.QUEUED) | Q(state__in=UNDER_WAY, lease_until__lte=Now())
+    free = Q(state=State.QUEUED) | Q(leases.is_free(), state__in=UNDER_WAY)
     return free & (Q(not_before__isnull=True) | Q(not_before__lte=Now()))
 
 
@@ -129,15 +130,11 @@ def _quarantine(change: Change) -> None:
 
 
 def _lease() -> Any:
-    return Now() + timedelta(seconds=settings.ACLWEB_LEASE_SECONDS)
+    return leases.later(settings.ACLWEB_LEASE_SECONDS)
 
 
 def _actor(worker: str) -> str:
     return f"worker {worker}"[:254]
-
-
-def _held() -> Q:
-    return Q(lease_until__gt=Now())
 
 
 def step(run: Run, *, to: str, verb: str, values: dict[str, Any] | None = None, **facts: Any) -> None:
@@ -148,7 +145,7 @@ def step(run: Run, *, to: str, verb: str, values: dict[str, Any] | None = None, 
     started = time.monotonic()
     with transaction.atomic():
         given: dict[str, Any] = {"lease_until": _lease(), **(values or {})}
-        if not run.change.move(to=to, where=_held(), **given):
+        if not run.change.move(to=to, where=leases.is_held(), **given):
             raise LeaseLost(run.change.key)
         trail.record(actor=_actor(run.worker), verb=verb, target=run.change.key, **facts)
     run.deadline = started + settings.ACLWEB_LEASE_SECONDS
@@ -177,7 +174,7 @@ def no_scheduled_reading(run: Run) -> Iterator[None]:
     try:
         yield
     finally:
-        leases.release(run.change.cluster_id, owner=_reading_owner(run))
+        leases.release(_readings_of(run), owner=_reading_owner(run))
 
 
 def pause(run: Run) -> None:
@@ -191,7 +188,7 @@ def kept(run: Run) -> AbstractContextManager[None]:
 
     def renew() -> bool:
         started = time.monotonic()
-        mine = Change.objects.filter(_held(), pk=run.change.pk, epoch=run.change.epoch)
+        mine = Change.objects.filter(leases.is_held(), pk=run.change.pk, epoch=run.change.epoch)
         if not mine.update(lease_until=_lease()):
             return False
         run.deadline = started + settings.ACLWEB_LEASE_SECONDS
@@ -203,7 +200,11 @@ def kept(run: Run) -> AbstractContextManager[None]:
 
 def take_readings(run: Run) -> bool:
     seconds = settings.ACLWEB_LEASE_SECONDS
-    return leases.take(run.change.cluster_id, owner=_reading_owner(run), seconds=seconds)
+    return leases.take(_readings_of(run), owner=_reading_owner(run), seconds=seconds)
+
+
+def _readings_of(run: Run) -> QuerySet[Cluster]:
+    return Cluster.objects.filter(pk=run.change.cluster_id)
 
 
 def _reading_owner(run: Run) -> str:
@@ -246,7 +247,7 @@ def store(run: Run, items: Sequence[ChangeItem]) -> None:
 
 def renew(run: Run) -> None:
     started = time.monotonic()
-    if not run.change.move(to=run.change.state, where=_held(), lease_until=_lease()):
+    if not run.change.move(to=run.change.state, where=leases.is_held(), lease_until=_lease()):
         raise LeaseLost(run.change.key)
     run.deadline = started + settings.ACLWEB_LEASE_SECONDS
 

@@ -15,18 +15,15 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from django.db import transaction
-from django.db.models import ExpressionWrapper, Q, QuerySet
-from django.db.models.fields import DateTimeField
-from django.db.models.functions import Now
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 import aclweb.acl
@@ -56,6 +53,7 @@ from aclweb.acl.model import (
     resource_text,
 )
 from aclweb.acl.simulate import EXACT, PATTERN, PREFIX, Effect, Names
+from aclweb.inventory import leases
 from aclweb.inventory.current import InForce, in_force, rules_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import Cluster, Revision
@@ -69,10 +67,8 @@ SEVERITIES = (ERROR, WARNING, INFO)
 # Whoever has waited so long tells a worker again: the message may be lost.
 RUNG_AGAIN_AFTER = timedelta(seconds=60)
 
-# A search is far from this long between two findings; it takes the lease anew as it goes on.
+# A worker that is lost keeps the run from others for so long.
 LEASE_SECONDS = 180
-_RENEWED_AFTER_SECONDS = 30.0
-_FREE = Q(lease_until__isnull=True) | Q(lease_until__lt=Now())
 
 # Rules of lint that say of an ACL what this rule of redundancy says, with a page of its own for each.
 _TOLD_BY_LINT = {
@@ -149,21 +145,22 @@ def is_waited_for(row: Search) -> bool:
     if row.done_at is not None or row.problem:
         return False
     now = timezone.now()
-    is_held = row.lease_until is not None and row.lease_until > now
-    return not is_held and row.rung_at < now - RUNG_AGAIN_AFTER
+    if row.rung_at >= now - RUNG_AGAIN_AFTER:
+        return False
+    return Search.objects.filter(leases.is_free(), pk=row.pk).exists()
 
 
 def is_left_waiting() -> bool:
     """Return whether some search was asked for a while ago, and no worker is at it."""
     long_ago = timezone.now() - RUNG_AGAIN_AFTER
-    waiting = Search.objects.filter(_FREE, done_at__isnull=True, problem="", asked_at__lt=long_ago)
+    waiting = Search.objects.filter(leases.is_free(), done_at__isnull=True, problem="", asked_at__lt=long_ago)
     return waiting.exists()
 
 
 def is_at_work(lately: timedelta) -> bool:
     """Return whether a worker is at a search, or has ended one so lately."""
     ended = Q(done_at__gt=timezone.now() - lately)
-    return Search.objects.filter(Q(lease_until__gt=Now()) | ended).exists()
+    return Search.objects.filter(leases.is_held() | ended).exists()
 
 
 def rung_again(row: Search) -> bool:
@@ -182,7 +179,8 @@ def search(cluster: Cluster, *, owner: str) -> bool:
     began = time.monotonic()
     try:
         limits: Limits = {"findings": [], "proposals": []}
-        found = look_through(here, on_the_way=_Renewing(row, owner), limits=limits)
+        with leases.renewed(lambda: _renew(row, owner), every_seconds=LEASE_SECONDS / 3):
+            found = look_through(here, limits=limits)
     except Exception as error:  # told on the page, where it can be tried again
         logger.exception("The findings of cluster %s could not be worked out.", cluster.slug)
         sentence = (
@@ -202,31 +200,23 @@ def search(cluster: Cluster, *, owner: str) -> bool:
     return stored
 
 
-def look_through(
-    here: InForce, *, limits: Limits, on_the_way: Callable[[], None] = lambda: None
-) -> tuple[Finding, ...]:
+def look_through(here: InForce, *, limits: Limits) -> tuple[Finding, ...]:
     """Return all findings, errors first, and then the proposals, those that save most first.
 
-    on_the_way: called again and again while the work goes on. limits: takes sentences
-    that say where a finder stopped before the end.
+    limits: takes sentences that say where a finder stopped before the end.
     """
     names = Names(
         topics=here.holdings.names[ResourceType.TOPIC],
         groups=here.holdings.names[ResourceType.GROUP] if here.groups_known else (),
     )
-    wasted: list[Redundancy] = []
-    for each in redundant(here.index, here.rules, names, limits=limits["findings"]):
-        wasted.append(each)
-        on_the_way()
+    wasted = list(redundant(here.index, here.rules, names, limits=limits["findings"]))
     found: list[Finding] = []
     for told in lint_all(here.index, here.rules, wasted=wasted):
-        on_the_way()
         if told.rule != SHADOWED:  # which is told among what is wasted
             found.append(Finding(told.rule, told.severity, told.sentence, told.acl, told.by))
     found = _joined(found, wasted)
     found.sort(key=lambda each: (SEVERITIES.index(each.severity), each.rule))
     for proposal in consolidations(here.index, here.rules, names, limits=limits["proposals"]):
-        on_the_way()
         found.append(_proposal(proposal))
     return tuple(found)
 
@@ -298,30 +288,16 @@ def _names(effect: Effect) -> str:
 
 def _take(row: Search, owner: str) -> bool:
     """Take the search, unless it is done, has failed, or somebody else is at it."""
-    waiting = Search.objects.filter(_FREE, pk=row.pk, done_at__isnull=True, problem="")
-    return bool(waiting.update(lease_owner=owner, lease_until=_lease()))
+    waiting = Search.objects.filter(pk=row.pk, done_at__isnull=True, problem="")
+    return leases.take(waiting, owner=owner, seconds=LEASE_SECONDS)
 
 
-def _lease() -> Any:
-    return ExpressionWrapper(Now() + timedelta(seconds=LEASE_SECONDS), output_field=DateTimeField())
+def _renew(row: Search, owner: str) -> bool:
+    return leases.take(_held_by(row, owner), owner=owner, seconds=LEASE_SECONDS)
 
 
 def _held_by(row: Search, owner: str) -> QuerySet[Search]:
     return Search.objects.filter(pk=row.pk, lease_owner=owner, done_at__isnull=True)
-
-
-class _Renewing:
-    """Called as the work goes on, keeps the lease."""
-
-    def __init__(self, row: Search, owner: str) -> None:
-        self._row, self._owner = row, owner
-        self._renewed = time.monotonic()
-
-    def __call__(self) -> None:
-        now = time.monotonic()
-        if now - self._renewed > _RENEWED_AFTER_SECONDS:
-            self._renewed = now
-            _held_by(self._row, self._owner).update(lease_until=_lease())
 
 
 def _store(row: Search, owner: str, found: Sequence[Finding], limits: Limits) -> bool:
@@ -333,7 +309,7 @@ def _store(row: Search, owner: str, found: Sequence[Finding], limits: Limits) ->
     rows = _rows(row, found)
     while some := list(islice(rows, staging.ROWS_AT_ONCE)):
         with staging.in_turn():
-            if not _held_by(row, owner).update(lease_until=_lease()):
+            if not _renew(row, owner):
                 return False
             insert(Found, _COLUMNS, some)
     with transaction.atomic():

@@ -21,6 +21,7 @@ from django.utils import timezone
 from aclweb.acl.lint import RULES
 from aclweb.acl.model import AclBinding
 from aclweb.acl.notation import binding_from_dict, binding_key
+from aclweb.inventory import leases
 from aclweb.inventory.current import InForce
 from aclweb.inventory.fields import escape
 from aclweb.inventory.findings import lint_run as searching
@@ -28,7 +29,6 @@ from aclweb.inventory.findings import tasks as search_tasks
 from aclweb.inventory.findings.lint_run import SEVERITIES
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.stored_findings import Found, Search
-from aclweb.inventory.work import leases
 
 __all__ = ["AT_ONCE", "SEVERITIES", "Findings", "Row", "again", "findings", "proposal"]
 

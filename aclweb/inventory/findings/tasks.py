@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 
 from aclweb.celery import app
+from aclweb.inventory import leases
 from aclweb.inventory.findings import lint_run as searching
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.work import leases
 
 logger = logging.getLogger(__name__)
 

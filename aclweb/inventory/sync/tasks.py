@@ -14,10 +14,11 @@ import threading
 from django.conf import settings
 
 from aclweb.celery import app
+from aclweb.inventory import leases
 from aclweb.inventory.findings import ask_for_findings
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import run as syncing
-from aclweb.inventory.work import leases, pulses, scheduling
+from aclweb.inventory.work import pulses, scheduling
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +71,8 @@ def _sync_next_of(lane: scheduling.Lane) -> bool:
 
 
 def _sync(cluster_id: int, owner: str) -> None:
-    with leases.held(cluster_id, owner=owner, seconds=settings.ACLWEB_LEASE_SECONDS) as mine:
+    row, seconds = Cluster.objects.filter(pk=cluster_id), settings.ACLWEB_LEASE_SECONDS
+    with leases.held(row, owner=owner, seconds=seconds) as mine:
         cluster = Cluster.objects.select_related("revision").filter(pk=cluster_id).first()
         if cluster is None:
             logger.info("Cluster %d is gone, so it was not read.", cluster_id)

@@ -16,10 +16,10 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import ExpressionWrapper, F, Q, QuerySet
-from django.db.models.fields import DateTimeField
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
+from aclweb.inventory import leases
 from aclweb.inventory.models import Cluster
 
 # Between two attempts to reach a cluster that does not answer; the first comes after the usual interval.
@@ -44,8 +44,9 @@ class Lane(enum.Enum):
 def due() -> QuerySet[Cluster]:
     """Return the clusters whose sync is due and that nobody works on, the longest waiting first."""
     is_due = Q(next_sync_at__isnull=True) | Q(next_sync_at__lte=Now())
-    is_free = Q(lease_until__isnull=True) | Q(lease_until__lt=Now())
-    return Cluster.objects.filter(is_due, is_free).order_by(F("next_sync_at").asc(nulls_first=True), "pk")
+    return Cluster.objects.filter(is_due, leases.is_free()).order_by(
+        F("next_sync_at").asc(nulls_first=True), "pk"
+    )
 
 
 def take_next(*, owner: str, lane: Lane = Lane.ANSWERED) -> int | None:
@@ -61,8 +62,8 @@ def take_next(*, owner: str, lane: Lane = Lane.ANSWERED) -> int | None:
                 .filter(those, pk=pk)
                 .update(
                     lease_owner=owner,
-                    lease_until=_later(settings.ACLWEB_LEASE_SECONDS),
-                    next_sync_at=_later(settings.ACLWEB_SYNC_INTERVAL_SECONDS),
+                    lease_until=leases.later(settings.ACLWEB_LEASE_SECONDS),
+                    next_sync_at=leases.later(settings.ACLWEB_SYNC_INTERVAL_SECONDS),
                 )
             )
             if taken:
@@ -83,13 +84,9 @@ def after_failure(failures: int) -> Any:
     """Return when to try again, for the database, after so many failures in a row (1 or more)."""
     interval = settings.ACLWEB_SYNC_INTERVAL_SECONDS
     seconds = min(interval * 2 ** min(failures - 1, 16), max(interval, LONGEST_BACKOFF_SECONDS))
-    return _later(seconds * random.uniform(1 - _JITTER, 1 + _JITTER))  # noqa: S311
+    return leases.later(seconds * random.uniform(1 - _JITTER, 1 + _JITTER))  # noqa: S311
 
 
 def after_recovery() -> Any:
     """Return when to sync a cluster again that answers after it did not."""
-    return _later(settings.ACLWEB_SYNC_INTERVAL_SECONDS)
-
-
-def _later(seconds: float) -> Any:
-    return ExpressionWrapper(Now() + timedelta(seconds=seconds), output_field=DateTimeField())
+    return leases.later(settings.ACLWEB_SYNC_INTERVAL_SECONDS)
