@@ -70,7 +70,7 @@ def preflight(run: Run, client: ClusterClient) -> None:
     unreadable = {item.binding.pattern for item in items} & set(reading.unreadable)
     if unreadable:
         why = (
-            f"What the cluster holds for {patterns_told(unreadable)} cannot be read, "
+            f"What the cluster has for {patterns_told(unreadable)} cannot be read, "
             "and writing would overwrite it."
         )
         raise blocked(run, State.FAILED, "change.refused", why)

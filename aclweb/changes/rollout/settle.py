@@ -96,7 +96,7 @@ def seen(client: ClusterClient, items: Sequence[ChangeItem]) -> frozenset[AclBin
     unreadable = {item.binding.pattern for item in items} & set(reading.unreadable)
     if unreadable:
         raise ClusterError(
-            f"What the cluster holds for {patterns_told(unreadable)} cannot be read.",
+            f"What the cluster has for {patterns_told(unreadable)} cannot be read.",
             state=ClusterState.UNREADABLE,
         )
     return frozenset(reading.bindings)
