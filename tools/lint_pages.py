@@ -6,13 +6,14 @@ python tools/lint_pages.py
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from aclweb.acl.lint import RULES, LintRule  # noqa: E402
+from aclweb.acl.lint import RULES, Example, LintRule, NoClaim, findings_in  # noqa: E402
+from aclweb.acl.model import AclBinding, Rules, name_text  # noqa: E402
 
 FOLDER = ROOT / "docs" / "lint"
 
@@ -32,15 +33,62 @@ def index() -> str:
         "# What lint looks for\n\n"
         "`python -m aclweb.acl lint --acls FILE` and the forms of the site use these lint rules. Their ids "
         "do not change.\n\n"
-        f"| rule | severity | what it finds |\n| --- | --- | --- |\n{rows}"
+        f"| lint rule | severity | what it finds |\n| --- | --- | --- |\n{rows}"
     )
 
 
 def page(rule: LintRule) -> str:
-    return (
-        f"# {rule.title}\n\nRule `{rule.id}`, severity {rule.severity}.\n\n"
-        f"## Why it matters\n\n{rule.why}\n\n## What to do\n\n{rule.instead}\n\n[All lint rules](README.md)\n"
+    sections = {
+        "Why it matters": rule.why,
+        "What it claims": claim(rule),
+        "What to do": rule.instead,
+        "Examples of findings": "\n\n".join(map(bad, rule.bad))
+        or f"None is shown: {rule.why_no_bad_example}.",
+        "Examples without this finding": "\n".join(map(example, rule.good)),
+    }
+    text = "".join(f"## {title}\n\n{section}\n\n" for title, section in sections.items())
+    return f"# {rule.title}\n\nRule `{rule.id}`, severity {rule.severity}.\n\n{text}[All lint rules](README.md)\n"
+
+
+def claim(rule: LintRule) -> str:
+    if isinstance(rule.claims, NoClaim):
+        return f"Nothing about decisions: {rule.claims.reason}."
+    return f"{rule.claims.value} The tests hold this against the authorizer."
+
+
+def bad(shown: Example) -> str:
+    said = "".join(f"\n{finding.severity}: {finding.sentence}" for finding in findings_in(shown))
+    return f"{example(shown)}\n\n```text{said}\n```"
+
+
+def example(shown: Example) -> str:
+    beside = f", beside {' and '.join(map(acl, shown.others))}" if shown.others else ""
+    return f"- {acl(shown.acl)}{beside}{under(shown.settings)}"
+
+
+def acl(binding: AclBinding) -> str:
+    """Return one ACL in Kafka's words; names in which something cannot be seen are quoted and escaped."""
+    parts = (
+        *(binding.permission_type.name, name_text(binding.principal), binding.operation.name),
+        *(binding.resource_type.name, binding.pattern_type.name),
+        *(name_text(binding.resource_name), "from", binding.host),
     )
+    return f"`{' '.join(parts)}`"
+
+
+def under(settings: Rules) -> str:
+    """Return the settings that differ from the default ones, as the end of a sentence."""
+    usual = Rules()
+    said: Iterable[str] = (
+        f"authorizer {settings.authorizer}" if settings.authorizer != usual.authorizer else "",
+        f"Kafka {settings.kafka_version}"
+        if (settings.authorizer, settings.kafka_version) != (usual.authorizer, usual.kafka_version)
+        else "",
+        f"super users {', '.join(sorted(settings.super_users))}" if settings.super_users else "",
+        "allow.everyone.if.no.acl.found=true" if settings.allow_everyone else "",
+    )
+    found = ", ".join(filter(None, said))
+    return f" ({found})" if found else ""
 
 
 def main() -> None:

@@ -7,8 +7,10 @@ import pytest
 
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.cli.main import main
-from aclweb.acl.lint.findings import RULES, lint, lint_all
+from aclweb.acl.lint import RULES, findings_in, lint, lint_all
+from aclweb.acl.lint import rules as rules_folder
 from aclweb.acl.lint.redundancy import redundant
+from aclweb.acl.lint.registry import RuleError, read_rules, why_incomplete
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.vocabulary import Operation
 from aclweb.acl.notation.files import write_acls
@@ -146,7 +148,7 @@ def test_what_is_known_to_be_wasted_is_not_worked_out_again(monkeypatch):
     index = AclIndex([allow(BOB, "READ", "orders"), deny(BOB, "ALL", "orders")])
     wasted = tuple(redundant(index))
     alone = tuple(lint_all(index))
-    monkeypatch.setattr("aclweb.acl.lint.findings.redundant", None)
+    monkeypatch.setattr("aclweb.acl.lint.beside.redundant", None)
 
     assert tuple(lint_all(index, wasted=wasted)) == alone
     assert "shadowed" in {finding.rule for finding in alone}
@@ -327,20 +329,75 @@ def test_any_acl_is_looked_at_without_a_fault_and_by_known_rules(seed):
         assert finding.sentence[-1] in ".)"
 
 
-def test_every_rule_is_met_by_a_test():
-    alone = {rule for rule, _, _ in BREAKING}
-    beside = {
-        "shadowed",
-        "ends-the-default",
-        "group-right-missing",
-        "topic-right-missing",
-        "deny-leaves-describe",
-    }
-    # What this one warns of is made nowhere.
-    assert alone | beside | {"kraft-name-below-asterisk"} == set(RULES)
+EXAMPLES = [(rule, example) for rule in RULES.values() for example in rule.bad]
 
 
-def test_every_rule_has_its_page_and_every_page_its_rule():
+@pytest.mark.parametrize(("rule", "example"), EXAMPLES, ids=[rule.id for rule, _ in EXAMPLES])
+def test_a_bad_example_gives_the_finding_of_its_rule_and_no_other(rule, example):
+    found = findings_in(example)
+
+    assert [finding.rule for finding in found] == [rule.id, *example.also]
+    assert all(finding.sentence.endswith((".", ")")) for finding in found)
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_a_good_example_does_not_give_the_finding_of_its_rule(rule):
+    for example in rule.good:
+        index = AclIndex((example.acl, *example.others))
+        assert rule.id not in {finding.rule for finding in lint_all(index, example.settings)}
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_some_bad_example_has_the_severity_of_its_rule(rule):
+    severities = {finding.severity for example in rule.bad for finding in findings_in(example)}
+
+    assert rule.severity in severities or rule.why_no_bad_example
+
+
+def test_only_the_rule_on_dangerous_names_has_no_bad_example():
+    assert {rule.id for rule in RULES.values() if not rule.bad} == {"kraft-name-below-asterisk"}
+
+
+def test_every_file_of_the_folder_is_a_rule():
+    files = {path.stem for path in (ROOT / "aclweb" / "acl" / "lint" / "rules").glob("[!_]*.py")}
+
+    assert {rule_id.replace("-", "_") for rule_id in RULES} == files
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"id": "other"}, "file name"),
+        ({"severity": "grave"}, "severity"),
+        ({"title": ""}, "title"),
+        ({"why": ""}, "why"),
+        ({"alone": {}}, "alone"),
+        ({"bad": ()}, "bad example"),
+        ({"good": ()}, "good example"),
+    ],
+)
+def test_an_incomplete_rule_file_is_refused_with_what_it_lacks(change, said):
+    rule = RULES["open-to-everyone"]
+
+    assert why_incomplete(rule, "open_to_everyone") is None
+    assert said in why_incomplete(replace(rule, **change), "open_to_everyone")
+
+
+def test_a_new_file_in_the_folder_is_a_new_rule(monkeypatch, tmp_path):
+    old = ROOT / "aclweb" / "acl" / "lint" / "rules" / "open_to_everyone.py"
+    text = old.read_text(encoding="utf-8").replace("open-to-everyone", "brand-new")
+    (tmp_path / "brand_new.py").write_text(text, encoding="utf-8")
+    (tmp_path / "without_examples.py").write_text(text.replace("RULE =", "OTHER ="), encoding="utf-8")
+    monkeypatch.setattr(rules_folder, "__path__", [*rules_folder.__path__, str(tmp_path)])
+
+    with pytest.raises(RuleError, match=r"without_examples\.py has no RULE"):
+        read_rules()
+    (tmp_path / "without_examples.py").unlink()
+
+    assert set(read_rules()) == {*RULES, "brand-new"}
+
+
+def test_the_pages_of_the_rules_are_current():
     spec = importlib.util.spec_from_file_location("lint_pages", ROOT / "tools" / "lint_pages.py")
     lint_pages = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(lint_pages)

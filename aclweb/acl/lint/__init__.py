@@ -3,7 +3,8 @@
 Import from here: `lint_all` with its rules, `redundant`, consolidations, and how GLOBs are said without them.
 """
 
-from aclweb.acl.lint.findings import ERROR, INFO, RULES, WARNING, LintFinding, LintRule, lint, lint_all
+from aclweb.acl.lint.claims import Claim, NoClaim
+from aclweb.acl.lint.findings import LintFinding, findings_in, lint, lint_all
 from aclweb.acl.lint.globs import Compiler, Rewriting, as_glob
 from aclweb.acl.lint.redundancy import (
     DEAD,
@@ -14,6 +15,8 @@ from aclweb.acl.lint.redundancy import (
     redundant,
     removable,
 )
+from aclweb.acl.lint.registry import RULES
+from aclweb.acl.lint.rule import ERROR, INFO, WARNING, Example, LintRule
 
 __all__ = [
     "DEAD",
@@ -23,13 +26,17 @@ __all__ = [
     "SHADOWED",
     "UNREACHABLE",
     "WARNING",
+    "Claim",
     "Compiler",
+    "Example",
     "LintFinding",
     "LintRule",
+    "NoClaim",
     "Redundancy",
     "Rewriting",
     "as_glob",
     "consolidations",
+    "findings_in",
     "lint",
     "lint_all",
     "redundant",

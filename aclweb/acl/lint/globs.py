@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
+from aclweb.acl.lint.subject import STARRED
 from aclweb.acl.matching import (
     EVERYTHING,
     Shape,
@@ -45,8 +46,6 @@ from aclweb.acl.model import (
 from aclweb.acl.simulate import Names
 
 _GLOBS = Rules("glob")
-_STARRED = (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
-"""The types whose names may begin with an asterisk; KRaft's wildcard skips the longer ones of these."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ class Compiler:
     def _patterns(self, binding: AclBinding) -> tuple[list[tuple[PatternType, str]], list[str]]:
         kind, name = binding.resource_type, binding.resource_name
         is_wildcard = binding.pattern_type is PatternType.LITERAL and name == WILDCARD
-        if binding.pattern_type is not PatternType.GLOB and not (is_wildcard and kind in _STARRED):
+        if binding.pattern_type is not PatternType.GLOB and not (is_wildcard and kind in STARRED):
             return [(binding.pattern_type, name)], []
         shape = glob_shape(name)
         known = self._names.get(kind)
@@ -166,7 +165,7 @@ class Compiler:
         self, kind: ResourceType, existing: Iterable[str]
     ) -> tuple[list[tuple[PatternType, str]], list[str]]:
         patterns = [(PatternType.LITERAL, WILDCARD)]
-        if kind not in _STARRED:
+        if kind not in STARRED:
             return patterns, []
         starred = [name for name in existing if name.startswith(WILDCARD) and len(name) > 1]
         patterns += [(PatternType.LITERAL, name) for name in starred]

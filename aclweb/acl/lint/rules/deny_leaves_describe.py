@@ -1,0 +1,103 @@
+"""Lint rule deny-leaves-describe: a denial that leaves Describe open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+
+from aclweb.acl.authorizer import AclIndex, Basis, decide, decide_for_any_host, effect_on
+from aclweb.acl.lint.beside import Others
+from aclweb.acl.lint.claims import Claim
+from aclweb.acl.lint.rule import INFO, Broken, Example, LintRule, deny
+from aclweb.acl.lint.subject import Subject
+from aclweb.acl.matching import is_host_glob
+from aclweb.acl.model import AccessRequest, AclBinding, Operation, PatternType, PermissionType, ResourceType
+
+_DENIED: Mapping[ResourceType, tuple[Operation, ...]] = {
+    ResourceType.TOPIC: (Operation.READ, Operation.WRITE),
+    ResourceType.GROUP: (Operation.READ,),
+    ResourceType.TRANSACTIONAL_ID: (Operation.WRITE,),
+}
+
+
+class _LeavingDescribe:
+    """Asks for Describe where a DENY of Read or Write matches, with the ACLs that deny Describe."""
+
+    def __init__(self, others: Others) -> None:
+        self._others = others
+
+    def __call__(self, acl: Subject) -> tuple[Broken, ...]:
+        binding = acl.binding
+        if (
+            not acl.is_deny
+            or binding.operation not in _DENIED.get(binding.resource_type, ())
+            or acl.nowhere is not None
+            or self._others.is_nobodys(binding)
+            or not self._is_left_open(binding)
+        ):
+            return ()
+        return (Broken(acl.says("Describe stays open to whoever has it by another ACL.")),)
+
+    def _is_left_open(self, binding: AclBinding) -> bool:
+        """Whether a session that this DENY is for could Describe what it covers, if an ACL allowed it."""
+        others = self._others
+        principal, name = others.session_of(binding.principal), others.name_under(binding)
+        if name is None or principal in others.settings.super_users:
+            return False
+        settings = replace(others.settings, allow_everyone=False)
+        request = AccessRequest(
+            principal, others.address_in(binding.host), Operation.DESCRIBE, binding.resource_type, name
+        )
+        is_plain = self._denials_are_known and not (settings.has_globs and is_host_glob(binding.host))
+        if is_plain and decide(request, self._denying_describe, settings)[1] is not Basis.DENY_ACL:
+            return True
+        if not settings.has_globs:
+            nowhere = replace(request, host="no address")
+            if decide(nowhere, self._denying_describe, settings)[1] is Basis.DENY_ACL:
+                # Only an ACL for every host is for this text, and it denies Describe everywhere.
+                return False
+        grant = replace(
+            binding,
+            resource_name=name,
+            pattern_type=PatternType.LITERAL,
+            principal=principal,
+            operation=Operation.DESCRIBE,
+            permission_type=PermissionType.ALLOW,
+        )
+        shelf = self._denying_describe.shelf(binding.resource_type)
+        denies = [*shelf.covering(name, settings), *shelf.unknown_patterns] if shelf is not None else []
+        return bool(decide_for_any_host(request, AclIndex([grant, *denies]), settings).allowed_from)
+
+    @cached_property
+    def _denying_describe(self) -> AclIndex:
+        return AclIndex(
+            binding
+            for binding in self._others.index
+            if effect_on(binding, Operation.DESCRIBE) in ("deny", "either")
+        )
+
+    @cached_property
+    def _denials_are_known(self) -> bool:
+        return not any(binding.has_unknown for binding in self._denying_describe)
+
+
+RULE = LintRule(
+    id="deny-leaves-describe",
+    severity=INFO,
+    title="A denial that leaves Describe open",
+    claims=Claim.LEAVES_DESCRIBE_OPEN,
+    why=(
+        "A DENY matches exactly its operation. Whoever is denied Read or Write can still see that the "
+        "resource exists, if an ALLOW of another operation implies Describe."
+    ),
+    instead="Deny Describe as well, or ALL, if the resource should not be seen.",
+    bad=(Example(deny("User:bob", "READ", "orders")),),
+    good=(
+        Example(deny("User:bob", "READ", "orders"), others=(deny("User:bob", "DESCRIBE", "orders"),)),
+        Example(deny("User:bob", "ALL", "orders")),
+        Example(deny("User:bob", "READ", "orders", host="example.com")),
+    ),
+    beside=_LeavingDescribe,
+    rank=2,
+)
