@@ -12,7 +12,7 @@ from aclweb.acl.matching.unmatchable import why_dead, why_no_resource
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AclBinding, AclError
-from aclweb.acl.simulate import Names, simulate
+from aclweb.acl.simulate import Names, differences, simulate
 from aclweb.acl.simulate.differences import Differences
 from aclweb.acl.simulate.impact import LISTS, Effect, Impact
 from tests.builders import allow, deny
@@ -110,7 +110,7 @@ def exists(effect: Effect, names: Names) -> bool:
 def test_an_effect_stored_by_a_newer_version_is_refused_with_a_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("aclweb.acl.simulate.differences.FORMAT", 9)
+    monkeypatch.setattr(differences, "FORMAT", 9)
     newer = Differences.of(random_impact(1)[-1]).packed()
     monkeypatch.undo()
 
