@@ -1,9 +1,8 @@
 """What does an ACL mean? The core: plain values and functions, standard library only.
 
 Import from here what answers most questions: an `AclIndex` of `AclBinding`s, `authorize` and `decide` for an
-`AccessRequest`, `explain` for the reason, `simulate` for what a `Delta` would change, `lint_all` and `redundant`
-for what is wrong or not needed. Each inner room has a face of its own with the rest: `aclweb.acl.matching`,
-`aclweb.acl.notation` and so on.
+`AccessRequest`, `explain` for the reason, `lint_all` and `redundant` for what is wrong or not needed. Each inner
+room has a face of its own with the rest: `simulate` of `aclweb.acl.simulate`, `aclweb.acl.matching` and so on.
 """
 
 from aclweb.acl.authorizer import AclIndex, Basis, Decision, Explanation, Result, authorize, decide, explain
@@ -25,7 +24,7 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.needs import assess
 from aclweb.acl.notation import read_acl_file
-from aclweb.acl.simulate import Impact, Names, simulate
+from aclweb.acl.simulate import Impact, Names
 
 __all__ = [
     "AccessRequest",
@@ -56,5 +55,4 @@ __all__ = [
     "lint_all",
     "read_acl_file",
     "redundant",
-    "simulate",
 ]
