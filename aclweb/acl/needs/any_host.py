@@ -22,9 +22,9 @@ DEPENDS = "DEPENDS"
 _VERBS = {
     Outcome.WORKS: "works",
     Outcome.SHOWS_LESS: "does not see everything",
-    Outcome.UNDECIDED: "is unknown",
+    Outcome.UNDECIDED: "may or may not work",
     Outcome.FAILS: "fails",
-    Outcome.NOT_ASKED: "is unknown",
+    Outcome.NOT_ASKED: "may or may not work",
 }
 
 
