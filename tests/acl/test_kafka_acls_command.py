@@ -89,7 +89,7 @@ def test_our_options_stand_before_the_hyphens_and_the_tools_behind_them(capsys):
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        ([], "stand behind --"),
+        ([], "after --, as in"),
         (["--add", "--topic", "t"], "Unrecognized arguments"),
         (["--line", "kafka-acls --list", "--", "--list"], "not both"),
         (["--line", "ls -l"], "'ls' is not kafka-acls"),
