@@ -48,7 +48,7 @@ from aclweb.api.serializers import (
 from aclweb.changes.models import Change, ChangeError
 from aclweb.changes.preview import preview
 from aclweb.changes.queries import changes_of
-from aclweb.inventory import queries
+from aclweb.inventory import lists
 from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster
 
@@ -103,11 +103,11 @@ class AclList(APIView):
         cluster = cluster_or_404(request.user, slug)
         asked = request.query_params
         try:
-            filters = queries.AclListFilters.read(asked)
+            filters = lists.AclListFilters.read(asked)
         except AclError as error:
             raise ValidationError(str(error)) from error
         cut, moment = Cut.read(request), moment_asked(request, cluster)
-        page = queries.list_acls(cluster, filters, page=cut.page, size=cut.size, as_of=moment)
+        page = lists.list_acls(cluster, filters, page=cut.page, size=cut.size, as_of=moment)
         answer = {
             **Asked(current.in_force(cluster, moment), moment).head,
             "total": page.total,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.model import WILDCARD, Delta, ResourceType, Rules
+from aclweb.acl.model import WILDCARD, Delta, ResourceType, Rules, number_of
 from aclweb.acl.simulate import Differences, Names, TooCostly, simulate
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Change
@@ -116,7 +116,9 @@ class Comparison:
         """The answer first, then what else a reader must know."""
         told = [self.too_much or (_but_for_super_users(self._answer) if self.left_out else self._answer)]
         if self.impact is not None and self.delta and not any(self.impact.counts.values()):
-            told.append(f"The ACLs differ in {_count(len(self.delta.add) + len(self.delta.remove), 'line')}.")
+            told.append(
+                f"The ACLs differ in {number_of(len(self.delta.add) + len(self.delta.remove), 'line')}."
+            )
         if self.impact is not None:
             told += _by_declaration(
                 self.left.here.rules, self.right.here.rules, self.impact, self.delta, self.left_out
@@ -134,13 +136,13 @@ class Comparison:
             return f"Nobody's access differs between {left} and {right}."
         parts = []
         if gains:
-            parts.append(f"{right} grants {_count(gains, 'right')} that {left} does not")
+            parts.append(f"{right} grants {number_of(gains, 'right')} that {left} does not")
         if loses:
-            parts.append(f"{'and' if gains else right} lacks {_count(loses, 'right')} that {left} grants")
+            parts.append(f"{'and' if gains else right} lacks {number_of(loses, 'right')} that {left} grants")
         who = f" ({self._who(self.impact)})"
         told = f"{', '.join(parts)}{who}" if parts else ""
         if depends:
-            rights = _count(depends, "right")
+            rights = number_of(depends, "right")
             told = (
                 f"{told}; {rights} more cannot be determined"
                 if told
@@ -150,7 +152,7 @@ class Comparison:
 
     def _who(self, impact: Differences) -> str:
         named = {row.principal for name in ("gains", "loses", "depends") for row in impact.rows[name]}
-        count = _count(len(named - {WILDCARD}), "principal")
+        count = number_of(len(named - {WILDCARD}), "principal")
         if WILDCARD not in named:
             return count
         return "anybody" if len(named) == 1 else f"{count} and anybody else"
@@ -240,7 +242,8 @@ def compare(left: Side, right: Side) -> Comparison:
         others = [each.noun for each in _settings(left.here.rules, right.here.rules) if each.differs]
         settings = f" and otherwise ({', '.join(others)})" if others else ""
         too_much = (
-            f"{left.words} and {right.words} differ in {_count(len(delta.add) + len(delta.remove), 'ACL')}{settings}: "
+            f"{left.words} and {right.words} differ in "
+            f"{number_of(len(delta.add) + len(delta.remove), 'ACL')}{settings}: "
             "too much to compare as access while a page waits. "
             "Export both and compare them with python -m aclweb.acl whatif --to-acls."
         )
@@ -309,7 +312,3 @@ def _names(left: Side, right: Side) -> Names:
 def _settings(left: Rules, right: Rules) -> tuple[Setting, ...]:
     both = zip(standing(left), standing(right), strict=True)
     return tuple(Setting(name, one, other) for (name, one), (_, other) in both)
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

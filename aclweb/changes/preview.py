@@ -39,6 +39,7 @@ from aclweb.acl.model import (
     Rules,
     Step,
     name_text,
+    number_of,
     says,
 )
 from aclweb.acl.simulate import ON_A_SITE, Decision, Differences, Name, Names, TooCostly, simulate
@@ -352,7 +353,7 @@ def _moved(then: Content, now: Content) -> str:
         came, went = len(after - before), len(before - after)
         for number, verb in ((came, "added"), (went, "removed")):
             if number:
-                parts.append(f"{_count(number, word)} {'was' if number == 1 else 'were'} {verb}")
+                parts.append(f"{number_of(number, word)} {'was' if number == 1 else 'were'} {verb}")
     return ", ".join(parts)
 
 
@@ -431,7 +432,7 @@ def _differences(
         count += len(only)
         first += [_difference_told(*found, also=also) for found in _smallest(only, most)]
     if count > most:
-        return (*first[:most], f"And {_count(count - most, 'more difference')}.")
+        return (*first[:most], f"And {number_of(count - most, 'more difference')}.")
     return tuple(first)
 
 
@@ -516,7 +517,7 @@ def _refusals(delta: Delta, rules: Rules) -> list[str]:
     rest = len(told) - MOST_REFUSALS_TOLD
     return [
         *told[:MOST_REFUSALS_TOLD],
-        *([f"The cluster would refuse {_count(rest, 'more ACL')}."] if rest > 0 else []),
+        *([f"The cluster would refuse {number_of(rest, 'more ACL')}."] if rest > 0 else []),
     ]
 
 
@@ -581,7 +582,3 @@ def _digest(value: object) -> str:
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"

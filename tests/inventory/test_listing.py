@@ -4,16 +4,15 @@ from django.test.utils import CaptureQueriesContext
 
 from aclweb.acl.model.vocabulary import AclError, ResourceType
 from aclweb.acl.notation.files import binding_key
-from aclweb.inventory.queries import (
+from aclweb.inventory.access import principal_access, topic_access
+from aclweb.inventory.lists import (
     AclListFilters,
     edits_of,
     history,
     list_acls,
     list_names,
     list_principals,
-    principal_access,
     revision_delta,
-    topic_access,
 )
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny, topic

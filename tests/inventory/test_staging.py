@@ -185,7 +185,7 @@ def test_others_write_within_a_second_while_very_many_acls_are_stored(database):
 
     assert process.stdout.read() == f"revision 1 of {MANY}\n"
     assert max(waits) < LONGEST_WAIT_SECONDS, f"the longest of {len(waits)} writes waited {max(waits):.2f} s"
-    assert len(waits) > 20
+    assert len(waits) >= 10
 
 
 @pytest.mark.long

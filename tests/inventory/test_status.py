@@ -7,8 +7,8 @@ from aclweb.acl.model.vocabulary import AclError
 from aclweb.audit import trail
 from aclweb.clusters import ClusterState
 from aclweb.inventory.admin.declare import declare
+from aclweb.inventory.lists import status
 from aclweb.inventory.lists.cluster_status import ago
-from aclweb.inventory.queries import status
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.inventory.readings import Answers, trouble

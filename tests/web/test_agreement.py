@@ -19,7 +19,7 @@ from aclweb.changes import review
 from aclweb.changes.rollout import hold
 from aclweb.changes.rollout import run as rollout
 from aclweb.insights.load import load
-from aclweb.inventory import queries
+from aclweb.inventory.access import topic_access
 from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
@@ -241,7 +241,7 @@ def test_the_acls_of_a_name_are_counted_alike(browser, kind):
 @pytest.mark.parametrize("name", ["orders.eu", "stock", "payments.eu"])
 @pytest.mark.parametrize("operation", ["READ", "WRITE", "DESCRIBE"])
 def test_who_can_is_the_same_in_the_sentence_the_matrix_and_the_api(browser, site, name, operation):
-    access = queries.topic_access(site, ResourceType.TOPIC, name)
+    access = topic_access(site, ResourceType.TOPIC, name)
     matrix = {
         row.principal: row.verdict(Operation[operation]).state
         for row in access.rows

@@ -14,7 +14,7 @@ from aclweb.acl.cli.main import main
 from aclweb.acl.model.vocabulary import Operation, ResourceType
 from aclweb.api.serializers import DecisionSerializer
 from aclweb.clusters import TopicInfo
-from aclweb.inventory import queries
+from aclweb.inventory.access import principal_access, topic_access
 from aclweb.inventory.current.view import in_force
 from aclweb.inventory.sync.run import sync
 from tests.builders import acl, allow, ask, deny
@@ -170,14 +170,14 @@ def decided(browser, cluster, asked) -> dict:
 
 
 def celled(cluster, who, operation, name, host) -> str:
-    access = queries.topic_access(cluster, ResourceType.TOPIC, name, host=host or None)
+    access = topic_access(cluster, ResourceType.TOPIC, name, host=host or None)
     rows = {row.principal: row for row in access.rows if row.kind != "super-users"}
     # Who has no row is anybody.
     return rows.get(who, rows["User:*"]).verdict(Operation[operation]).state
 
 
 def listed(cluster, who, name) -> set[str]:
-    found = queries.principal_access(cluster, who).resources
+    found = principal_access(cluster, who).resources
     return {
         operation.name for reach in found if reach.resource.name == name for operation in reach.operations
     }

@@ -22,7 +22,6 @@ from aclweb.acl.authorizer.decision import Decision, authorize, decide
 from aclweb.acl.authorizer.host_regions import (
     Region,
     joined_regions,
-    own_address,
     region_tree,
     results_of,
     settle,
@@ -123,10 +122,6 @@ class HostAnswer:
     @property
     def denied_from(self) -> tuple[HostPart, ...]:
         return self._with(Result.DENIED)
-
-    @property
-    def undecided_from(self) -> tuple[HostPart, ...]:
-        return self._with(Result.UNDECIDED)
 
     def request_at(self, part: HostPart) -> AccessRequest:
         """Return the request as a client at the part's example makes it, to decide and explain it."""
@@ -239,14 +234,6 @@ def divide_hosts(
             for region, _, others in joined_regions(root)
         ]
     return tuple(sorted(regions, key=_every_other_last)), complete
-
-
-def leaves_other_hosts(hosts: Iterable[str], rules: Rules) -> bool:
-    """Whether a client can come from an address that none of these ACL hosts admits."""
-    root = region_tree(dict.fromkeys(hosts), rules)
-    named = frozenset(hosts)
-    root.children = [child for child in root.children if child.is_range]
-    return bool(own_address(root, named))
 
 
 def _able_to_count(request: AccessRequest, index: AclIndex, rules: Rules) -> tuple[AclBinding, ...]:

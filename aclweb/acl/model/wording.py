@@ -92,9 +92,9 @@ def from_host(host: str) -> str:
     return f"from addresses in {name_text(host)}" if "/" in host else f"from {name_text(host)}"
 
 
-def number_of(count: int, one: str, many: str) -> str:
-    """Return a count with its noun: `1 ACL`, `1,200 ACLs`."""
-    return f"{count:,} {one if count == 1 else many}"
+def number_of(count: int, one: str, many: str = "") -> str:
+    """Return a count with its noun: `1 ACL`, `1,200 ACLs`, `2 entries`; without `many` an s makes the plural."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
 ACTIONS: Mapping[Operation, str] = {

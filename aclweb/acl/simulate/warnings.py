@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from aclweb.acl.authorizer import in_scan_order, name_text, resource_text
 from aclweb.acl.matching import read_range, why_no_topic
-from aclweb.acl.model import OPERATIONS, WILDCARD, ResourceType, split_principal
+from aclweb.acl.model import OPERATIONS, WILDCARD, ResourceType, number_of, split_principal
 from aclweb.acl.simulate.classes import ANY_OTHER, EXACT, PATTERN, PREFIX, Spot
-from aclweb.acl.simulate.wording import counted, first_said, it_or_them, listed, spot_text
+from aclweb.acl.simulate.wording import first_said, it_or_them, listed, spot_text
 from aclweb.acl.simulate.worlds import Worlds
 
 
@@ -54,7 +54,7 @@ class Warnings:
         unknown = [binding for binding in self.worlds.touching if binding.has_unknown]
         if unknown:
             yield (
-                f"{counted(len(unknown), 'ACL')} of this edit have values that aclweb does not know; what "
+                f"{number_of(len(unknown), 'ACL')} of this edit have values that aclweb does not know; what "
                 f"they do is unknown, and no client can write them."
             )
         for binding in in_scan_order(self.worlds.add):

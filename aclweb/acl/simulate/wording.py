@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aclweb.acl.authorizer import name_text, resource_text, says
-from aclweb.acl.model import AclBinding
+from aclweb.acl.model import AclBinding, number_of
 from aclweb.acl.simulate.classes import EXACT, PATTERN, PREFIX, Spot
 
 NAMES_SHOWN = 3
@@ -36,8 +36,4 @@ def first_said(bindings: Sequence[AclBinding]) -> str:
 def listed(texts: Sequence[str], one: str, joined: str = ", ", many: str = "") -> str:
     rest = len(texts) - NAMES_SHOWN
     shown = joined.join(texts[:NAMES_SHOWN])
-    return shown if rest <= 0 else f"{shown} and {counted(rest, f'more {one}', many and f'more {many}')}"
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one}" if number == 1 else f"{number:,} {many or f'{one}s'}"
+    return shown if rest <= 0 else f"{shown} and {number_of(rest, f'more {one}', many and f'more {many}')}"

@@ -115,10 +115,6 @@ class Holdings:
         }
 
     @cached_property
-    def group_set(self) -> frozenset[str]:
-        return frozenset(self.groups)
-
-    @cached_property
     def _topics_by_name(self) -> dict[str, TopicInfo]:
         return {topic.name: topic for topic in self.topics}
 

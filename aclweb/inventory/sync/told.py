@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from aclweb.acl.model import number_of
 from aclweb.clusters import (
     ClusterState,
     Known,
@@ -52,17 +53,17 @@ def told(row: Cluster, reading: Reading, count: int) -> tuple[ClusterState, str]
         )
         return ClusterState.UNREADABLE, (
             f"The ACLs of {patterns} are stored in a form that cannot be understood. What was known of them "
-            f"before is kept; everything else was read: {_counted(count, 'ACL')} in all."
+            f"before is kept; everything else was read: {number_of(count, 'ACL')} in all."
         )
     if row.kind == SourceKind.ZOOKEEPER and row.authorizer_declared == Cluster.Declared.OFF:
         return ClusterState.NO_AUTHORIZER, (
-            f"ZooKeeper holds {_counted(count, 'ACL')}, but it is declared that the brokers run without an "
+            f"ZooKeeper holds {number_of(count, 'ACL')}, but it is declared that the brokers run without an "
             "authorizer: nothing is enforced, and everybody may do everything."
         )
     if count == 0:
         return ClusterState.NO_ACLS, _nothing(row)
-    topics = "topics unknown" if reading.topics is None else _counted(len(reading.topics), "topic")
-    groups = "groups unknown" if reading.groups is None else _counted(len(reading.groups), "group")
+    topics = "topics unknown" if reading.topics is None else number_of(len(reading.topics), "topic")
+    groups = "groups unknown" if reading.groups is None else number_of(len(reading.groups), "group")
     partial = [
         kind
         for kind, names, listed in (
@@ -76,7 +77,7 @@ def told(row: Cluster, reading: Reading, count: int) -> tuple[ClusterState, str]
         if partial
         else ""
     )
-    return ClusterState.OK, f"Read {_counted(count, 'ACL')}, {topics}, {groups}.{only}"
+    return ClusterState.OK, f"Read {number_of(count, 'ACL')}, {topics}, {groups}.{only}"
 
 
 def _nothing(row: Cluster) -> str:
@@ -92,7 +93,3 @@ def _nothing(row: Cluster) -> str:
 
 def state(row: Cluster) -> ClusterState:
     return ClusterState(row.state or ClusterState.OK)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -17,8 +17,8 @@ from django.http import QueryDict
 
 from aclweb.acl.model import AclError, ResourceType
 from aclweb.insights.queries import coverage, unused_keys
+from aclweb.inventory.lists import AclListFilters
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.queries import AclListFilters
 
 UNUSED = "unused"
 

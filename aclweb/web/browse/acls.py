@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
 from aclweb.insights.queries import usage_of
-from aclweb.inventory import queries
+from aclweb.inventory import lists
 from aclweb.inventory.current import in_force
 from aclweb.web.browse import acl_filters
 from aclweb.web.shell import as_of, exporting
@@ -35,7 +35,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(request.path + acl_filters.with_typed(request.GET))
     filters, told = acl_filters.by_use(cluster, request.GET, *acl_filters.read(request.GET))
     moment = as_of.read(request, cluster)
-    page = queries.list_acls(
+    page = lists.list_acls(
         cluster, filters, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE, as_of=moment.past
     )
     uses = usage_of(cluster, [row.key for row in page.rows])
@@ -76,7 +76,7 @@ def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     # What the log cannot tell of an ACL takes it out of the list, and so out of its export.
     filters, _ = acl_filters.by_use(cluster, request.GET, filters, ())
     here = in_force(cluster, as_of.read(request, cluster).past)
-    bindings = queries.all_acls(here, filters)
+    bindings = lists.all_acls(here, filters)
     listed = f"{reverse('acls', args=[slug])}?{_filters_of(request.GET)}"
     is_wrong = wrong or request.GET.get("use", "") not in ("", acl_filters.UNUSED)
     if is_wrong or here.revision is None:

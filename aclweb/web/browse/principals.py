@@ -11,7 +11,8 @@ from django.views.decorators.http import require_GET
 from aclweb.accounts import access
 from aclweb.acl.notation import binding_key
 from aclweb.insights.queries import usage_of
-from aclweb.inventory import queries
+from aclweb.inventory import lists
+from aclweb.inventory.access import principal_access
 from aclweb.inventory.current import in_force
 from aclweb.web.browse.resource_page import removals
 from aclweb.web.browse.unknown_names import knows_principal
@@ -30,7 +31,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     """List everybody whom a ACL or a declaration names."""
     cluster = access.cluster_or_404(request.user, slug)
     text = request.GET.get("q", "")
-    page = queries.list_principals(cluster, text, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
+    page = lists.list_principals(cluster, text, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
     context = {"cluster": cluster, "text": text, "page": page}
     return render_page(
         request, "principals/list.html", "principals/_principals.html", context, section="principals"
@@ -52,7 +53,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         # No broker names a client so, and no ACL does: `bob` is meant as User:bob.
         address = moment.kept_in(links.principal(cluster, typed.principal))
         return redirect(f"{address}&{links.encoded(typed=name)}")
-    found = queries.principal_access(cluster, name, as_of=moment.past)
+    found = principal_access(cluster, name, as_of=moment.past)
     lists = {"denies": found.denies, "own": found.own, "inherited": found.inherited}
     rules = {title: part[:RULES_SHOWN] for title, part in lists.items()}
     context = {

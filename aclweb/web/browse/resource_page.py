@@ -15,10 +15,9 @@ from urllib.parse import urlencode
 
 from aclweb.acl.model import AclBinding, Operation, ResourceType
 from aclweb.acl.notation import binding_key
-from aclweb.inventory import queries
+from aclweb.inventory.access import AccessRow, Cell, ResourceAccess, topic_access
 from aclweb.inventory.current import Moment
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.queries import AccessRow, Cell, ResourceAccess
 from aclweb.web.shell.paging import Slice, slice_page
 
 # The types whose names a list can show, in the order of its tabs.
@@ -59,7 +58,7 @@ class ResourcePage:
         page: int = 1,
     ) -> Self:
         """Return the page of one resource; with `show_all` no principal is folded."""
-        access = queries.topic_access(cluster, kind, name, as_of=as_of)
+        access = topic_access(cluster, kind, name, as_of=as_of)
         named = [row for row in access.rows if row.kind == "principal"]
         near = [row for row in named if show_all or _is_particular(row)]
         through_all = [row for row in named if not (show_all or _is_particular(row))]

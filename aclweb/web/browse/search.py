@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
 from aclweb.acl.model import ResourceType
-from aclweb.inventory import queries
+from aclweb.inventory import lists
 from aclweb.web.shell.htmx import render_page
 
 SHOWN = 8
@@ -24,11 +24,11 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
     text = request.GET.get("q", "")
     context: dict[str, Any] = {"cluster": cluster, "text": text, "search_text": text}
     if text.strip():
-        filters = queries.AclListFilters(text=text)
+        filters = lists.AclListFilters(text=text)
         context |= {
-            "topics": queries.list_names(cluster, ResourceType.TOPIC, text, 1, SHOWN),
-            "groups": queries.list_names(cluster, ResourceType.GROUP, text, 1, SHOWN),
-            "principals": queries.list_principals(cluster, text, 1, SHOWN),
-            "rules": queries.list_acls(cluster, filters, 1, SHOWN),
+            "topics": lists.list_names(cluster, ResourceType.TOPIC, text, 1, SHOWN),
+            "groups": lists.list_names(cluster, ResourceType.GROUP, text, 1, SHOWN),
+            "principals": lists.list_principals(cluster, text, 1, SHOWN),
+            "rules": lists.list_acls(cluster, filters, 1, SHOWN),
         }
     return render_page(request, "search/results.html", None, context)

@@ -15,7 +15,8 @@ from aclweb.acl.matching import topic_fault
 from aclweb.acl.model import Operation, ResourceType
 from aclweb.acl.notation import binding_key
 from aclweb.insights.queries import coverage, refusals_of, usage_of
-from aclweb.inventory import queries
+from aclweb.inventory import lists
+from aclweb.inventory.access import topic_access
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse.resource_page import LISTED, ResourcePage, cell_of, heading_of, removals
@@ -31,7 +32,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     cluster = access.cluster_or_404(request.user, slug)
     kind = LISTED.get(request.GET.get("type", ""), ResourceType.TOPIC)
     text = request.GET.get("q", "")
-    page = queries.list_names(cluster, kind, text, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
+    page = lists.list_names(cluster, kind, text, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
     context: dict[str, Any] = {
         "cluster": cluster,
         "kind": kind,
@@ -81,7 +82,7 @@ def cell(request: HttpRequest, slug: str) -> HttpResponse:
     if kind is None or operation is None or not name:
         raise Http404("A cell is named by type, name, principal and operation.")
     moment = as_of.read(request, cluster)
-    found = queries.topic_access(cluster, kind, name, as_of=moment.past)
+    found = topic_access(cluster, kind, name, as_of=moment.past)
     row, cell = cell_of(found, principal, who, operation)
     if row is None or cell is None:
         raise Http404(f"Nothing is known of {principal!r} on this resource.")

@@ -14,7 +14,7 @@ from aclweb.accounts.models import User
 from aclweb.acl.model import ResourceType
 from aclweb.audit import trail
 from aclweb.insights.queries import declarations
-from aclweb.inventory import queries
+from aclweb.inventory import lists
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import quarantine as holding
@@ -106,10 +106,10 @@ def _page(
         "cluster": cluster,
         "error": error,
         "standing": standing(cluster),
-        "status": queries.status(cluster),
+        "status": lists.status(cluster),
         "form": form,
         "may_administer": access.may(request.user, "administer", cluster),
-        "history": queries.history(cluster, page=page_asked(request.GET)),
+        "history": lists.history(cluster, page=page_asked(request.GET)),
         "checks": declarations(cluster),
         "topics_known": names_known(cluster, ResourceType.TOPIC),
         "groups_known": names_known(cluster, ResourceType.GROUP),

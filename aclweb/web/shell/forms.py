@@ -94,11 +94,6 @@ class AskForm(forms.Form):
                 "autocapitalize": "none",
             }
 
-    @property
-    def was_asked(self) -> bool:
-        """Whether a question came with the address, and not only the empty page."""
-        return bool(self.is_bound and self.data.get("principal", "") + self.data.get("name", ""))
-
     def clean_principal(self) -> str:
         text: str = self.cleaned_data["principal"]
         typed = read_principal(text)

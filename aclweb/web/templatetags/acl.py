@@ -26,7 +26,6 @@ from django.utils.safestring import SafeString
 
 from aclweb.acl.kafka import why_not_deletable
 from aclweb.acl.model import (
-    ANY_USER,
     NOUNS,
     AccessRequest,
     AclBinding,
@@ -44,7 +43,7 @@ from aclweb.web.shell import put_back as putting
 
 if TYPE_CHECKING:
     from aclweb.insights.queries import Use
-    from aclweb.inventory.queries import AccessRow, Cell
+    from aclweb.inventory.access import AccessRow, Cell
 
 register = template.Library()
 
@@ -155,11 +154,6 @@ def reach(binding: AclBinding) -> str:
 def why_kept(binding: AclBinding) -> str:
     """Why nobody can remove this ACL with any tool that knows no newer words; empty where one can."""
     return why_not_deletable(binding) or ""
-
-
-@register.filter
-def for_anybody(binding: AclBinding) -> bool:
-    return binding.principal == ANY_USER
 
 
 @register.simple_tag

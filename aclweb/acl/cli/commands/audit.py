@@ -20,14 +20,13 @@ from aclweb.acl.cli.commands.console import (
     DONE,
     UsageError,
     as_json,
-    counted,
     emit,
     tell,
     with_progress,
 )
 from aclweb.acl.cli.commands.inputs import STANDARD_INPUT, Inputs, unreadable
 from aclweb.acl.cli.commands.options import add_json_option
-from aclweb.acl.model import NotationError
+from aclweb.acl.model import NotationError, number_of
 from aclweb.acl.notation import AccessEvent, NotDecision, parse_record, records
 
 _GZIP = b"\x1f\x8b"
@@ -53,7 +52,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
         emit(as_json(event.as_dict()) if given.json else _in_words(event) for event in events)
     tell(
         *(
-            f"{counted(number, 'record')} {'is' if number == 1 else 'are'} no decision: {reason}."
+            f"{number_of(number, 'record')} {'is' if number == 1 else 'are'} no decision: {reason}."
             for reason, number in others.items()
         )
     )

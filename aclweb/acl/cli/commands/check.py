@@ -13,7 +13,6 @@ from aclweb.acl.cli.commands.console import (
     DID_NOT_HOLD,
     DONE,
     as_json,
-    counted,
     emit,
     joined,
     one_line,
@@ -29,7 +28,7 @@ from aclweb.acl.cli.commands.options import (
     defaults_from,
     why_not_decided,
 )
-from aclweb.acl.model import AccessRequest, AclError, NotationError, Rules, shown
+from aclweb.acl.model import AccessRequest, AclError, NotationError, Rules, number_of, shown
 from aclweb.acl.notation import binding_from_dict, parse_object, request_from_dict
 
 KEYS = ("id", "authorizer", "kafka_version", "config", "acls", "request", "requests", "expected")
@@ -91,7 +90,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     emit(answers())
     tell(*bad)
     tell(
-        f"{counted(held + failed + len(bad), 'scenario')}: {held:,} held, {failed:,} did not, {len(bad):,} bad."
+        f"{number_of(held + failed + len(bad), 'scenario')}: {held:,} held, {failed:,} did not, {len(bad):,} bad."
     )
     if bad:
         return BAD_INPUT
@@ -161,7 +160,7 @@ def _expected(fields: Mapping[str, object], count: int, is_list: bool) -> tuple[
             raise NotationError(f"expected is {shown(word)}; use ALLOWED or DENIED.")
     if len(words) != count:
         raise NotationError(
-            f"expected has {counted(len(words), 'answer')} for {counted(count, 'request')}; give one each."
+            f"expected has {number_of(len(words), 'answer')} for {number_of(count, 'request')}; give one each."
         )
     return tuple(str(word) for word in words)
 

@@ -132,11 +132,6 @@ def hush() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """Return `1 scenario`, `2 scenarios`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def joined(words: Sequence[str]) -> str:
     """Return words with commas between them."""
     return ", ".join(words)

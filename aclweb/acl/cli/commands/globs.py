@@ -8,7 +8,6 @@ from aclweb.acl.cli.commands.console import (
     DONE,
     UsageError,
     as_json,
-    counted,
     emit,
     emit_text,
     shortened,
@@ -17,7 +16,7 @@ from aclweb.acl.cli.commands.console import (
 from aclweb.acl.cli.commands.inputs import Inputs
 from aclweb.acl.cli.commands.options import add_acl_options, add_json_option
 from aclweb.acl.lint import Compiler, Rewriting, as_glob
-from aclweb.acl.model import Rules, shown
+from aclweb.acl.model import Rules, number_of, shown
 from aclweb.acl.notation import OUTPUTS, write_acls
 from aclweb.acl.simulate import Names
 
@@ -73,4 +72,4 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
 def _remarks(found: list[Rewriting]) -> list[str]:
     remarks = [remark for rewriting in found for remark in rewriting.remarks]
     exact = sum(rewriting.exact for rewriting in found)
-    return [*remarks, f"{counted(len(found), 'ACL')} read; {exact:,} said exactly."]
+    return [*remarks, f"{number_of(len(found), 'ACL')} read; {exact:,} said exactly."]

@@ -9,7 +9,6 @@ from aclweb.acl.cli.commands.console import (
     DID_NOT_HOLD,
     DONE,
     as_json,
-    counted,
     emit,
     shortened,
     tell,
@@ -19,6 +18,7 @@ from aclweb.acl.cli.commands.inputs import Inputs
 from aclweb.acl.cli.commands.options import add_acl_options, add_json_option, add_rule_options, rules_from
 from aclweb.acl.cli.commands.severities import add_fail_on_option, fails
 from aclweb.acl.lint import lint_all
+from aclweb.acl.model import number_of
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +40,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     else:
         emit(f"{finding.severity:7}  {finding.rule:28}  {shortened(finding.sentence)}" for finding in found)
     tell(
-        f"{counted(len(found), 'finding')} on {counted(len(index), 'ACL')}; each lint rule has a page under docs/lint."
+        f"{number_of(len(found), 'finding')} on {number_of(len(index), 'ACL')}; "
+        "each lint rule has a page under docs/lint."
     )
     return DID_NOT_HOLD if fails(given.fail_on, (finding.severity for finding in found)) else DONE

@@ -10,7 +10,6 @@ from aclweb.acl.cli.commands.console import (
     DID_NOT_HOLD,
     DONE,
     as_json,
-    counted,
     emit,
     shortened,
     tell,
@@ -25,6 +24,7 @@ from aclweb.acl.cli.commands.options import (
 )
 from aclweb.acl.cli.commands.severities import add_fail_on_option, fails
 from aclweb.acl.lint import Redundancy, consolidations, redundant, removable
+from aclweb.acl.model import number_of
 from aclweb.acl.simulate import Names
 
 
@@ -59,9 +59,9 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
         emit(as_json(finding.as_dict()) for finding in (*found, *proposals))
     else:
         emit(_lines(found, proposals))
-    together = counted(len(removable(found)), "ACL")
-    told = f"{counted(len(found), 'finding')} and {counted(len(proposals), 'proposal')}"
-    tell(f"{told} on {counted(len(index), 'ACL')}; {together} can go at once.", *limits)
+    together = number_of(len(removable(found)), "ACL")
+    told = f"{number_of(len(found), 'finding')} and {number_of(len(proposals), 'proposal')}"
+    tell(f"{told} on {number_of(len(index), 'ACL')}; {together} can go at once.", *limits)
     return (
         DID_NOT_HOLD if fails(given.fail_on, (finding.severity for finding in (*found, *proposals))) else DONE
     )

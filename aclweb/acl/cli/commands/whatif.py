@@ -14,7 +14,6 @@ from aclweb.acl.cli.commands.console import (
     DONE,
     UsageError,
     as_json,
-    counted,
     emit,
     joined,
     shortened,
@@ -36,6 +35,7 @@ from aclweb.acl.model import (
     PatternType,
     ResourceType,
     Rules,
+    number_of,
     shown,
 )
 from aclweb.acl.simulate import LITERAL_ONLY, WITHOUT_GLOBS, Effect, Impact, Names, Reader, Side, simulate
@@ -233,7 +233,7 @@ def _in_words(impact: Impact) -> Iterator[str]:
             yield from _effects(effects)
     if impact.is_empty:
         yield "No answer about any name would differ."
-    yield f"Unchanged: {counted(impact.unchanged, 'answer')}."
+    yield f"Unchanged: {number_of(impact.unchanged, 'answer')}."
     if impact.resources:
         touched = [
             f"{resource.resource_type.name}:{name_text(resource.name)}"
