@@ -151,6 +151,46 @@ def test_what_is_not_evaluated_is_refused_by_its_name(pattern, construct):
     assert "aclweb" in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    "pattern, text, answer",
+    [
+        # Every Java finds the difference inside of the group, or none behind it.
+        (r"(?i)(..)\1..", "a\U0001f600b\U0001f600ab", False),
+        (r"(?i)(..)(.)\1(.)", "a\U0001f600-A\U0001f600-", True),
+        (r"(..)\1", "a\U0001f600a\U0001f600", True),
+        # Before Java 19 the search goes beyond the group: to another character, or off the text.
+        (r"(?i)(..)(.)\1(.)", "a\U0001f600-A\U0001f600+", None),
+        (r"(?i)(..)\1", "a\U0001f600A\U0001f600", None),
+    ],
+)
+def test_a_reference_back_to_pairs_is_answered_where_all_javas_agree(pattern, text, answer):
+    if answer is None:
+        with pytest.raises(CannotTell, match="depends on the broker's version of Java"):
+            JavaPattern.read(pattern).matches(text)
+    else:
+        assert (JavaPattern.read(pattern).matches(text) is not None) is answer
+
+
+@pytest.mark.parametrize(
+    "pattern, begins",
+    [
+        # Where Java holds no set by itself that may take such characters, it begins at the second half too.
+        (r"(?!\x{1F600}a)", [1, 2, 3]),
+        (r"(?!\x{1F600}a|.{3})", [1, 2, 3]),
+        (r"(?iu)kk|(?!\x{1F600}a)", [1, 2, 3]),
+        (r"[à-ÿ]|(?!\x{1F600}a)", [1, 2, 3]),
+        (r"(?!\x{1F600})", [2, 3]),
+        ("(?!\U0001f600a)", [2, 3]),
+        (r"(?iu)k|(?!\x{1F600}a)", [2, 3]),
+        (r"(?iu)kkk?|(?!\x{1F600}a)", [2, 3]),
+        (r"(?i)[à-ÿ]|(?!\x{1F600}a)", [2, 3]),
+        (r"[^a]{9}|(?!\x{1F600}a)", [2, 3]),
+    ],
+)
+def test_a_search_begins_inside_of_a_pair_where_java_s_does(pattern, begins):
+    assert [spans[0][0] for spans in JavaPattern.read(pattern).find_all("\U0001f600a")] == begins
+
+
 def test_what_depends_on_the_version_of_java_is_not_told():
     # The edge of a word beside é: Java 18 and Java 19 differ.
     with pytest.raises(CannotTell):

@@ -67,8 +67,8 @@ def require_settled(code_point: int) -> None:
 class CharacterSet(dict[int, bool]):
     """The characters that one place of a pattern takes: `characters[code_point]`.
 
-    The dictionary holds the answers given so far. `is_basic` says that Java holds the set for
-    one of the characters below U+10000, which decides where in a pair of surrogates it looks.
+    The dictionary holds the answers given so far. `is_basic` says that Java holds the set for one
+    of characters below U+10000 only; its search then begins at both halves of a pair.
     """
 
     __slots__ = ("_test", "is_basic")
@@ -132,7 +132,7 @@ def folded_span(first: int, last: int, *, unicode_case: bool) -> CharacterSet:
             return first <= upper <= last or first <= to_lower(upper) <= last
         return other < _ASCII and any(first <= case <= last for case in ascii_cases(other))
 
-    return CharacterSet(takes, is_basic=_is_basic(first, last))
+    return CharacterSet(takes, is_basic=False)
 
 
 def folded(code_point: int, *, unicode_case: bool) -> CharacterSet:

@@ -415,12 +415,38 @@ class Machine:
         first, last = self._groups[step.group] if step.group < len(self._groups) else NO_SPAN
         if first < 0:
             return None
-        wanted = self._text.units[first:last]
-        found = self._text.units[position : position + last - first]
-        self._spend((last - first) // 8)
-        if step.ignores_case:
-            wanted, found = list(map(_ascii_lower, wanted)), list(map(_ascii_lower, found))
-        return (step.next, position + last - first) if wanted == found else None
+        size = last - first
+        if size > self._length - position:
+            return None
+        self._spend(size // 8)
+        units = self._text.units
+        wanted, found = units[first:last], units[position : position + size]
+        if not step.ignores_case:
+            is_same = wanted == found
+        elif self._text.has_pairs:
+            is_same = self._is_same_but_for_case(first, position, size)
+        else:
+            is_same = list(map(_ascii_lower, wanted)) == list(map(_ascii_lower, found))
+        return (step.next, position + size) if is_same else None
+
+    def _is_same_but_for_case(self, there: int, here: int, size: int) -> bool:
+        """Return whether `size` units at both places are the same characters but for the case of ASCII letters.
+
+        Raises CannotTell where Javas differ. Before Java 19 (JDK-8281315) one takes `size` for the number
+        of characters, and so looks beyond the group, and beyond the end of the text.
+        """
+        points, after = self._text.points, self._text.after
+        end = here + size
+        for _character in range(size):
+            is_beyond = here >= end
+            if is_beyond and max(here, there) >= self._length:
+                raise _differs_between_javas()
+            if _ascii_lower(points[here]) != _ascii_lower(points[there]):
+                if is_beyond:
+                    raise _differs_between_javas()
+                return False
+            here, there = after[here], after[there]
+        return True
 
     # The stack.
 
@@ -528,6 +554,13 @@ class Machine:
                 "version of Java."
             )
         return (sides[0] in _WORD) is not (sides[1] in _WORD)
+
+
+def _differs_between_javas() -> CannotTell:
+    return CannotTell(
+        "Whether a reference back to a group matches without regard to case depends on the broker's version of "
+        "Java where the group holds characters beyond U+FFFF."
+    )
 
 
 def _ascii_lower(unit: int) -> int:

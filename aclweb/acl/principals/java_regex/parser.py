@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Flag, auto
+from itertools import groupby
 from typing import NoReturn
 
 from aclweb.acl.model import shown
@@ -24,6 +25,7 @@ from aclweb.acl.principals.java_regex.tree import (
     Choice,
     Greed,
     Group,
+    Letter,
     LineBreak,
     Maybe,
     Node,
@@ -80,7 +82,7 @@ _FLAGS = {
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A pattern as a tree; `has_supplementary` as far as its own characters go."""
+    """A pattern as a tree; `has_supplementary` says that Java's search looks at no second half of a pair."""
 
     tree: Node
     group_count: int
@@ -227,15 +229,28 @@ class _Parser:
         return alternatives[0] if len(alternatives) == 1 else Choice(tuple(alternatives))
 
     def _sequence(self) -> Node:
-        parts: list[Node] = []
+        parts: list[Node | None] = []
         while True:
             self._skip_space()
             if self._at >= len(self._text) or self._peek() in ("|", ")"):
                 break
             part = self._part()
-            if part is not None:
-                parts.append(self._quantified(part))
-        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+            parts.append(None if part is None else self._quantified(part))
+        self._note_single_letters(parts)
+        nodes = tuple(part for part in parts if part is not None)
+        return nodes[0] if len(nodes) == 1 else Sequence(nodes)
+
+    def _note_single_letters(self, parts: list[Node | None]) -> None:
+        """Note letters that Java holds one by one: those with a quantifier, and those without another beside them."""
+        for kind, run in groupby(parts, type):
+            row = list(run)
+            if kind is not Letter:
+                row = [part.body for part in row if isinstance(part, Repeat | Maybe)]
+            elif len(row) > 1:
+                continue
+            for part in row:
+                if isinstance(part, Letter):
+                    self._one_of(part.characters)
 
     def _part(self) -> Node | None:
         """Return the next part without its quantifier; None for flags."""
@@ -246,7 +261,7 @@ class _Parser:
         if character == "(":
             return self._bracketed()
         if character == "[":
-            return Character(self._class())
+            return Character(self._one_of(self._class()))
         if character == "\\":
             return self._escaped()
         if character in "*+?":
@@ -283,8 +298,13 @@ class _Parser:
             return _EVERYTHING
         return _NO_LF if _Flag.UNIX_LINES in self._flags else _NO_LINE_END
 
-    def _literal(self, code_point: int) -> Character:
-        return Character(self._single(code_point))
+    def _one_of(self, found: CharacterSet) -> CharacterSet:
+        """Return the set, and note what Java notes where it holds a set by itself."""
+        self._has_supplementary |= not found.is_basic
+        return found
+
+    def _literal(self, code_point: int) -> Letter:
+        return Letter(self._single(code_point))
 
     def _single(self, code_point: int) -> CharacterSet:
         if _Flag.IGNORES_CASE not in self._flags:
@@ -436,7 +456,7 @@ class _Parser:
         found = self._class_escape()
         if found is None:
             return self._literal(self._character_escape())
-        return Character(found)
+        return Character(self._one_of(found))
 
     def _named_again(self) -> Node:
         if not self._take("<"):

@@ -230,16 +230,11 @@ class _Compiler:
         self._program.instructions.append(instruction)
         return len(self._program.instructions) - 1
 
-    def _characters(self, characters: CharacterSet) -> CharacterSet:
-        if not characters.is_basic:
-            self._program.has_supplementary = True
-        return characters
-
     def _write(self, node: Node, following: int) -> int:
         """Write a node that goes on at `following`; return where it starts."""
         match node:
             case Character(characters):
-                return self._add(Take(self._characters(characters), following))
+                return self._add(Take(characters, following))
             case LineBreak():
                 # Both ways are tried, and yet Java takes it that there is one.
                 two = self._add(Take(_CR, self._add(Take(_LF, following))))
@@ -308,8 +303,7 @@ class _Compiler:
     def _write_repeat(self, node: Repeat, following: int) -> int:
         body = node.body
         if isinstance(body, Character):
-            characters = self._characters(body.characters)
-            return self._add(Run(characters, node.least, node.most, node.greed, following, self._loops))
+            return self._add(Run(body.characters, node.least, node.most, node.greed, following, self._loops))
         if not isinstance(body, Group) or node.greed is Greed.POSSESSIVE:
             return self._write_chain(node, body, None, False, following)
         if _has_one_way(body.body):

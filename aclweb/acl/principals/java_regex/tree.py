@@ -43,6 +43,11 @@ class Character:
 
 
 @dataclass(frozen=True, slots=True)
+class Letter(Character):
+    """One character that is written as itself; Java takes several in a row as one part."""
+
+
+@dataclass(frozen=True, slots=True)
 class LineBreak:
     """The end of a line, `\\R`: CR LF, or one of the characters that end a line."""
 
