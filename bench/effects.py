@@ -316,7 +316,7 @@ def shapes() -> Iterator[Shape]:
 
 def work_out(world: World, shape: Shape, budget: Budget | None) -> Mapping[str, Any]:
     """Return what one edit gives: its counts and sizes, or the sentence that refuses it."""
-    from aclweb.web.drafts import effects
+    from aclweb.web.drafts import impact_rows
 
     delta, new_topics = shape.edit(world)
     own = tuple(
@@ -330,8 +330,8 @@ def work_out(world: World, shape: Shape, budget: Budget | None) -> Mapping[str, 
     told = Differences.of(impact)
     told.digest(("gains", "loses", "depends"))
     stored = len(told.packed())
-    for kind in effects.KINDS:
-        _ = effects.rows(told, kind)[:50]
+    for kind in impact_rows.KINDS:
+        _ = impact_rows.rows(told, kind)[:50]
     return {"counts": {name: told.counts[name] for name in LISTS}, "stored": stored}
 
 

@@ -45,7 +45,7 @@ ALLOWED = re.compile(
 )
 # About mapping names, where a message says "mapping" once and may then say "rule" as Kafka's own do.
 MAPPING = re.compile(
-    r"aclweb/acl/(?:principals/|cli/commands/principal|cli/main)|aclweb/web/ask/mapping|templates/mapping/"
+    r"aclweb/acl/(?:principals/|cli/commands/principal|cli/main)|aclweb/web/ask/mapping|templates/ask/mapping/"
 )
 LINT = re.compile(r"aclweb/acl/lint/|tools/lint_pages|aclweb/clusters/checking")
 # Facts of the audit trail, JSON, patterns and texts of Kafka: not sentences of ours.

@@ -11,7 +11,7 @@ import pytest
 
 from aclweb.changes.models import Change
 from aclweb.inventory.sync.run import sync
-from aclweb.web.drafts import effects
+from aclweb.web.drafts import impact_rows
 from aclweb.web.models import KeptDraft
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
@@ -351,9 +351,9 @@ def test_acls_for_hosts_that_no_client_has_change_nothing_and_that_is_said(addre
 
 def test_only_the_differences_of_the_page_shown_are_put_into_words(address, ada_browser, monkeypatch):
     rules = [allow(f"User:u{number}", "READ", "stock") for number in range(30)]
-    told, row = [], effects._row
+    told, row = [], impact_rows._row
     monkeypatch.setattr("aclweb.web.drafts.whatif.ROWS_A_PAGE", 4)
-    monkeypatch.setattr(effects, "_row", lambda *place: told.append(place) or row(*place))
+    monkeypatch.setattr(impact_rows, "_row", lambda *place: told.append(place) or row(*place))
 
     page = ada_browser.post(address, {"line": [line(rule) for rule in rules], "page": "2"}, follow=True)
 

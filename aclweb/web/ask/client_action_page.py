@@ -35,8 +35,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     is_wrong = form.is_bound and not form.is_valid() and not wants_part(request)
     return render_page(
         request,
-        "client/detail.html",
-        "client/_answer.html",
+        "ask/client/detail.html",
+        "ask/client/_answer.html",
         context,
         section="home",
         status=422 if is_wrong else 200,

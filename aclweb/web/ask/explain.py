@@ -14,7 +14,7 @@ from aclweb.accounts import access
 from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster
 from aclweb.web.ask import log_line
-from aclweb.web.ask.asked import answered
+from aclweb.web.ask.answer_context import answered
 from aclweb.web.shell import as_of
 from aclweb.web.shell.forms import AskForm
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -79,8 +79,8 @@ def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_err
     is_wrong = paste_error or (form.is_bound and not form.is_valid() and not wants_part(request))
     return render_page(
         request,
-        "explain/detail.html",
-        "explain/_answer.html",
+        "ask/explain/detail.html",
+        "ask/explain/_answer.html",
         context,
         section="home",
         status=422 if is_wrong else 200,

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.inventory.current import view as current
-from aclweb.web.ask.asked import answered
+from aclweb.web.ask.answer_context import answered
 from aclweb.web.ask.examples import examples
 from aclweb.web.changes.recent import recent
 from aclweb.web.shell import as_of, frame, links
@@ -25,7 +25,7 @@ def ask(request: HttpRequest) -> HttpResponse:
     """Answer a question about the current cluster; below it, the clusters and the newest changes."""
     cluster = frame.last_cluster(request)
     if cluster is None:
-        return render_page(request, "home/no_clusters.html", None, {}, section="home")
+        return render_page(request, "ask/home/no_clusters.html", None, {}, section="home")
     in_force = current.in_force(cluster)
     form = AskForm(request.GET if "principal" in request.GET else None, rules=in_force.rules)
     context: dict[str, Any] = {"cluster": cluster, "form": form, "in_force": in_force}
@@ -38,4 +38,6 @@ def ask(request: HttpRequest) -> HttpResponse:
     else:
         context["examples"] = examples(in_force)
     status = 422 if form.is_bound and not form.is_valid() and not wants_part(request) else 200
-    return render_page(request, "home/ask.html", "home/_answer.html", context, section="home", status=status)
+    return render_page(
+        request, "ask/home/ask.html", "ask/home/_answer.html", context, section="home", status=status
+    )

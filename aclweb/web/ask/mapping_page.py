@@ -39,7 +39,12 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         }
     status = 422 if form.is_bound and not form.is_valid() and not wants_part(request) else 200
     page = render_page(
-        request, "mapping/detail.html", "mapping/_mapping.html", context, section="principals", status=status
+        request,
+        "ask/mapping/detail.html",
+        "ask/mapping/_mapping.html",
+        context,
+        section="principals",
+        status=status,
     )
     if request.method == "POST" and context.get("link"):
         page["HX-Push-Url"] = context["link"]

@@ -56,7 +56,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         # A rule of the past can be gone: nothing is chosen for a what-if there.
         "may_request": not moment.is_past and access.may(request.user, "request", cluster),
     }
-    return render_page(request, "acls/list.html", "acls/_rules.html", context, section="acls")
+    return render_page(request, "browse/acls/list.html", "browse/acls/_acls.html", context, section="acls")
 
 
 @login_required

@@ -45,7 +45,9 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     if shown is not None:
         context |= _listed(request.GET, shown)
         context["may_request"] = access.may(request.user, "request", cluster)
-    return render_page(request, "findings/index.html", "findings/_list.html", context, section="insights")
+    return render_page(
+        request, "browse/findings/index.html", "browse/findings/_list.html", context, section="insights"
+    )
 
 
 @login_required

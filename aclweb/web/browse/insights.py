@@ -65,7 +65,9 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "declarations": queries.declarations(cluster),
         "disagreements": queries.disagreements(cluster, limit=5),
     }
-    return render_page(request, "insights/index.html", "insights/_refusals.html", context, section="insights")
+    return render_page(
+        request, "browse/insights/index.html", "browse/insights/_denials.html", context, section="insights"
+    )
 
 
 def bars(days: Sequence[tuple[str, int]]) -> tuple[Bar, ...]:

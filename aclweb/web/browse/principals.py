@@ -34,7 +34,11 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     page = lists.list_principals(cluster, text, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
     context = {"cluster": cluster, "text": text, "page": page}
     return render_page(
-        request, "principals/list.html", "principals/_principals.html", context, section="principals"
+        request,
+        "browse/principals/list.html",
+        "browse/principals/_principals.html",
+        context,
+        section="principals",
     )
 
 
@@ -70,5 +74,9 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "offboard_query": "" if moment.is_past else removals(found.own),
     }
     return render_page(
-        request, "principals/detail.html", "principals/_resources.html", context, section="principals"
+        request,
+        "browse/principals/detail.html",
+        "browse/principals/_resources.html",
+        context,
+        section="principals",
     )

@@ -31,4 +31,4 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
             "principals": lists.list_principals(cluster, text, 1, SHOWN),
             "rules": lists.list_acls(cluster, filters, 1, SHOWN),
         }
-    return render_page(request, "search/results.html", None, context)
+    return render_page(request, "browse/search/results.html", None, context)

@@ -41,7 +41,9 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "page": page,
         "known": names_known(cluster, kind),
     }
-    return render_page(request, "topics/list.html", "topics/_names.html", context, section="topics")
+    return render_page(
+        request, "browse/topics/list.html", "browse/topics/_names.html", context, section="topics"
+    )
 
 
 @login_required
@@ -97,7 +99,7 @@ def cell(request: HttpRequest, slug: str) -> HttpResponse:
         "explain_url": asked,
         "removal_query": "" if moment.is_past else removals(cell.determining),
     }
-    return render(request, "topics/_reason.html", context)
+    return render(request, "browse/topics/_reason.html", context)
 
 
 def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str) -> HttpResponse:
@@ -128,7 +130,9 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
             "refusals": refusals_of(cluster, shown.access.resource),
             "coverage": coverage(cluster),
         }
-    return render_page(request, "topics/detail.html", "topics/_access.html", context, section="topics")
+    return render_page(
+        request, "browse/topics/detail.html", "browse/topics/_access.html", context, section="topics"
+    )
 
 
 def _name_fault(kind: ResourceType, name: str) -> str:

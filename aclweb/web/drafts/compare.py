@@ -43,8 +43,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     is_wrong = form.is_bound and not form.is_valid() and not wants_part(request)
     return render_page(
         request,
-        "compare/detail.html",
-        "compare/_comparison.html",
+        "drafts/compare/detail.html",
+        "drafts/compare/_comparison.html",
         context,
         section="compare",
         status=422 if is_wrong else 200,

@@ -77,7 +77,13 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         context |= differences(data, compare(first, second))
         context["is_cut"] = any(draft.faults for draft in drafts)
     context |= {"permalink": kept.address, "query": kept.address.partition("?")[2]}
-    page = render_page(request, "drafts/detail.html", "drafts/_drafts.html", context, section="compare")
+    page = render_page(
+        request,
+        "drafts/compare_drafts/detail.html",
+        "drafts/compare_drafts/_drafts.html",
+        context,
+        section="compare",
+    )
     if request.method == "POST" and kept.address:
         page["HX-Push-Url"] = kept.address
     return page

@@ -15,8 +15,8 @@ from aclweb.changes.comparison import Comparison, Side
 from aclweb.changes.models import Change
 from aclweb.inventory.current import Moment, MomentError, in_force, moment_at
 from aclweb.inventory.models import Cluster
-from aclweb.web.drafts import effects
-from aclweb.web.drafts.effects import Rows
+from aclweb.web.drafts import impact_rows
+from aclweb.web.drafts.impact_rows import Rows
 from aclweb.web.shell.paging import page_asked, slice_page
 
 ROWS_A_PAGE = 25
@@ -125,11 +125,11 @@ def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:
         return context
     impact = found.impact
     kind = asked.get("show", "")
-    if kind not in effects.KINDS:
-        kind = next((name for name in effects.KINDS if impact.counts[name]), "gains")
-    rows = effects.rows(impact, kind)
+    if kind not in impact_rows.KINDS:
+        kind = next((name for name in impact_rows.KINDS if impact.counts[name]), "gains")
+    rows = impact_rows.rows(impact, kind)
     return context | {
-        "tiles": effects.tiles(impact),
+        "tiles": impact_rows.tiles(impact),
         "show": kind,
         "diff": slice_page(narrowing.of(rows), page_asked(asked), ROWS_A_PAGE),
     }

@@ -25,7 +25,7 @@ from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
-from aclweb.web.drafts import effects, keeping
+from aclweb.web.drafts import impact_rows, keeping
 from aclweb.web.drafts.draft import Draft, Fault, Line, RuleForm, hints, read_draft
 from aclweb.web.shell import exporting
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -92,7 +92,9 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "reason": data.get("reason", ""),
         **_answer(cluster, draft, data),
     }
-    page = render_page(request, "whatif/detail.html", "whatif/_workbench.html", context, section="changes")
+    page = render_page(
+        request, "drafts/whatif/detail.html", "drafts/whatif/_workbench.html", context, section="changes"
+    )
     if request.method == "POST" and kept.address:
         page["HX-Push-Url"] = kept.address
     return page
@@ -131,7 +133,7 @@ def turn_into_change(request: HttpRequest, slug: str) -> HttpResponse:
             "reason": request.POST.get("reason", ""),
             **_answer(cluster, draft, request.POST),
         }
-        return render_page(request, "whatif/detail.html", None, context, section="changes", status=422)
+        return render_page(request, "drafts/whatif/detail.html", None, context, section="changes", status=422)
     return redirect("change", number=change.pk)
 
 
@@ -173,7 +175,7 @@ def matches(request: HttpRequest, slug: str) -> HttpResponse:
         "count": len(found),
         **_checks(request.GET, in_force),
     }
-    return render(request, "whatif/_matches.html", context)
+    return render(request, "drafts/whatif/_matches.html", context)
 
 
 def _checks(data: QueryDict, in_force: InForce) -> dict[str, Any]:
@@ -298,13 +300,13 @@ def _answer(cluster: Cluster, draft: Draft, data: QueryDict) -> dict[str, Any]:
     except previews.TooMuch as error:
         return {"too_much": str(error)}
     kind = data.get("show", "")
-    if kind not in effects.KINDS:
-        kind = next((name for name in effects.KINDS if preview.impact.counts[name]), "gains")
+    if kind not in impact_rows.KINDS:
+        kind = next((name for name in impact_rows.KINDS if preview.impact.counts[name]), "gains")
     return {
         "preview": preview,
         "unsure_topics": names_known(cluster, ResourceType.TOPIC).sentence if draft.new_topics else "",
-        "tiles": effects.tiles(preview.impact),
+        "tiles": impact_rows.tiles(preview.impact),
         "show": kind,
         "nothing_differs": not any(preview.impact.counts[name] for name in ("loses", "gains", "depends")),
-        "diff": slice_page(effects.rows(preview.impact, kind), page_asked(data), ROWS_A_PAGE),
+        "diff": slice_page(impact_rows.rows(preview.impact, kind), page_asked(data), ROWS_A_PAGE),
     }

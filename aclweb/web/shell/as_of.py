@@ -91,6 +91,8 @@ def tells_wrong_moments(view: Callable[..., HttpResponseBase]) -> Callable[..., 
         except MomentError as error:
             cluster = access.cluster_or_404(request.user, slug)
             context = {"cluster": cluster, "sentence": str(error), "given": request.GET.get(FIELD, "")[:60]}
-            return render_page(request, "as_of/unknown.html", "as_of/_unknown.html", context, status=422)
+            return render_page(
+                request, "shell/as_of/unknown.html", "shell/as_of/_unknown.html", context, status=422
+            )
 
     return guarded

@@ -52,7 +52,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
         "address": request.get_full_path() if request.method == "GET" else "",
     }
     framed = _in_frame(request, told, status)
-    return framed or render(request, "503.html" if reason else "500.html", {"reason": reason}, status=status)
+    return framed or render(
+        request, "shell/503.html" if reason else "shell/500.html", {"reason": reason}, status=status
+    )
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -78,7 +80,7 @@ def _in_frame(request: HttpRequest, told: Mapping[str, object], status: int) -> 
     try:
         around = frame.around(request, cluster=None, section="")
         return HttpResponse(
-            render_to_string("broken.html", {**told, "frame": around}, request), status=status
+            render_to_string("shell/broken.html", {**told, "frame": around}, request), status=status
         )
     except Exception:  # whatever it is, an error page must not end in another error
         logger.exception("The frame of an error page could not be made.")

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Slice:
-    """One page of rows that are all at hand; what `shared/_pagination.html` shows."""
+    """One page of rows that are all at hand; what `shell/_pagination.html` shows."""
 
     rows: Sequence[Any]
     total: int

@@ -20,17 +20,17 @@ logger = logging.getLogger(__name__)
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 404. Which pages there are is nobody's business, so only our own sentences are shown."""
     told = exception.args[0] if exception.args else ""
-    return _page(request, "404.html", 404, told if isinstance(told, str) else "")
+    return _page(request, "shell/404.html", 404, told if isinstance(told, str) else "")
 
 
 def not_allowed(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 403 with the reason."""
-    return _page(request, "403.html", 403, str(exception))
+    return _page(request, "shell/403.html", 403, str(exception))
 
 
 def form_out_of_date(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer 403 to a form without its token."""
-    return _page(request, "403_csrf.html", 403, "")
+    return _page(request, "shell/403_csrf.html", 403, "")
 
 
 def _page(request: HttpRequest, template: str, status: int, sentence: str) -> HttpResponse:

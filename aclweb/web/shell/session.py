@@ -49,7 +49,7 @@ class SignIn(LoginView):
     told to load the whole page again instead, which leads here and back.
     """
 
-    template_name = "session/sign_in.html"
+    template_name = "shell/session/sign_in.html"
     authentication_form = SignInForm
     redirect_authenticated_user = True
 
@@ -105,7 +105,7 @@ class PasswordForm(PasswordChangeForm):
 class Password(LoginRequiredMixin, PasswordChangeView):
     """Changes one's own password; the session of this browser goes on, all others end."""
 
-    template_name = "session/password.html"
+    template_name = "shell/session/password.html"
     form_class = PasswordForm
     success_url = reverse_lazy("home")
 
@@ -127,6 +127,6 @@ class Password(LoginRequiredMixin, PasswordChangeView):
 def locked_out(request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:
     """Say why this attempt was refused unseen, and for how long; django-axes calls it."""
     sentence, seconds = sign_in_limits.reason(request)
-    page = render(request, "session/locked_out.html", {"sentence": sentence}, status=429)
+    page = render(request, "shell/session/locked_out.html", {"sentence": sentence}, status=429)
     page["Retry-After"] = str(seconds)
     return page

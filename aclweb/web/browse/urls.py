@@ -1,0 +1,20 @@
+"""The addresses of what is in force: ACLs, resources, principals, search, findings and what the logs show."""
+
+from django.urls import path
+
+from aclweb.web.browse import acls, findings, insights, principals, search, topics
+
+urlpatterns = [
+    path("c/<slug:slug>/search/", search.results, name="search"),
+    path("c/<slug:slug>/topics/", topics.index, name="topics"),
+    path("c/<slug:slug>/topics/<path:name>", topics.detail, name="topic"),
+    path("c/<slug:slug>/resource/", topics.resource, name="resource"),
+    path("c/<slug:slug>/cell/", topics.cell, name="cell"),
+    path("c/<slug:slug>/principals/", principals.index, name="principals"),
+    path("c/<slug:slug>/principal/", principals.detail, name="principal"),
+    path("c/<slug:slug>/acls/", acls.index, name="acls"),
+    path("c/<slug:slug>/acls/export/", acls.export, name="acls-export"),
+    path("c/<slug:slug>/findings/", findings.index, name="findings"),
+    path("c/<slug:slug>/findings/again/", findings.again, name="findings-again"),
+    path("c/<slug:slug>/insights/", insights.index, name="insights"),
+]

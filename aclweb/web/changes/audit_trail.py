@@ -1,0 +1,110 @@
+"""What was done, by whom, to the clusters and changes that this person may see?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import CharField, Q, QuerySet, Value
+from django.db.models.functions import Cast, Concat
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from aclweb.accounts import access
+from aclweb.accounts.models import User
+from aclweb.audit import trail
+from aclweb.audit.models import Event
+from aclweb.changes import queries
+from aclweb.web.shell import frame
+from aclweb.web.shell.htmx import render_page
+from aclweb.web.shell.paging import page_asked
+
+ROWS_A_PAGE = 50
+
+
+@dataclass(frozen=True)
+class Row:
+    sequence: int
+    at: datetime
+    actor: str
+    sentence: str
+    target: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Page:
+    rows: tuple[Row, ...]
+    total: int
+    page: int
+    pages: int
+
+
+@login_required
+@require_GET
+def index(request: HttpRequest) -> HttpResponse:
+    """Show the audit trail, newest first, one page of it."""
+    here = frame.last_cluster(request)
+    assert isinstance(request.user, User)  # login_required
+    asked = request.GET
+    events = visible_events(request.user)
+    for name in ("actor", "target"):
+        wanted = asked.get(name, "")
+        if "\x00" in wanted:  # no database holds it, and PostgreSQL refuses to look
+            events = events.none()
+        elif wanted:
+            events = events.filter(**{name: wanted})
+    total = events.count()
+    pages = max(1, -(-total // ROWS_A_PAGE))
+    page = min(page_asked(asked), pages)
+    start = (page - 1) * ROWS_A_PAGE
+    rows = tuple(_row(event) for event in events.order_by("-sequence")[start : start + ROWS_A_PAGE])
+    context = {
+        "page": Page(rows, total, page, pages),
+        "actor": asked.get("actor", ""),
+        "target": asked.get("target", ""),
+        "cluster": here,
+    }
+    return render_page(
+        request,
+        "changes/audit_trail/index.html",
+        "changes/audit_trail/_list.html",
+        context,
+        section="changes",
+    )
+
+
+def visible_events(user: User) -> QuerySet[Event]:
+    """Return the events about clusters and changes that this person may see; about everything for a superuser."""
+    if user.is_superuser:
+        return Event.objects.all()
+    clusters = [f"cluster:{slug}" for slug in access.visible_clusters(user).values_list("slug", flat=True)]
+    changes = (
+        queries.changes_of(user)
+        .annotate(target=Concat(Value("CR-"), Cast("pk", CharField())))
+        .order_by()
+        .values("target")
+    )
+    return Event.objects.filter(Q(target__in=clusters) | Q(target__in=changes))
+
+
+def _row(event: Event) -> Row:
+    return Row(
+        sequence=event.sequence,
+        at=event.at,
+        actor=event.actor,
+        sentence=trail.sentence(event),
+        target=event.target,
+        url=_url(event.target),
+    )
+
+
+def _url(target: str) -> str:
+    kind, _, name = target.partition(":")
+    if kind == "cluster":
+        return reverse("cluster", args=[name])
+    if target.startswith("CR-") and target[3:].isdecimal():
+        return reverse("change", args=[int(target[3:])])
+    return ""

@@ -1,0 +1,160 @@
+"""Which changes wait, and for whom; and what one of them would do, who agreed, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from aclweb.accounts.models import User
+from aclweb.changes import queries, review
+from aclweb.changes.models import Change, ChangeError
+from aclweb.inventory.current import rules_of
+from aclweb.web.drafts import impact_rows
+from aclweb.web.shell import exporting, frame
+from aclweb.web.shell.htmx import render_page
+from aclweb.web.shell.paging import page_asked, slice_page
+
+ROWS_A_PAGE = 25
+# ACLs of one step that a page lists before it asks; all of them are one link away.
+ACLS_SHOWN = 100
+
+
+@login_required
+@require_GET
+def index(request: HttpRequest) -> HttpResponse:
+    """Show the changes that wait for this person, their own, or all that they may see."""
+    here = frame.last_cluster(request)
+    only = here if request.GET.get("only") == "cluster" else None
+    found = queries.inbox(
+        _person(request), only, tab=request.GET.get("tab", ""), page=page_asked(request.GET)
+    )
+    if not request.GET.get("tab") and not found.counts["waiting"]:
+        found = queries.inbox(_person(request), only, tab="all", page=page_asked(request.GET))
+    context = {"inbox": found, "here": here, "only": only}
+    return render_page(
+        request, "changes/index.html", "changes/_list.html", context, section="changes", cluster=here
+    )
+
+
+@login_required
+@require_GET
+def detail(request: HttpRequest, number: int) -> HttpResponse:
+    """Show one change: its impact, its ACLs in the order of writing, who agreed, and what happened."""
+    return _page(request, _change(request, number))
+
+
+@login_required
+@require_GET
+def commands(request: HttpRequest, number: int) -> HttpResponseBase:
+    """Give the whole change as kafka-acls commands, however many its page shows."""
+    change = _change(request, number)
+    return exporting.commands_file(change.delta, rules_of(change.cluster), change.key)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def act(request: HttpRequest, number: int) -> HttpResponse:
+    """Take one step of a change: submit, approve, reject, withdraw, queue or undo.
+
+    Read instead of posted, as after signing in again, it leads back to the change.
+    """
+    change = _change(request, number)
+    if request.method == "GET":
+        return redirect(reverse("change", args=[number], query=request.GET))
+    step = _STEPS.get(request.POST.get("step", ""))
+    if step is None:
+        return _page(request, change, error="Choose what to do with this change.", status=422)
+    try:
+        done = step(change, _person(request), request.POST)
+    except review.StaleError as error:
+        # The page says by itself that the change is out of date, and shows both effects.
+        return _page(request, _change(request, number), refused=str(error), status=422)
+    except ChangeError as error:
+        change.refresh_from_db()
+        return _page(request, change, error=str(error), status=422)
+    if done.pk != change.pk:
+        messages.success(request, f"{done.key} is drafted; look at its impact and submit it.")
+    return redirect("change", number=done.pk)
+
+
+def _submit(change: Change, person: User, form: Any) -> Change:
+    return review.submit(change=change, actor=person)
+
+
+def _approve(change: Change, person: User, form: Any) -> Change:
+    return review.approve(
+        change=change, reviewer=person, comment=form.get("comment", ""), plan_hash=form.get("plan_hash", "")
+    )
+
+
+def _reject(change: Change, person: User, form: Any) -> Change:
+    return review.reject(change=change, reviewer=person, comment=form.get("comment", ""))
+
+
+def _withdraw(change: Change, person: User, form: Any) -> Change:
+    return review.withdraw(change=change, actor=person)
+
+
+def _queue(change: Change, person: User, form: Any) -> Change:
+    return review.queue(change=change, actor=person)
+
+
+def _undo(change: Change, person: User, form: Any) -> Change:
+    return review.draft_undo(change=change, actor=person)
+
+
+_STEPS: dict[str, Callable[[Change, User, Any], Change]] = {
+    "submit": _submit,
+    "approve": _approve,
+    "reject": _reject,
+    "withdraw": _withdraw,
+    "queue": _queue,
+    "undo": _undo,
+}
+
+
+def _page(
+    request: HttpRequest, change: Change, *, error: str = "", refused: str = "", status: int = 200
+) -> HttpResponse:
+    shown = queries.change_page(change, _person(request))
+    # Where somebody else has written some of it, what is left of it is the answer.
+    first = "now" if shown.would_now else "submitted"
+    is_now = shown.impact_now is not None and request.GET.get("effect", first) == "now"
+    impact = shown.impact_now if is_now else shown.impact
+    rows = impact_rows.rows(impact, *impact_rows.KINDS) if impact is not None else ()
+    context = {
+        "cluster": change.cluster,
+        "change": change,
+        "page": shown,
+        "is_now": is_now,
+        "items_shown": ":" if request.GET.get("acls") == "all" else f":{ACLS_SHOWN}",
+        "effect": shown.effect_now if is_now else shown.effect,
+        "impact": impact,
+        "diff": slice_page(rows, page_asked(request.GET), ROWS_A_PAGE),
+        # Where the effect is another by now, the page says so where the effects are.
+        "error": error or (refused if shown.impact_now is None else ""),
+        "comment": request.POST.get("comment", ""),
+        "can_act": any(deed.allowed for deed in shown.acts.values()),
+    }
+    return render_page(
+        request, "changes/detail.html", "changes/_change.html", context, section="changes", status=status
+    )
+
+
+def _change(request: HttpRequest, number: int) -> Change:
+    change = queries.change_of(_person(request), number)
+    if change is None:
+        raise Http404(f"There is no change CR-{number} that you may see.")
+    return change
+
+
+def _person(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)  # login_required
+    return request.user

@@ -1,0 +1,13 @@
+"""The addresses of clusters: the list, one cluster, and what is asked of a worker or declared there."""
+
+from django.urls import path
+
+from aclweb.web.clusters import views
+
+urlpatterns = [
+    path("clusters/", views.index, name="clusters"),
+    path("c/<slug:slug>/", views.detail, name="cluster"),
+    path("c/<slug:slug>/read/", views.read_now, name="read-now"),
+    path("c/<slug:slug>/accept/", views.accept_reading, name="accept-reading"),
+    path("c/<slug:slug>/declare/", views.declare, name="declare"),
+]
