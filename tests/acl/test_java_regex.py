@@ -105,6 +105,11 @@ def test_groups_hold_what_java_leaves_in_them(pattern, text, expected):
     assert groups(pattern, text) == expected
 
 
+def test_a_loop_in_a_repeated_atomic_group_tries_no_place_twice():
+    assert JavaPattern.read("(?>(?:()?+a+)+b)*aa").matches("aa") == [(0, 2), (1, 1)]
+    assert JavaPattern.read("(?=(()?+(a)+)+b)?aa").matches("aa") == [(0, 2), (-1, -1), (1, 1), (-1, -1)]
+
+
 def test_where_a_match_is_empty_the_next_search_begins_one_unit_later():
     assert JavaPattern.read("x*").replace_all("ab", "-") == "-a-b-"
     assert JavaPattern.read(".*").replace_all("ab", "-") == "--"

@@ -251,7 +251,7 @@ class _Compiler:
             case Group():
                 return self._write_group(node, following)
             case Maybe():
-                with self._quantifier():
+                with self._quantifier(node.body):
                     return self._write_maybe(node, following)
             case Repeat():
                 return self._write_repeat(node, following)
@@ -274,8 +274,10 @@ class _Compiler:
         return start
 
     @contextmanager
-    def _quantifier(self) -> Iterator[None]:
-        was_in_quantifier, self._is_in_quantifier = self._is_in_quantifier, True
+    def _quantifier(self, body: Node) -> Iterator[None]:
+        """Write `body` with a quantifier; one around (?>...) or (?=...) changes nothing for the loops inside."""
+        was_in_quantifier = self._is_in_quantifier
+        self._is_in_quantifier |= isinstance(body, Group)
         yield
         self._is_in_quantifier = was_in_quantifier
 
@@ -313,7 +315,7 @@ class _Compiler:
     def _write_chain(
         self, node: Repeat, body: Node, group: int | None, is_group: bool, following: int
     ) -> int:
-        with self._quantifier():
+        with self._quantifier(node.body):
             start = self._alone(body)
         return self._add(
             Chain(start, node.least, node.most, node.greed, group, is_group, following, self._loops)
@@ -335,7 +337,7 @@ class _Compiler:
         self._loops = (*around, loop) if has_state else around
         turn = Turn(loop, following, self._loops)
         close = self._add(Close(begin, group.number, self._add(turn)))
-        with self._quantifier():
+        with self._quantifier(group):
             body = self._add(Open(begin, self._write(group.body, close)))
         self._loops = around
         turn.body = body
