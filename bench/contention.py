@@ -107,7 +107,6 @@ def _set_up(directory: Path, rollouts: int) -> list[int]:
     from aclweb.accounts.models import Grant, Role, User
     from aclweb.acl.model import Delta
     from aclweb.changes import review, tasks
-    from aclweb.clusters import SourceKind
     from aclweb.inventory.current import connection_of
     from aclweb.inventory.models import Cluster
     from aclweb.inventory.sync import sync
@@ -123,7 +122,7 @@ def _set_up(directory: Path, rollouts: int) -> list[int]:
         Cluster.objects.create(
             slug=slug,
             name=slug,
-            kind=SourceKind.ADMIN,
+            kind="admin",
             address=str(kafka.directory),
             super_users="User:admin",
             allow_everyone=False,

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from itertools import count, islice
 from pathlib import Path
 
-from aclweb.clusters import SourceKind
 from devstack.servers import ZooKeeperServer
 from tests.clusters.doors import hangs_up, listening, relay, silent
 
@@ -24,7 +23,7 @@ class Dead:
     """A connection behind which nothing works; title says why."""
 
     title: str
-    kind: SourceKind
+    kind: str
     address: str
     options: dict[str, str] = field(default_factory=dict)
 
@@ -67,17 +66,17 @@ def of_all_kinds(number: int, directory: Path, living: str) -> Iterator[list[Dea
 
 def _closed_port(ground: _Ground) -> Dead:
     # Bound and not listening: refused, and nobody else can take it.
-    return Dead("closed port", SourceKind.ADMIN, _address(_bound(ground)))
+    return Dead("closed port", "admin", _address(_bound(ground)))
 
 
 def _silent_broker(ground: _Ground) -> Dead:
     address = ground.open_ones.enter_context(listening(silent))
-    return Dead("accepts and stays silent", SourceKind.ADMIN, address)
+    return Dead("accepts and stays silent", "admin", address)
 
 
 def _silent_keeper(ground: _Ground) -> Dead:
     address = ground.open_ones.enter_context(listening(silent))
-    return Dead("ZooKeeper port that stays silent", SourceKind.ZOOKEEPER, f"{address}/kafka")
+    return Dead("ZooKeeper port that stays silent", "zookeeper", f"{address}/kafka")
 
 
 def _stopped_server(ground: _Ground) -> Dead:
@@ -85,16 +84,16 @@ def _stopped_server(ground: _Ground) -> Dead:
     assert server.pid is not None
     os.kill(server.pid, signal.SIGSTOP)
     ground.open_ones.callback(os.kill, server.pid, signal.SIGCONT)
-    return Dead("stopped ZooKeeper (SIGSTOP)", SourceKind.ZOOKEEPER, f"{server.address}/kafka")
+    return Dead("stopped ZooKeeper (SIGSTOP)", "zookeeper", f"{server.address}/kafka")
 
 
 def _unknown_name(ground: _Ground) -> Dead:
-    return Dead("unknown host name", SourceKind.ADMIN, "kafka.bench.invalid:9092")  # RFC 2606
+    return Dead("unknown host name", "admin", "kafka.bench.invalid:9092")  # RFC 2606
 
 
 def _hung_handshake(ground: _Ground) -> Dead:
     address = ground.open_ones.enter_context(listening(silent))
-    return Dead("TLS handshake that hangs", SourceKind.ADMIN, address, {"security.protocol": "SSL"})
+    return Dead("TLS handshake that hangs", "admin", address, {"security.protocol": "SSL"})
 
 
 def _no_packet_answered(ground: _Ground) -> Dead:
@@ -105,23 +104,23 @@ def _no_packet_answered(ground: _Ground) -> Dead:
         waiting = ground.open_ones.enter_context(socket.socket())
         waiting.setblocking(False)
         waiting.connect_ex(full.getsockname())
-    return Dead("no packet answered", SourceKind.ADMIN, _address(full))
+    return Dead("no packet answered", "admin", _address(full))
 
 
 def _silent_after_the_session(ground: _Ground) -> Dead:
     server, _, chroot = ground.living.partition("/")
     address = ground.open_ones.enter_context(listening(relay(server, answers=1)))
-    return Dead("silent after the session began", SourceKind.ZOOKEEPER, f"{address}/{chroot}")
+    return Dead("silent after the session began", "zookeeper", f"{address}/{chroot}")
 
 
 def _one_answer_a_second(ground: _Ground) -> Dead:
     server, _, chroot = ground.living.partition("/")
     address = ground.open_ones.enter_context(listening(relay(server, pause_seconds=1.0)))
-    return Dead("one answer a second", SourceKind.ZOOKEEPER, f"{address}/{chroot}")
+    return Dead("one answer a second", "zookeeper", f"{address}/{chroot}")
 
 
 def _hangs_up(ground: _Ground) -> Dead:
-    return Dead("hangs up at once", SourceKind.ADMIN, ground.open_ones.enter_context(listening(hangs_up)))
+    return Dead("hangs up at once", "admin", ground.open_ones.enter_context(listening(hangs_up)))
 
 
 def _bound(ground: _Ground) -> socket.socket:

@@ -190,7 +190,6 @@ def _cluster(slug: str, acls: int, topics: int) -> World:
     from django.db import connections
 
     from aclweb.acl.model import Rules
-    from aclweb.clusters import SourceKind
     from aclweb.inventory.models import Cluster
     from aclweb.inventory.sync import sync
     from tests.fake_cluster import FakeCluster
@@ -199,7 +198,7 @@ def _cluster(slug: str, acls: int, topics: int) -> World:
     cluster = Cluster.objects.create(
         slug=slug,
         name=slug,
-        kind=SourceKind.ADMIN,
+        kind="admin",
         address="127.0.0.1:1",
         super_users="User:admin",
         allow_everyone=False,

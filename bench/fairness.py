@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import TextIO
 from urllib.parse import quote
 
-from aclweb.clusters import SourceKind
+from aclweb.clusters import kind_named
 from aclweb.runtime import stale_process as leftover
 from bench import dead, site
 from bench.dead import Dead
@@ -269,7 +269,7 @@ def _store_clusters(keeper: str, living: Sequence[str], dead_ones: Sequence[Dead
     from aclweb.inventory.models import Cluster
 
     User.objects.create_superuser("ben", password=site.PASSWORD)
-    ways = {name: Dead(name.partition("-")[0], SourceKind.ZOOKEEPER, f"{keeper}/{name}") for name in living}
+    ways = {name: Dead(name.partition("-")[0], "zookeeper", f"{keeper}/{name}") for name in living}
     ways |= {f"dead-{number}": way for number, way in enumerate(dead_ones)}
     names = list(ways)
     random.Random(11).shuffle(names)
@@ -281,7 +281,7 @@ def _store_clusters(keeper: str, living: Sequence[str], dead_ones: Sequence[Dead
             kind=way.kind,
             address=way.address,
             options=way.options,
-            authorizer=Cluster.Authorizer.ACL if way.kind is SourceKind.ZOOKEEPER else "standard",
+            authorizer=kind_named(way.kind).default_authorizer,
             super_users="User:admin",
             allow_everyone=False,
         )

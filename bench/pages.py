@@ -58,7 +58,6 @@ def _measure(directory: Path, asked: argparse.Namespace) -> tuple[list[str], lis
     from django.test import Client
 
     from aclweb.accounts.models import User
-    from aclweb.clusters import SourceKind
     from aclweb.inventory.current import view as current
     from aclweb.inventory.models import Cluster
     from aclweb.inventory.sync import sync
@@ -71,7 +70,7 @@ def _measure(directory: Path, asked: argparse.Namespace) -> tuple[list[str], lis
     cluster = Cluster.objects.create(
         slug="big",
         name="big",
-        kind=SourceKind.ADMIN,
+        kind="admin",
         address="127.0.0.1:1",
         super_users="User:admin",
         allow_everyone=False,

@@ -35,7 +35,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.clusters import Connection, SourceKind, connect
+from aclweb.clusters import Connection, connect
+from aclweb.clusters.zookeeper import ZOOKEEPER
 from aclweb.runtime import datadir
 from devstack.demo import company, edge_broker
 from devstack.jars import kafka_jars
@@ -407,7 +408,7 @@ class Story:
 
     def is_in_zookeeper(self) -> str:
         port = (self.directory / "demo" / "zookeeper" / "ports").read_text().split()[0]
-        with connect(Connection(SourceKind.ZOOKEEPER, f"127.0.0.1:{port}/kafka")) as client:
+        with connect(Connection(ZOOKEEPER, f"127.0.0.1:{port}/kafka")) as client:
             there = client.read_acls().bindings
         expect(ON_PROD in there, "It does not have the ACL.")
         return f"{len(there)} ACLs at 127.0.0.1:{port}/kafka"

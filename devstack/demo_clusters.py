@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
-from aclweb.clusters import SourceKind
+from aclweb.clusters import kind_named
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import run as sync
 from devstack import first_start as firststart
@@ -30,9 +30,7 @@ def plant_prod(server: ZooKeeperServer, directory: Path) -> Cluster:
     """Write prod-eu into a running ZooKeeper, unless it is there, and read it."""
     address = server.address + CHROOT
     planting.plant_zookeeper(address, company.topics(company.PROD), company.bindings(company.PROD))
-    return _found_at(
-        company.PROD, SourceKind.ZOOKEEPER, address, log_paths=str(logs_of_prod(directory) / "*")
-    )
+    return _found_at(company.PROD, "zookeeper", address, log_paths=str(logs_of_prod(directory) / "*"))
 
 
 def plant_file(directory: Path) -> Cluster:
@@ -43,7 +41,7 @@ def plant_file(directory: Path) -> Cluster:
         partial.write_text(company.snapshot_text(company.PROD), encoding="utf-8")
         partial.replace(file)
     return _found_at(
-        f"{company.PROD}-file", SourceKind.SNAPSHOT, str(file), log_paths=str(logs_of_prod(directory) / "*")
+        f"{company.PROD}-file", "snapshot", str(file), log_paths=str(logs_of_prod(directory) / "*")
     )
 
 
@@ -58,7 +56,7 @@ def plant_edge(broker: KafkaBroker) -> Cluster:
     )
     return _found_at(
         company.EDGE,
-        SourceKind.ADMIN,
+        "admin",
         broker.bootstrap,
         options=broker.connection().options,
         log_paths=str(broker.authorizer_log),
@@ -93,7 +91,7 @@ def broker_users(file: Path) -> Mapping[str, str]:
 
 def _found_at(
     slug: str,
-    kind: SourceKind,
+    kind: str,
     address: str,
     *,
     options: Mapping[str, str] | None = None,
@@ -113,7 +111,7 @@ def _found_at(
             "authorizer_declared": Cluster.Declared.ON,
             "super_users": company.super_users(name),
             "allow_everyone": company.allow_everyone(name),
-            "changes_enabled": kind is not SourceKind.SNAPSHOT,
+            "changes_enabled": kind_named(kind).can_write,
         },
     )
     cluster.address = address

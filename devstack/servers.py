@@ -32,8 +32,8 @@ from typing import Self
 from kazoo.client import KazooClient
 from kazoo.exceptions import NodeExistsError
 
-from aclweb.clusters.admin_api import AdminClient
-from aclweb.clusters.client import ClusterError, ClusterState, Connection, SourceKind
+from aclweb.clusters import ClusterError, ClusterState, Connection, connect
+from aclweb.clusters.admin_api import ADMIN_API
 from aclweb.runtime import stale_process as leftover
 from aclweb.runtime.java import JavaError, find_java
 
@@ -409,7 +409,7 @@ class KafkaBroker(_Server):
             "sasl.username": user,
             "sasl.password": self.users[user],
         }
-        return Connection(SourceKind.ADMIN, self.bootstrap, options, timeout_seconds)
+        return Connection(ADMIN_API, self.bootstrap, options, timeout_seconds)
 
     def start(self) -> None:
         for folder in ("data", "logs"):
@@ -450,7 +450,7 @@ class KafkaBroker(_Server):
             # An open port is not enough: a broker opens it before it has caught up with its own ACLs.
             if _listens(self._sasl_port):
                 try:
-                    with AdminClient(self.connection(timeout_seconds=5)) as client:
+                    with connect(self.connection(timeout_seconds=5)) as client:
                         client.read_acls()
                     return
                 except ClusterError as error:

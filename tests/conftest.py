@@ -20,7 +20,6 @@ from pytest_django import DjangoDbBlocker
 
 from aclweb.accounts.models import Grant, Role, User
 from aclweb.audit import triggers
-from aclweb.clusters import SourceKind
 from aclweb.inventory.models import Cluster
 
 # Real servers, started when the first test asks for one, and which tests run together so that each starts once.
@@ -94,7 +93,7 @@ def cluster(db: None) -> Cluster:
     return Cluster.objects.create(
         slug="test-eu",
         name="test-eu",
-        kind=SourceKind.ADMIN,
+        kind="admin",
         address="127.0.0.1:1",
         super_users="User:admin",
         allow_everyone=False,
@@ -105,9 +104,7 @@ def cluster(db: None) -> Cluster:
 @pytest.fixture
 def other_cluster(db: None) -> Cluster:
     """A cluster on which nobody of the cast has a role."""
-    return Cluster.objects.create(
-        slug="test-us", name="test-us", kind=SourceKind.ADMIN, address="127.0.0.1:1"
-    )
+    return Cluster.objects.create(slug="test-us", name="test-us", kind="admin", address="127.0.0.1:1")
 
 
 @pytest.fixture

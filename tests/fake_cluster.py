@@ -25,11 +25,11 @@ from aclweb.clusters import (
     ClusterState,
     Connection,
     Known,
+    Login,
     NamesKnown,
     Outcome,
     OutcomeKind,
     Problem,
-    SourceKind,
     TopicInfo,
     Verb,
 )
@@ -58,12 +58,10 @@ class FakeCluster:
         *,
         topics: Iterable[str | TopicInfo] = (),
         groups: Iterable[str] | None = (),
-        kind: SourceKind = SourceKind.ADMIN,
         writable: bool = True,
         cluster_id: str = "fake-cluster",
         kafka_version: str | None = "4.4",
     ) -> None:
-        self.kind = kind
         self.writable = writable
         self.bindings = list(dict.fromkeys(bindings))
         self.topics = [TopicInfo(topic, 1) if isinstance(topic, str) else topic for topic in topics]
@@ -134,6 +132,12 @@ class FakeCluster:
             groups,
             lambda kind, name: kind is not ResourceType.TOPIC or self.sees_topic(name),
         )
+
+    def login(self) -> Login:
+        return Login()
+
+    def rights(self, login: Login, *, writes: bool) -> tuple[()]:
+        return ()
 
     def write(self, verb: Verb, bindings: Sequence[AclBinding]) -> tuple[Outcome, ...]:
         self._called("write", verb, tuple(bindings))

@@ -19,7 +19,8 @@ from kafka.admin import NewTopic
 from kafka.errors import KafkaError
 
 from aclweb.acl.model.vocabulary import AclBinding
-from aclweb.clusters import AdminClient, OutcomeKind, Verb
+from aclweb.clusters import OutcomeKind, Verb
+from aclweb.clusters.admin_api.client import AdminClient
 from aclweb.runtime.java import JavaError, find_java, java_home
 from devstack.jars import kafka_jars
 from devstack.servers import KafkaBroker, ZooKeeperServer, zookeeper_jars

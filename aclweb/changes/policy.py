@@ -25,7 +25,6 @@ from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.acl.model import AclBinding, ResourceType
 from aclweb.changes.models import Approval, Change, ChangeItem
-from aclweb.clusters import SourceKind
 from aclweb.inventory.models import Cluster
 
 # What everybody with a grant may do on the change's cluster: `access.holders`, read once by a page.
@@ -70,8 +69,12 @@ def approvals_needed(cluster: Cluster) -> int:
 
 def writable(cluster: Cluster) -> tuple[bool, str]:
     """Return whether aclweb writes to this cluster at all, and a sentence why not."""
-    if cluster.kind == SourceKind.SNAPSHOT:
-        return False, f"{cluster.name} is read from a file, so an approved change ends as commands to copy."
+    source = cluster.source
+    if not source.can_write:
+        sentence = (
+            f"{cluster.name} is read from {source.source}, so an approved change ends as commands to copy."
+        )
+        return False, sentence
     if not cluster.changes_enabled:
         return False, (
             f"Writing to {cluster.name} is switched off, so an approved change ends as commands to copy. "

@@ -45,7 +45,6 @@ from aclweb.acl.model import (
 from aclweb.acl.simulate import ON_A_SITE, Decision, Differences, Name, Names, TooCostly, simulate
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Change, ChangeError
-from aclweb.clusters import SourceKind
 from aclweb.inventory.current import InForce, Moment, in_force
 from aclweb.inventory.fields import escape
 from aclweb.inventory.models import Cluster, Revision
@@ -523,10 +522,7 @@ def _refusals(delta: Delta, rules: Rules) -> list[str]:
 
 def own_principal(cluster: Cluster) -> str | None:
     """Return the principal that aclweb signs in as, or None where no broker checks it or a certificate says it."""
-    if cluster.kind != SourceKind.ADMIN:
-        return None
-    name = (cluster.options or {}).get("sasl.username")
-    return f"User:{name}" if name else None
+    return cluster.source.signs_in_as(cluster.options or {})
 
 
 def commands_of(change: Change, force: InForce) -> tuple[str, ...]:

@@ -1,57 +1,73 @@
-"""How is a live cluster read and written?
+"""How is a cluster read and written, and what can be done with which kind of cluster?
 
-`connect(connection)` opens a client for ZooKeeper, the Admin API or a snapshot file;
-what all of them can do, and the words they answer with, stand in `client.py`.
+`kind_named("admin")` returns a kind with what it can do, `connect(connection)` opens a client. What all
+clients can do, and the words that they answer with, is in `client.py`; what a kind may declare is in `kind.py`.
 Whoever opens a client closes it, best with `with`.
+
+This is the only place that names all kinds.
 """
 
-from collections.abc import Callable
-
-from aclweb.clusters.admin_api import AdminClient
+from aclweb.clusters.admin_api import ADMIN_API
 from aclweb.clusters.client import (
     AclReading,
     ClusterClient,
     ClusterError,
     ClusterFacts,
     ClusterState,
-    Connection,
     Known,
+    Login,
     NamesKnown,
     Outcome,
     OutcomeKind,
     Problem,
-    SourceKind,
+    ReadOnlyClient,
     TopicInfo,
     Verb,
 )
-from aclweb.clusters.snapshot import SnapshotClient
-from aclweb.clusters.zookeeper import ZooKeeperClient
+from aclweb.clusters.kind import ClusterKind, Connection
+from aclweb.clusters.snapshot import SNAPSHOT
+from aclweb.clusters.zookeeper import ZOOKEEPER
 
 __all__ = [
+    "KINDS",
     "AclReading",
     "ClusterClient",
     "ClusterError",
     "ClusterFacts",
+    "ClusterKind",
     "ClusterState",
     "Connection",
     "Known",
+    "Login",
     "NamesKnown",
     "Outcome",
     "OutcomeKind",
     "Problem",
-    "SourceKind",
+    "ReadOnlyClient",
     "TopicInfo",
     "Verb",
     "connect",
+    "kind_named",
 ]
 
-_OPENERS: dict[SourceKind, Callable[[Connection], ClusterClient]] = {
-    SourceKind.ZOOKEEPER: ZooKeeperClient,
-    SourceKind.ADMIN: AdminClient,
-    SourceKind.SNAPSHOT: SnapshotClient,
-}
+KINDS: dict[str, ClusterKind] = {kind.name: kind for kind in (ZOOKEEPER, ADMIN_API, SNAPSHOT)}
+
+
+def kind_named(name: str) -> ClusterKind:
+    """Return the kind of this name; one that can do nothing where this aclweb has none, as after going back to it."""
+    return KINDS.get(name) or ClusterKind(
+        name=name, source="an unknown source", called="the source", address_form="none", open=_refuse
+    )
 
 
 def connect(connection: Connection) -> ClusterClient:
     """Open a client for this connection; raises ClusterError where nobody answers or the login is refused."""
-    return _OPENERS[connection.kind](connection)
+    return connection.kind.open(connection)
+
+
+def _refuse(connection: Connection) -> ClusterClient:
+    raise ClusterError(
+        f"This aclweb has no cluster kind {connection.kind.name!r}, only {', '.join(KINDS)}; install the aclweb "
+        "that the cluster was added with.",
+        state=ClusterState.UNREACHABLE,
+    )

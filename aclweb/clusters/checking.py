@@ -6,13 +6,10 @@ this login), or by the permissions of ZooKeeper's nodes.
 
 from __future__ import annotations
 
-import enum
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from aclweb.acl.model import Operation, Rules
-from aclweb.clusters.admin_api import AdminClient, Login
+from aclweb.acl.model import Rules
 from aclweb.clusters.client import (
     AclReading,
     ClusterClient,
@@ -20,36 +17,11 @@ from aclweb.clusters.client import (
     ClusterFacts,
     ClusterState,
     Known,
+    Login,
     NamesKnown,
-    SourceKind,
 )
-from aclweb.clusters.zookeeper import ZooKeeperClient
-
-
-class Answer(enum.StrEnum):
-    YES = "yes"
-    NO = "no"
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Right:
-    """One line of a check; `command` would grant what is missing."""
-
-    name: str
-    answer: Answer
-    sentence: str
-    command: str = ""
-    is_needed: bool = False
-
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "right": self.name,
-            "answer": self.answer.value,
-            "sentence": self.sentence,
-            "command": self.command or None,
-            "needed": self.is_needed,
-        }
+from aclweb.clusters.kind import ClusterKind
+from aclweb.clusters.rights import Answer, Right
 
 
 @dataclass
@@ -77,14 +49,14 @@ class Checked:
 
 
 def check(
-    connect: Callable[[], ClusterClient], kind: SourceKind, address: str, rules: Rules, *, writes: bool
+    connect: Callable[[], ClusterClient], kind: ClusterKind, address: str, rules: Rules, *, writes: bool
 ) -> Checked:
     """Try everything that aclweb does with a cluster, but for writing. writes: whether it is to be written to."""
     return _Check(kind, address, rules, writes).run(connect)
 
 
 class _Check:
-    def __init__(self, kind: SourceKind, address: str, rules: Rules, writes: bool) -> None:
+    def __init__(self, kind: ClusterKind, address: str, rules: Rules, writes: bool) -> None:
         self.kind, self.address, self.rules, self.writes = kind, address, rules, writes
         self.found = Checked()
         self.login = Login()
@@ -92,7 +64,7 @@ class _Check:
     def run(self, connect: Callable[[], ClusterClient]) -> Checked:
         try:
             with connect() as client:
-                self._say("reach", Answer.YES, f"{self._who()} at {self.address} answers.", needed=True)
+                self._say("reach", Answer.YES, f"{self.kind.subject} at {self.address} answers.", needed=True)
                 self._try(client)
         except ClusterError as error:
             self._not_connected(error)
@@ -104,32 +76,24 @@ class _Check:
             return
         reached = error.state in (ClusterState.LOGIN_REFUSED, ClusterState.NOT_PERMITTED)
         if reached:
-            self._say("reach", Answer.YES, f"{self._who()} at {self.address} answers.", needed=True)
+            self._say("reach", Answer.YES, f"{self.kind.subject} at {self.address} answers.", needed=True)
             self._say("log in", Answer.NO, str(error), needed=True)
         else:
             self._say("reach", Answer.NO, str(error), needed=True)
             self._say("log in", Answer.UNKNOWN, "Nobody was there to log in to.")
-
-    def _who(self) -> str:
-        return {SourceKind.ADMIN: "A Kafka broker", SourceKind.ZOOKEEPER: "ZooKeeper"}.get(
-            self.kind, "The file"
-        )
 
     def _try(self, client: ClusterClient) -> None:
         self.found.facts = client.describe()
         if self.found.facts.silent:
             silent = ", ".join(self.found.facts.silent)
             self._say("every broker", Answer.NO, f"Of the brokers, these do not answer: {silent}.")
-        if isinstance(client, AdminClient):
-            self.login = client.login()
-            self.found.principal = self.login.principal
+        self.login = client.login()
+        self.found.principal = self.login.principal
         name = self.found.principal
         told = f" The brokers know this client as {name}." if name else ""
         self._say("log in", Answer.YES, f"The login is accepted.{told}", needed=True)
         self._describe(client)
-        self._writing(client)
-        if self.kind is SourceKind.ADMIN:
-            self._describe_configs()
+        self.found.rights += client.rights(self.login, writes=self.writes)
         self._names(client)
         self._version()
         self._authorizer()
@@ -146,43 +110,12 @@ class _Check:
                 "Describe",
                 Answer.NO if refused else Answer.UNKNOWN,
                 str(error),
-                self._grant("Describe", "--cluster") if refused and self.kind is SourceKind.ADMIN else "",
+                self._grant("Describe", "--cluster") if refused else "",
                 needed=True,
             )
             return
         count = len(self.found.acls.bindings)
         self._say("Describe", Answer.YES, f"{count:,} ACLs were read.", needed=True)
-
-    def _writing(self, client: ClusterClient) -> None:
-        needed = self.writes
-        if isinstance(client, ZooKeeperClient):
-            may, sentence = client.may_write()
-            answer = Answer.UNKNOWN if may is None else Answer.YES if may else Answer.NO
-            self._say("znode write", answer, sentence, needed=needed)
-        elif self.kind is SourceKind.ADMIN:
-            may = self._allows(Operation.ALTER)
-            if may is None:
-                self._say("Alter", Answer.UNKNOWN, self._untold("Alter"), needed=needed)
-            elif may:
-                self._say("Alter", Answer.YES, "This login may change ACLs.", needed=needed)
-            else:
-                sentence = "This login may not change ACLs; that needs Alter on the cluster."
-                self._say("Alter", Answer.NO, sentence, self._grant("Alter", "--cluster"), needed=needed)
-
-    def _describe_configs(self) -> None:
-        if self.found.facts.settings is not None:
-            where = self.found.facts.settings.where
-            self._say("DescribeConfigs", Answer.YES, f"The settings of {where} were read.")
-            return
-        may = self._allows(Operation.DESCRIBE_CONFIGS)
-        if may is False:
-            sentence = (
-                "The brokers do not show this login their settings, so authorizer, mapping rules and defaults cannot "
-                "be read."
-            )
-            self._say("DescribeConfigs", Answer.NO, sentence, self._grant("DescribeConfigs", "--cluster"))
-        else:
-            self._say("DescribeConfigs", Answer.UNKNOWN, "No broker has shown its settings.")
 
     def _names(self, client: ClusterClient) -> None:
         counts: dict[str, int | None] = {}
@@ -199,7 +132,7 @@ class _Check:
                 counts[what], failed[what] = None, str(error)
         self.found.topics, self.found.groups = counts["topics"], counts["groups"]
         if self.found.acls is None:  # without them nothing proves that the names are all
-            known = NamesKnown(Known.VISIBLE, Known.VISIBLE, lambda kind, name: False)
+            known = NamesKnown(Known.VISIBLE, Known.VISIBLE, lambda _type, _name: False)
         else:
             known = client.names_known(self.found.acls, self.rules)
         self.found.known = known
@@ -212,14 +145,16 @@ class _Check:
                 self._say(what, Answer.UNKNOWN, f"Which {what} exist is unknown.")
             elif listed is Known.ALL:
                 self._say(what, Answer.YES, f"All {what} are seen: {count:,}.")
-            elif self.kind is SourceKind.ADMIN:
+            elif self.kind.hides_names:
                 answer = Answer.UNKNOWN if self.found.principal is None and what == "topics" else Answer.NO
                 sentence = (
                     f"Only {what} that this login may describe are seen, {count:,}; others may be hidden."
                 )
                 self._say(what, answer, sentence, command)
             else:
-                self._say(what, Answer.UNKNOWN, f"The file lists {count:,} {what}; there may be others.")
+                self._say(
+                    what, Answer.UNKNOWN, f"{self.kind.subject} lists {count:,} {what}; there may be others."
+                )
 
     def _version(self) -> None:
         version = self.found.facts.kafka_version
@@ -249,19 +184,6 @@ class _Check:
     ) -> None:
         self.found.rights.append(Right(name, answer, sentence, command, needed))
 
-    def _allows(self, operation: Operation) -> bool | None:
-        """Whether the brokers allow this on the cluster; they tell only those who may describe it."""
-        operations = self.login.operations
-        if operations is None or (operation not in operations and Operation.DESCRIBE not in operations):
-            return None
-        return operation in operations
-
-    def _untold(self, word: str) -> str:
-        return f"The brokers show whether this login has {word} only once it has Describe on the cluster."
-
     def _grant(self, operation: str, resource: str) -> str:
-        principal = shlex.quote(self.found.principal or "User:NAME")
-        return (
-            f"kafka-acls --bootstrap-server {shlex.quote(self.address)} --command-config admin.properties "
-            f"--add --allow-principal {principal} --operation {operation} {resource}"
-        )
+        """Return the command that grants this to the login, empty where the kind has none."""
+        return self.kind.command_to_grant(self.address, self.found.principal or "", operation, resource)

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
 
-from aclweb.acl.model import AclBinding, ResourcePattern, ResourceType, Rules
+from aclweb.acl.model import AclBinding, Operation, ResourcePattern, ResourceType, Rules
 from aclweb.clusters.broker_settings import SettingsTold
+from aclweb.clusters.rights import Right
 
 
 class ClusterState(enum.StrEnum):
@@ -38,34 +39,6 @@ class ClusterError(Exception):
     def __init__(self, sentence: str, *, state: ClusterState) -> None:
         super().__init__(sentence)
         self.state = state
-
-
-class SourceKind(enum.StrEnum):
-    ZOOKEEPER = "zookeeper"
-    ADMIN = "admin"
-    SNAPSHOT = "snapshot"
-
-
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """Where a cluster is and how to log in.
-
-    address: `host:port,host:port/chroot` for ZooKeeper, `host:port,host:port` for the
-    Admin API, a file's path for a snapshot. options: allow-listed client settings by
-    name; they may hold secrets, so they never appear in repr or logs. knock_seconds: how long
-    it may take until the first words of a server; None for as long as anything else.
-    """
-
-    kind: SourceKind
-    address: str
-    options: Mapping[str, str] = field(default_factory=dict, repr=False)
-    timeout_seconds: float = 15.0
-    knock_seconds: float | None = None
-
-    @property
-    def knock_patience(self) -> float:
-        """How many seconds an address has until its first words; then it counts as silent."""
-        return min(self.timeout_seconds, self.knock_seconds or self.timeout_seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +129,20 @@ class Outcome:
     evidence: Mapping[str, object] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Login:
+    """What is known of the login that reads.
+
+    principal: as ACLs name it, None where that is not certain. operations: what the
+    brokers allow it on the cluster, None where they did not say.
+    """
+
+    principal: str | None = None
+    operations: frozenset[Operation] | None = None
+
+
 class ClusterClient(Protocol):
     """One open connection to a cluster. Every method raises ClusterError and nothing else."""
-
-    kind: SourceKind
-    writable: bool
 
     def describe(self) -> ClusterFacts: ...
 
@@ -179,6 +161,17 @@ class ClusterClient(Protocol):
         """
         ...
 
+    def login(self) -> Login:
+        """Return who this client is to the cluster, and what it may do there, as far as that shows."""
+        ...
+
+    def rights(self, login: Login, *, writes: bool) -> tuple[Right, ...]:
+        """Return a line for each right that only this kind of cluster has, for `cluster check`.
+
+        Called after `describe` and `read_acls`. writes: whether aclweb is to write to the cluster.
+        """
+        ...
+
     def write(self, verb: Verb, bindings: Sequence[AclBinding]) -> tuple[Outcome, ...]:
         """Add or remove exactly these bindings; one outcome each, in the order given.
 
@@ -194,3 +187,36 @@ class ClusterClient(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+
+class ReadOnlyClient:
+    """What clients of a copy have in common: nobody to log in to, nothing to write, nothing to close.
+
+    A subclass reads: `describe`, `read_acls`, `read_topics`, `read_groups`, `names_known`.
+    """
+
+    where: str  # what is read, as in "known from the file /acls.jsonl only"
+
+    def login(self) -> Login:
+        return Login()
+
+    def rights(self, login: Login, *, writes: bool) -> tuple[Right, ...]:
+        return ()
+
+    def write(self, verb: Verb, bindings: Sequence[AclBinding]) -> tuple[Outcome, ...]:
+        sentence = (
+            f"This cluster is known from {self.where} only, so nothing can be written to it; run the change's "
+            "commands where the cluster can be reached."
+        )
+        return tuple(Outcome(binding, OutcomeKind.REFUSED, sentence) for binding in bindings)
+
+    def close(self) -> None:
+        """A copy is open only while it is read."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -19,8 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from aclweb.acl.model import AclBinding, AclError, NotationError, PatternType, Rules
 from aclweb.acl.notation import parse_object, read_acl_file
@@ -29,17 +28,14 @@ from aclweb.clusters.client import (
     ClusterError,
     ClusterFacts,
     ClusterState,
-    Connection,
     Known,
     NamesKnown,
-    Outcome,
-    OutcomeKind,
     Problem,
-    SourceKind,
+    ReadOnlyClient,
     TopicInfo,
-    Verb,
 )
 from aclweb.clusters.connection import check_options
+from aclweb.clusters.kind import ClusterKind, Connection
 
 HEADER_KEYS = (
     "cluster",
@@ -68,15 +64,13 @@ class _Header:
     groups_known: Known = Known.UNKNOWN
 
 
-class SnapshotClient:
+class SnapshotClient(ReadOnlyClient):
     """A file that stands for a cluster."""
 
-    kind = SourceKind.SNAPSHOT
-    writable = False
-
     def __init__(self, connection: Connection) -> None:
-        check_options(SourceKind.SNAPSHOT, connection.options)
+        check_options(connection.kind, connection.options)
         self._path = Path(connection.address)
+        self.where = f"the file {self._path}"
         self._text()  # a missing file is told at once, as a server that is down is
 
     def describe(self) -> ClusterFacts:
@@ -103,25 +97,7 @@ class SnapshotClient:
     def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
         """Return what the file says of its lists; what it no longer lists is gone, since it stands for the cluster."""
         header = self._parts()[0]
-        return NamesKnown(header.topics_known, header.groups_known, lambda kind, name: True)
-
-    def write(self, verb: Verb, bindings: Sequence[AclBinding]) -> tuple[Outcome, ...]:
-        sentence = (
-            f"This cluster is known from the file {self._path} only, so nothing can be written to it; run the change's "
-            "commands where the cluster can be reached."
-        )
-        return tuple(Outcome(binding, OutcomeKind.REFUSED, sentence) for binding in bindings)
-
-    def close(self) -> None:
-        """A file is only open while it is read."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        return NamesKnown(header.topics_known, header.groups_known, lambda _type, _name: True)
 
     def _text(self) -> str:
         try:
@@ -243,3 +219,20 @@ def _topic(entry: object, problems: list[str]) -> TopicInfo | None:
             return TopicInfo(entry["name"], partitions, entry.get("internal") is True)
     problems.append(f"{entry!r} is no topic; write its name, or {{'name': TEXT, 'partitions': NUMBER}}.")
     return None
+
+
+def _normalised(address: str) -> str:
+    return str(Path(address).resolve())
+
+
+SNAPSHOT = ClusterKind(
+    name="snapshot",
+    source="a file",
+    called="the file",
+    address_form="a file's path",
+    open=SnapshotClient,
+    normalised=_normalised,
+    is_copy=True,
+    is_one_file=True,
+    lists_groups=True,
+)

@@ -16,7 +16,7 @@ from typing import Any
 from django.db import models, transaction
 from django.db.models import Q
 
-from aclweb.clusters import ClusterState, Known, SourceKind
+from aclweb.clusters import KINDS, ClusterKind, ClusterState, Known, kind_named
 from aclweb.inventory.fields import EncryptedJSONField, KafkaTextField
 from aclweb.inventory.leases import Leased
 from aclweb.inventory.stored_findings import Found as Found
@@ -33,6 +33,11 @@ class ClusterManager(models.Manager["Cluster"]):
 KNOWN = [(known.value, known.value) for known in Known]
 
 
+def kinds() -> list[tuple[str, str]]:
+    """Return the choices of `Cluster.kind`; asked for each time, so that a new kind needs no migration."""
+    return [(name, name.title()) for name in KINDS]
+
+
 class Cluster(Leased):
     class Authorizer(models.TextChoices):
         STANDARD = "standard", "KRaft (StandardAuthorizer)"
@@ -47,7 +52,7 @@ class Cluster(Leased):
 
     slug = models.SlugField(unique=True, max_length=60)
     name = models.CharField(max_length=100)
-    kind = models.CharField(max_length=12, choices=[(kind.value, kind.name.title()) for kind in SourceKind])
+    kind = models.CharField(max_length=12, choices=kinds)
     address = models.CharField(max_length=1000)
     options = EncryptedJSONField(default=dict, blank=True)
     authorizer = models.CharField(max_length=10, choices=Authorizer.choices, default=Authorizer.STANDARD)
@@ -110,6 +115,11 @@ class Cluster(Leased):
             super().save(*args, **options)
             if is_new:
                 Declaration.objects.create(cluster=self, since=self.created_at, **Declaration.told_by(self))
+
+    @property
+    def source(self) -> ClusterKind:
+        """What this cluster is read from, with what aclweb can do with such a cluster."""
+        return kind_named(self.kind)
 
     @property
     def groups_known(self) -> bool:

@@ -21,7 +21,8 @@ from kazoo.exceptions import NodeExistsError
 
 from aclweb.acl.model import AclBinding, ResourcePattern
 from aclweb.acl.notation import znodes
-from aclweb.clusters import AclReading, Connection, OutcomeKind, SourceKind, TopicInfo, Verb, connect
+from aclweb.clusters import AclReading, Connection, OutcomeKind, TopicInfo, Verb, connect
+from aclweb.clusters.admin_api import ADMIN_API
 from devstack.demo import prod_eu
 
 _BROKERS = {1: "kafka-1.nordhavn.example", 2: "kafka-2.nordhavn.example"}
@@ -78,7 +79,7 @@ def plant_broker(
         "sasl.password": password,
     }
     _create_topics(bootstrap, username, password, topics)
-    with connect(Connection(kind=SourceKind.ADMIN, address=bootstrap, options=options)) as client:
+    with connect(Connection(kind=ADMIN_API, address=bootstrap, options=options)) as client:
         if client.read_acls().bindings:
             return False
         outcomes = client.write(Verb.ADD, bindings)

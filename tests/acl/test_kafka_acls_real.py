@@ -19,7 +19,7 @@ from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.errors import Problems
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.acl.notation.listing import read_listing, write_listing
-from aclweb.clusters import AdminClient
+from aclweb.clusters.admin_api.client import AdminClient
 from aclweb.runtime.java import find_java
 from devstack.servers import KafkaBroker
 from tests.builders import allow, deny

@@ -30,7 +30,6 @@ from aclweb.clusters import (
     NamesKnown,
     Outcome,
     OutcomeKind,
-    SourceKind,
     TopicInfo,
     Verb,
 )
@@ -151,9 +150,6 @@ class FileCluster:
 
 class FileClient:
     """One open connection to a FileCluster."""
-
-    kind = SourceKind.ADMIN
-    writable = True
 
     def __init__(self, connection: Connection) -> None:
         self.cluster = FileCluster(Path(connection.address))

@@ -19,7 +19,8 @@ from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, ResourceType
 from aclweb.changes import failpoints
-from aclweb.clusters import Connection, SourceKind, Verb, connect
+from aclweb.clusters import Connection, Verb, connect
+from aclweb.clusters.zookeeper import ZOOKEEPER
 from devstack.servers import lay_out
 from tests.builders import allow, deny
 from tests.changes.file_cluster import FileCluster
@@ -266,7 +267,7 @@ def test_a_killed_workers_change_is_finished_in_a_real_zookeeper(
 ):
     address = f"{zookeeper_server.address}/{fresh}"
     lay_out(address, cluster_id="file-cluster", topics={"orders": 1, "notes": 1})
-    with connect(Connection(SourceKind.ZOOKEEPER, address)) as somebody:
+    with connect(Connection(ZOOKEEPER, address)) as somebody:
         somebody.write(Verb.ADD, sorted(BEFORE, key=str))
 
     world.killed("apply", change, ACLWEB_FAILPOINT=failpoint, ACLWEB_TEST_ZOOKEEPER=address)
@@ -277,5 +278,5 @@ def test_a_killed_workers_change_is_finished_in_a_real_zookeeper(
     assert told["items"] == ["APPLIED"] * ITEMS
     assert sorted(told["outcomes"]) == list(range(ITEMS))
     assert told["whole"]
-    with connect(Connection(SourceKind.ZOOKEEPER, address)) as somebody:
+    with connect(Connection(ZOOKEEPER, address)) as somebody:
         assert set(somebody.read_acls().bindings) == AFTER

@@ -12,7 +12,7 @@ from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.changes import review
 from aclweb.changes.models import Change
 from aclweb.changes.rollout import run as rollout
-from aclweb.clusters import Connection, OutcomeKind, SourceKind, Verb, connect
+from aclweb.clusters import Connection, OutcomeKind, Verb, connect
 from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
@@ -60,7 +60,7 @@ def in_zookeeper(zookeeper_server: ZooKeeperServer, fresh: str, cluster: Cluster
     """A cluster in a chroot of its own of a real ZooKeeper, with two rules, read once."""
     address = f"{zookeeper_server.address}/{fresh}"
     lay_out(address, cluster_id="zk-1", topics={"orders": 1, "payments.eu": 1})
-    cluster.kind = SourceKind.ZOOKEEPER
+    cluster.kind = "zookeeper"
     cluster.authorizer = "acl"
     cluster.address = address
     cluster.save()

@@ -43,7 +43,8 @@ from aclweb.changes import review, tasks  # noqa: E402
 from aclweb.changes.models import UNDER_WAY, Change  # noqa: E402
 from aclweb.changes.rollout import hold  # noqa: E402
 from aclweb.changes.rollout import run as rollout  # noqa: E402
-from aclweb.clusters import ClusterClient, Connection, SourceKind  # noqa: E402
+from aclweb.clusters import ClusterClient, Connection  # noqa: E402
+from aclweb.clusters.zookeeper import ZOOKEEPER  # noqa: E402
 from aclweb.inventory.current.view import connection_of  # noqa: E402
 from aclweb.inventory.models import Cluster  # noqa: E402
 from aclweb.inventory.sync.run import sync  # noqa: E402
@@ -62,7 +63,7 @@ REMOVED = BEFORE[:2]
 def connect(connection: Connection) -> ClusterClient:
     zookeeper = os.environ.get("ACLWEB_TEST_ZOOKEEPER")
     if zookeeper:
-        return clusters.connect(Connection(SourceKind.ZOOKEEPER, zookeeper))
+        return clusters.connect(Connection(ZOOKEEPER, zookeeper))
     return FileClient(replace(connection, address=os.environ["ACLWEB_TEST_KAFKA"]))
 
 

@@ -20,9 +20,10 @@ from aclweb.acl.kafka.refusals import Target
 from aclweb.acl.kafka.validation import creation_answers, deletion_answers, listing_answer
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.vocabulary import AclBinding
-from aclweb.clusters import AdminClient, ClusterError, ClusterState, Connection, OutcomeKind, SourceKind, Verb
+from aclweb.clusters import ClusterError, ClusterState, Connection, OutcomeKind, Verb
+from aclweb.clusters.admin_api import ADMIN_API, messages
 from aclweb.clusters.admin_api import client as adminclient
-from aclweb.clusters.admin_api import messages
+from aclweb.clusters.admin_api.client import AdminClient
 from devstack.servers import KafkaBroker
 from tests.builders import allow, deny
 from tests.clusters.certificates import certificates
@@ -60,7 +61,7 @@ def options(broker: KafkaBroker, user: str, **others: str) -> dict[str, str]:
 def failure(address: str, given: dict[str, str] | None = None, seconds: float = 30) -> ClusterError:
     """Return why a client does not come to be, or cannot read."""
     with pytest.raises(ClusterError) as caught:
-        with AdminClient(Connection(SourceKind.ADMIN, address, given or {}, seconds)) as client:
+        with AdminClient(Connection(ADMIN_API, address, given or {}, seconds)) as client:
             client.read_acls()
     return caught.value
 
@@ -261,7 +262,7 @@ def test_a_cluster_without_an_authorizer_answers_acl_requests_in_the_foretold_wo
 def test_tls_works_where_the_certificate_is_trusted_and_names_the_host(open_broker):
     given = {"security.protocol": "SSL", "ssl.ca.pem": open_broker.authority}
 
-    with AdminClient(Connection(SourceKind.ADMIN, open_broker.plaintext, given, 60)) as client:
+    with AdminClient(Connection(ADMIN_API, open_broker.plaintext, given, 60)) as client:
         assert client.describe().cluster_id
 
 
@@ -475,7 +476,7 @@ def test_a_broker_that_falls_silent_leaves_the_outcome_unknown_and_raises_nothin
     monkeypatch.setattr(adminclient, "CREATES_PER_REQUEST", 10)
     wipe(kafka44)
     connection = Connection(
-        SourceKind.ADMIN, kafka44.bootstrap, options(kafka44, "admin") | {"request.timeout.ms": "1500"}, 2
+        ADMIN_API, kafka44.bootstrap, options(kafka44, "admin") | {"request.timeout.ms": "1500"}, 2
     )
     many = [allow("User:bob", "READ", f"silent-{number}") for number in range(15)]
     with AdminClient(connection) as client:
@@ -516,7 +517,7 @@ def answered(*codes: int) -> SimpleNamespace:
 
 def offline(send: Answers) -> AdminClient:
     client = AdminClient.__new__(AdminClient)
-    client._options = adminclient.check_options(SourceKind.ADMIN, {})
+    client._options = adminclient.check_options(ADMIN_API, {})
     client._where, client._timeout, client._write_timeout = "fake:9092", 0.2, 0.2
     client._send = send
     return client

@@ -10,9 +10,11 @@ import time
 
 import pytest
 
-from aclweb.clusters import ClusterError, ClusterState, Connection, SourceKind
+from aclweb.clusters import ClusterError, ClusterState, Connection
+from aclweb.clusters.admin_api import ADMIN_API
 from aclweb.clusters.admin_api.client import AdminClient
 from aclweb.clusters.connection.doorstep import Door, Survey
+from aclweb.clusters.zookeeper import ZOOKEEPER
 from aclweb.clusters.zookeeper.client import ZooKeeperClient
 from tests.clusters.certificates import Authority
 from tests.clusters.doors import (
@@ -45,9 +47,9 @@ def failure(address: str, seconds: float = 15, *, keeper: bool = False, **given:
     began = time.monotonic()
     with pytest.raises(ClusterError) as caught:
         if keeper:
-            ZooKeeperClient(Connection(SourceKind.ZOOKEEPER, address, options, seconds))
+            ZooKeeperClient(Connection(ZOOKEEPER, address, options, seconds))
         else:
-            AdminClient(Connection(SourceKind.ADMIN, address, options, seconds))
+            AdminClient(Connection(ADMIN_API, address, options, seconds))
     assert caught.value.state is ClusterState.UNREACHABLE
     assert time.monotonic() - began < min(seconds, QUICK_SECONDS) + 1
     return str(caught.value)
@@ -149,10 +151,10 @@ def test_a_knock_has_a_patience_of_its_own(keeper, protocol):
     with listening(silent) as address, pytest.raises(ClusterError) as caught:
         if keeper:
             options = {} if protocol == "PLAINTEXT" else {"ssl.ca.pem": CA.pem}
-            ZooKeeperClient(Connection(SourceKind.ZOOKEEPER, address, options, 30, knock_seconds=1))
+            ZooKeeperClient(Connection(ZOOKEEPER, address, options, 30, knock_seconds=1))
         else:
             options = {"security.protocol": protocol}
-            AdminClient(Connection(SourceKind.ADMIN, address, options, 30, knock_seconds=1))
+            AdminClient(Connection(ADMIN_API, address, options, 30, knock_seconds=1))
 
     assert time.monotonic() - began < QUICK_SECONDS
     assert "answers nothing for 1 s" in str(caught.value)
@@ -181,7 +183,7 @@ def test_a_broker_is_found_beside_doors_that_are_none_however_those_behave(kafka
         options = dict(kafka44.connection().options)
         for _ in range(20):
             began = time.monotonic()
-            with AdminClient(Connection(SourceKind.ADMIN, address, options, 15)) as client:
+            with AdminClient(Connection(ADMIN_API, address, options, 15)) as client:
                 client.read_acls()
             assert time.monotonic() - began < QUICK_SECONDS
 

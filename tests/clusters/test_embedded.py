@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from kazoo.client import KazooClient
 
-from aclweb.clusters import AdminClient, ClusterError, Verb
+from aclweb.clusters import ClusterError, Verb
+from aclweb.clusters.admin_api.client import AdminClient
 from devstack import servers as embedded
 from devstack.servers import KafkaBroker, ZooKeeperServer, lay_out
 from tests.builders import allow

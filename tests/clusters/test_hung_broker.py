@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from aclweb.acl.model.authorizers import Rules
-from aclweb.clusters import AdminClient, Connection, Known, SourceKind
+from aclweb.clusters import Connection, Known
+from aclweb.clusters.admin_api import ADMIN_API
+from aclweb.clusters.admin_api.client import AdminClient
 from devstack.servers import KafkaBroker
 from tests.servers import USERS, need_jars, need_java
 
@@ -70,7 +72,7 @@ def test_every_reading_succeeds_while_one_of_three_brokers_hangs(three):
     hung = three[2]
     # The hanging one is named first, so that whoever goes by the order meets it.
     address = ",".join(broker.bootstrap for broker in reversed(three))
-    connection = Connection(SourceKind.ADMIN, address, three[0].connection().options, 15)
+    connection = Connection(ADMIN_API, address, three[0].connection().options, 15)
     with AdminClient(connection) as client:
         assert len(client.describe().brokers) == 3
 
@@ -99,7 +101,7 @@ def test_every_reading_succeeds_while_one_of_three_brokers_hangs(three):
 
 def test_a_broker_that_stops_in_the_middle_is_left_for_another_one(three):
     address = ",".join(broker.bootstrap for broker in three)
-    connection = Connection(SourceKind.ADMIN, address, three[0].connection().options, 15)
+    connection = Connection(ADMIN_API, address, three[0].connection().options, 15)
     with AdminClient(connection) as client:
         client.describe()
         number = client._nodes[0].number

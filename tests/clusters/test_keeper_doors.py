@@ -9,7 +9,8 @@ from collections.abc import Iterator
 import pytest
 from django.core.management import call_command
 
-from aclweb.clusters import ClusterError, ClusterState, Connection, SourceKind
+from aclweb.clusters import ClusterError, ClusterState, Connection
+from aclweb.clusters.zookeeper import ZOOKEEPER
 from aclweb.clusters.zookeeper.client import ZooKeeperClient
 from devstack.servers import ZooKeeperServer, lay_out
 from tests.clusters.certificates import Authority
@@ -82,7 +83,7 @@ def failure(address: str, **given: str) -> str:
     options = {name.replace("_", "."): text for name, text in given.items()}
     began = time.monotonic()
     with pytest.raises(ClusterError) as caught:
-        ZooKeeperClient(Connection(SourceKind.ZOOKEEPER, address, options, 15))
+        ZooKeeperClient(Connection(ZOOKEEPER, address, options, 15))
     assert caught.value.state is ClusterState.UNREACHABLE
     assert time.monotonic() - began < QUICK_SECONDS
     return str(caught.value)
@@ -117,8 +118,6 @@ def test_a_server_that_hangs_holds_up_nobody(keeper):
     with listening(silent) as hung:
         for _ in range(5):
             began = time.monotonic()
-            with ZooKeeperClient(
-                Connection(SourceKind.ZOOKEEPER, f"{hung},{keeper.address}", {}, 15)
-            ) as client:
+            with ZooKeeperClient(Connection(ZOOKEEPER, f"{hung},{keeper.address}", {}, 15)) as client:
                 assert client.read_acls().bindings == ()
             assert time.monotonic() - began < QUICK_SECONDS

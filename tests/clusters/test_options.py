@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from aclweb.clusters import ClusterError, Connection, SourceKind
-from aclweb.clusters.connection.options import ALLOWED, check_options
+from aclweb.clusters import KINDS, ClusterError, Connection
+from aclweb.clusters.admin_api import ADMIN_API
+from aclweb.clusters.connection.options import check_options
+from aclweb.clusters.snapshot import SNAPSHOT
+from aclweb.clusters.zookeeper import ZOOKEEPER
 
 LOGIN = {
     "security.protocol": "SASL_SSL",
@@ -58,7 +61,7 @@ PASTED = [
 ]
 
 
-@pytest.mark.parametrize("kind", [SourceKind.ADMIN, SourceKind.ZOOKEEPER, SourceKind.SNAPSHOT])
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("name", PASTED)
 def test_a_pasted_setting_is_refused_by_name_with_what_to_do_instead(kind, name):
     with pytest.raises(ClusterError) as caught:
@@ -70,28 +73,26 @@ def test_a_pasted_setting_is_refused_by_name_with_what_to_do_instead(kind, name)
 @pytest.mark.parametrize("name", PASTED)
 def test_the_value_of_a_refused_setting_is_not_repeated(name):
     with pytest.raises(ClusterError) as caught:
-        check_options(SourceKind.ADMIN, {name: "s3cret-value"})
+        check_options(ADMIN_API, {name: "s3cret-value"})
 
     assert "s3cret-value" not in str(caught.value)
 
 
 def test_every_fault_is_told_at_once():
     with pytest.raises(ClusterError) as caught:
-        check_options(
-            SourceKind.ADMIN, {"debug": "all", "plugin.library.paths": "x.so", "security.protocol": "TLS"}
-        )
+        check_options(ADMIN_API, {"debug": "all", "plugin.library.paths": "x.so", "security.protocol": "TLS"})
 
     assert all(word in str(caught.value) for word in ("'debug'", "'plugin.library.paths'", "'TLS'"))
 
 
 def test_a_login_is_read_and_its_password_stays_out_of_repr():
-    options = check_options(SourceKind.ADMIN, LOGIN)
+    options = check_options(ADMIN_API, LOGIN)
 
     assert (options.protocol, options.mechanism, options.username, options.password) == tuple(LOGIN.values())
     assert options.uses_tls
     assert options.uses_sasl
     assert "s3cret" not in repr(options)
-    assert "s3cret" not in repr(Connection(SourceKind.ADMIN, "a:1", LOGIN))
+    assert "s3cret" not in repr(Connection(ADMIN_API, "a:1", LOGIN))
 
 
 @pytest.mark.parametrize("missing", ["sasl.mechanism", "sasl.username", "sasl.password"])
@@ -99,17 +100,17 @@ def test_a_login_with_a_part_missing_names_the_part(missing):
     given = {name: value for name, value in LOGIN.items() if name != missing}
 
     with pytest.raises(ClusterError, match=f"{missing} is missing"):
-        check_options(SourceKind.ADMIN, given)
+        check_options(ADMIN_API, given)
 
 
 @pytest.mark.parametrize(
     ("kind", "mechanism"),
     [
-        (SourceKind.ADMIN, "GSSAPI"),
-        (SourceKind.ADMIN, "OAUTHBEARER"),
-        (SourceKind.ADMIN, "plain"),
-        (SourceKind.ZOOKEEPER, "PLAIN"),
-        (SourceKind.ZOOKEEPER, "GSSAPI"),
+        (ADMIN_API, "GSSAPI"),
+        (ADMIN_API, "OAUTHBEARER"),
+        (ADMIN_API, "plain"),
+        (ZOOKEEPER, "PLAIN"),
+        (ZOOKEEPER, "GSSAPI"),
     ],
 )
 def test_a_mechanism_that_is_not_offered_is_named(kind, mechanism):
@@ -121,12 +122,12 @@ def test_a_mechanism_that_is_not_offered_is_named(kind, mechanism):
 @pytest.mark.parametrize("name", ["sasl.username", "sasl.password", "client.id"])
 def test_a_value_never_becomes_a_second_setting(name, odd):
     with pytest.raises(ClusterError, match=f"Setting {name} holds a line break or a NUL"):
-        check_options(SourceKind.ADMIN, LOGIN | {name: odd})
+        check_options(ADMIN_API, LOGIN | {name: odd})
 
 
 @pytest.mark.parametrize("value", ["a=b", "a,b", "a b", "ä", '";'])
 def test_other_letters_of_a_password_are_kept_as_they_are(value):
-    assert check_options(SourceKind.ADMIN, LOGIN | {"sasl.password": value}).password == value
+    assert check_options(ADMIN_API, LOGIN | {"sasl.password": value}).password == value
 
 
 @pytest.mark.parametrize("value", ["", " ", "none", "http"])
@@ -134,21 +135,21 @@ def test_the_check_of_host_names_cannot_be_switched_off(value):
     given = LOGIN | {"ssl.endpoint.identification.algorithm": value}
 
     if value == "":
-        assert check_options(SourceKind.ADMIN, given).uses_tls  # as if it were not given: the check stays on
+        assert check_options(ADMIN_API, given).uses_tls  # as if it were not given: the check stays on
         return
     with pytest.raises(ClusterError, match="can only be https"):
-        check_options(SourceKind.ADMIN, given)
+        check_options(ADMIN_API, given)
 
 
 @pytest.mark.parametrize("name", ["ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem"])
 def test_a_file_name_is_no_certificate(name):
     with pytest.raises(ClusterError, match=f"{name} is not PEM text"):
-        check_options(SourceKind.ADMIN, LOGIN | {name: "/etc/ssl/private/key.pem"})
+        check_options(ADMIN_API, LOGIN | {name: "/etc/ssl/private/key.pem"})
 
 
 def test_a_certificate_without_its_key_is_told():
     with pytest.raises(ClusterError, match="belong together"):
-        check_options(SourceKind.ADMIN, LOGIN | {"ssl.certificate.pem": PEM})
+        check_options(ADMIN_API, LOGIN | {"ssl.certificate.pem": PEM})
 
 
 @pytest.mark.parametrize(
@@ -159,16 +160,15 @@ def test_a_setting_that_its_protocol_would_ignore_is_told(protocol, name):
     given = {"security.protocol": protocol, name: PEM if name.endswith("pem") else "x"}
 
     with pytest.raises(ClusterError, match=f"Setting {name} has no effect"):
-        check_options(SourceKind.ADMIN, given)
+        check_options(ADMIN_API, given)
 
 
 @pytest.mark.parametrize("value", ["0", "999", "600001", "1e4", "-5", "ten", "٣٠٠٠"])
 def test_a_timeout_that_is_none_is_told_with_its_bounds(value):
     with pytest.raises(ClusterError, match="from 1000 to 600000"):
-        check_options(SourceKind.ADMIN, {"request.timeout.ms": value})
+        check_options(ADMIN_API, {"request.timeout.ms": value})
 
 
 def test_a_file_takes_no_settings():
-    assert ALLOWED[SourceKind.SNAPSHOT] == {}
-    with pytest.raises(ClusterError, match="a snapshot file has no settings"):
-        check_options(SourceKind.SNAPSHOT, {"sasl.username": "x"})
+    with pytest.raises(ClusterError, match="a cluster read from a file has no settings"):
+        check_options(SNAPSHOT, {"sasl.username": "x"})

@@ -10,7 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from aclweb.audit.models import Event
-from aclweb.clusters import ClusterError, SourceKind
+from aclweb.clusters import KINDS, ClusterError
+from aclweb.clusters.admin_api import ADMIN_API
 from aclweb.clusters.connection import pem
 from aclweb.clusters.connection.options import check_options, tls_context
 from aclweb.clusters.connection.options_file import OptionsFileError, read_options
@@ -53,7 +54,7 @@ def test_every_way_to_write_a_certificate_that_people_try_is_read(folder, value)
     found = read_options(text, "prod.options", folder)
 
     assert found == {"security.protocol": "SSL", "ssl.ca.pem": CA.pem, "client.id": "a=b"}
-    assert tls_context(check_options(SourceKind.ADMIN, found)).get_ca_certs()
+    assert tls_context(check_options(ADMIN_API, found)).get_ca_certs()
 
 
 def test_a_chain_of_pasted_certificates_is_one_setting(folder):
@@ -66,9 +67,9 @@ def test_the_protocol_follows_from_the_settings_where_it_is_not_given():
     own = {"ssl.ca.pem": CA.pem, "ssl.certificate.pem": CERTIFICATE, "ssl.key.pem": KEY}
     login = {"sasl.mechanism": "PLAIN", "sasl.username": "a", "sasl.password": "b"}
 
-    assert check_options(SourceKind.ADMIN, own).protocol == "SSL"
-    assert check_options(SourceKind.ADMIN, own | login).protocol == "SASL_SSL"
-    assert check_options(SourceKind.ADMIN, login).protocol == "SASL_PLAINTEXT"
+    assert check_options(ADMIN_API, own).protocol == "SSL"
+    assert check_options(ADMIN_API, own | login).protocol == "SASL_SSL"
+    assert check_options(ADMIN_API, login).protocol == "SASL_PLAINTEXT"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def test_the_protocol_follows_from_the_settings_where_it_is_not_given():
 )
 def test_pem_that_could_never_work_is_refused_at_once_in_a_sentence(given, sentence):
     with pytest.raises(ClusterError) as caught:
-        check_options(SourceKind.ADMIN, {"security.protocol": "SSL"} | given)
+        check_options(ADMIN_API, {"security.protocol": "SSL"} | given)
 
     assert sentence in str(caught.value)
 
@@ -124,7 +125,7 @@ def test_an_encrypted_key_works_with_its_password():
     certificate, key = CA.issue("CN=locked", password="pw")
     given = {"ssl.certificate.pem": certificate, "ssl.key.pem": key, "ssl.key.password": "pw"}
 
-    tls_context(check_options(SourceKind.ADMIN, given))
+    tls_context(check_options(ADMIN_API, given))
 
 
 def test_only_the_key_of_a_mixed_file_is_kept_as_key_and_certificates_as_such():
@@ -136,7 +137,7 @@ def test_only_the_key_of_a_mixed_file_is_kept_as_key_and_certificates_as_such():
 
 def test_a_mechanism_that_is_not_offered_is_all_that_is_told():
     with pytest.raises(ClusterError) as caught:
-        check_options(SourceKind.ADMIN, {"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"})
+        check_options(ADMIN_API, {"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"})
 
     assert str(caught.value) == (
         "Setting sasl.mechanism 'OAUTHBEARER' is not offered; use PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512."
@@ -203,7 +204,7 @@ LEAKS = {
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("act", ["add", "set"])
-@pytest.mark.parametrize("kind", [kind.value for kind in SourceKind])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("text", LEAKS.values(), ids=LEAKS)
 def test_no_refusal_holds_a_piece_of_a_key(folder, cluster, capsys, caplog, text, kind, act):
     caplog.set_level(logging.DEBUG)

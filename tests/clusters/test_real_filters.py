@@ -14,7 +14,8 @@ from aclweb.acl.kafka.refusals import Item
 from aclweb.acl.matching.filters import AclFilter
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.vocabulary import AclBinding
-from aclweb.clusters import AdminClient, OutcomeKind, Verb
+from aclweb.clusters import OutcomeKind, Verb
+from aclweb.clusters.admin_api.client import AdminClient
 from devstack.servers import KafkaBroker
 from tests.clusters.wire import DESCRIBE, Wire
 from tests.filter_cases import random_filter, storable_acls

@@ -8,7 +8,8 @@ import pytest
 from django.core.management import call_command
 
 from aclweb.acl.model.vocabulary import ResourceType
-from aclweb.clusters import AdminClient, Known
+from aclweb.clusters import Known
+from aclweb.clusters.admin_api.client import AdminClient
 from aclweb.inventory.lists.completeness import names_known
 from aclweb.inventory.models import Cluster, StoredName
 from aclweb.inventory.sync.run import sync

@@ -13,10 +13,10 @@ from aclweb.clusters import (
     ClusterState,
     Connection,
     SnapshotClient,
-    SourceKind,
     TopicInfo,
     connect,
 )
+from aclweb.clusters.snapshot import SNAPSHOT
 from tests.builders import allow, deny
 
 ACLS = (
@@ -32,7 +32,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def opened(file: Path) -> SnapshotClient:
-    client = connect(Connection(SourceKind.SNAPSHOT, str(file)))
+    client = connect(Connection(SNAPSHOT, str(file)))
     assert isinstance(client, SnapshotClient)
     return client
 

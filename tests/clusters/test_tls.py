@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from aclweb.clusters import AdminClient, ClusterError, ClusterState, Connection, SourceKind
+from aclweb.clusters import ClusterError, ClusterState, Connection
+from aclweb.clusters.admin_api import ADMIN_API
+from aclweb.clusters.admin_api.client import AdminClient
 from aclweb.inventory.models import Cluster
 from devstack.servers import KafkaBroker
 from tests.builders import allow
@@ -208,7 +210,7 @@ def failure(address: str, **given: str) -> str:
     options = {name.replace("_", "."): text for name, text in given.items()}
     with (
         pytest.raises(ClusterError) as caught,
-        AdminClient(Connection(SourceKind.ADMIN, address, options, 15)) as client,
+        AdminClient(Connection(ADMIN_API, address, options, 15)) as client,
     ):
         client.read_acls()
     assert caught.value.state in (ClusterState.UNREACHABLE, ClusterState.LOGIN_REFUSED)

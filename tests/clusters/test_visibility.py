@@ -6,8 +6,8 @@ import pytest
 
 from aclweb.acl.model.authorizers import TOOL_OPERATIONS, Rules
 from aclweb.acl.model.vocabulary import Operation, ResourceType
-from aclweb.clusters import Known
-from aclweb.clusters.admin_api.visibility import Login, names_known
+from aclweb.clusters import Known, Login
+from aclweb.clusters.admin_api.visibility import names_known
 from tests.builders import allow, deny
 
 OPEN_QUESTIONS = Rules(undeclared=frozenset({"super_users", "allow_everyone"}))

@@ -19,10 +19,10 @@ from aclweb.clusters import (
     ClusterState,
     Connection,
     OutcomeKind,
-    SourceKind,
     Verb,
     connect,
 )
+from aclweb.clusters.zookeeper import ZOOKEEPER
 from aclweb.clusters.zookeeper.client import LARGEST_TRANSACTION, ZooKeeperClient
 from devstack.servers import ZooKeeperServer, lay_out
 from tests.builders import allow, deny
@@ -56,7 +56,7 @@ def raw(address) -> Iterator[KazooClient]:
 
 def client_of(address: str, **options: str) -> ZooKeeperClient:
     timeout = float(options.pop("timeout", "60"))
-    client = connect(Connection(SourceKind.ZOOKEEPER, address, options, timeout))
+    client = connect(Connection(ZOOKEEPER, address, options, timeout))
     assert isinstance(client, ZooKeeperClient)
     return client
 

@@ -17,7 +17,6 @@ from aclweb.clusters import (
     Known,
     NamesKnown,
     Problem,
-    SourceKind,
     TopicInfo,
 )
 
@@ -36,8 +35,6 @@ class Answers:
     topics_known: Known = Known.ALL
     groups_known: Known = Known.ALL
     sees_topic: Callable[[str], bool] = lambda name: False
-    kind: SourceKind = SourceKind.ADMIN
-    writable: bool = False
     closed: bool = False
 
     def describe(self) -> ClusterFacts:

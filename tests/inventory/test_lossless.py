@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.acl.notation.files import binding_key
-from aclweb.clusters import SourceKind
 from aclweb.inventory.current import view as current
 from aclweb.inventory.current.view import BINDING_COLUMNS, bindings_of
 from aclweb.inventory.models import Cluster, StoredAcl
@@ -40,7 +39,7 @@ numbers = itertools.count()
 @given(bindings=st.lists(acls(texts=ANY_TEXTS, principals=ANY_TEXTS), max_size=12))
 def test_what_a_cluster_answers_is_what_its_rows_hold(db, bindings):
     name = f"lossless-{next(numbers)}"
-    cluster = Cluster.objects.create(slug=name, name=name, kind=SourceKind.ADMIN, address="127.0.0.1:1")
+    cluster = Cluster.objects.create(slug=name, name=name, kind="admin", address="127.0.0.1:1")
     assert sync(cluster, client=Answers(bindings)).read
 
     assert in_force(cluster) == {binding_key(binding): binding for binding in bindings}

@@ -9,7 +9,7 @@ from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import PatternType, ResourcePattern, ResourceType
 from aclweb.audit import trail
 from aclweb.audit.models import Event
-from aclweb.clusters import ClusterFacts, ClusterState, Problem, SourceKind, TopicInfo
+from aclweb.clusters import ClusterFacts, ClusterState, Problem, TopicInfo
 from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
 from aclweb.inventory.sync import run as syncing
@@ -217,7 +217,7 @@ def test_the_states_are_told_in_different_sentences(cluster):
     ],
 )
 def test_whether_an_empty_zookeeper_enforces_anything_is_as_declared(cluster, declared, state, words):
-    cluster.kind, cluster.authorizer, cluster.authorizer_declared = SourceKind.ZOOKEEPER, "acl", declared
+    cluster.kind, cluster.authorizer, cluster.authorizer_declared = "zookeeper", "acl", declared
     cluster.save()
 
     result = sync(cluster, client=Answers(groups=None))

@@ -13,7 +13,8 @@ from celery.contrib.testing.worker import start_worker
 from playwright.sync_api import expect
 
 from aclweb.celery import app
-from aclweb.clusters import Connection, SourceKind, connect
+from aclweb.clusters import Connection, connect
+from aclweb.clusters.zookeeper import ZOOKEEPER
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from devstack.servers import lay_out
@@ -56,7 +57,7 @@ def test_a_change_goes_from_a_wish_to_zookeeper_and_back(
 ):
     address = f"{zookeeper_server.address}/{fresh}"
     lay_out(address, cluster_id=fresh, topics={"orders.eu": 3})
-    reach(cluster, Connection(SourceKind.ZOOKEEPER, address), authorizer="acl", authorizer_declared="on")
+    reach(cluster, Connection(ZOOKEEPER, address), authorizer="acl", authorizer_declared="on")
 
     number = ask_for_read(window(ada), live_server.url, principal="User:cat", topic="orders.eu")
     page = approve(window(ben, theme="dark"), live_server.url, number)
@@ -99,7 +100,7 @@ def reach(cluster: Cluster, connection: Connection, **declared: str) -> None:
 def held(cluster: Cluster) -> set[object]:
     """Return what the cluster itself says it holds."""
     row = Cluster.objects.defer(None).get(pk=cluster.pk)
-    with connect(Connection(SourceKind(row.kind), row.address, dict(row.options))) as client:
+    with connect(Connection(row.source, row.address, dict(row.options))) as client:
         return set(client.read_acls().bindings)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aclweb.accounts.models import Grant, Role
-from aclweb.clusters import Known, SourceKind, TopicInfo
+from aclweb.clusters import Known, TopicInfo
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
@@ -30,7 +30,7 @@ def browser(cluster, ada, signed_in):
 def snapshot(cluster, browser):
     """A file of ACLs: nobody knows which topics and groups exist."""
     Cluster.objects.filter(pk=cluster.pk).update(
-        kind=SourceKind.SNAPSHOT, topics_listed=Known.UNKNOWN, groups_listed=Known.UNKNOWN
+        kind="snapshot", topics_listed=Known.UNKNOWN, groups_listed=Known.UNKNOWN
     )
     cluster.names.all().delete()
     return browser

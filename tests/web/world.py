@@ -24,7 +24,6 @@ from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.changes import review
 from aclweb.changes.models import Change
-from aclweb.clusters import SourceKind
 from aclweb.insights.load import load
 from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import pages as findings
@@ -90,10 +89,10 @@ def build(cluster: Cluster, people: Iterable[User], folder: Path) -> World:
         "held": _cluster("held"),
         "open": _cluster("open", allow_everyone=True, super_users=""),
         "zookeeper": _cluster(
-            "zookeeper", kind=SourceKind.ZOOKEEPER, authorizer="acl", allow_everyone=None, super_users=None
+            "zookeeper", kind="zookeeper", authorizer="acl", allow_everyone=None, super_users=None
         ),
         "file": _cluster(
-            "file", kind=SourceKind.SNAPSHOT, changes_enabled=False, allow_everyone=None, super_users=None
+            "file", kind="snapshot", changes_enabled=False, allow_everyone=None, super_users=None
         ),
         "empty": _cluster("empty"),
         "waiting": _cluster("waiting"),
@@ -108,7 +107,7 @@ def build(cluster: Cluster, people: Iterable[User], folder: Path) -> World:
     sync(clusters["zookeeper"], client=FakeCluster(BINDINGS, topics=TOPICS, groups=None))
     sync(
         clusters["file"],
-        client=Answers(list(BINDINGS), topics=[], groups=None, kind=SourceKind.SNAPSHOT),
+        client=Answers(list(BINDINGS), topics=[], groups=None),
     )
     sync(clusters["empty"], client=FakeCluster([], topics=TOPICS, groups=GROUPS))
     many = [allow(f"User:app-{number}", "READ", "stock") for number in range(60)]
@@ -148,7 +147,7 @@ def build(cluster: Cluster, people: Iterable[User], folder: Path) -> World:
 
 def _cluster(slug: str, **facts: object) -> Cluster:
     told = {
-        "kind": SourceKind.ADMIN,
+        "kind": "admin",
         "address": "127.0.0.1:1",
         "super_users": "User:admin",
         "allow_everyone": False,

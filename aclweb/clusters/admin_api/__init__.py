@@ -1,9 +1,7 @@
 """How is a cluster read and written through Kafka's Admin API?"""
 
-from aclweb.clusters.admin_api.client import AdminClient
-from aclweb.clusters.admin_api.visibility import Login
+from aclweb.clusters.admin_api.kind import ADMIN_API
 
 __all__ = [
-    "AdminClient",
-    "Login",
+    "ADMIN_API",
 ]

@@ -72,7 +72,8 @@ from aclweb.clusters.admin_api.messages import (
     fault_of,
     too_new,
 )
-from aclweb.clusters.admin_api.visibility import Login, names_known
+from aclweb.clusters.admin_api.rights import may_alter, may_describe_configs
+from aclweb.clusters.admin_api.visibility import names_known
 from aclweb.clusters.admin_api.wire import (
     LARGEST_ANSWER,
     SILENT_SECONDS,
@@ -90,16 +91,17 @@ from aclweb.clusters.client import (
     ClusterError,
     ClusterFacts,
     ClusterState,
-    Connection,
     Known,
+    Login,
     NamesKnown,
     Outcome,
     OutcomeKind,
-    SourceKind,
     TopicInfo,
     Verb,
 )
 from aclweb.clusters.connection import Door, Survey, check_options, misadvertised, nobody, pem, tls_context
+from aclweb.clusters.kind import Connection
+from aclweb.clusters.rights import Right
 
 logger = logging.getLogger(__name__)
 
@@ -134,15 +136,13 @@ _METADATA_LEVELS = (
 class AdminClient:
     """One open connection to the brokers of a cluster."""
 
-    kind = SourceKind.ADMIN
-    writable = True
-
     _nodes: tuple[Node, ...] = ()
     _there: tuple[Node, ...] | None = None  # of the nodes, those that answer; None before they were asked
     _settings: SettingsTold | None = None
 
     def __init__(self, connection: Connection) -> None:
-        self._options = check_options(SourceKind.ADMIN, connection.options)
+        self._options = check_options(connection.kind, connection.options)
+        self._address = connection.address
         self._servers = split_address(connection.address)
         self._where = ", ".join(self._servers)
         self._timeout = connection.timeout_seconds
@@ -341,7 +341,7 @@ class AdminClient:
                     login, (), rules, groups_listed=self._groups_of_all is not None, all_brokers=False
                 ),
                 topics=Known.VISIBLE,
-                sees=lambda kind, name: False,  # nothing of either kind is told as gone
+                sees=lambda _type, _name: False,  # nothing of either kind is told as gone
             )
         return names_known(
             login,
@@ -379,6 +379,12 @@ class AdminClient:
         codes = answer.authorized_operations if answer.error_code == NONE else None
         operations = None if codes is None else frozenset(Operation.from_code(code) for code in codes)
         return Login(self._principal(), operations)
+
+    def rights(self, login: Login, *, writes: bool) -> tuple[Right, ...]:
+        return (
+            may_alter(login, self._address, writes=writes),
+            may_describe_configs(login, self._address, self._settings),
+        )
 
     def _principal(self) -> str | None:
         """Return how ACLs name this login, None where it depends on settings that the brokers do not tell."""
@@ -478,8 +484,8 @@ class AdminClient:
 
         done = threading.Event()
         answer = manager.call_soon(answered)
-        answer.add_callback(lambda value: done.set())
-        answer.add_errback(lambda error: done.set())
+        answer.add_callback(lambda _value: done.set())
+        answer.add_errback(lambda _error: done.set())
         deadline = time.monotonic() + timeout_seconds + 1.0
         while not done.wait(min(SILENT_SECONDS, max(0.0, deadline - time.monotonic()))):
             if time.monotonic() >= deadline:

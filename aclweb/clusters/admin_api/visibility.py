@@ -12,7 +12,6 @@ certain hosts counts as none, and a DENY for certain hosts counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from aclweb.acl.matching import covers_name
 from aclweb.acl.model import (
@@ -26,7 +25,7 @@ from aclweb.acl.model import (
     ResourceType,
     Rules,
 )
-from aclweb.clusters.client import Known, NamesKnown
+from aclweb.clusters.client import Known, Login, NamesKnown
 
 _DESCRIBING = frozenset(
     {
@@ -41,18 +40,6 @@ _DESCRIBING = frozenset(
 # A DENY of an operation or type that aclweb does not know may be one that counts.
 _HIDING = frozenset({Operation.DESCRIBE, Operation.ALL, Operation.UNKNOWN})
 _CLUSTER = "kafka-cluster"
-
-
-@dataclass(frozen=True)
-class Login:
-    """What is known of the login that reads.
-
-    principal: as ACLs name it, None where that is not certain. operations: what the
-    brokers allow it on the cluster, None where they did not say.
-    """
-
-    principal: str | None = None
-    operations: frozenset[Operation] | None = None
 
 
 def names_known(
@@ -77,7 +64,7 @@ def names_known(
     return NamesKnown(topics, groups, sees)
 
 
-def _everything(name: str) -> bool:
+def _everything(_name: str) -> bool:
     return True
 
 

@@ -2,7 +2,13 @@
 
 from aclweb.clusters.connection.doorstep import Door, Survey
 from aclweb.clusters.connection.doorwords import misadvertised, nobody
-from aclweb.clusters.connection.options import ClientOptions, PemFiles, check_options, tls_context
+from aclweb.clusters.connection.options import (
+    LOGIN_OPTIONS,
+    ClientOptions,
+    PemFiles,
+    check_options,
+    tls_context,
+)
 from aclweb.clusters.connection.options_file import (
     OptionsFileError,
     read_options,
@@ -12,6 +18,7 @@ from aclweb.clusters.connection.options_file import (
 )
 
 __all__ = [
+    "LOGIN_OPTIONS",
     "ClientOptions",
     "Door",
     "OptionsFileError",

@@ -22,15 +22,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from aclweb.clusters.client import ClusterError, ClusterState, SourceKind
+from aclweb.clusters.client import ClusterError, ClusterState
 from aclweb.clusters.connection import pem
+from aclweb.clusters.kind import ClusterKind
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-MECHANISMS = {
-    SourceKind.ADMIN: ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
-    SourceKind.ZOOKEEPER: ("DIGEST-MD5",),
-}
-_BOTH = {
+# What servers need to be spoken to: kinds with servers take these, and perhaps more.
+LOGIN_OPTIONS = {
     "security.protocol": f"one of {', '.join(PROTOCOLS)}",
     "sasl.mechanism": "how to log in",
     "sasl.username": "the user name",
@@ -41,16 +39,6 @@ _BOTH = {
     "ssl.key.password": "the password of the private key",
     "ssl.endpoint.identification.algorithm": "https, and nothing else",
 }
-ALLOWED: dict[SourceKind, dict[str, str]] = {
-    SourceKind.ADMIN: _BOTH
-    | {
-        "client.id": "the name under which the brokers' logs know this client",
-        "request.timeout.ms": "how long a write may take, in milliseconds",
-    },
-    SourceKind.ZOOKEEPER: dict(_BOTH),
-    SourceKind.SNAPSHOT: {},
-}
-SECRET = frozenset({"sasl.password", "ssl.key.pem", "ssl.key.password"})
 _LONGEST_VALUE = 65_536
 
 # What people paste, and how the same is said here. Searched in this order.
@@ -107,10 +95,10 @@ class ClientOptions:
         return self.protocol.startswith("SASL_")
 
 
-def check_options(kind: SourceKind, options: Mapping[str, str]) -> ClientOptions:
+def check_options(kind: ClusterKind, options: Mapping[str, str]) -> ClientOptions:
     """Return the settings as values; raises ClusterError with one sentence naming every fault."""
-    allowed = ALLOWED[kind]
-    faults = [_refusal(name, allowed) for name in options if name not in allowed]
+    allowed = kind.options
+    faults = [_refusal(name, kind) for name in options if name not in allowed]
     given = {
         name: pem.tidied(str(value), name) if name in pem.PEM_SETTINGS else str(value)
         for name, value in options.items()
@@ -126,7 +114,7 @@ def check_options(kind: SourceKind, options: Mapping[str, str]) -> ClientOptions
     if protocol not in PROTOCOLS:
         faults.append(f"Setting security.protocol{_quoted(protocol)} is not known; use {_or(PROTOCOLS)}.")
     uses_sasl, uses_tls = protocol.startswith("SASL_"), protocol.endswith("SSL")
-    faults += _login_faults(kind, given, protocol) if uses_sasl else []
+    faults += _login_faults(kind.mechanisms, given, protocol) if uses_sasl else []
     if not uses_sasl:
         faults += [
             f"Setting {name} has no effect with security.protocol {protocol}; use SASL_PLAINTEXT or SASL_SSL."
@@ -178,20 +166,19 @@ def _quoted(text: str) -> str:
     return "" if _LONG_RUN.search(text) or len(text) > 80 or not text.isprintable() else f" {text!r}"
 
 
-def _refusal(name: str, allowed: Mapping[str, str]) -> str:
+def _refusal(name: str, kind: ClusterKind) -> str:
     said = name.strip()
     known = next(((start, advice) for start, advice in _INSTEAD if said.lower().startswith(start)), None)
-    instead = known[1] if known is not None else f"aclweb knows only {', '.join(allowed)}"
-    if not allowed:
-        instead = "a snapshot file has no settings"
+    instead = known[1] if known is not None else f"aclweb knows only {', '.join(kind.options)}"
+    if not kind.options:
+        instead = f"a cluster read from {kind.source} has no settings"
     # What only begins like a setting may go on like a key.
     rest = said[len(known[0]) :] if known is not None else said
     quoted = f" {said!r}" if _quoted(rest) or not rest else ""
     return f"Setting{quoted} is refused: {instead}." if quoted else f"A setting is refused: {instead}."
 
 
-def _login_faults(kind: SourceKind, given: Mapping[str, str], protocol: str) -> list[str]:
-    mechanisms = MECHANISMS[kind]
+def _login_faults(mechanisms: tuple[str, ...], given: Mapping[str, str], protocol: str) -> list[str]:
     faults = []
     mechanism = given.get("sasl.mechanism")
     if mechanism is None:

@@ -1,7 +1,7 @@
 """How is a cluster with AclAuthorizer read and written, straight in ZooKeeper?"""
 
-from aclweb.clusters.zookeeper.client import ZooKeeperClient
+from aclweb.clusters.zookeeper.kind import ZOOKEEPER
 
 __all__ = [
-    "ZooKeeperClient",
+    "ZOOKEEPER",
 ]

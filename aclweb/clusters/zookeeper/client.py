@@ -44,13 +44,12 @@ from aclweb.clusters.client import (
     ClusterError,
     ClusterFacts,
     ClusterState,
-    Connection,
     Known,
+    Login,
     NamesKnown,
     Outcome,
     OutcomeKind,
     Problem,
-    SourceKind,
     TopicInfo,
     Verb,
 )
@@ -64,6 +63,8 @@ from aclweb.clusters.connection import (
     pem,
     tls_context,
 )
+from aclweb.clusters.kind import Connection
+from aclweb.clusters.rights import Answer, Right
 from aclweb.clusters.zookeeper.connection import NO_ANSWER, TOLD_SCHEMES, end, split_address
 from aclweb.clusters.zookeeper.nodes import (
     INTERNAL_TOPICS,
@@ -116,11 +117,8 @@ _CONFLICTS = (BadVersionError, NodeExistsError, NoNodeError)
 class ZooKeeperClient:
     """One open session with the ZooKeeper of a cluster."""
 
-    kind = SourceKind.ZOOKEEPER
-    writable = True
-
     def __init__(self, connection: Connection) -> None:
-        options = self._options = check_options(SourceKind.ZOOKEEPER, connection.options)
+        options = self._options = check_options(connection.kind, connection.options)
         servers, self._chroot = split_address(connection.address)
         self._where = f"{servers}{self._chroot}"
         self._timeout = connection.timeout_seconds
@@ -263,7 +261,7 @@ class ZooKeeperClient:
 
     def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
         """Return that all topics are known: whoever may list the nodes sees each of them."""
-        return NamesKnown(Known.ALL, Known.UNKNOWN, lambda kind, name: True)
+        return NamesKnown(Known.ALL, Known.UNKNOWN, lambda _type, _name: True)
 
     def _require_kafka(self) -> None:
         """Refuse a place that no broker has ever used: a mistyped chroot would look like a cluster without ACLs."""
@@ -507,7 +505,16 @@ class ZooKeeperClient:
             "what is written to ZooKeeper now would be lost; connect aclweb to the brokers' Admin API instead."
         )
 
-    def may_write(self) -> tuple[bool | None, str]:
+    def login(self) -> Login:
+        """Return an empty one: the brokers do not know who reads ZooKeeper."""
+        return Login()
+
+    def rights(self, login: Login, *, writes: bool) -> tuple[Right, ...]:
+        may, sentence = self._may_write()
+        answer = Answer.UNKNOWN if may is None else Answer.YES if may else Answer.NO
+        return (Right("znode write", answer, sentence, is_needed=writes),)
+
+    def _may_write(self) -> tuple[bool | None, str]:
         """Return whether the nodes' permissions let this login write, None where that is unknown, and why.
 
         Nothing is written: the permissions are read and compared with who this session is.

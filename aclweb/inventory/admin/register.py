@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from aclweb.acl.model import AclError, Rules
 from aclweb.audit import trail
-from aclweb.clusters import ClusterError, SourceKind
+from aclweb.clusters import KINDS, ClusterError, ClusterKind
 from aclweb.clusters.connection import check_options
 from aclweb.inventory.current import declared
 from aclweb.inventory.models import Cluster, Declaration
@@ -24,6 +24,7 @@ trail.register("cluster.added", "{actor} made the cluster {cluster} known, read 
 trail.register("cluster.set", "{actor} changed of {cluster}: {told}.")
 
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+_LONGEST_ADDRESS = 1000
 _SETTABLE = (
     "name",
     "address",
@@ -43,16 +44,17 @@ class RegisteringError(Exception):
 def add(*, actor: trail.Named | str, slug: str, kind: str, address: str, **settings: Any) -> Cluster:
     """Make a cluster known and return it; it is not read yet. settings: see `change`.
 
-    The authorizer follows from the kind where it is not given: ZooKeeper's for ZooKeeper.
+    The authorizer follows from the kind where it is not given.
     """
     if not _SLUG.fullmatch(slug):
         raise RegisteringError(
             f"{slug!r} cannot be used in an address; use up to 60 small letters, digits and hyphens, such as prod-eu."
         )
-    if kind not in {known.value for known in SourceKind}:
-        raise RegisteringError(f"{kind!r} is no kind of cluster; use {', '.join(SourceKind)}.")
-    by_kind = Cluster.Authorizer.ACL if kind == SourceKind.ZOOKEEPER else Cluster.Authorizer.STANDARD
-    cluster = Cluster(slug=slug, name=slug, kind=kind, address=address, authorizer=by_kind)
+    if kind not in KINDS:
+        raise RegisteringError(f"{kind!r} is no kind of cluster; use {', '.join(KINDS)}.")
+    source = KINDS[kind]
+    address = _address(source, address)
+    cluster = Cluster(slug=slug, name=slug, kind=kind, address=address, authorizer=source.default_authorizer)
     _set(cluster, settings)
     try:
         with transaction.atomic():
@@ -72,6 +74,8 @@ def add(*, actor: trail.Named | str, slug: str, kind: str, address: str, **setti
 
 def change(*, actor: trail.Named | str, cluster: Cluster, **settings: Any) -> bool:
     """Change settings of a cluster (those of _SETTABLE); return False if nothing differs."""
+    if "address" in settings:
+        settings["address"] = _address(cluster.source, settings["address"])
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(pk=cluster.pk)
         before = Declaration.told_by(row)
@@ -92,24 +96,31 @@ def change(*, actor: trail.Named | str, cluster: Cluster, **settings: Any) -> bo
     return True
 
 
+def _address(source: ClusterKind, address: str) -> str:
+    """Return the address as it is stored; raises RegisteringError where it can be none of this kind."""
+    if not address.strip() or len(address) > _LONGEST_ADDRESS:
+        raise RegisteringError(f"The address {address[:60]!r} is none; write {source.address_form}.")
+    try:
+        return source.normalised(address)
+    except ClusterError as error:
+        raise RegisteringError(str(error)) from error
+
+
 def _set(cluster: Cluster, settings: Mapping[str, Any]) -> None:
     for name, value in settings.items():
         if name not in _SETTABLE:
             raise RegisteringError(f"{name!r} is not a setting of a cluster; use {', '.join(_SETTABLE)}.")
         setattr(cluster, name, value)
-    if not cluster.address.strip() or len(cluster.address) > 1000:
-        raise RegisteringError(
-            f"The address {cluster.address[:60]!r} is none; write host:port,host:port for servers, or a file's path."
-        )
     if not 1 <= len(cluster.name) <= 100:
         raise RegisteringError("A cluster's name has 1 to 100 characters.")
     if cluster.approvals_needed < 1:
         raise RegisteringError(
             "A change needs at least one approval, so that no one person changes a cluster."
         )
-    if cluster.changes_enabled and cluster.kind == SourceKind.SNAPSHOT:
+    source = cluster.source
+    if cluster.changes_enabled and not source.can_write:
         raise RegisteringError(
-            "A cluster known from a file cannot be written to; leave its changes switched off."
+            f"A cluster known from {source.source} cannot be written to; leave its changes switched off."
         )
     if cluster.authorizer not in Cluster.Authorizer.values:
         raise RegisteringError(
@@ -117,7 +128,7 @@ def _set(cluster: Cluster, settings: Mapping[str, Any]) -> None:
         )
     try:
         Rules(authorizer=cluster.authorizer, kafka_version=cluster.kafka_version)
-        check_options(SourceKind(cluster.kind), cluster.options)
+        check_options(source, cluster.options)
     except (AclError, ClusterError) as error:
         raise RegisteringError(str(error)) from error
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
-from aclweb.clusters import Problem, SourceKind
+from aclweb.clusters import Problem
 from aclweb.clusters.broker_settings import AUTHORIZERS, SettingsTold
 from aclweb.inventory.models import Cluster
 
@@ -101,7 +101,7 @@ class AuthorizerTold:
     """Which authorizer decides on a cluster, and where that is known from.
 
     name: its class without the package. origin: `read from broker 1`, `declared` or `assumed`;
-    empty for a file. decided_as: the authorizer by which answers are decided, where that is another.
+    empty for a copy. decided_as: the authorizer by which answers are decided, where that is another.
     """
 
     name: str
@@ -129,9 +129,10 @@ class AuthorizerTold:
 def authorizer(cluster: Cluster) -> AuthorizerTold:
     """Return what is known of the cluster's authorizer: what its brokers told, else what people said."""
     decides, version = _CLASSES[Cluster.Authorizer(cluster.authorizer)], cluster.kafka_version
-    if cluster.kind == SourceKind.SNAPSHOT:
-        # A file of ACLs does not tell which authorizer reads them.
-        return AuthorizerTold("a file", "", decided_as=decides, version=version)
+    source = cluster.source
+    if source.is_copy:
+        # A copy of ACLs does not tell which authorizer reads them.
+        return AuthorizerTold(source.source, "", decided_as=decides, version=version)
     read = cluster.settings_read
     if read and read["authorizer_class"]:
         full = str(read["authorizer_class"])
@@ -142,6 +143,5 @@ def authorizer(cluster: Cluster) -> AuthorizerTold:
         return AuthorizerTold(name, f"{READ} {where}", full, "" if is_known else decides, version)
     if cluster.authorizer_declared == Cluster.Declared.OFF:
         return AuthorizerTold("no authorizer", DECLARED, version=version)
-    by_kind = Cluster.Authorizer.ACL if cluster.kind == SourceKind.ZOOKEEPER else Cluster.Authorizer.STANDARD
-    is_declared = cluster.authorizer_declared or cluster.authorizer != by_kind
+    is_declared = cluster.authorizer_declared or cluster.authorizer != source.default_authorizer
     return AuthorizerTold(decides, DECLARED if is_declared else ASSUMED, version=version)

@@ -38,7 +38,7 @@ from aclweb.acl.model import (
     ResourceType,
     Rules,
 )
-from aclweb.clusters import ClusterError, ClusterState, Connection, Known, SourceKind, TopicInfo
+from aclweb.clusters import ClusterError, ClusterState, Connection, Known, TopicInfo
 from aclweb.inventory.models import (
     Cluster,
     Declaration,
@@ -290,7 +290,7 @@ def connection_of(cluster: Cluster) -> Connection:
     except ImproperlyConfigured as error:
         raise ClusterError(str(error), state=ClusterState.LOGIN_REFUSED) from error
     return Connection(
-        kind=SourceKind(cluster.kind),
+        kind=cluster.source,
         address=cluster.address,
         options=options,
         timeout_seconds=float(settings.ACLWEB_CLUSTER_TIMEOUT_SECONDS),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aclweb.acl.model import NOUNS, ResourceType
-from aclweb.clusters import Known, SourceKind
+from aclweb.clusters import Known
 from aclweb.inventory.models import Cluster, Declaration
 
 
@@ -30,14 +30,15 @@ def _sentence(cluster: Cluster, kind: ResourceType, known: Known) -> str:
     names = NOUNS[kind][1]
     if known is Known.ALL:
         return ""
-    if cluster.kind == SourceKind.SNAPSHOT:
-        if known is Known.VISIBLE:
-            return f"These are the {names} that the file lists; the cluster may have others."
-        return f"The file lists no {names}, so which {names} exist is unknown."
+    source = cluster.source
     if known is Known.VISIBLE:
+        if not source.hides_names:
+            return f"These are the {names} that {source.called} lists; the cluster may have others."
         if kind is ResourceType.GROUP:
             return "Only groups that aclweb may describe on brokers that answered are listed; there may be others."
         return "Only topics that aclweb may describe are listed; there may be others. Describe on topic '*' shows all."
-    if kind is ResourceType.GROUP and cluster.kind == SourceKind.ZOOKEEPER:
-        return "ZooKeeper has no groups, so which groups exist is unknown."
+    if source.is_copy:
+        return f"{source.subject} lists no {names}, so which {names} exist is unknown."
+    if kind is ResourceType.GROUP and not source.lists_groups:
+        return f"{source.subject} has no groups, so which groups exist is unknown."
     return f"The {names} have not been read, so which {names} exist is unknown."

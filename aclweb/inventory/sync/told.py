@@ -8,7 +8,6 @@ from aclweb.acl.model import number_of
 from aclweb.clusters import (
     ClusterState,
     Known,
-    SourceKind,
 )
 from aclweb.inventory.models import (
     Cluster,
@@ -55,9 +54,10 @@ def told(row: Cluster, reading: Reading, count: int) -> tuple[ClusterState, str]
             f"The ACLs of {patterns} are stored in a form that cannot be understood. What was known of them "
             f"before is kept; everything else was read: {number_of(count, 'ACL')} in all."
         )
-    if row.kind == SourceKind.ZOOKEEPER and row.authorizer_declared == Cluster.Declared.OFF:
+    source = row.source
+    if source.hides_authorizer and row.authorizer_declared == Cluster.Declared.OFF:
         return ClusterState.NO_AUTHORIZER, (
-            f"ZooKeeper holds {number_of(count, 'ACL')}, but it is declared that the brokers run without an "
+            f"{source.subject} holds {number_of(count, 'ACL')}, but it is declared that the brokers run without an "
             "authorizer: nothing is enforced, and everybody may do everything."
         )
     if count == 0:
@@ -70,7 +70,7 @@ def told(row: Cluster, reading: Reading, count: int) -> tuple[ClusterState, str]
             ("topics", reading.topics, reading.known.topics),
             ("groups", reading.groups, reading.known.groups),
         )
-        if names is not None and listed is Known.VISIBLE and row.kind == SourceKind.ADMIN
+        if names is not None and listed is Known.VISIBLE and source.hides_names
     ]
     only = (
         f" There may be other {' and '.join(partial)}: only those that aclweb may describe are listed."
@@ -81,11 +81,12 @@ def told(row: Cluster, reading: Reading, count: int) -> tuple[ClusterState, str]
 
 
 def _nothing(row: Cluster) -> str:
-    if row.kind == SourceKind.SNAPSHOT:
-        return f"The file {row.address} was read and has no ACL."
-    if row.kind == SourceKind.ZOOKEEPER and row.authorizer_declared != Cluster.Declared.ON:
+    source = row.source
+    if source.is_copy:
+        return f"{source.subject} {row.address} was read and has no ACL."
+    if source.hides_authorizer and row.authorizer_declared != Cluster.Declared.ON:
         return (
-            "ZooKeeper was read and has no ACL. Whether the brokers run with an authorizer cannot be read "
+            f"{source.subject} was read and has no ACL. Whether the brokers run with an authorizer cannot be read "
             "there and nobody has declared it, so this may be a cluster that enforces nothing."
         )
     return "The authorizer is on and has no ACL: every request is decided by the default alone."

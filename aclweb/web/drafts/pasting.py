@@ -16,7 +16,6 @@ from aclweb.acl.kafka import TOOLS, plan, read_shell_line
 from aclweb.acl.matching import AclFilter
 from aclweb.acl.model import AclBinding, AclError, NotationError, shown
 from aclweb.acl.notation import ACL_KEYS, read_acls, read_edits
-from aclweb.clusters import SourceKind
 from aclweb.inventory.current import InForce
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell.typed_principal import holds_pem, pem_fault
@@ -235,9 +234,9 @@ def _read_command(
 def _elsewhere(words: Sequence[str], cluster: Cluster) -> str | None:
     """Return the address that a command names, if it has no broker in common with this cluster's.
 
-    None where that cannot be told: a variable of the shell, or a cluster known by its ZooKeeper or a file.
+    None where that cannot be told: a variable of the shell, or an address that is not the brokers'.
     """
-    if cluster.kind != SourceKind.ADMIN:
+    if not cluster.source.has_bootstrap_address:
         return None
     for place, word in enumerate(words):
         option, equals, value = word.partition("=")

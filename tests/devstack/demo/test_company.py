@@ -7,7 +7,8 @@ import json
 import pytest
 
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.clusters import Connection, SourceKind, connect
+from aclweb.clusters import Connection, connect
+from aclweb.clusters.snapshot import SNAPSHOT
 from devstack.demo import company
 from devstack.demo.table import read_table
 
@@ -128,7 +129,7 @@ def test_a_snapshot_file_is_read_back_as_the_cluster_it_is_of(cluster, tmp_path)
     path = tmp_path / "snapshot.jsonl"
     path.write_text(company.snapshot_text(cluster), encoding="utf-8")
 
-    with connect(Connection(kind=SourceKind.SNAPSHOT, address=str(path))) as client:
+    with connect(Connection(kind=SNAPSHOT, address=str(path))) as client:
         assert client.read_acls().bindings == company.bindings(cluster)
         assert client.read_topics() == company.topics(cluster)
         assert client.read_groups() == company.groups(cluster)

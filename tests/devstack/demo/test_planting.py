@@ -12,7 +12,8 @@ from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.authorizers import Rules
 from aclweb.acl.model.vocabulary import AccessRequest, Operation, PermissionType
 from aclweb.acl.notation.authorizer_log import AccessEvent, parse_record, records
-from aclweb.clusters import Connection, SourceKind, connect
+from aclweb.clusters import Connection, connect
+from aclweb.clusters.zookeeper import ZOOKEEPER
 from devstack.demo import company, edge_traffic, prod_eu
 from devstack.servers import KafkaBroker
 from tests.servers import need_jars, need_java
@@ -37,7 +38,7 @@ def edge(tmp_path_factory):
 
 @pytest.mark.zookeeper
 def test_prod_eu_is_read_from_zookeeper_as_it_was_written(prod):
-    with connect(Connection(kind=SourceKind.ZOOKEEPER, address=prod)) as client:
+    with connect(Connection(kind=ZOOKEEPER, address=prod)) as client:
         reading = client.read_acls()
         topics = client.read_topics()
         facts = client.describe()

@@ -16,7 +16,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from aclweb.acl.model import AclError
-from aclweb.clusters import Known, SourceKind, checking, connect
+from aclweb.clusters import KINDS, Known, checking, connect
 from aclweb.clusters.connection import (
     OptionsFileError,
     pem,
@@ -35,6 +35,7 @@ from aclweb.inventory.models import Cluster
 
 # Somebody waits at a terminal: an address that stays silent for so long is told as silent. A sync is more patient.
 _KNOCK_SECONDS = 2.5
+_ADDRESS_FORMS = "; ".join(f"{kind.address_form} ({name})" for name, kind in KINDS.items())
 _YES = {"true": True, "false": False, "on": True, "off": False}
 
 
@@ -45,8 +46,8 @@ class Command(BaseCommand):
         acts = parser.add_subparsers(dest="act", required=True, metavar="add|set|declare|list|check")
         add = acts.add_parser("add", help="make a cluster known; a worker syncs it soon")
         add.add_argument("cluster", help="its name in addresses, such as prod-eu")
-        add.add_argument("--kind", required=True, choices=[kind.value for kind in SourceKind])
-        add.add_argument("--address", required=True, help="host:port,host:port[/chroot], or a file's path")
+        add.add_argument("--kind", required=True, choices=list(KINDS))
+        add.add_argument("--address", required=True, help=f"by kind: {_ADDRESS_FORMS}")
         _declarations(add)
         change = acts.add_parser("set", help="change the settings that are given")
         change.add_argument("cluster")
@@ -103,7 +104,7 @@ class Command(BaseCommand):
             actor=at_the_shell(),
             slug=options["cluster"],
             kind=options["kind"],
-            address=_address(options["kind"], options["address"]),
+            address=options["address"],
             **_settings(options, {}),
         )
         declaring.declare(cluster=cluster, actor=at_the_shell(), **_declared(options))
@@ -130,7 +131,7 @@ class Command(BaseCommand):
             options, {} if options["options"] or not _names_pem(options) else cluster.options
         )
         if options["address"]:
-            settings["address"] = _address(cluster.kind, options["address"])
+            settings["address"] = options["address"]
         changed = registering.change(actor=at_the_shell(), cluster=cluster, **settings)
         self._tell_exposed(options)
         shown = pem.told(cluster.options) if "options" in settings else ()
@@ -154,7 +155,7 @@ class Command(BaseCommand):
         cluster = cluster_named(options["cluster"])
         checked = checking.check(
             lambda: connect(replace(connection_of(cluster), knock_seconds=_KNOCK_SECONDS)),
-            SourceKind(cluster.kind),
+            cluster.source,
             cluster.address,
             rules_of(cluster),
             writes=cluster.changes_enabled,
@@ -204,7 +205,8 @@ def _sentence_of(cluster: Cluster, checked: checking.Checked) -> str:
         ("topics", checked.topics, checked.known and checked.known.topics),
         ("groups", checked.groups, checked.known and checked.known.groups),
     ):
-        only = " (only those that aclweb may describe)" if known is Known.VISIBLE else ""
+        listed = "aclweb may describe" if cluster.source.hides_names else f"{cluster.source.called} lists"
+        only = f" (only those that {listed})" if known is Known.VISIBLE else ""
         parts.append(
             f"{what}: {'unknown' if count is None or known is Known.UNKNOWN else f'{count:,}'}{only}"
         )
@@ -290,10 +292,6 @@ def _text_of(file: str) -> tuple[str, Path]:
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise CommandError(f"The settings in {file} cannot be read: {why}.", returncode=2) from error
-
-
-def _address(kind: str, address: str) -> str:
-    return str(Path(address).resolve()) if kind == SourceKind.SNAPSHOT else address
 
 
 def _told(cluster: Cluster) -> dict[str, Any]:

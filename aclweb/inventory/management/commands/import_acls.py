@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from aclweb.acl.model import NotationError
-from aclweb.clusters import ClusterClient, ClusterError, Connection, SourceKind, connect
+from aclweb.clusters import ClusterClient, ClusterError, Connection, connect
 from aclweb.inventory.admin import register as registering
 from aclweb.inventory.management.commands.sync import sentence, told
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
@@ -26,7 +25,7 @@ class Command(BaseCommand):
     help = "Read a file of ACLs, in any notation, as what a snapshot cluster holds."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("cluster", help="a cluster of kind snapshot")
+        parser.add_argument("cluster", help="a cluster that is known from a file")
         parser.add_argument(
             "file", help="JSON lines, CSV, YAML, ZooKeeper nodes or `kafka-acls --list` output"
         )
@@ -37,16 +36,16 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, cluster: str, file: str, accept: bool, **options: Any) -> None:
         found = cluster_named(cluster)
-        if found.kind != SourceKind.SNAPSHOT:
+        if not found.source.is_one_file:
             raise CommandError(
                 f"{cluster} is read from {found.address} and not from a file; to change what it holds, draft a change.",
                 returncode=2,
             )
         actor = at_the_shell()
-        with _client(file) as client:
+        with _client(Connection(found.source, file)) as client:
             result = syncing.sync(found, client=client, accepted_by=actor if accept else None)
         if result.read:
-            registering.change(actor=actor, cluster=found, address=str(Path(file).resolve()))
+            registering.change(actor=actor, cluster=found, address=file)
         if options["json"]:
             self.stdout.write(json.dumps(told(found, result)))
         else:
@@ -55,10 +54,10 @@ class Command(BaseCommand):
             sys.exit(1)
 
 
-def _client(file: str) -> ClusterClient:
+def _client(connection: Connection) -> ClusterClient:
     """Open the file and read it whole once, so that a bad one leaves no trace on the cluster."""
     try:
-        client = connect(Connection(SourceKind.SNAPSHOT, file))
+        client = connect(connection)
         client.read_acls()
     except ClusterError as error:
         cause = error.__cause__

@@ -1,0 +1,43 @@
+"""What can aclweb do with a cluster that it reads from its brokers?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aclweb.clusters.admin_api.client import AdminClient
+from aclweb.clusters.admin_api.rights import command_to_grant
+from aclweb.clusters.admin_api.wire import split_address
+from aclweb.clusters.connection import LOGIN_OPTIONS
+from aclweb.clusters.kind import ClusterKind
+
+
+def _normalised(address: str) -> str:
+    return ",".join(split_address(address))
+
+
+def _signs_in_as(options: Mapping[str, str]) -> str | None:
+    name = options.get("sasl.username")
+    return f"User:{name}" if name else None  # the subject of a certificate may be mapped by the brokers
+
+
+ADMIN_API = ClusterKind(
+    name="admin",
+    source="the brokers, by the Admin API",
+    called="a Kafka broker",
+    address_form="host:port,host:port",
+    open=AdminClient,
+    normalised=_normalised,
+    options=LOGIN_OPTIONS
+    | {
+        "client.id": "the name under which the brokers' logs know this client",
+        "request.timeout.ms": "how long a write may take, in milliseconds",
+    },
+    mechanisms=("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
+    signs_in_as=_signs_in_as,
+    command_to_grant=command_to_grant,
+    can_write=True,
+    lists_groups=True,
+    hides_names=True,
+    reads_broker_settings=True,
+    has_bootstrap_address=True,
+)

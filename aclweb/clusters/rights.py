@@ -1,0 +1,32 @@
+"""How is one right of a login told: its name, whether it is there, and which command would grant it?"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Answer(enum.StrEnum):
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """One line of a check; `command` would grant what is missing."""
+
+    name: str
+    answer: Answer
+    sentence: str
+    command: str = ""
+    is_needed: bool = False
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "right": self.name,
+            "answer": self.answer.value,
+            "sentence": self.sentence,
+            "command": self.command or None,
+            "needed": self.is_needed,
+        }
