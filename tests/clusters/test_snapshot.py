@@ -12,11 +12,10 @@ from aclweb.clusters import (
     ClusterError,
     ClusterState,
     Connection,
-    SnapshotClient,
     TopicInfo,
     connect,
 )
-from aclweb.clusters.snapshot import SNAPSHOT
+from aclweb.clusters.snapshot import SNAPSHOT, SnapshotClient
 from tests.builders import allow, deny
 
 ACLS = (

@@ -15,6 +15,7 @@ from aclweb.clusters import (
     ClusterFacts,
     ClusterState,
     Known,
+    Login,
     NamesKnown,
     Problem,
     TopicInfo,
@@ -62,6 +63,12 @@ class Answers:
             return groups is Known.ALL
 
         return NamesKnown(self.topics_known, groups, sees)
+
+    def login(self) -> Login:
+        return Login()
+
+    def rights(self, login: Login, *, writes: bool) -> tuple[()]:
+        return ()
 
     def close(self) -> None:
         self.closed = True
