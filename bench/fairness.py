@@ -45,7 +45,7 @@ from devstack.servers import ZooKeeperServer
 MOST_INTERVALS = 2.0
 ACLS_OF_A_SMALL_ONE = 40
 _FAILED = re.compile(
-    r"database is locked|Traceback \(most recent call last\)|gave no sign of life|ended (?:by|with)"
+    r"database is locked|Traceback \(most recent call last\)|gave no heartbeat|ended (?:by|with)"
 )
 
 

@@ -164,7 +164,7 @@ class Product:
         return answer.stdout.strip()
 
     def _last_words(self) -> str:
-        return "its last words: " + (" | ".join(self.said[-3:]) or "none")
+        return "its last output: " + (" | ".join(self.said[-3:]) or "none")
 
 
 @dataclass(frozen=True, slots=True)

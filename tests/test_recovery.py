@@ -235,7 +235,7 @@ def test_doctor_names_what_is_wrong_and_the_command_that_mends_it(lived):
     text = run(lived, "manage.py", "doctor").stdout
     assert "yes  database: SQLite takes writes" in text
     assert "NO   workers: " in text
-    assert "     mend it: ./run" in text
+    assert "     to fix it: ./run" in text
 
 
 def test_doctor_finds_each_thing_that_can_be_wrong(backed_up, tmp_path):

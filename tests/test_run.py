@@ -137,7 +137,7 @@ def test_a_part_that_ends_by_itself_ends_the_watch_with_a_sentence(supervisor, t
         supervisor.watch()
 
     assert str(ended.value).startswith("The dying ended with exit status 3; see ")
-    assert "Its last words: out of luck" in str(ended.value)
+    assert "Its last output:  out of luck" in str(ended.value)
 
 
 def test_a_part_that_dies_while_others_get_ready_ends_the_waiting(supervisor, notes, tmp_path):
@@ -249,7 +249,7 @@ def test_a_part_stopped_by_a_signal_is_killed_and_started_again(supervisor, watc
     assert said[0].startswith("The worker was stopped by a signal")
 
 
-def test_a_part_that_gives_no_sign_of_life_is_killed_and_started_again(
+def test_a_part_that_gives_no_heartbeat_is_killed_and_started_again(
     supervisor, watched, tmp_path, monkeypatch
 ):
     monkeypatch.setattr("aclweb.operations.supervisor.LISTEN_EVERY_SECONDS", 0.1)
@@ -261,7 +261,7 @@ def test_a_part_that_gives_no_sign_of_life_is_killed_and_started_again(
 
     wait_until(lambda: worker.pid not in (None, silent))
 
-    assert said[0].startswith("The worker gave no sign of life for ")
+    assert said[0].startswith("The worker gave no heartbeat for ")
 
 
 def test_a_child_that_is_stopped_by_a_signal_is_left_to_its_parent_to_replace(tmp_path, monkeypatch):
@@ -314,7 +314,7 @@ def test_a_part_that_does_not_stay_is_given_up_after_five_more_tries_and_told(
     wait_until(lambda: given_up)
 
     assert "It was started 6 times and did not stay; it is given up." in given_up[0]
-    assert "Its last words: out of luck" in given_up[0]
+    assert "Its last output:  out of luck" in given_up[0]
     wait_until(lambda: raised if needed else given_up[0] in said)
     assert bool(raised) == needed
     assert notes == ["start site"]

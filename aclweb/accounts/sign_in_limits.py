@@ -32,15 +32,15 @@ _TICKET_LIFE_SECONDS = 300
 
 TOLD_PAIR = (
     "Too many wrong passwords were given for this account from this address. Try again in "
-    "{minutes} minutes. Nobody else is kept out."
+    "{minutes} minutes. Other people can still sign in."
 )
 TOLD_ADDRESS = (
     "Too many sign-ins failed from this address, for several accounts. Try again in {minutes} minutes. "
-    "People who have signed in from here before are not kept out."
+    "People who have signed in from here before still can."
 )
 TOLD_ACCOUNT = (
-    "Somebody gives wrong passwords for this account. Wait {seconds} s, then try again: "
-    "that attempt counts, whatever others do."
+    "Wrong passwords were given for this account. Wait {seconds} s, then try again: "
+    "that attempt counts, whatever others try."
 )
 
 

@@ -44,7 +44,7 @@ def issue(owner: User, name: str, days: int, *, actor: User | str | None = None)
     if not 1 <= len(name.strip()) <= 100:
         raise TokenError(f"A token needs a name of 1 to 100 characters that says what uses it, not {name!r}.")
     if not owner.is_active:
-        raise TokenError(f"{owner.get_username()} is switched off, and a token would be worth nothing.")
+        raise TokenError(f"{owner.get_username()} is switched off, so a token would not work.")
     secret = MARK + secrets.token_urlsafe(32)
     with transaction.atomic():
         token = ApiToken.objects.create(

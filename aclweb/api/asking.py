@@ -109,7 +109,7 @@ def word_asked(asked: Any, name: str, words: Sequence[str]) -> str:
     """Return the word that the address holds, one of `words`; empty if it holds none."""
     text = str(asked.get(name, ""))
     if text and text not in words:
-        raise ValidationError({name: f"{name} {text[:60]!r} is none; use {', '.join(words)}."})
+        raise ValidationError({name: f"{name} {text[:60]!r} is not known; use {', '.join(words)}."})
     return text
 
 

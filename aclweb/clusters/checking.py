@@ -80,7 +80,7 @@ class _Check:
             self._say("log in", Answer.NO, str(error), needed=True)
         else:
             self._say("reach", Answer.NO, str(error), needed=True)
-            self._say("log in", Answer.UNKNOWN, "Nobody was there to log in to.")
+            self._say("log in", Answer.UNKNOWN, "No server answered, so the login was not tried.")
 
     def _try(self, client: ClusterClient) -> None:
         self.found.facts = client.describe()

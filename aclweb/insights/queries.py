@@ -518,7 +518,7 @@ def _default_mode(cluster: Cluster, allowed: int, refused: int) -> Iterable[Chec
             yield Check("allow_everyone", "confirms", f"{fact}, as declared.")
         else:
             declared = "allow" if cluster.allow_everyone else "refuse"
-            yield Check("allow_everyone", "contradicts", f"{fact}; declared is that they {declared}.")
+            yield Check("allow_everyone", "contradicts", f"{fact}, but it is declared that they {declared}.")
 
 
 def _lines(count: int) -> str:

@@ -41,7 +41,7 @@ class Found(models.Model):
     """One ACL that breaks a lint rule or could be removed, or one ACL that could replace several."""
 
     search = models.ForeignKey(Search, on_delete=models.CASCADE, related_name="found")
-    # The order of the list: errors first, then proposals, those that save most first.
+    # The order of the list: errors first, then one ACL in place of several; those that save most come first.
     place = models.PositiveIntegerField()
     is_proposal = models.BooleanField(default=False)
     rule = models.CharField(max_length=40)

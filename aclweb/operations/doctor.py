@@ -167,7 +167,10 @@ def _workers() -> Check:
     state = life.worker
     if state == "ok" and life.is_silent(pulses.SEARCHES):
         # A search may take an hour, so this is no reason to call the installation unwell.
-        told = f"Those for changes and syncs live. That for searches is {life.words(pulses.SEARCHES)}: busy, or stuck."
+        told = (
+            "The workers for changes and syncs run. "
+            f"The worker for searches is {life.words(pulses.SEARCHES)}: it is busy, or hangs."
+        )
         return Check("workers", True, told)
     if state == "ok":
         return Check("workers", True, "Each queue has finished a heartbeat lately.")
@@ -234,7 +237,7 @@ def _proxy() -> Check:
         return Check(
             "proxy",
             False,
-            "The site is behind a proxy and takes every person for it, so limits on signing in hit all of them.",
+            "The site is behind a proxy and sees only its address, so sign-in limits count all people together.",
             "set ACLWEB_TRUSTED_PROXIES to the number of proxies that append to X-Forwarded-For",
         )
     if settings.ACLWEB_TRUSTED_PROXIES:

@@ -164,7 +164,9 @@ class Program:
             return None
         how = f"with exit status {status}" if status >= 0 else f"by signal {signal.Signals(-status).name}"
         last = self.last_words()
-        return f"The {self.name} ended {how}; see {self.log}." + (f" Its last words: {last}" if last else "")
+        return f"The {self.name} ended {how}; see {self.log}." + (
+            f" Its last output:  {last}" if last else ""
+        )
 
     def listen(self) -> str | None:
         process = self._process
@@ -184,7 +186,7 @@ class Program:
         if self._alive():
             self._heard_at = time.monotonic()
         elif time.monotonic() - self._heard_at > self._silent_seconds:
-            return f"The {self.name} gave no sign of life for {self._silent_seconds:.0f} s."
+            return f"The {self.name} gave no heartbeat for {self._silent_seconds:.0f} s."
         return None
 
     def ask_to_end(self) -> None:
@@ -259,7 +261,7 @@ class Server:
             return None
         last = _last_line(self.server.console)
         return f"The {self.name} ended by itself; see {self.server.console}." + (
-            f" Its last words: {last}" if last else ""
+            f" Its last output:  {last}" if last else ""
         )
 
     def listen(self) -> str | None:
@@ -412,7 +414,7 @@ class Supervisor:
                 try:
                     sentence = watched.part.listen()
                 except Exception as error:  # nobody is ended because a question failed
-                    logger.warning("Whether the %s lives could not be asked: %s", watched.part.name, error)
+                    logger.warning("Whether the %s runs could not be checked: %s", watched.part.name, error)
                     continue
                 with self._guard:
                     if watched.started_at == asked_of and watched.again_at is None:

@@ -157,7 +157,7 @@ def _read_by_spark(spark: SparkSession, file: str) -> FileState:
             return _gone()
         if "EOFException" in cause or "Unexpected end" in cause:
             return FileState(
-                TRUNCATED, "It ends before its compressed data does; what stood before was read."
+                TRUNCATED, "It ends before its compressed data does; what comes before that was read."
             )
         return FileState(REFUSED, f"{cause}")
     return FileState(READ)
@@ -169,7 +169,7 @@ def _gone() -> FileState:
 
 def _truncated(at_byte: int, why: str) -> FileState:
     return FileState(
-        TRUNCATED, f"It can be read up to byte {at_byte:,}: {why}. What stood before was read.", at_byte
+        TRUNCATED, f"It can be read up to byte {at_byte:,}: {why}. What comes before that was read.", at_byte
     )
 
 

@@ -69,7 +69,7 @@ def test_behind_a_proxy_a_stranger_cannot_keep_anybody_out(pam, settings, clock)
     assert known.status_code == 302, "where she has signed in before she does not even wait"
     new = tries("pam", GOOD, address="10.0.0.1", forwarded="198.51.100.99")
     assert new.status_code == 429
-    assert "Somebody gives wrong passwords for this account. Wait 2 s" in new.content.decode()
+    assert "Wrong passwords were given for this account. Wait 2 s" in new.content.decode()
     assert new["Retry-After"] == "2"
     clock.sleep(2)
     assert tries("pam", GOOD, address="10.0.0.1", forwarded="198.51.100.99").status_code == 302

@@ -176,7 +176,7 @@ def test_acls_are_rewritten_and_compiled_on_the_command_line(run) -> None:
     status, out, err = run("glob", "--rewrite", "--acls", "acls")
     assert status == 0
     assert read_acls(out, source="out")[1].resource_name == "nl-*"
-    assert err == "2 ACLs read; 2 said exactly.\n"
+    assert err == "2 ACLs read; 2 written exactly.\n"
     Path("principals").write_text("User:alice\n")
     Path("hosts").write_text("10.0.0.7\n")
     known = ("--topics", "topics", "--principals", "principals", "--hosts", "hosts")

@@ -233,7 +233,7 @@ def test_an_acl_under_a_wider_one_names_it():
     (finding,) = redundant(AclIndex([wide, narrow]))
 
     assert (finding.rule, finding.acl, finding.by) == ("implied", narrow, (wide,))
-    assert "said already by another ACL" in finding.sentence
+    assert "another ACL already says the same" in finding.sentence
 
 
 def test_a_deny_of_read_alone_leaves_describe_and_so_shadows_nothing():
@@ -476,7 +476,7 @@ def test_the_command_prints_one_finding_a_line_with_the_promised_keys(capsysbina
     assert [finding["rule"] for finding in findings] == ["implied", "dead"]
     assert all({"rule", "severity", "sentence", "acl", "by"} <= set(finding) for finding in findings)
     assert findings[0]["by"][0]["resource_name"] == "orders."
-    assert told == "2 findings and 0 proposals on 3 ACLs; 2 ACLs can go at once.\n"
+    assert told == "2 findings and 0 proposals on 3 ACLs; 2 ACLs can be removed together.\n"
 
 
 @pytest.mark.parametrize(("severity", "status"), [("error", 1), ("warning", 1), ("info", 1)])

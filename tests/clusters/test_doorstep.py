@@ -76,7 +76,7 @@ def test_another_service_is_told_as_no_kafka():
 
 def test_a_port_that_hangs_up_is_told_as_such():
     with listening(hangs_up) as address:
-        assert "closes them again without a word" in failure(address)
+        assert "closes them without an answer" in failure(address)
 
 
 def test_tls_at_a_port_that_hangs_up_on_it_is_told_with_what_to_set():

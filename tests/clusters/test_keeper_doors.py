@@ -106,7 +106,7 @@ def test_every_wrong_way_to_zookeeper_has_its_own_sentence_at_once(keeper):
     assert "the port is closed" in failure("127.0.0.1:1")
     with listening(web_server) as web, listening(hangs_up) as rude:
         assert "speaks HTTP" in failure(web)
-        assert "without a word" in failure(rude)
+        assert "without an answer" in failure(rude)
 
 
 @pytest.mark.kafka

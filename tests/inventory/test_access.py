@@ -305,7 +305,7 @@ def test_undeclared_super_users_are_told_on_rows_and_page():
     row = next(row for row in found.rows if row.kind == "super-users")
     assert row.hangs_on == ("super_users",)
     assert found.super_users is None
-    assert "Nobody has declared who the super users" in found.sentences[-1]
+    assert "Nobody has declared the super users" in found.sentences[-1]
 
 
 def test_acls_are_listed_deny_first_then_exact_then_longest_prefix_then_wildcard():

@@ -236,7 +236,7 @@ def test_an_empty_answer_says_why_and_what_next(browser):
 
 
 def test_a_cluster_that_was_never_read_is_not_an_empty_list(cluster, ada, signed_in):
-    assert "which is not the same as no ACLs" in text(signed_in(ada).get(LIST))
+    assert "That does not mean that there are no ACLs" in text(signed_in(ada).get(LIST))
 
 
 def test_an_acl_that_kafka_acls_cannot_be_told_stands_as_a_comment(cluster, cho, signed_in):

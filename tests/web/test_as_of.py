@@ -47,8 +47,8 @@ def test_a_question_is_answered_as_of_a_revision_and_as_of_now(site, browser):
 
     assert then.context["answer"].verdict == "allowed"
     assert now.context["answer"].verdict == "refused"
-    assert b"As it was, not as it is" in then.content
-    assert b"As it was, not as it is" not in now.content
+    assert b"This page shows the past" in then.content
+    assert b"This page shows the past" not in now.content
 
 
 def test_a_day_means_its_end_and_a_time_the_reading_before_it(site, browser, cluster):
@@ -76,7 +76,7 @@ def test_every_page_that_answers_says_which_moment_it_is_about(name, site, brows
 
     assert page.status_code == 200
     assert page.context["as_of"].text == "1"
-    assert b"As it was, not as it is" in page.content
+    assert b"This page shows the past" in page.content
 
 
 @pytest.mark.parametrize("moment", ["99", "yesterday", "1999-01-01", "\x00", "9" * 300, "2026-02-30"])

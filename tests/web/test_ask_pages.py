@@ -91,14 +91,14 @@ def test_an_allowed_question_names_the_rule_that_holds_it_up(browser):
     page = browser.get("/", QUESTION | {"host": "10.0.0.7"})
 
     assert "Yes, allowed" in text(page)
-    assert "What holds it up" in text(page)
+    assert "What allows it" in text(page)
     assert [row.binding for row in page.context["answer"].settling] == [OWN_HOST]
 
 
 def test_a_deny_is_told_as_what_refuses_however_exact_the_allow_is(browser):
     page = browser.get("/", QUESTION | {"principal": "User:dan", "operation": "READ"})
 
-    assert "What refuses it" in text(page)
+    assert "What denies it" in text(page)
     assert page.context["answer"].ways_out[0].lines[0][0] == "remove"
 
 
@@ -118,7 +118,7 @@ def test_where_it_depends_no_acl_for_every_host_is_offered(browser):
     found = browser.get("/", QUESTION | {"host": ""})
 
     assert "what-if/?add=" not in text(found)
-    assert "the smallest ACL is then for that address alone" in text(found)
+    assert "to see the smallest ACL for it" in text(found)
 
 
 def test_a_deny_of_one_host_is_what_can_be_removed_there(cluster, ada, signed_in):

@@ -99,7 +99,7 @@ def test_a_what_if_that_breaks_keeps_the_frame_and_the_draft(browser, monkeypatc
 
     assert page.status_code == 500
     assert has_frame(page)
-    assert "Something broke here" in told(page)
+    assert "Something went wrong" in told(page)
     fields = sent_again(page)
     assert (fields["paste"], fields["title"]) == ([PASTE], ["for <eli>"])
     again = browser.post(PAGE, fields, follow=True)
@@ -150,7 +150,7 @@ def test_where_no_frame_can_be_made_the_sentence_stands_alone(browser, broken, m
     page = browser.post(PAGE, {"paste": PASTE})
 
     assert page.status_code == 500
-    assert "Something broke here" in told(page)
+    assert "Something went wrong" in told(page)
     assert not has_frame(page)
 
 

@@ -62,7 +62,7 @@ PAGES = {
     "findings": "/c/test-eu/findings/",
     "no findings of a kind": "/c/test-eu/findings/?rule=nothing",
     "what can go": "/c/test-eu/findings/?show=can-go",
-    "what could be fewer": "/c/test-eu/findings/?show=fewer",
+    "what can be combined": "/c/test-eu/findings/?show=fewer",
     "two drafts to compare": "/c/test-eu/compare/drafts/",
     "two drafts compared": f"/c/test-eu/compare/drafts/?{urlencode({'first': COMMANDS, 'second': COMMANDS[90:]})}",
     "search": "/c/test-eu/search/?q=or",
@@ -226,7 +226,7 @@ def test_the_past_is_chosen_and_left_again_without_scripts(visit):
     page.get_by_text("As of now").click()
     page.get_by_label("A revision, a day, or a time in UTC").fill("1")
     page.get_by_role("button", name="Show", exact=True).click()
-    page.get_by_text("As it was, not as it is").wait_for()
+    page.get_by_text("This page shows the past").wait_for()
     assert "principal=User%3Adan" in page.url
     page.get_by_role("link", name="Back to now").click()
 

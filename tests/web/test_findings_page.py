@@ -153,7 +153,7 @@ def test_many_acls_are_never_looked_through_in_a_request(
 
     assert rung == [cluster.pk]
     for page in waiting:
-        assert b"Being worked out since" in page.content
+        assert b"In progress since" in page.content
         assert b'hx-trigger="every 2s"' in page.content
         assert b'http-equiv="refresh"' in page.content
     assert done.context["page"].total
@@ -268,4 +268,4 @@ def test_whoever_waits_needs_few_queries(address, browser, monkeypatch, django_a
     with django_assert_max_num_queries(10):
         page = browser.get(address)
 
-    assert b"Being worked out since" in page.content
+    assert b"In progress since" in page.content

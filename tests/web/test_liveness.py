@@ -149,7 +149,7 @@ def test_pages_tell_that_approved_changes_wait(cho, ada, cluster, signed_in):
     ("silent", "told"),
     [
         (pulses.SYNCS, "No worker has synced a cluster since "),
-        (pulses.BEAT, "The beat is silent since "),
+        (pulses.BEAT, "The beat has been silent since "),
     ],
 )
 def test_pages_tell_what_else_is_silent(cho, signed_in, silent, told):
@@ -255,5 +255,5 @@ def test_the_doctor_does_not_say_that_each_queue_lives_while_searches_are_silent
     told = next(check for check in doctor.examine() if check.name == "workers")
 
     assert told.ok is True
-    assert "That for searches is silent since" in told.sentence
+    assert "The worker for searches is silent since" in told.sentence
     assert "Each queue" not in told.sentence

@@ -207,7 +207,7 @@ def _nearness(binding: AclBinding, name: str, rules: Rules) -> tuple[int, str] |
     if prefixed and name and own.startswith(name) and len(own) - len(name) <= _SHORTEST:
         return 2, f"the prefix is longer than the name by {own[len(name) :]!a}"
     if min(len(own), len(name)) >= _SHORTEST and _one_off(own, name, prefixed):
-        return 3, "one character is otherwise"
+        return 3, "one character differs"
     return None
 
 

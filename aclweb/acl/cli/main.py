@@ -53,9 +53,9 @@ COMMANDS = {
     "list": Command("the ACLs that a DescribeAcls filter finds", listed.add_options, listed.run),
     "whatif": Command("what an edit or a new topic would change", whatif.add_options, whatif.run),
     "lint": Command("ACLs that are legal and probably wrong", lint.add_options, lint.run),
-    "redundant": Command("the ACLs that could go or be fewer", redundant.add_options, redundant.run),
+    "redundant": Command("the ACLs that can be removed or combined", redundant.add_options, redundant.run),
     "convert": Command("ACLs in another notation", convert.add_options, convert.run),
-    "glob": Command("ACLs said as GLOBs of the proposal, or without them", globs.add_options, globs.run),
+    "glob": Command("ACLs written with GLOBs of the proposal, or without them", globs.add_options, globs.run),
     "kafka-acls": Command(
         "what kafka-acls would do with its arguments", kafka_acls.add_options, kafka_acls.run
     ),

@@ -1,4 +1,4 @@
-"""Which ACLs can be removed without changing a decision, and which could be fewer?
+"""Which ACLs can be removed without changing a decision, and which can be combined?
 
 `redundant` looks at each ACL alone: `implied`, `shadowed` and `dead` mean that removing this
 one and no other changes no decision for any name, principal or host, and `by` holds the ACLs
@@ -409,12 +409,12 @@ def _findings(binding: AclBinding, filed: _Filed, existing: _Existing, rules: Ru
         binding, binding.permission_type, tuple(dict.fromkeys((binding.operation, Operation.ALL)))
     )
     if alike is not None:
-        sentence = f"{says(binding)}: this is said already by another ACL. {says(alike)}."
+        sentence = f"{says(binding)}: another ACL already says the same. {says(alike)}."
         yield Redundancy(IMPLIED_RULE, "info", sentence, binding, (alike,))
     denies = _shadow(binding, filed)
     if denies:
         sentence = (
-            f"{says(binding)}: this never counts, because whatever it allows is denied. "
+            f"{says(binding)}: this has no effect, because a DENY overrides all that it allows. "
             f"{' '.join(f'{says(deny)}.' for deny in denies)}"
         )
         yield Redundancy(SHADOWED, "warning", sentence, binding, denies)
@@ -428,7 +428,7 @@ def _findings(binding: AclBinding, filed: _Filed, existing: _Existing, rules: Ru
     if alike is None and not denies and binding.permission_type is PermissionType.ALLOW:
         stronger = filed.find(binding, PermissionType.ALLOW, _IMPLYING.get(binding.operation, ()))
         if stronger is not None:
-            sentence = f"{says(binding)}: another ACL brings this with it. {says(stronger)}."
+            sentence = f"{says(binding)}: another ACL already implies this. {says(stronger)}."
             yield Redundancy(HARMLESS_DUPLICATE, "info", sentence, binding, (stronger,))
     unreachable = why_no_client(binding, rules) or why_no_resource(binding)
     if unreachable is not None:

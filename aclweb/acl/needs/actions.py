@@ -79,7 +79,7 @@ _JOINS = (
     _call("SYNC_GROUP"),
 )
 _TOKEN_NOTE = (
-    "Delegation tokens are not to be had over PLAINTEXT, over TLS without a client certificate, or by a client "
+    "Delegation tokens cannot be requested over PLAINTEXT, over TLS without a client certificate, or by a client "
     "that logged in with a token itself (error 64).",
 )
 

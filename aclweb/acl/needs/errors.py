@@ -50,7 +50,7 @@ ERRORS: Mapping[str, Error] = MappingProxyType(
             Error(
                 "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED",
                 64,
-                "Delegation tokens are not to be had over PLAINTEXT, over TLS without a client certificate, "
+                "Delegation tokens cannot be requested over PLAINTEXT, over TLS without a client certificate, "
                 "or by a client that logged in with a token itself; no ACL changes that.",
             ),
             Error(

@@ -178,7 +178,7 @@ class Warnings:
         if ranges and not self.worlds.after_rules.cidr_hosts:
             yield (
                 f"This Kafka reads no address ranges, so {listed(ranges, 'host')} matches nobody "
-                "(until an upgrade to 4.4 brings it to life)."
+                "(it takes effect with an upgrade to 4.4)."
             )
         if self.worlds.after_rules.cidr_hosts != self.worlds.rules.cidr_hosts:
             stored = sorted(host for host in self.worlds.index.hosts if read_range(host) is not None)

@@ -122,7 +122,7 @@ def claim(change_id: int, worker: str) -> Run | None:
 
 
 def _quarantine(change: Change) -> None:
-    sentence = f"Stopped after {change.attempts} tries: each worker that took it up was lost."
+    sentence = f"Stopped after {change.attempts} tries: each worker that claimed it was lost."
     if change.move(
         to=State.QUARANTINED, where=_claimable(), epoch=F("epoch") + 1, sentence=sentence, finished_at=Now()
     ):

@@ -12,7 +12,7 @@ from aclweb.changes.preview import storable
 from aclweb.changes.rollout.hold import Item
 from aclweb.clusters import Outcome
 
-trail.register("change.claimed", "A worker took it up (attempt {attempt}).")
+trail.register("change.claimed", "A worker claimed it (attempt {attempt}).")
 
 
 trail.register("change.quarantined", "Stopped after {attempts} attempts; somebody has to look at it.")
@@ -30,7 +30,7 @@ trail.register("change.refused", "The worker refused it: {why}")
 trail.register("change.stale", "Nothing was written, because the impact is not what was approved: {why}")
 
 
-trail.register("change.checked", "The cluster was read afresh; {todo} to write. {note}")
+trail.register("change.checked", "The cluster was read again; {todo} to write. {note}")
 
 
 trail.register("change.writing", "About to {op} {count}.")

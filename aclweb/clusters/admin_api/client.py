@@ -740,7 +740,7 @@ class AdminClient:
             )
         if heard.metadata_refused or "disconnected" in texts:
             return unreachable(
-                f"Something at {self._where} takes connections and closes them again without a word; it is probably "
+                f"Something at {self._where} accepts connections and closes them without an answer; it is probably "
                 f"a port that expects another security.protocol than {protocol}."
             )
         return unreachable(

@@ -85,13 +85,13 @@ def _sentence(
             )
         case Door.HANGS_UP:
             return (
-                f"Something at {where} takes connections and closes them again without a word; it is no {service}, or "
-                "one that does not let this machine in."
+                f"Something at {where} accepts connections and closes them without an answer; it is no {service}, or "
+                "it does not accept this machine."
             )
         case Door.SILENT:
             return (
                 f"Something at {where} takes connections and answers nothing for {timeout_seconds:g} s; the "
-                f"{service} is stuck, or it is none."
+                f"{service} does not respond, or this is something else."
             )
         case Door.CLOSED:
             return (

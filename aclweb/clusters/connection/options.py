@@ -43,9 +43,9 @@ _LONGEST_VALUE = 65_536
 
 # What people paste, and how the same is said here. Searched in this order.
 _INSTEAD = (
-    ("bootstrap.servers", "the brokers belong into the connection's address"),
-    ("metadata.broker.list", "the brokers belong into the connection's address"),
-    ("zookeeper.connect", "the servers belong into the connection's address"),
+    ("bootstrap.servers", "the brokers belong in the connection's address"),
+    ("metadata.broker.list", "the brokers belong in the connection's address"),
+    ("zookeeper.connect", "the servers belong in the connection's address"),
     ("sasl.mechanisms", "write sasl.mechanism"),
     ("sasl.jaas.config", "write sasl.username and sasl.password"),
     ("ssl.truststore.certificates", "write ssl.ca.pem"),
@@ -62,10 +62,10 @@ _INSTEAD = (
     ("sasl.oauthbearer", "OAuth logins are not offered, since they ask an address of the setting's choice"),
     ("sasl.login", "only user name and password logins are offered"),
     ("sasl.client", "only user name and password logins are offered"),
-    ("plugin.", "aclweb loads no code at a setting's wish"),
-    ("ssl.engine", "aclweb loads no code at a setting's wish"),
-    ("ssl.provider", "aclweb loads no code at a setting's wish"),
-    ("security.providers", "aclweb loads no code at a setting's wish"),
+    ("plugin.", "aclweb never loads code that a setting names"),
+    ("ssl.engine", "aclweb never loads code that a setting names"),
+    ("ssl.provider", "aclweb never loads code that a setting names"),
+    ("security.providers", "aclweb never loads code that a setting names"),
     ("debug", "it would write passwords into the log"),
     ("socket.timeout.ms", "write request.timeout.ms"),
 )

@@ -429,7 +429,7 @@ class ZooKeeperClient:
             node = read_node(edit.pattern, found)
         except znodes.ZnodeError as error:
             sentence = (
-                f"{error} It is not overwritten, since nobody could say what would be lost; mend it first."
+                f"{error} It is not overwritten, because what would be lost is unknown; correct it first."
             )
             tell(outcomes, [edit], OutcomeKind.REFUSED, sentence)
             return None

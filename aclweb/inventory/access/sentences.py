@@ -56,10 +56,7 @@ def caveats(rules: Rules, *, default_applies: bool) -> tuple[str, ...]:
     """Return what these answers depend on that nobody has declared."""
     found = []
     if "super_users" in rules.undeclared:
-        found.append(
-            "Nobody has declared who the super users of this cluster are; whoever they are, they may do "
-            "everything on top of this."
-        )
+        found.append("Nobody has declared the super users of this cluster; super users may do everything.")
     if default_applies and "allow_everyone" in rules.undeclared:
         found.append(
             "Brokers do not show their default; an administrator of this cluster can declare "

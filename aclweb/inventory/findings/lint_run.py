@@ -201,7 +201,7 @@ def search(cluster: Cluster, *, owner: str) -> bool:
 
 
 def look_through(here: InForce, *, limits: Limits) -> tuple[Finding, ...]:
-    """Return all findings, errors first, and then the proposals, those that save most first.
+    """Return all findings, errors first, and then the one ACL in place of several; those that save most come first.
 
     limits: takes sentences that say where a finder stopped before the end.
     """

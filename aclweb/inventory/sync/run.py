@@ -233,7 +233,7 @@ def _store(
                 cluster, number, reading, cause=cause, expected=expected, accepted_by=accepted_by
             )
         except staging.OvertakenError as error:
-            logger.info("Cluster %s is compared anew, because %s", cluster.slug, error)
+            logger.info("Cluster %s is compared again, because %s", cluster.slug, error)
     row = Cluster.objects.select_related("revision").get(pk=cluster.pk)
     sentence = "Other workers are storing snapshots of this cluster, so this one was dropped."
     return SyncResult(row.revision, False, state(row), sentence)

@@ -31,5 +31,5 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
                 pulses.note(pulses.BEAT)
                 self._noted_at = now
             except DatabaseError:  # tried again at the next tick; until then the beat counts as silent
-                logger.warning("The beat could not note that it lives.", exc_info=True)
+                logger.warning("The beat could not record its heartbeat.", exc_info=True)
         return min(wait, pulses.EVERY_SECONDS)

@@ -42,10 +42,10 @@ class Life:
         return not any(self.is_silent(name) for name in (CHANGES, SYNCS, BEAT))
 
     def words(self, name: str) -> str:
-        """Return `ok`, `silent since 2026-11-20 14:02:05 UTC` or `silent: never heard of`."""
+        """Return `ok`, `silent since 2026-11-20 14:02:05 UTC` or `silent: no heartbeat yet`."""
         if not self.is_silent(name):
             return "ok"
-        return f"silent since {self._time(name)}" if name in self.at else "silent: never heard of"
+        return f"silent since {self._time(name)}" if name in self.at else "silent: no heartbeat yet"
 
     @property
     def worker(self) -> str:
@@ -70,7 +70,7 @@ class Life:
         if self.is_silent(SYNCS) and SYNCS in self.at:
             return f"No worker has synced a cluster since {self._time(SYNCS)}. What pages show may be old."
         if self.is_silent(BEAT) and BEAT in self.at:
-            return f"The beat is silent since {self._time(BEAT)}, so no sync starts by itself."
+            return f"The beat has been silent since {self._time(BEAT)}, so no sync starts by itself."
         if self.is_silent(SEARCHES) and not findings_at_work and (SEARCHES in self.at or findings_wait):
             since = f" since {self._time(SEARCHES)}" if SEARCHES in self.at else " yet"
             waits = " Findings wait." if findings_wait else " Findings may be old."

@@ -152,7 +152,9 @@ def _evidence(seen: Sequence[Seen], result: Result) -> Evidence:
 def _silent(load: Load, *, is_allowed: bool) -> Witness:
     if is_allowed and not load.permits_seen:
         return Witness(
-            "silent", "The log cannot confirm it", "Permits are not in the log, so silence proves nothing."
+            "silent",
+            "The log cannot confirm it",
+            "Permits are not in the log, so this answer cannot be confirmed.",
         )
     span = f" ({_span(load)})" if load.first_at and load.last_at else ""
     return Witness("silent", "No matching request in the log", f"The log{span} has no such request.")

@@ -1,7 +1,7 @@
 """Which question does a pasted line of an authorizer log ask, and what did the broker answer?
 
 The answer travels beside the question in its address, so that a page can say whether the
-rules of now agree with it. Nothing of the line is kept.
+rules of now agree with it. The line is not stored.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def heard(query: Mapping[str, str], answer: Answer, visible: Iterable[Cluster]) 
             return Heard(
                 "told", "This line is of no cluster that you see", f"{told} {unknown}", tuple(doubts)
             )
-        why = f"{here} knows less of its names."
+        why = f"{here} knows fewer of the names in it."
         addresses = tuple(
             (cluster.name, f"{reverse('explain', args=[cluster.slug])}?{links.encoded(**query)}")
             for cluster in origin.others[:3]

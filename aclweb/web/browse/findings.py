@@ -1,4 +1,4 @@
-"""What is wrong, redundant or dangerous in the ACLs of a cluster, what can be removed, and what could be fewer?"""
+"""What is wrong, redundant or dangerous in the ACLs of a cluster, what can be removed, and which can be combined?"""
 
 from __future__ import annotations
 

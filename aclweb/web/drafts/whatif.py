@@ -54,7 +54,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     draft = _read(data, cluster, in_force)
     if "proposal" in data and draft.is_empty:
         gone = Fault(
-            "This proposal is gone: the cluster was read anew since. The findings list those of now."
+            "This proposal is gone: the cluster was synced since. The findings list the current proposals."
         )
         draft = replace(draft, faults=(*draft.faults, gone))
     form = RuleForm(data, rules=in_force.rules)

@@ -24,4 +24,4 @@ def too_often(person: User, what: str) -> str:
         return ""
     if asked <= MOST:
         return ""
-    return f"You asked for {what} {MOST} times within a minute. Workers have enough to do; try again in a minute."
+    return f"You asked for {what} {MOST} times within a minute, which is the limit. Try again in a minute."

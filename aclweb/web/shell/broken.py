@@ -24,9 +24,9 @@ from aclweb.web.shell.put_back import why_not
 
 logger = logging.getLogger(__name__)
 
-BROKEN = "Something broke here. What happened is in the site's log; whoever runs the site can read it there."
+BROKEN = "Something went wrong. The reason is in the site's log, which the people who run this site can read."
 NOT_UNDERSTOOD = "This request cannot be understood."
-_NOTHING_CHANGED = "Nothing was changed on any cluster by this page."
+_NOTHING_CHANGED = "This page changed nothing on any cluster."
 _IN_PARTS = "Send it in smaller parts, or use python -m aclweb.acl, which takes files of any size."
 _GO_BACK = "What was sent cannot be put back here. Your browser may still have it: go back one page."
 
@@ -44,8 +44,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return JsonResponse({"detail": reason or BROKEN}, status=status)
     again, lost = _to_send_again(request)
     told = {
-        "heading": "This cannot be done now" if reason else "Something broke here",
-        "sentence": reason or "What happened is in the site's log; whoever runs the site can read it there.",
+        "heading": "This cannot be done now" if reason else "Something went wrong",
+        "sentence": reason or "The reason is in the site's log, which the people who run this site can read.",
         "advice": _NOTHING_CHANGED,
         "again": again,
         "lost": lost,

@@ -17,7 +17,7 @@ from aclweb.web.shell.typed_principal import holds_pem, pem_fault
 
 _TOLD = (
     "What you typed is a certificate or a key in PEM, so it was not read and is not shown again. "
-    "It stood in an address: delete that from your browser's history. If it was a private key, replace it."
+    "It was in the address: delete that from your browser's history. If it was a private key, replace it."
 )
 
 

@@ -32,7 +32,7 @@ class SignInForm(AuthenticationForm):
 
     error_messages = {
         "invalid_login": "This user name and password do not belong together. Capital and small letters differ.",
-        "inactive": "This account is switched off; ask whoever runs the site.",
+        "inactive": "This account is switched off; ask the people who run the site.",
     }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

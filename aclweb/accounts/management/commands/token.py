@@ -28,7 +28,7 @@ class Command(BaseCommand):
         issue.add_argument("--days", type=int, default=30, help="1 to 90, by default 30")
         listed = acts.add_parser("list", help="list the tokens, without their secrets")
         listed.add_argument("--owner", help="only this account's")
-        revoke = acts.add_parser("revoke", help="make a token worthless from now on")
+        revoke = acts.add_parser("revoke", help="revoke a token")
         revoke.add_argument("prefix", help="the beginning of the token, as `list` prints it")
         for part in (issue, listed, revoke):
             part.add_argument("--json", action="store_true", help="print JSON, one object a line")
@@ -45,7 +45,7 @@ class Command(BaseCommand):
             raise CommandError(str(error), returncode=2) from error
         self._print(
             {**_told(token), "secret": secret},
-            f"{secret}\nValid until {token.expires_at:%Y-%m-%d %H:%M} UTC. It is shown only now; keep it well.",
+            f"{secret}\nValid until {token.expires_at:%Y-%m-%d %H:%M} UTC. It is shown only once; store it safely.",
             options["json"],
         )
 
@@ -70,9 +70,7 @@ class Command(BaseCommand):
             )
         told = _told(token)
         tokens.revoke(token, actor=_shell())
-        self._print(
-            told, f"{token.name} of {token.owner.get_username()} is worthless from now on.", options["json"]
-        )
+        self._print(told, f"{token.name} of {token.owner.get_username()} is revoked.", options["json"])
 
     def _print(self, found: dict[str, Any], sentence: str, as_json: bool) -> None:
         self.stdout.write(json.dumps(found) if as_json else sentence)

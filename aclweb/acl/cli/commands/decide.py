@@ -33,7 +33,9 @@ AFFECTING_SHOWN = 20
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_acl_options(parser)
     parser.add_argument("--requests", metavar="FILE", required=True, help="requests, one JSON object a line")
-    parser.add_argument("--explain", action="store_true", help="say why, and what would change the answer")
+    parser.add_argument(
+        "--explain", action="store_true", help="give the reasons, and what would change the answer"
+    )
     add_rule_options(parser)
     add_json_option(parser)
 

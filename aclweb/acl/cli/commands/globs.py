@@ -24,9 +24,9 @@ from aclweb.acl.simulate import Names
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_acl_options(parser)
     way = parser.add_mutually_exclusive_group(required=True)
-    way.add_argument("--rewrite", action="store_true", help="say LITERAL and PREFIXED ACLs as GLOBs")
+    way.add_argument("--rewrite", action="store_true", help="write LITERAL and PREFIXED ACLs as GLOBs")
     way.add_argument(
-        "--compile", action="store_true", help="say GLOBs in LITERAL and PREFIXED ACLs, for what exists"
+        "--compile", action="store_true", help="write GLOBs as LITERAL and PREFIXED ACLs, for what exists"
     )
     for what in ("topics", "groups", "transactional-ids", "principals", "hosts"):
         parser.add_argument(
@@ -72,4 +72,4 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
 def _remarks(found: list[Rewriting]) -> list[str]:
     remarks = [remark for rewriting in found for remark in rewriting.remarks]
     exact = sum(rewriting.exact for rewriting in found)
-    return [*remarks, f"{number_of(len(found), 'ACL')} read; {exact:,} said exactly."]
+    return [*remarks, f"{number_of(len(found), 'ACL')} read; {exact:,} written exactly."]

@@ -27,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="an ACL's keys; null for any text, ANY for any word, MATCH as pattern type",
     )
     parser.add_argument(
-        "--check-filter", action="store_true", help="say what Kafka thinks of the filter; needs no ACLs"
+        "--check-filter", action="store_true", help="print what Kafka says about the filter; needs no ACLs"
     )
     add_rule_options(parser)
     add_json_option(parser)
@@ -41,7 +41,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
         emit([as_json(_checked(asked))])
         return DONE
     if given.acls is None:
-        raise UsageError("Give the ACLs to look through: --acls FILE.")
+        raise UsageError("Give the ACLs to search: --acls FILE.")
     if asked.is_unknown:
         raise UsageError("--filter has an UNKNOWN word, which brokers refuse; name a word, or ANY.")
     bindings = inputs.bindings(given.acls, given.format)

@@ -1,4 +1,4 @@
-"""redundant: which ACLs can be removed without changing a decision, and which could be fewer?"""
+"""redundant: which ACLs can be removed without changing a decision, and which can be combined?"""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
         emit(_lines(found, proposals))
     together = number_of(len(removable(found)), "ACL")
     told = f"{number_of(len(found), 'finding')} and {number_of(len(proposals), 'proposal')}"
-    tell(f"{told} on {number_of(len(index), 'ACL')}; {together} can go at once.", *limits)
+    tell(f"{told} on {number_of(len(index), 'ACL')}; {together} can be removed together.", *limits)
     return (
         DID_NOT_HOLD if fails(given.fail_on, (finding.severity for finding in (*found, *proposals))) else DONE
     )

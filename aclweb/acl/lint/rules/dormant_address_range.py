@@ -22,7 +22,7 @@ RULE = LintRule(
         "Kafka reads ranges such as `10.0.0.0/8` from KRaft 4.4 on. An older broker takes the ACL, and it "
         "matches no client; after an upgrade it takes effect without any edit."
     ),
-    instead="Name each address, or `*`; and look through such ACLs before an upgrade.",
+    instead="Name each address, or `*`; and check such ACLs before an upgrade.",
     bad=(Example(allow("User:bob", "READ", "orders", host="10.0.0.0/8"), Rules(kafka_version="3.9")),),
     good=(Example(allow("User:bob", "READ", "orders", host="10.0.0.0/8")),),
     alone={About.KAFKA: check},

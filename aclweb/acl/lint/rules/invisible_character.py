@@ -49,7 +49,7 @@ RULE = LintRule(
         "Spaces at either end, control characters, characters of no width, and letters composed in two "
         "ways make two names that look alike and are different."
     ),
-    instead="Type the name anew.",
+    instead="Type the name again.",
     bad=(
         Example(allow("User:bob", "READ", "team\u200b", kind="GROUP")),
         Example(allow("User:bob ", "READ", "orders")),

@@ -11,7 +11,7 @@ from aclweb.acl.model import Operation
 
 
 def check(acl: Subject) -> tuple[Broken, ...]:
-    rest = "a part of this ACL is UNKNOWN to this program, so nobody here can tell all it does."
+    rest = "a part of this ACL is UNKNOWN to this program, so its whole effect is unknown."
     return (Broken(acl.says(rest)),) if acl.binding.has_unknown else ()
 
 

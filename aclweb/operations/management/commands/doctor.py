@@ -34,6 +34,6 @@ class Command(BaseCommand):
                 continue
             self.stdout.write(f"{_WORDS[check.ok]}  {check.name}: {visible(check.sentence)}")
             if check.ok is False:
-                self.stdout.write(f"     mend it: {visible(check.mend)}")
+                self.stdout.write(f"     to fix it: {visible(check.mend)}")
         if not is_well:
             sys.exit(1)
