@@ -36,8 +36,8 @@ PAGE = ROOT / "docs" / "needs.md"
 
 HEAD = """# What access a client action needs
 
-A person says "produce" or "consume"; a broker sees a row of calls and asks its authorizer about
-each of them. `needs` tells which, and what becomes of them:
+Producing and consuming are sequences of calls, and the broker authorizes each call. `needs` lists the
+calls of an action, the access that each needs, and whether it would succeed:
 
 ```sh
 python -m aclweb.acl needs produce-idempotent consume admin-create-topics
@@ -74,7 +74,7 @@ OUTCOMES = """## How an action ends
 | `WORKS` | everything that the action needs is allowed |
 | `SHOWS_LESS` | there is no error, but what is refused is left out of an answer |
 | `FAILS` | a call is refused with an error; `first_failing` is its place among `calls`, counted from 0 |
-| `UNDECIDED` | an ACL with a word that aclweb does not know could turn it |
+| `UNDECIDED` | an ACL with a word that aclweb does not know could change the result |
 
 A call that is `NOT_ASKED` is about names that nobody gave. Calls that are not always made are
 decided too, with `"needed": false`, and do not count. Calls marked *at once* below have no order among
