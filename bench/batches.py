@@ -6,13 +6,13 @@ import random
 from collections.abc import Iterator
 
 from aclweb.acl.authorizer import AclIndex, Result, decide
-from aclweb.acl.model import OPERATIONS, AccessRequest, ResourceType, Rules
+from aclweb.acl.model import OPERATIONS, AccessRequest, AuthorizerSettings, ResourceType
 from aclweb.pipeline.batch import AccessMatrix, Requests, decide_all
 from bench import worlds
 from bench.report import Figure
 from bench.timing import cpu_seconds, fastest
 
-RULES = Rules()
+RULES = AuthorizerSettings()
 
 
 def against_the_loop(quick: bool) -> Iterator[Figure]:

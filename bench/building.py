@@ -11,14 +11,14 @@ import tracemalloc
 from collections.abc import Iterator
 
 from aclweb.acl.authorizer import AclIndex, decide
-from aclweb.acl.model import AclBinding, ResourceType, Rules
+from aclweb.acl.model import AclBinding, AuthorizerSettings, ResourceType
 from bench import worlds
 from bench.jvm import Jvm
 from bench.report import Figure
 from bench.timing import cpu_seconds
 
 PART = "Building and keeping"
-RULES = Rules()
+RULES = AuthorizerSettings()
 
 
 def built(bindings: list[AclBinding]) -> AclIndex:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from aclweb.acl.authorizer import AclIndex, Result, decide
-from aclweb.acl.model import AccessRequest, AclBinding, Rules
+from aclweb.acl.model import AccessRequest, AclBinding, AuthorizerSettings
 from bench import worlds
 from bench.adversaries import contests
 from bench.jvm import Jvm
@@ -15,7 +15,7 @@ from bench.naive import Scan
 from bench.report import Figure
 from bench.timing import cpu_seconds, fastest, fastest_of
 
-RULES = Rules()
+RULES = AuthorizerSettings()
 KAFKA = "Decisions against Kafka's StandardAuthorizer 4.4.0"
 
 
@@ -139,9 +139,9 @@ def _beside(
 
 
 def _decide_all(asked: Sequence[AccessRequest], index: AclIndex) -> None:
-    rules = RULES
+    settings = RULES
     for request in asked:
-        decide(request, index, rules)
+        decide(request, index, settings)
 
 
 def _warm(asked: Sequence[AccessRequest], index: AclIndex) -> None:

@@ -189,7 +189,7 @@ def _cluster(slug: str, acls: int, topics: int) -> World:
     """Store a cluster, ask one page of it so that this process has read it, and return what it holds."""
     from django.db import connections
 
-    from aclweb.acl.model import Rules
+    from aclweb.acl.model import AuthorizerSettings
     from aclweb.inventory.models import Cluster
     from aclweb.inventory.sync import sync
     from tests.fake_cluster import FakeCluster
@@ -216,7 +216,7 @@ def _cluster(slug: str, acls: int, topics: int) -> World:
             )
     browser.get("/api/v1/clusters/")
     connections.close_all()
-    return World.of(bindings, names, Rules())
+    return World.of(bindings, names, AuthorizerSettings())
 
 
 def _line(door: str, shape: Shape, found: Mapping[str, Any], told: list[str]) -> str:

@@ -23,7 +23,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.model import AclBinding, Delta, Operation, PatternType, PermissionType, ResourceType, Rules
+from aclweb.acl.model import (
+    AclBinding,
+    AuthorizerSettings,
+    Delta,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
 from aclweb.acl.simulate import LISTS, ON_A_SITE, Budget, Differences, Names, TooCostly, simulate
 from bench import worlds
 
@@ -38,16 +46,20 @@ class World:
     topics: tuple[str, ...]
     index: AclIndex
     principals: tuple[str, ...]
-    rules: Rules
+    settings: AuthorizerSettings
 
     @classmethod
-    def of(cls, acls: Iterable[AclBinding], topics: Sequence[str], rules: Rules | None = None) -> World:
+    def of(
+        cls, acls: Iterable[AclBinding], topics: Sequence[str], settings: AuthorizerSettings | None = None
+    ) -> World:
         acls = tuple(acls)
         index = AclIndex(acls)
         for kind in ResourceType:
             index.shelf(kind)
         _ = index.hosts
-        return cls(acls, tuple(topics), index, tuple(sorted(index.principals)), rules or Rules())
+        return cls(
+            acls, tuple(topics), index, tuple(sorted(index.principals)), settings or AuthorizerSettings()
+        )
 
     def topic(self, place: int) -> str:
         return self.topics[place * 7919 % len(self.topics)]
@@ -324,7 +336,9 @@ def work_out(world: World, shape: Shape, budget: Budget | None) -> Mapping[str, 
     )
     names = Names(topics=tuple(dict.fromkeys((*world.topics, *own))), new_topics=new_topics)
     try:
-        impact = simulate(delta, world.index, names, world.rules, briefly=True, met_only=True, budget=budget)
+        impact = simulate(
+            delta, world.index, names, world.settings, briefly=True, met_only=True, budget=budget
+        )
     except TooCostly as error:
         return {"refused": str(error)}
     told = Differences.of(impact)

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 from aclweb.acl.matching import GlobSet, SortedNames, shape_of_glob
-from aclweb.acl.model import PatternType, ResourcePattern, ResourceType, Rules
+from aclweb.acl.model import AuthorizerSettings, PatternType, ResourcePattern, ResourceType
 from bench import worlds
 from bench.naive import expressions, names_by_expression
 from bench.report import Figure
@@ -34,12 +34,12 @@ def against_all_names(quick: bool) -> Iterator[Figure]:
     part = f"One pattern against {len(names):,} names"
     sorted_names = SortedNames(names)
     pattern = ResourcePattern(ResourceType.TOPIC, "nl.team1", PatternType.PREFIXED)
-    rules = Rules()
+    settings = AuthorizerSettings()
     slow, fast = fastest(
         lambda: [name for name in names if name.startswith(pattern.name)],
-        lambda: sorted_names.under(pattern, rules),
+        lambda: sorted_names.under(pattern, settings),
     )
-    yield _found(part, "nl.team1 (prefix)", len(sorted_names.under(pattern, rules)), slow, fast, 10)
+    yield _found(part, "nl.team1 (prefix)", len(sorted_names.under(pattern, settings)), slow, fast, 10)
     for glob in GLOBS:
         shape = shape_of_glob(glob)
         expected = names_by_expression(glob, sorted(names))

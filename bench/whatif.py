@@ -10,19 +10,19 @@ from aclweb.acl.model import (
     OPERATIONS,
     AccessRequest,
     AclBinding,
+    AuthorizerSettings,
     Delta,
     Operation,
     PatternType,
     PermissionType,
     ResourceType,
-    Rules,
 )
 from aclweb.acl.simulate import EXACT, Impact, Names, simulate
 from bench import worlds
 from bench.report import Figure
 from bench.timing import cpu_seconds, fastest
 
-RULES = Rules()
+RULES = AuthorizerSettings()
 ADDRESS = "203.0.113.9"
 SAMPLE = 1_000
 

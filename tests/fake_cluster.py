@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from aclweb.acl.kafka.validation import refused_everywhere, why_not_deletable
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, ResourcePattern, ResourceType
 from aclweb.clusters import (
     AclReading,
@@ -124,7 +124,7 @@ class FakeCluster:
         self._called("read_groups")
         return None if self.groups is None else tuple(sorted(self.groups))
 
-    def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
+    def names_known(self, acls: AclReading, settings: AuthorizerSettings) -> NamesKnown:
         """Tell that every name is seen, unless a test says which topics are (`topics_known`, `sees_topic`)."""
         groups = Known.UNKNOWN if self.groups is None else Known.ALL
         return NamesKnown(

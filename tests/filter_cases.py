@@ -13,7 +13,7 @@ from dataclasses import replace
 from aclweb.acl.kafka.refusals import Target
 from aclweb.acl.kafka.validation import refusal
 from aclweb.acl.matching.filters import AclFilter
-from aclweb.acl.model.authorizers import OPERATIONS, Rules
+from aclweb.acl.model.authorizers import OPERATIONS, AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 
 NAMES = (
@@ -65,14 +65,14 @@ def random_acl(rng: random.Random) -> AclBinding:
     )
 
 
-def storable_acls(rng: random.Random, count: int, rules: Rules) -> list[AclBinding]:
+def storable_acls(rng: random.Random, count: int, settings: AuthorizerSettings) -> list[AclBinding]:
     """Different ACLs that a cluster under these rules takes."""
     found: dict[AclBinding, None] = {}
     while len(found) < count:
         binding = random_acl(rng)
         if binding.resource_type is ResourceType.CLUSTER:
             binding = replace(binding, resource_name="kafka-cluster")
-        if refusal("add", binding, Target(rules)) is None:
+        if refusal("add", binding, Target(settings)) is None:
             found[binding] = None
     return list(found)
 

@@ -78,7 +78,7 @@ MUTANTS = [
     Mutant(
         "a super user is looked up after the ACLs",
         "authorizer",
-        "    if request.principal in rules.super_users:\n        return BY_SUPER_USER\n    name = ",
+        "    if request.principal in settings.super_users:\n        return BY_SUPER_USER\n    name = ",
         "    name = ",
     ),
     Mutant(
@@ -90,19 +90,19 @@ MUTANTS = [
     Mutant(
         "the default speaks beside ACLs for others",
         "authorizer",
-        "    if table.covered.covers(name, rules):\n        return BY_NO_ALLOW_ACL\n",
+        "    if table.covered.covers(name, settings):\n        return BY_NO_ALLOW_ACL\n",
         "",
     ),
     Mutant(
         "the default speaks in the findings",
         "answers",
-        "default_allows = rules.allow_everyone and not covered",
-        "default_allows = rules.allow_everyone",
+        "default_allows = settings.allow_everyone and not covered",
+        "default_allows = settings.allow_everyone",
     ),
     Mutant(
         "where a type has no ACL everyone is refused",
         "authorizer",
-        "    if table is None:\n        return BY_DEFAULT_ALLOW if rules.allow_everyone else BY_DEFAULT_DENY\n\n",
+        "    if table is None:\n        return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY\n\n",
         "    if table is None:\n        return BY_DEFAULT_DENY\n\n",
     ),
     # Principals.
@@ -338,13 +338,13 @@ MUTANTS = [
     Mutant(
         "a whole type ignores hosts",
         "by_type",
-        "        and comes_from(binding.host, request.host, rules)\n    )\n",
+        "        and comes_from(binding.host, request.host, settings)\n    )\n",
         "    )\n",
     ),
     Mutant(
         "one ALLOW is enough beside a DENY",
         "by_type",
-        "if not own_by_type(request, others, rules) and any(",
+        "if not own_by_type(request, others, settings) and any(",
         "if any(",
     ),
     # Values that aclweb does not know.
@@ -408,7 +408,7 @@ MUTANTS = [
     Mutant(
         "a super user meets hazards",
         "hazards",
-        "    if request.principal in rules.super_users:\n        return ()\n",
+        "    if request.principal in settings.super_users:\n        return ()\n",
         "",
     ),
     # Configuration.
@@ -537,7 +537,7 @@ MUTANTS = [
     Mutant(
         "another type is no near miss",
         "near_misses",
-        "if own and _entry_fits(binding, request, rules):",
+        "if own and _entry_fits(binding, request, settings):",
         "if False:",
     ),
     Mutant(

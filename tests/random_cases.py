@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from aclweb.acl.model.authorizers import OPERATIONS, VERSIONS, Rules
+from aclweb.acl.model.authorizers import OPERATIONS, VERSIONS, AuthorizerSettings
 from aclweb.acl.model.vocabulary import (
     AccessRequest,
     AclBinding,
@@ -46,13 +46,13 @@ class World:
     """A set of ACLs with the rules that they are under."""
 
     bindings: tuple[AclBinding, ...]
-    rules: Rules
+    settings: AuthorizerSettings
 
 
-def random_rules(rng: random.Random, *, authorizer: str | None = None) -> Rules:
+def random_settings(rng: random.Random, *, authorizer: str | None = None) -> AuthorizerSettings:
     authorizer = authorizer or rng.choice(("standard", "acl"))
     newest_half_of_the_time = ("",) * len(VERSIONS[authorizer])
-    return Rules(
+    return AuthorizerSettings(
         authorizer=authorizer,
         kafka_version=rng.choice((*VERSIONS[authorizer], *newest_half_of_the_time)),
         super_users=frozenset({"User:b"} if rng.random() < 0.1 else ()),
@@ -60,18 +60,18 @@ def random_rules(rng: random.Random, *, authorizer: str | None = None) -> Rules:
     )
 
 
-def random_name(rng: random.Random, rules: Rules) -> str:
+def random_name(rng: random.Random, settings: AuthorizerSettings) -> str:
     """A name of up to four letters; sometimes empty, sometimes `*`."""
     length = rng.choice((0, 1, 1, 2, 2, 3, 4))
-    first = FIRST if rules.is_kraft else FIRST + BELOW_ASTERISK
+    first = FIRST if settings.is_kraft else FIRST + BELOW_ASTERISK
     return "".join([rng.choice(first if place == 0 else LATER) for place in range(length)])
 
 
-def random_binding(rng: random.Random, rules: Rules, names: Iterable[str] = ()) -> AclBinding:
+def random_binding(rng: random.Random, settings: AuthorizerSettings, names: Iterable[str] = ()) -> AclBinding:
     """One ACL, often on a name from `names` or on a piece of one."""
     resource_type = rng.choice(TYPES)
     known = sorted(names)
-    name = rng.choice(known) if known and rng.random() < 0.6 else random_name(rng, rules)
+    name = rng.choice(known) if known and rng.random() < 0.6 else random_name(rng, settings)
     pattern_type = rng.choice((PatternType.LITERAL, PatternType.PREFIXED))
     if rng.random() < 0.15:
         name, pattern_type = "*", rng.choice((PatternType.LITERAL,) * 3 + (PatternType.PREFIXED,))
@@ -81,7 +81,7 @@ def random_binding(rng: random.Random, rules: Rules, names: Iterable[str] = ()) 
             name = "a"
     operations = (Operation.ALL, Operation.ALL, *OPERATIONS[resource_type])
     principals, hosts = ACL_PRINCIPALS, ACL_HOSTS
-    if rules.has_globs:
+    if settings.has_globs:
         principals, hosts = (*principals, *GLOB_PRINCIPALS), (*hosts, *GLOB_HOSTS)
         if rng.random() < 0.4:
             pattern_type, name = PatternType.GLOB, random_glob(rng, name)
@@ -111,9 +111,9 @@ def random_request(rng: random.Random, world: World, *, by_type: bool = False) -
     """A question, mostly about something that an ACL of the world is near to."""
     near = rng.choice(world.bindings) if world.bindings and rng.random() < 0.85 else None
     resource_type = near.resource_type if near is not None else rng.choice(TYPES)
-    name = near.resource_name if near is not None else random_name(rng, world.rules)
+    name = near.resource_name if near is not None else random_name(rng, world.settings)
     if rng.random() < 0.3:
-        name = _neighbour(rng, name, world.rules)
+        name = _neighbour(rng, name, world.settings)
     principal, host = rng.choice(PRINCIPALS), rng.choice(HOSTS)
     operation = rng.choice(OPERATIONS[resource_type])
     if near is not None and rng.random() < 0.8:
@@ -129,10 +129,10 @@ def random_request(rng: random.Random, world: World, *, by_type: bool = False) -
 
 def random_world(rng: random.Random, *, authorizer: str | None = None, most: int = 24) -> World:
     """Up to `most` ACLs, with names that are pieces of each other."""
-    rules = random_rules(rng, authorizer=authorizer)
-    names = [random_name(rng, rules) for _ in range(3)]
+    settings = random_settings(rng, authorizer=authorizer)
+    names = [random_name(rng, settings) for _ in range(3)]
     count = rng.randint(0, most) if rng.random() < 0.8 else rng.randint(0, 4)
-    return World(tuple(random_binding(rng, rules, names) for _ in range(count)), rules)
+    return World(tuple(random_binding(rng, settings, names) for _ in range(count)), settings)
 
 
 def random_case(
@@ -148,7 +148,7 @@ def crowded_case(
 ) -> tuple[World, AccessRequest]:
     """A case in which many ACLs meet on few names and few callers, so that several settle it."""
     rng = random.Random(f"crowded {seed} {authorizer} {by_type}")
-    rules = random_rules(rng, authorizer=authorizer)
+    settings = random_settings(rng, authorizer=authorizer)
     names = ("a", "ab", "ab.", "ab.c", "*", rng.choice(("*a", "", "b", "hardcode")))
     resource_type = rng.choice(TYPES)
     deny_share = rng.choice((0, 0.1, 0.3))
@@ -167,7 +167,7 @@ def crowded_case(
     name = None if by_type else rng.choice((*names, "ab.c", "ab.d"))
     operation = rng.choice(CROWDED_OPERATIONS[1:])
     request = AccessRequest("User:a", "10.0.0.7", operation, resource_type, name)
-    return World(bindings, rules), request
+    return World(bindings, settings), request
 
 
 def with_unknowns(rng: random.Random, world: World) -> World:
@@ -183,7 +183,7 @@ def with_unknowns(rng: random.Random, world: World) -> World:
         if rng.random() < 0.05:
             binding = replace(binding, resource_type=ResourceType.UNKNOWN)
         changed.append(binding)
-    return World(tuple(changed), world.rules)
+    return World(tuple(changed), world.settings)
 
 
 def assert_balanced(answers: Counter[tuple[str, str]], bases: Iterable[str]) -> None:
@@ -197,9 +197,9 @@ def assert_balanced(answers: Counter[tuple[str, str]], bases: Iterable[str]) -> 
     assert not missing, f"no case ended with {sorted(missing)}: {report}"
 
 
-def _neighbour(rng: random.Random, name: str, rules: Rules) -> str:
+def _neighbour(rng: random.Random, name: str, settings: AuthorizerSettings) -> str:
     """A name one letter longer or shorter, or an unrelated one."""
     turn = rng.random()
     if turn < 0.5:
-        return name + rng.choice(LATER) if name else random_name(rng, rules)
-    return name[:-1] if turn < 0.8 else random_name(rng, rules)
+        return name + rng.choice(LATER) if name else random_name(rng, settings)
+    return name[:-1] if turn < 0.8 else random_name(rng, settings)

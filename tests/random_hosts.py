@@ -14,7 +14,7 @@ from ipaddress import IPv4Address, IPv6Address
 from aclweb.acl.matching.addresses import as_java_prints
 from aclweb.acl.matching.hosts import read_address, read_range
 from aclweb.acl.matching.unmatchable import is_address
-from aclweb.acl.model.authorizers import VERSIONS, Rules
+from aclweb.acl.model.authorizers import VERSIONS, AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 
 SINGLE = (
@@ -65,11 +65,11 @@ STRANGE_INTERFACE = "%zz9"
 
 def random_world_of_hosts(
     rng: random.Random, *, authorizer: str | None = None
-) -> tuple[tuple[AclBinding, ...], Rules]:
+) -> tuple[tuple[AclBinding, ...], AuthorizerSettings]:
     """Return ACLs on the names `t` and `t2`, few hosts in all, now and then a value that a newer Kafka wrote."""
     authorizer = authorizer or rng.choice(("standard", "standard", "standard", "acl"))
     newest_half_of_the_time = ("",) * len(VERSIONS[authorizer])
-    rules = Rules(
+    settings = AuthorizerSettings(
         authorizer,
         rng.choice((*VERSIONS[authorizer], *newest_half_of_the_time)),
         super_users=frozenset(rng.choice(((), (), (), ("User:a",)))),
@@ -80,11 +80,11 @@ def random_world_of_hosts(
     )
     pools = [SINGLE, RANGES, RANGES, NOBODYS, UNREADABLE, ("*",), ("*",)]
     principals = PRINCIPALS
-    if rules.has_globs:
+    if settings.has_globs:
         pools, principals = [*pools, GLOBS, GLOBS], (*PRINCIPALS, *GLOB_PRINCIPALS)
     hosts = [rng.choice(rng.choice(pools)) for _ in range(rng.randint(1, 6))]
     bindings = []
-    for _ in range(rng.randrange(6 if rules.has_globs else 11)):
+    for _ in range(rng.randrange(6 if settings.has_globs else 11)):
         binding = AclBinding(
             resource_type=rng.choice(KINDS),
             resource_name=rng.choice(("t", "t", "t", "*", "t2")),
@@ -103,7 +103,7 @@ def random_world_of_hosts(
         if rng.random() < 0.01:
             binding = replace(binding, resource_type=ResourceType.UNKNOWN)
         bindings.append(binding)
-    return tuple(dict.fromkeys(bindings)), rules
+    return tuple(dict.fromkeys(bindings)), settings
 
 
 def addresses_apart(bindings: Iterable[AclBinding]) -> tuple[str, ...]:

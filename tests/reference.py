@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, PatternType, PermissionType
 
 IMPLIES = {
@@ -22,21 +22,23 @@ IMPLIES = {
 }
 
 
-def allows(request: AccessRequest, bindings: Iterable[AclBinding], rules: Rules) -> bool:
-    return answer(request, bindings, rules)[0] == "ALLOWED"
+def allows(request: AccessRequest, bindings: Iterable[AclBinding], settings: AuthorizerSettings) -> bool:
+    return answer(request, bindings, settings)[0] == "ALLOWED"
 
 
-def answer(request: AccessRequest, bindings: Iterable[AclBinding], rules: Rules) -> tuple[str, str]:
+def answer(
+    request: AccessRequest, bindings: Iterable[AclBinding], settings: AuthorizerSettings
+) -> tuple[str, str]:
     """Return (result, basis) for a question about one resource or a whole type."""
     bindings = list(bindings)
-    if request.principal in rules.super_users:
+    if request.principal in settings.super_users:
         return "ALLOWED", "SUPER_USER"
     if request.resource_name is None:
-        return _answer_by_type(request, bindings, rules)
-    return _answer_for_name(request, request.resource_name, bindings, rules)
+        return _answer_by_type(request, bindings, settings)
+    return _answer_for_name(request, request.resource_name, bindings, settings)
 
 
-def covers(binding: AclBinding, resource_type: object, name: str, rules: Rules) -> bool:
+def covers(binding: AclBinding, resource_type: object, name: str, settings: AuthorizerSettings) -> bool:
     if binding.resource_type is not resource_type:
         return False
     pattern = binding.resource_name
@@ -46,32 +48,34 @@ def covers(binding: AclBinding, resource_type: object, name: str, rules: Rules) 
         if pattern != "*":
             return False
         longer_and_starred = name.startswith("*") and name != "*"
-        return rules.authorizer != "standard" or not longer_and_starred
+        return settings.authorizer != "standard" or not longer_and_starred
     if binding.pattern_type.name == "PREFIXED":
-        if pattern == "" and rules.authorizer == "acl":
+        if pattern == "" and settings.authorizer == "acl":
             return name == ""
         return name.startswith(pattern)
-    if binding.pattern_type.name == "GLOB" and rules.authorizer == "glob":
+    if binding.pattern_type.name == "GLOB" and settings.authorizer == "glob":
         return pattern == "" or _glob_matches(pattern, name)
     raise AssertionError("the reference knows LITERAL, PREFIXED and, for glob, GLOB only")
 
 
-def matches_entry(binding: AclBinding, request: AccessRequest, rules: Rules) -> bool:
+def matches_entry(binding: AclBinding, request: AccessRequest, settings: AuthorizerSettings) -> bool:
     return (
-        _matches_principal(binding, request, rules)
-        and _matches_host(binding.host, request.host, rules)
+        _matches_principal(binding, request, settings)
+        and _matches_host(binding.host, request.host, settings)
         and _matches_operation(binding, request)
     )
 
 
-def reported(request: AccessRequest, bindings: Iterable[AclBinding], rules: Rules) -> AclBinding | None:
+def reported(
+    request: AccessRequest, bindings: Iterable[AclBinding], settings: AuthorizerSettings
+) -> AclBinding | None:
     """The binding that KRaft's authorizer names in its log, None where it names a default.
 
     It walks over the bindings in its own order twice: over the names up to the one asked
     for, and from the literal asterisk on. It stops at the first DENY; without one it ends
     with the last ALLOW that it met.
     """
-    if request.principal in rules.super_users or request.resource_name is None:
+    if request.principal in settings.super_users or request.resource_name is None:
         return None
     name = request.resource_name
     order = sorted({b for b in bindings if b.resource_type is request.resource_type}, key=_entry_order)
@@ -86,7 +90,7 @@ def reported(request: AccessRequest, bindings: Iterable[AclBinding], rules: Rule
     from_asterisk = [b for b in order if _units(b.resource_name) <= _units("*")]
     last = None
     for b in [*up_to_name, *from_asterisk]:
-        if covers(b, request.resource_type, name, rules) and matches_entry(b, request, rules):
+        if covers(b, request.resource_type, name, settings) and matches_entry(b, request, settings):
             if b.permission_type.name == "DENY":
                 return b
             last = b
@@ -130,16 +134,16 @@ def _units(text: str) -> bytes:
 
 
 def _answer_for_name(
-    request: AccessRequest, name: str, bindings: list[AclBinding], rules: Rules
+    request: AccessRequest, name: str, bindings: list[AclBinding], settings: AuthorizerSettings
 ) -> tuple[str, str]:
-    covering = [b for b in bindings if covers(b, request.resource_type, name, rules)]
+    covering = [b for b in bindings if covers(b, request.resource_type, name, settings)]
     if not covering:
-        return ("ALLOWED", "DEFAULT_ALLOW") if rules.allow_everyone else ("DENIED", "DEFAULT_DENY")
+        return ("ALLOWED", "DEFAULT_ALLOW") if settings.allow_everyone else ("DENIED", "DEFAULT_DENY")
     for b in covering:
-        if b.permission_type.name == "DENY" and matches_entry(b, request, rules):
+        if b.permission_type.name == "DENY" and matches_entry(b, request, settings):
             return "DENIED", "DENY_ACL"
     for b in covering:
-        if b.permission_type.name == "ALLOW" and matches_entry(b, request, rules):
+        if b.permission_type.name == "ALLOW" and matches_entry(b, request, settings):
             return "ALLOWED", "ALLOW_ACL"
     return "DENIED", "NO_ALLOW_ACL"
 
@@ -150,23 +154,23 @@ def _glob_matches(glob: str, text: str) -> bool:
     return re.fullmatch(".*".join(pieces), text, re.DOTALL) is not None
 
 
-def _matches_principal(binding: AclBinding, request: AccessRequest, rules: Rules) -> bool:
+def _matches_principal(binding: AclBinding, request: AccessRequest, settings: AuthorizerSettings) -> bool:
     if ":" not in binding.principal:
         return False
     if binding.principal in ("User:*", request.principal):
         return True
-    if rules.authorizer != "glob" or ":" not in request.principal:
+    if settings.authorizer != "glob" or ":" not in request.principal:
         return False
     own, asked = binding.principal.split(":", 1), request.principal.split(":", 1)
     return _glob_matches(own[0], asked[0]) and _glob_matches(own[1], asked[1])
 
 
-def _matches_host(acl_host: str, host: str, rules: Rules) -> bool:
+def _matches_host(acl_host: str, host: str, settings: AuthorizerSettings) -> bool:
     if acl_host in ("*", host):
         return True
-    if rules.authorizer == "glob" and _glob_matches(acl_host, host):
+    if settings.authorizer == "glob" and _glob_matches(acl_host, host):
         return True
-    if "/" not in acl_host or rules.authorizer == "acl" or rules.kafka_version != "4.4":
+    if "/" not in acl_host or settings.authorizer == "acl" or settings.kafka_version != "4.4":
         return False
     try:
         start, length = _range_of(acl_host)
@@ -205,13 +209,15 @@ def _matches_operation(binding: AclBinding, request: AccessRequest) -> bool:
     return binding.permission_type.name == "ALLOW" and own in IMPLIES.get(asked, set())
 
 
-def _answer_by_type(request: AccessRequest, bindings: list[AclBinding], rules: Rules) -> tuple[str, str]:
+def _answer_by_type(
+    request: AccessRequest, bindings: list[AclBinding], settings: AuthorizerSettings
+) -> tuple[str, str]:
     of_type = [b for b in bindings if b.resource_type is request.resource_type]
     mine = [
         b
         for b in of_type
-        if _matches_principal(b, request, rules)
-        and _matches_host(b.host, request.host, rules)
+        if _matches_principal(b, request, settings)
+        and _matches_host(b.host, request.host, settings)
         and b.operation.name in ("ALL", request.operation.name)
     ]
     allows = [b for b in mine if b.permission_type.name == "ALLOW"]
@@ -223,15 +229,15 @@ def _answer_by_type(request: AccessRequest, bindings: list[AclBinding], rules: R
     else:
         refusal = "DENIED", "DEFAULT_DENY"
 
-    if rules.authorizer != "acl":
-        first = _answer_for_name(request, "hardcode", bindings, rules)
+    if settings.authorizer != "acl":
+        first = _answer_for_name(request, "hardcode", bindings, settings)
         if first[0] == "ALLOWED":
             return first
     if any(_is_wildcard(b) for b in denies):
         return refusal
-    if rules.authorizer == "acl" and rules.allow_everyone:
+    if settings.authorizer == "acl" and settings.allow_everyone:
         return "ALLOWED", "DEFAULT_ALLOW"
-    if rules.authorizer == "glob":
+    if settings.authorizer == "glob":
         reaching = [b for b in allows if not any(_swallows(deny, b) for deny in denies)]
         return ("ALLOWED", "ALLOW_ACL") if reaching else refusal
     for b in allows:

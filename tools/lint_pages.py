@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from aclweb.acl.lint import RULES, Example, LintRule, NoClaim, findings_in  # noqa: E402
-from aclweb.acl.model import AclBinding, Rules, name_text  # noqa: E402
+from aclweb.acl.model import AclBinding, AuthorizerSettings, name_text  # noqa: E402
 
 FOLDER = ROOT / "docs" / "lint"
 
@@ -76,9 +76,9 @@ def acl(binding: AclBinding) -> str:
     return f"`{' '.join(parts)}`"
 
 
-def under(settings: Rules) -> str:
+def under(settings: AuthorizerSettings) -> str:
     """Return the settings that differ from the default ones, as the end of a sentence."""
-    usual = Rules()
+    usual = AuthorizerSettings()
     said: Iterable[str] = (
         f"authorizer {settings.authorizer}" if settings.authorizer != usual.authorizer else "",
         f"Kafka {settings.kafka_version}"

@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 from aclweb.acl.model import (  # noqa: E402
     NOUNS,
     WORDS,
-    Rules,
+    AuthorizerSettings,
 )
 from aclweb.acl.needs import (  # noqa: E402  # noqa: E402
     ACTIONS,
@@ -128,7 +128,7 @@ def calls() -> str:
 def _in_all(one: ClientAction) -> str:
     """The smallest set of ACLs for the action, in the words of its options."""
     names = {role.key: (f"{role.key.upper()}",) for role in GIVEN_ROLES}
-    found = needed_acls(one, principal="User:P", host="10.0.0.1", names=names, rules=Rules())
+    found = needed_acls(one, principal="User:P", host="10.0.0.1", names=names, settings=AuthorizerSettings())
     texts = []
     for acl in found:
         where = "the cluster" if acl.resource_type.name == "CLUSTER" else f"{NOUNS[acl.resource_type][0]} "

@@ -31,7 +31,15 @@ from aclweb.acl.kafka import (  # noqa: E402
     refused_by_client,
 )
 from aclweb.acl.matching import AclFilter  # noqa: E402
-from aclweb.acl.model import VERSIONS, AclBinding, Operation, PatternType, PermissionType, ResourceType, Rules  # noqa: E402
+from aclweb.acl.model import (  # noqa: E402
+    VERSIONS,
+    AclBinding,
+    AuthorizerSettings,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
 
 _ACL = Item(2, "orders", 3, "User:bob", "*", 3, 3)
 _EXAMPLES = (
@@ -152,8 +160,8 @@ def _section(title: str, rules: Iterable[Rule]) -> str:
 
 def _answer(rule: Rule) -> str:
     """Return Kafka's words for an example that the rule applies to."""
-    rules = Rules(authorizer=rule.authorizer or "standard")
-    seen = [Seen.by(Target(rules), item) for item in _EXAMPLES]
+    settings = AuthorizerSettings(authorizer=rule.authorizer or "standard")
+    seen = [Seen.by(Target(settings), item) for item in _EXAMPLES]
     example = next((one for one in seen if rule.applies(one)), seen[0])
     text = rule.refusal(example).text
     code = "" if rule.error.code is None else f" ({rule.error.code})"
@@ -173,7 +181,7 @@ def _where(rule: Rule) -> str:
 
 
 def _first(authorizer: str) -> tuple[int, int]:
-    return Rules(authorizer=authorizer, kafka_version=VERSIONS[authorizer][0]).version
+    return AuthorizerSettings(authorizer=authorizer, kafka_version=VERSIONS[authorizer][0]).version
 
 
 def _cell(text: str) -> str:

@@ -12,6 +12,7 @@ from aclweb.acl.model import (
     AccessRequest,
     AclBinding,
     AclError,
+    AuthorizerSettings,
     Delta,
     NotationError,
     Operation,
@@ -20,7 +21,6 @@ from aclweb.acl.model import (
     Resource,
     ResourcePattern,
     ResourceType,
-    Rules,
 )
 from aclweb.acl.needs import assess
 from aclweb.acl.notation import read_acl_file
@@ -32,6 +32,7 @@ __all__ = [
     "AclError",
     "AclFilter",
     "AclIndex",
+    "AuthorizerSettings",
     "Basis",
     "Decision",
     "Delta",
@@ -47,7 +48,6 @@ __all__ = [
     "ResourcePattern",
     "ResourceType",
     "Result",
-    "Rules",
     "assess",
     "authorize",
     "decide",

@@ -97,7 +97,7 @@ class Needs(APIView):
         wanted = given.validated_data
         actions = _actions(wanted["actions"])
         if "principal" not in wanted:
-            found = [needed_as_dict(action, asked.here.rules) for action in actions]
+            found = [needed_as_dict(action, asked.here.settings) for action in actions]
         else:
             host, names = wanted["host"], wanted.get("names", {})
             host = host if host == WILDCARD else address_asked(host)
@@ -122,7 +122,7 @@ def _refuse_names_of_no_topic(names: dict[str, list[str]]) -> None:
 def _assessed(
     action: ClientAction, principal: str, host: str, names: dict[str, list[str]], here: InForce
 ) -> dict[str, object]:
-    lacking = missing_roles(action, names, here.rules)
+    lacking = missing_roles(action, names, here.settings)
     if lacking:
         nouns = " and ".join(role.noun for role in lacking)
         keys = " and ".join(f"names[{role.key!r}]" for role in lacking)
@@ -132,11 +132,11 @@ def _assessed(
     try:
         if host == WILDCARD:
             hosts = assess_for_any_host(
-                action, principal=principal, names=names, index=here.index, rules=here.rules
+                action, principal=principal, names=names, index=here.index, settings=here.settings
             )
             return hosts_assessed_as_dict(hosts)
         found = assess(
-            action, principal=principal, host=host, names=names, index=here.index, rules=here.rules
+            action, principal=principal, host=host, names=names, index=here.index, settings=here.settings
         )
     except AclError as error:
         raise serializers.ValidationError(str(error)) from error

@@ -138,7 +138,7 @@ class Affecting(APIView):
         answer = {
             **asked.head,
             "resource": str(resource),
-            "acls": asked.here.index.affecting(resource, asked.here.rules),
+            "acls": asked.here.index.affecting(resource, asked.here.settings),
         }
         return Response(AffectingSerializer(answer).data)
 
@@ -159,13 +159,13 @@ class Decide(APIView):
         given = RequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         question = given.validated_data
-        index, rules = asked.here.index, asked.here.rules
+        index, settings = asked.here.index, asked.here.settings
         hosts = None
         if question.host == WILDCARD:
-            decision, hosts = decide_elsewhere(question, index, rules)
+            decision, hosts = decide_elsewhere(question, index, settings)
         else:
             question = replace(question, host=address_asked(question.host))
-            decision = authorize(question, index, rules)
+            decision = authorize(question, index, settings)
         explanation = explain(decision)
         told = explanation.as_dict()
         if hosts is not None and hosts.result is HostResult.DEPENDS:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.model import WILDCARD, Delta, ResourceType, Rules, number_of
+from aclweb.acl.model import WILDCARD, AuthorizerSettings, Delta, ResourceType, number_of
 from aclweb.acl.simulate import Differences, Names, TooCostly, simulate
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Change
@@ -59,7 +59,7 @@ class Side:
         revision = self.here.revision
         read = (revision.pk, revision.read_at, revision.digest) if revision is not None else ()
         delta = self._delta and (self._delta.add, self._delta.remove)
-        return (read, delta, self.here.rules, self.new_topics)
+        return (read, delta, self.here.settings, self.new_topics)
 
     @cached_property
     def _delta(self) -> Delta | None:
@@ -121,7 +121,7 @@ class Comparison:
             )
         if self.impact is not None:
             told += _by_declaration(
-                self.left.here.rules, self.right.here.rules, self.impact, self.delta, self.left_out
+                self.left.here.settings, self.right.here.settings, self.impact, self.delta, self.left_out
             )
         told += self._caveats
         return tuple(told)
@@ -179,7 +179,7 @@ def _but_for_super_users(answer: str) -> str:
 
 def _undeclared(setting: str, sides: list[Side]) -> str:
     """Return the beginning of a sentence about a setting that some of a cluster's sides lack; empty for none."""
-    lacking = [side for side in sides if setting in side.here.rules.undeclared]
+    lacking = [side for side in sides if setting in side.here.settings.undeclared]
     if not lacking:
         return ""
     moment = lacking[0].moment
@@ -189,7 +189,11 @@ def _undeclared(setting: str, sides: list[Side]) -> str:
 
 
 def _by_declaration(
-    left: Rules, right: Rules, impact: Differences, delta: Delta, left_out: frozenset[str]
+    left: AuthorizerSettings,
+    right: AuthorizerSettings,
+    impact: Differences,
+    delta: Delta,
+    left_out: frozenset[str],
 ) -> Iterable[str]:
     """Name what of the difference comes from declarations, whatever the ACLs."""
     differing = {setting.name: setting for setting in _settings(left, right) if setting.differs}
@@ -239,7 +243,7 @@ def compare(left: Side, right: Side) -> Comparison:
     topics = [set(side.here.holdings.names[ResourceType.TOPIC]) for side in (left, right)]
     too_much = ""
     if impact is None:
-        others = [each.noun for each in _settings(left.here.rules, right.here.rules) if each.differs]
+        others = [each.noun for each in _settings(left.here.settings, right.here.settings) if each.differs]
         settings = f" and otherwise ({', '.join(others)})" if others else ""
         too_much = (
             f"{left.words} and {right.words} differ in "
@@ -251,7 +255,7 @@ def compare(left: Side, right: Side) -> Comparison:
         left=left,
         right=right,
         delta=delta,
-        settings=_settings(left.here.rules, right.here.rules),
+        settings=_settings(left.here.settings, right.here.settings),
         impact=impact,
         too_much=too_much,
         only_left=len(topics[0] - topics[1]),
@@ -276,15 +280,15 @@ _kept: Kept[_Worked] = Kept(_weight, TooCostly)
 
 def _worked_out(left: Side, right: Side) -> _Worked:
     """Return the ACLs that differ and the answers that do, None where those would take long, and who is left out."""
-    delta, rules = _delta(left, right), (left.here.rules, right.here.rules)
-    either = rules[0].super_users | rules[1].super_users
-    one_sided = rules[0].super_users ^ rules[1].super_users
+    delta, settings = _delta(left, right), (left.here.settings, right.here.settings)
+    either = settings[0].super_users | settings[1].super_users
+    one_sided = settings[0].super_users ^ settings[1].super_users
     for left_out in dict.fromkeys((frozenset[str](), one_sided)):
         if left_out:
-            rules = (replace(rules[0], super_users=either), replace(rules[1], super_users=either))
+            settings = (replace(settings[0], super_users=either), replace(settings[1], super_users=either))
         try:
             impact = simulate(
-                delta, left.index, _names(left, right), *rules, met_only=True, briefly=True, budget=BUDGET
+                delta, left.index, _names(left, right), *settings, met_only=True, briefly=True, budget=BUDGET
             )
         except TooCostly:
             continue
@@ -309,6 +313,6 @@ def _names(left: Side, right: Side) -> Names:
     return Names(topics=both(ResourceType.TOPIC, fresh), groups=both(ResourceType.GROUP))
 
 
-def _settings(left: Rules, right: Rules) -> tuple[Setting, ...]:
+def _settings(left: AuthorizerSettings, right: AuthorizerSettings) -> tuple[Setting, ...]:
     both = zip(standing(left), standing(right), strict=True)
     return tuple(Setting(name, one, other) for (name, one), (_, other) in both)

@@ -32,11 +32,11 @@ from aclweb.acl.model import (
     WILDCARD,
     AclBinding,
     AclError,
+    AuthorizerSettings,
     Delta,
     Operation,
     PatternType,
     ResourceType,
-    Rules,
     Step,
     name_text,
     number_of,
@@ -80,7 +80,7 @@ class Preview:
     client can meet. plan: the steps in the safe order. commands: the same steps for kafka-acls.
     notes: sentences that a reader must not miss. is_idle: whether all of it is so already.
     there, gone: how many ACLs to add exist already, and how many to remove do not.
-    rules: those that the effect was worked out by.
+    settings: those that the effect was worked out by.
     """
 
     impact: Differences
@@ -91,7 +91,7 @@ class Preview:
     commands: list[str]
     notes: tuple[str, ...]
     is_idle: bool
-    rules: Rules
+    settings: AuthorizerSettings
     there: int = 0
     gone: int = 0
 
@@ -143,7 +143,7 @@ def preview(
         commands=worked.commands,
         notes=worked.notes,
         is_idle=worked.is_idle,
-        rules=force.rules,
+        settings=force.settings,
         there=worked.there,
         gone=worked.gone,
     )
@@ -186,10 +186,10 @@ def _worked_out(cluster: Cluster, delta: Delta, new_topics: tuple[str, ...], for
 
     def work_out() -> _Worked:
         impact = _impact(
-            delta, force.index, names_of(_content_of(force), delta, new_topics=new_topics), force.rules
+            delta, force.index, names_of(_content_of(force), delta, new_topics=new_topics), force.settings
         )
         plan = delta.steps()
-        calls, unsaid = _commands(plan, force.rules)
+        calls, unsaid = _commands(plan, force.settings)
         there = sum(binding in force.index for binding in delta.add)
         gone = sum(binding not in force.index for binding in delta.remove)
         return _Worked(
@@ -210,7 +210,7 @@ def _standing(force: InForce) -> tuple[object, ...]:
     """Return what an effect depends on at the cluster: what was read, and the settings."""
     revision = force.revision
     read = (revision.pk, revision.read_at, revision.digest) if revision is not None else ()
-    return (force.cluster.pk, read, force.groups_known, force.rules)
+    return (force.cluster.pk, read, force.groups_known, force.settings)
 
 
 def check(delta: Delta) -> None:
@@ -269,7 +269,7 @@ def names_of(content: Content, delta: Delta, *, new_topics: Sequence[str] = ()) 
     )
 
 
-def drift(change: Change, now: Content, rules: Rules) -> Drift:
+def drift(change: Change, now: Content, settings: AuthorizerSettings) -> Drift:
     """Return whether `change` would still do to `now` what was submitted, and what moved.
 
     The bindings of the change itself count as they were at submission: what this
@@ -279,14 +279,14 @@ def drift(change: Change, now: Content, rules: Rules) -> Drift:
         told = "The snapshot that the impact was computed on is gone; submit the change again."
         return Drift(False, (told,))
     try:
-        return _drift(change, in_force(change.cluster, as_of=Moment(change.revision)), now, rules)
+        return _drift(change, in_force(change.cluster, as_of=Moment(change.revision)), now, settings)
     except TooMuch as error:
         return Drift(False, ("Whether the impact is still the same cannot be computed.", str(error)))
 
 
-def _drift(change: Change, force: InForce, now: Content, rules: Rules) -> Drift:
+def _drift(change: Change, force: InForce, now: Content, settings: AuthorizerSettings) -> Drift:
     delta, then = change.delta, _content_of(force)
-    declared = _drift_of_declarations(change, delta, force, rules)
+    declared = _drift_of_declarations(change, delta, force, settings)
     if not declared.same_effect:
         return declared
 
@@ -295,8 +295,8 @@ def _drift(change: Change, force: InForce, now: Content, rules: Rules) -> Drift:
     if not moved:
         return Drift(True)
     names = _names_of_both(then, now, delta)
-    effect_then = _impact(delta, force.index, names, rules)
-    effect_now = _impact(delta, AclIndex(now.bindings), names, rules)
+    effect_then = _impact(delta, force.index, names, settings)
+    effect_now = _impact(delta, AclIndex(now.bindings), names, settings)
     differences = _differences(effect_then, effect_now, regions=_regions_that_moved(then, now))
     told = f"The cluster has changed since this was submitted: {moved}."
     if differences:
@@ -311,18 +311,20 @@ def drift_of_reading(change: Change, force: InForce | None = None) -> Drift:
 
     def work_out() -> Drift:
         if force.revision is None or force.revision != change.revision:
-            return drift(change, _content_of(force), force.rules)
+            return drift(change, _content_of(force), force.settings)
         try:
-            return _drift_of_declarations(change, change.delta, force, force.rules)
+            return _drift_of_declarations(change, change.delta, force, force.settings)
         except TooMuch as error:
             return Drift(False, (str(error),))
 
     return _drifts.remember((*_standing(force), submitted), work_out)
 
 
-def _drift_of_declarations(change: Change, delta: Delta, then: InForce, rules: Rules) -> Drift:
+def _drift_of_declarations(
+    change: Change, delta: Delta, then: InForce, settings: AuthorizerSettings
+) -> Drift:
     """Return whether the same ACLs under the settings of now give the effect that was submitted."""
-    again = _worked_out(then.cluster, delta, (), replace(then, rules=rules))
+    again = _worked_out(then.cluster, delta, (), replace(then, settings=settings))
     if again.impact_hash == change.impact_hash:
         return Drift(True)
     told = f"What is declared of {change.cluster.name} has changed, and with it the impact."
@@ -403,9 +405,9 @@ def _content_of(force: InForce) -> Content:
     )
 
 
-def _impact(delta: Delta, index: AclIndex, names: Names, rules: Rules) -> Differences:
+def _impact(delta: Delta, index: AclIndex, names: Names, settings: AuthorizerSettings) -> Differences:
     try:
-        found = simulate(delta, index, names, rules, briefly=True, met_only=True, budget=BUDGET)
+        found = simulate(delta, index, names, settings, briefly=True, met_only=True, budget=BUDGET)
     except TooCostly as error:
         raise TooMuch(str(error)) from error
     return Differences.of(found)
@@ -479,7 +481,7 @@ def _notes(own: str | None, delta: Delta, force: InForce, there: int, gone: int)
     unmet = [
         reason
         for binding in (*delta.add, *delta.remove)
-        if (reason := why_dead(binding, force.rules) or why_no_resource(binding))
+        if (reason := why_dead(binding, force.settings) or why_no_resource(binding))
     ]
     if unmet:
         who = "1 of these ACLs matches" if len(unmet) == 1 else f"{len(unmet):,} of these ACLs match"
@@ -489,7 +491,7 @@ def _notes(own: str | None, delta: Delta, force: InForce, there: int, gone: int)
             if len(unmet) == 1
             else f"{who} no request, so they change nothing for anybody. {such}{unmet[0]}."
         )
-    notes += _refusals(delta, force.rules)
+    notes += _refusals(delta, force.settings)
     touching = [
         binding
         for binding in (*delta.add, *delta.remove)
@@ -504,9 +506,9 @@ def _notes(own: str | None, delta: Delta, force: InForce, there: int, gone: int)
     return tuple(notes)
 
 
-def _refusals(delta: Delta, rules: Rules) -> list[str]:
+def _refusals(delta: Delta, settings: AuthorizerSettings) -> list[str]:
     """Return what this cluster would refuse of the edit, with its own words; the first few of it."""
-    target = Target(rules)
+    target = Target(settings)
     told = [
         f"{says(binding)}: {refused.sentence} Kafka would answer {refused.in_kafkas_words}"
         for verb, bindings in (("add", delta.add), ("remove", delta.remove))
@@ -527,17 +529,17 @@ def own_principal(cluster: Cluster) -> str | None:
 
 def commands_of(change: Change, force: InForce) -> tuple[str, ...]:
     """Return the change as kafka-acls commands, in the order of writing."""
-    return tuple(_commands(change.delta.steps(), force.rules)[0])
+    return tuple(_commands(change.delta.steps(), force.settings)[0])
 
 
-def _commands(plan: Iterable[Step], rules: Rules) -> tuple[list[str], tuple[str, ...]]:
+def _commands(plan: Iterable[Step], settings: AuthorizerSettings) -> tuple[list[str], tuple[str, ...]]:
     """Return the plan as kafka-acls lines, and sentences for what it cannot express, or only as bytes."""
     lines: list[str] = []
     unsaid: list[str] = []
     for step in plan:
         for binding in step.bindings:
             try:
-                lines += kafka_acls((binding,), op=step.op, rules=rules)
+                lines += kafka_acls((binding,), op=step.op, settings=settings)
             except AclError as error:
                 unsaid.append(f"kafka-acls cannot take this ACL: {error}")
             else:

@@ -23,12 +23,12 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from aclweb.accounts.models import User
-from aclweb.acl.model import AclBinding, Delta, Rules
+from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta
 from aclweb.audit import trail
 from aclweb.changes import policy, tasks
 from aclweb.changes.models import Change, ChangeError, ChangeItem, stored
 from aclweb.changes.preview import Preview, check, drift_of_reading, plan_hash, preview, steps_of
-from aclweb.inventory.current import BINDING_COLUMNS, in_force, rules_of
+from aclweb.inventory.current import BINDING_COLUMNS, in_force, settings_of
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.store import insert
 
@@ -173,7 +173,7 @@ def _fix(change: Change, actor: User, seen: Preview) -> Change:
     items = [(item.phase, item.op, item.binding) for item in change.items.all()]
     if plan_hash(change.cluster, change.author_id, items) != seen.plan_hash:
         raise _Moved
-    _require_still(change.cluster, seen.revision, seen.rules)
+    _require_still(change.cluster, seen.revision, seen.settings)
     change.approvals.all().delete()
     needed = policy.approvals_needed(change.cluster)
     _move(
@@ -223,7 +223,7 @@ def approve(*, change: Change, reviewer: User, comment: str = "", plan_hash: str
             _require_shown(locked, reviewer, plan_hash)
             if (locked.epoch, locked.impact_hash) != (asked.epoch, asked.impact_hash):
                 raise _Moved
-            _require_still(locked.cluster, force.revision, force.rules)
+            _require_still(locked.cluster, force.revision, force.settings)
             if moved.same_effect:
                 return _approved(locked, reviewer, comment)
             why = " ".join(moved.sentences)
@@ -391,10 +391,10 @@ def _until_still(once: Callable[[], _T]) -> _T:
     raise ChangeError("The cluster or the change changed each time its impact was computed; try again.")
 
 
-def _require_still(cluster: Cluster, revision: Revision | None, rules: Rules) -> None:
+def _require_still(cluster: Cluster, revision: Revision | None, settings: AuthorizerSettings) -> None:
     """Raise _Moved unless this is still what is in force there, by one small query."""
     fresh = Cluster.objects.get(pk=cluster.pk)
-    if fresh.revision_id != (revision.pk if revision is not None else None) or rules_of(fresh) != rules:
+    if fresh.revision_id != (revision.pk if revision is not None else None) or settings_of(fresh) != settings:
         raise _Moved
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from aclweb.acl.model import Rules
+from aclweb.acl.model import AuthorizerSettings
 from aclweb.clusters.client import (
     AclReading,
     ClusterClient,
@@ -49,15 +49,27 @@ class Checked:
 
 
 def check(
-    connect: Callable[[], ClusterClient], kind: ClusterKind, address: str, rules: Rules, *, writes: bool
+    connect: Callable[[], ClusterClient],
+    kind: ClusterKind,
+    address: str,
+    authorizer_settings: AuthorizerSettings,
+    *,
+    writes: bool,
 ) -> Checked:
     """Try everything that aclweb does with a cluster, but for writing. writes: whether it is to be written to."""
-    return _Check(kind, address, rules, writes).run(connect)
+    return _Check(kind, address, authorizer_settings, writes).run(connect)
 
 
 class _Check:
-    def __init__(self, kind: ClusterKind, address: str, rules: Rules, writes: bool) -> None:
-        self.kind, self.address, self.rules, self.writes = kind, address, rules, writes
+    def __init__(
+        self, kind: ClusterKind, address: str, authorizer_settings: AuthorizerSettings, writes: bool
+    ) -> None:
+        self.kind, self.address, self.authorizer_settings, self.writes = (
+            kind,
+            address,
+            authorizer_settings,
+            writes,
+        )
         self.found = Checked()
         self.login = Login()
 
@@ -134,7 +146,7 @@ class _Check:
         if self.found.acls is None:  # without them nothing proves that the names are all
             known = NamesKnown(Known.VISIBLE, Known.VISIBLE, lambda _type, _name: False)
         else:
-            known = client.names_known(self.found.acls, self.rules)
+            known = client.names_known(self.found.acls, self.authorizer_settings)
         self.found.known = known
         topic, group = self._grant("Describe", "--topic '*'"), self._grant("Describe", "--group '*'")
         for what, listed, command in (("topics", known.topics, topic), ("groups", known.groups, group)):
@@ -175,7 +187,11 @@ class _Check:
             sentence = f"{name}, read from {settings.where}. {' '.join(settings.problems)}".strip()
             self._say("authorizer", Answer.YES if settings.authorizer else Answer.UNKNOWN, sentence)
         else:
-            self._say("authorizer", Answer.UNKNOWN, f"Not known here; {self.rules.authorizer!r} is assumed.")
+            self._say(
+                "authorizer",
+                Answer.UNKNOWN,
+                f"Not known here; {self.authorizer_settings.authorizer!r} is assumed.",
+            )
 
     # --- words ------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
 
-from aclweb.acl.model import AclBinding, Operation, ResourcePattern, ResourceType, Rules
+from aclweb.acl.model import AclBinding, AuthorizerSettings, Operation, ResourcePattern, ResourceType
 from aclweb.clusters.broker_settings import SettingsTold
 from aclweb.clusters.rights import Right
 
@@ -154,10 +154,10 @@ class ClusterClient(Protocol):
         """Return the group names, or None where this source cannot know them."""
         ...
 
-    def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
+    def names_known(self, acls: AclReading, authorizer_settings: AuthorizerSettings) -> NamesKnown:
         """Return how complete the topics and groups are that this client has read.
 
-        acls: what it has read as well. rules: what is known of the cluster's authorizer.
+        acls: what it has read as well. authorizer_settings: what is known of the cluster's authorizer.
         """
         ...
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aclweb.acl.model import AclBinding, AclError, NotationError, PatternType, Rules
+from aclweb.acl.model import AclBinding, AclError, AuthorizerSettings, NotationError, PatternType
 from aclweb.acl.notation import parse_object, read_acl_file
 from aclweb.clusters.client import (
     AclReading,
@@ -94,7 +94,7 @@ class SnapshotClient(ReadOnlyClient):
     def read_groups(self) -> tuple[str, ...] | None:
         return self._parts()[0].groups
 
-    def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
+    def names_known(self, acls: AclReading, authorizer_settings: AuthorizerSettings) -> NamesKnown:
         """Return what the file says of its lists; what it no longer lists is gone, since it stands for the cluster."""
         header = self._parts()[0]
         return NamesKnown(header.topics_known, header.groups_known, lambda _type, _name: True)

@@ -112,7 +112,7 @@ def _wrong_host(decision: Decision, elsewhere: Iterable[AclBinding]) -> Cause | 
         return None
     asked, written = decision.request.host, binding.host
     text = f"The ACL is for {written}, asked from {asked}"
-    if "/" in written and not decision.rules.cidr_hosts:
+    if "/" in written and not decision.settings.cidr_hosts:
         sentence = (
             f"{written} is a range of addresses; these brokers compare it as text, so it never matches."
         )

@@ -19,11 +19,11 @@ from aclweb.acl.authorizer import authorize
 from aclweb.acl.model import (
     SUPER_USERS_KEY,
     AccessRequest,
+    AuthorizerSettings,
     Operation,
     PermissionType,
     Resource,
     ResourceType,
-    Rules,
 )
 from aclweb.insights.causes import Cause, likely_cause
 from aclweb.insights.models import AclUse, Load, Refresh, SeenRequest
@@ -230,7 +230,7 @@ def _refusal(load: Load, group: list[SeenRequest], now: InForce) -> Refusal:
         last_at=latest.last_at,
         days=tuple((day, lines_of_day.get(day, 0)) for day in days_of(load)),
         sample=latest.sample,
-        cause=likely_cause(authorize(request, now.index, now.rules), now.index),
+        cause=likely_cause(authorize(request, now.index, now.settings), now.index),
         is_new=_is_new(load, first_at),
     )
 
@@ -503,8 +503,10 @@ def _super_users(cluster: Cluster, seen: Mapping[str, int]) -> Iterable[Check]:
 def _declared_super_users(cluster: Cluster) -> frozenset[str] | None:
     if cluster.super_users is None:
         return None
-    rules = Rules.read(authorizer=cluster.authorizer, config={SUPER_USERS_KEY: cluster.super_users})
-    return rules.super_users
+    settings = AuthorizerSettings.read(
+        authorizer=cluster.authorizer, config={SUPER_USERS_KEY: cluster.super_users}
+    )
+    return settings.super_users
 
 
 def _default_mode(cluster: Cluster, allowed: int, refused: int) -> Iterable[Check]:

@@ -1,6 +1,6 @@
 """What was found wrong, redundant or dangerous in the ACLs of a revision: one lint run, and a row for each finding.
 
-A search belongs to one revision, read under certain rules by a certain version of the
+A search belongs to one revision, under certain authorizer settings by a certain version of the
 finders; its key says which. Only a cluster's newest search is kept.
 """
 
@@ -18,7 +18,7 @@ class Search(Leased):
 
     cluster = models.ForeignKey("inventory.Cluster", on_delete=models.CASCADE, related_name="searches")
     revision = models.ForeignKey("inventory.Revision", on_delete=models.CASCADE, related_name="+")
-    # SHA-256 over the rules, whether groups are known, and the version of the finders.
+    # SHA-256 over the authorizer settings, whether groups are known, and the version of the finders.
     key = models.CharField(max_length=64)
     asked_at = models.DateTimeField()
     # When a worker was last told. A message can be lost, so somebody who still waits tells it again.

@@ -37,7 +37,15 @@ from aclweb.acl.authorizer import (
     settle_known,
 )
 from aclweb.acl.matching import SortedNames, empty_prefix_covers, wildcard_covers
-from aclweb.acl.model import ANY_USER, WILDCARD, AccessRequest, AclError, Operation, ResourceType, Rules
+from aclweb.acl.model import (
+    ANY_USER,
+    WILDCARD,
+    AccessRequest,
+    AclError,
+    AuthorizerSettings,
+    Operation,
+    ResourceType,
+)
 
 BASES: tuple[Basis, ...] = tuple(Basis)
 """What the codes of `Answers.bases` mean."""
@@ -134,33 +142,33 @@ class Answers:
         return np.isin(self.bases, codes)
 
 
-def decide_all(requests: Requests, index: AclIndex, rules: Rules) -> Answers:
+def decide_all(requests: Requests, index: AclIndex, settings: AuthorizerSettings) -> Answers:
     """Return the answers that `decide` gives."""
     bases = np.full(len(requests), _CODES[Basis.DEFAULT_DENY], np.uint8)
     principals, names = requests.principals, requests.names
-    is_super = _flags(principals, [value in rules.super_users for value in principals.values])
+    is_super = _flags(principals, [value in settings.super_users for value in principals.values])
     by_type = _flags(names, [value is None for value in names.values])
     bases[is_super] = _CODES[Basis.SUPER_USER]
     one_by_one = [np.flatnonzero(by_type & ~is_super)]
     for code, resource_type in enumerate(requests.resource_types.values):
         rows = np.flatnonzero((requests.resource_types.codes == code) & ~by_type & ~is_super)
-        if rules.has_globs:
+        if settings.has_globs:
             one_by_one.append(rows)
             continue
         table = index.table(resource_type)
         if table is None:
-            bases[rows] = _CODES[Basis.DEFAULT_ALLOW if rules.allow_everyone else Basis.DEFAULT_DENY]
+            bases[rows] = _CODES[Basis.DEFAULT_ALLOW if settings.allow_everyone else Basis.DEFAULT_DENY]
         elif table.unknown_patterns:
             one_by_one.append(rows)
         elif len(rows):
             asked = _Asked(requests, rows)
-            chosen = _Chosen(table, asked, rules)
+            chosen = _Chosen(table, asked, settings)
             if len(rows) * _PATTERNS_A_ROW < chosen.patterns:
                 one_by_one.append(rows)
             else:
                 bases[asked.rows], unknown = chosen.bases()
                 one_by_one.append(asked.rows[unknown])
-    _decide_each(requests, np.concatenate(one_by_one), index, rules, bases)
+    _decide_each(requests, np.concatenate(one_by_one), index, settings, bases)
     return Answers(bases)
 
 
@@ -175,21 +183,21 @@ class AccessMatrix:
     def __init__(
         self,
         index: AclIndex,
-        rules: Rules,
+        settings: AuthorizerSettings,
         resource_type: ResourceType,
         names: Iterable[str],
         host: str | None = None,
     ) -> None:
-        if rules.has_globs and host is None:
+        if settings.has_globs and host is None:
             raise AclError(
                 "Under the authorizer 'glob' hosts may be globs, so no address is one that no ACL names; "
                 "give the address that the matrix is for."
             )
         self.resource_type = resource_type
-        self.rules = rules
+        self.settings = settings
         self.sorted_names = SortedNames(names)
         self.host = host if host is not None else _unnamed(index)
-        table = index.glob_table if rules.has_globs else index.table
+        table = index.glob_table if settings.has_globs else index.table
         self._table: MaskTable | GlobTable | None = table(resource_type)
         self._has_unknown = any(
             binding.has_unknown for binding in index if binding.resource_type is resource_type
@@ -204,13 +212,13 @@ class AccessMatrix:
     def row(self, principal: str) -> MatrixRow:
         """Return what one caller may do."""
         size = len(self.names)
-        if principal in self.rules.super_users:
+        if principal in self.settings.super_users:
             return MatrixRow(np.full(size, ALL_BITS, np.uint16), np.zeros(size, np.uint16))
         if self._table is None:
-            every = ALL_BITS if self.rules.allow_everyone else 0
+            every = ALL_BITS if self.settings.allow_everyone else 0
             return MatrixRow(np.full(size, every, np.uint16), np.zeros(size, np.uint16))
         masks = self._for_any_user.copy()
-        for slot in _slots_for(self._table, principal, self.host, self.rules):
+        for slot in _slots_for(self._table, principal, self.host, self.settings):
             self._paint(slot, masks)
         return self._settled(masks, principal)
 
@@ -221,9 +229,9 @@ class AccessMatrix:
     def _settled(self, masks: Masks, principal: str) -> MatrixRow:
         """Return what `authorizer.settle` says of all operations at once."""
         allowed, denied, maybe_allowed, maybe_denied = masks.view("<u2").reshape(-1, 4).T
-        if not self.rules.allow_everyone and not self._has_unknown:
+        if not self.settings.allow_everyone and not self._has_unknown:
             return MatrixRow(allowed & ~denied, np.zeros(len(masks), np.uint16))
-        default = np.where(self._covered | (not self.rules.allow_everyone), 0, ALL_BITS).astype(np.uint16)
+        default = np.where(self._covered | (not self.settings.allow_everyone), 0, ALL_BITS).astype(np.uint16)
         if not self._has_unknown:
             return MatrixRow((allowed | default) & ~denied, np.zeros(len(masks), np.uint16))
         may_allow, may_deny, may_end_default = self._unknown_patterns(principal)
@@ -239,7 +247,7 @@ class AccessMatrix:
         for operation in _OPERATION_BITS:
             request = AccessRequest(principal, self.host, operation, self.resource_type, "")
             readings = [
-                reading_of(request, binding, self.rules)
+                reading_of(request, binding, self.settings)
                 for binding in (self._table.unknown_patterns if self._table else ())
             ]
             allow |= any(reading in ("allow", "either", "perhaps") for reading in readings) << operation.code
@@ -251,7 +259,7 @@ class AccessMatrix:
     def _for_any_user(self) -> Masks:
         masks = np.zeros(len(self.names), _MASK)
         if isinstance(self._table, MaskTable):
-            for slot in _slots_for(self._table, ANY_USER, self.host, self.rules):
+            for slot in _slots_for(self._table, ANY_USER, self.host, self.settings):
                 self._paint(slot, masks)
         return masks
 
@@ -290,7 +298,7 @@ class AccessMatrix:
         if slot.wild:
             masks[self._under_wildcard] |= np.uint64(slot.wild)
         if slot.empty:
-            masks[[empty_prefix_covers(name, self.rules) for name in self.names]] |= np.uint64(slot.empty)
+            masks[[empty_prefix_covers(name, self.settings) for name in self.names]] |= np.uint64(slot.empty)
 
     @cached_property
     def _place(self) -> dict[str, int]:
@@ -298,7 +306,7 @@ class AccessMatrix:
 
     @cached_property
     def _under_wildcard(self) -> NDArray[np.bool_]:
-        return np.array([wildcard_covers(name, self.rules) for name in self.names], np.bool_)
+        return np.array([wildcard_covers(name, self.settings) for name in self.names], np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,8 +355,8 @@ class _Asked:
 class _Chosen:
     """The slots of one MaskTable that count for the callers who are asked about."""
 
-    def __init__(self, table: MaskTable, asked: _Asked, rules: Rules) -> None:
-        self.table, self.asked, self.rules = table, asked, rules
+    def __init__(self, table: MaskTable, asked: _Asked, settings: AuthorizerSettings) -> None:
+        self.table, self.asked, self.settings = table, asked, settings
         self.slots: list[Slot] = []
         self.numbers: dict[int, int] = {}
         everyone = table.slots.get(ANY_USER, {}).get(WILDCARD)
@@ -363,7 +371,7 @@ class _Chosen:
     def bases(self) -> tuple[NDArray[np.uint8], Places]:
         """Return the code of each row's basis, and the rows of which this is unknown here."""
         asked, table = self.asked, self.table
-        flat = _Flat(self.slots, asked, self.rules)
+        flat = _Flat(self.slots, asked, self.settings)
         masks = flat.of_one(self.for_everyone)[asked.ranks]
         for rows, numbers in self.passes:
             masks[rows] |= flat.of_many(numbers, asked.ranks[rows])
@@ -374,7 +382,7 @@ class _Chosen:
         # Every combination is settled once by the core; the rows look it up.
         settled = [
             settle_known(
-                denied=bool(case & 4), allowed=bool(case & 2), covered=bool(case & 1), rules=self.rules
+                denied=bool(case & 4), allowed=bool(case & 2), covered=bool(case & 1), settings=self.settings
             )
             for case in range(8)
         ]
@@ -415,7 +423,7 @@ class _Chosen:
 
     def _in_ranges(self, asked_pairs: Places) -> Iterator[tuple[int, Slot]]:
         """Yield each asked caller and host with the slots of the address ranges that hold the host."""
-        ranges = self.table.ranges if self.rules.cidr_hosts else {}
+        ranges = self.table.ranges if self.settings.cidr_hosts else {}
         if not ranges:
             return
         hosts = self.asked.hosts
@@ -437,8 +445,8 @@ class _Chosen:
 class _Flat:
     """Slots side by side: slot number and place of a name together are one number to look up."""
 
-    def __init__(self, slots: Sequence[Slot], asked: _Asked, rules: Rules) -> None:
-        self.names, self.rules, self.size = asked.names, rules, len(asked.names)
+    def __init__(self, slots: Sequence[Slot], asked: _Asked, settings: AuthorizerSettings) -> None:
+        self.names, self.settings, self.size = asked.names, settings, len(asked.names)
         self.place = asked.place
         self.slots = slots
         self.wild = np.array([slot.wild for slot in slots], np.uint64)
@@ -472,7 +480,9 @@ class _Flat:
     def covered(self, cover: Cover) -> NDArray[np.bool_]:
         """Return for every name whether a pattern covers it."""
         if len(cover.prefixes) > self.size:
-            return np.fromiter((cover.covers(name, self.rules) for name in self.names), np.bool_, self.size)
+            return np.fromiter(
+                (cover.covers(name, self.settings) for name in self.names), np.bool_, self.size
+            )
         found = np.fromiter(map(cover.literals.__contains__, self.names), np.bool_, self.size)
         for prefix in cover.prefixes:
             start, end = self.names.range_of(prefix)
@@ -485,12 +495,12 @@ class _Flat:
 
     @cached_property
     def under_wildcard(self) -> NDArray[np.bool_]:
-        return np.fromiter((wildcard_covers(name, self.rules) for name in self.names), np.bool_, self.size)
+        return np.fromiter((wildcard_covers(name, self.settings) for name in self.names), np.bool_, self.size)
 
     @cached_property
     def under_empty_prefix(self) -> NDArray[np.bool_]:
         return np.fromiter(
-            (empty_prefix_covers(name, self.rules) for name in self.names), np.bool_, self.size
+            (empty_prefix_covers(name, self.settings) for name in self.names), np.bool_, self.size
         )
 
     def _make_literals(self) -> None:
@@ -553,7 +563,7 @@ def _where_any(numbers: Places) -> tuple[Places, Places]:
 
 
 def _decide_each(
-    requests: Requests, rows: Places, index: AclIndex, rules: Rules, bases: NDArray[np.uint8]
+    requests: Requests, rows: Places, index: AclIndex, settings: AuthorizerSettings, bases: NDArray[np.uint8]
 ) -> None:
     """Ask `decide` about these rows, once for equal ones."""
     known: dict[tuple[int, ...], int] = {}
@@ -570,20 +580,22 @@ def _decide_each(
         key = tuple(codes)
         code = known.get(key)
         if code is None:
-            code = known[key] = _CODES[decide(requests.row(place), index, rules)[1]]
+            code = known[key] = _CODES[decide(requests.row(place), index, settings)[1]]
         bases[place] = code
 
 
-def _slots_for(table: MaskTable | GlobTable, principal: str, host: str, rules: Rules) -> Iterator[Slot]:
+def _slots_for(
+    table: MaskTable | GlobTable, principal: str, host: str, settings: AuthorizerSettings
+) -> Iterator[Slot]:
     """Yield the slots that count for this principal from this host, without those for any user of a MaskTable."""
     if isinstance(table, GlobTable):
-        yield from table.slots_for(principal, host, rules)
+        yield from table.slots_for(principal, host, settings)
         return
     by_host = table.slots.get(principal, {})
     for named in (WILDCARD, host):
         if named in by_host:
             yield by_host[named]
-    if rules.cidr_hosts and principal in table.ranges:
+    if settings.cidr_hosts and principal in table.ranges:
         yield from table.ranges[principal].holding(host)
 
 

@@ -24,11 +24,11 @@ from aclweb.acl.model import (
     AccessRequest,
     AclBinding,
     AclError,
+    AuthorizerSettings,
     Operation,
     PatternType,
     PermissionType,
     ResourceType,
-    Rules,
 )
 from aclweb.acl.notation import (
     NO_ACL_NOTE,
@@ -61,13 +61,13 @@ class Shipped:
     """A snapshot as it travels to the executors: texts only."""
 
     digest: str
-    rules: Rules
+    settings: AuthorizerSettings
     bindings: tuple[tuple[str, tuple[str, ...]], ...]  # key, and the values of AclBinding.as_dict()
 
 
 def shipped(snapshot: Snapshot) -> Shipped:
     rows = tuple((key, tuple(acl.as_dict().values())) for key, acl in snapshot.bindings.items())
-    return Shipped(snapshot.digest, snapshot.rules, rows)
+    return Shipped(snapshot.digest, snapshot.settings, rows)
 
 
 # --- What a record says -----------------------------------------------------------------
@@ -163,7 +163,7 @@ class Matcher:
         bindings = {_binding(values): key for key, values in snapshot.bindings}
         self._keys: Mapping[AclBinding, str] = bindings
         self._index = AclIndex(bindings)
-        self._rules = snapshot.rules
+        self._settings = snapshot.settings
 
     def decided_row(self, request: Row) -> Row:
         """Return the row of schemas.DECIDED for one of schemas.REQUEST."""
@@ -176,7 +176,7 @@ class Matcher:
                 request["resource_name"],
             ),
             self._index,
-            self._rules,
+            self._settings,
         )
         settled = decision.determining if decision.basis in (Basis.ALLOW_ACL, Basis.DENY_ACL) else ()
         return request | {
@@ -186,15 +186,15 @@ class Matcher:
         }
 
 
-_matchers: dict[str, tuple[Rules, Matcher]] = {}
+_matchers: dict[str, tuple[AuthorizerSettings, Matcher]] = {}
 
 
 def matcher_of(snapshot: Shipped) -> Matcher:
     """Return this worker's matcher for the snapshot, made the first time it is asked for."""
     known = _matchers.get(snapshot.digest)
-    if known is None or known[0] != snapshot.rules:
+    if known is None or known[0] != snapshot.settings:
         _matchers.clear()
-        known = _matchers[snapshot.digest] = (snapshot.rules, Matcher(snapshot))
+        known = _matchers[snapshot.digest] = (snapshot.settings, Matcher(snapshot))
     return known[1]
 
 

@@ -97,9 +97,9 @@ def _manifest(
             "revision": snapshot.revision,
             "digest": snapshot.digest,
             "acls": len(snapshot.bindings),
-            "authorizer": snapshot.rules.authorizer,
-            "kafka_version": snapshot.rules.kafka_version,
-            "undeclared": sorted(snapshot.rules.undeclared),
+            "authorizer": snapshot.settings.authorizer,
+            "kafka_version": snapshot.settings.kafka_version,
+            "undeclared": sorted(snapshot.settings.undeclared),
         },
         "files": files,
         "lines": {

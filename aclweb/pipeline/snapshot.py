@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aclweb.acl.cli.commands.options import why_not_decided
-from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, AclBinding, AclError, NotationError, Rules
+from aclweb.acl.model import (
+    ALLOW_EVERYONE_KEY,
+    SUPER_USERS_KEY,
+    AclBinding,
+    AclError,
+    AuthorizerSettings,
+    NotationError,
+)
 from aclweb.acl.notation import binding_key, parse_object, read_acl_file
 
 HEADER_KEYS = (
@@ -34,7 +41,7 @@ class Snapshot:
 
     cluster: str
     revision: int | None
-    rules: Rules
+    settings: AuthorizerSettings
     bindings: Mapping[str, AclBinding]
     digest: str
 
@@ -56,7 +63,7 @@ def read_snapshot(path: Path) -> Snapshot:
     return Snapshot(
         cluster=str(header.get("cluster") or ""),
         revision=_revision(header.get("revision"), path),
-        rules=_rules(header, path),
+        settings=_settings(header, path),
         bindings=bindings,
         digest=digest_of(bindings),
     )
@@ -85,7 +92,7 @@ def _revision(value: object, path: Path) -> int | None:
     raise NotationError(f"{path}:1: The revision is {value!r}; write a whole number or null.")
 
 
-def _rules(header: Mapping[str, object], path: Path) -> Rules:
+def _settings(header: Mapping[str, object], path: Path) -> AuthorizerSettings:
     config = header.get("config") or {}
     if not isinstance(config, dict):
         raise NotationError(f"{path}:1: The config is {config!r}; write an object, {{}} if nothing is known.")
@@ -99,7 +106,7 @@ def _rules(header: Mapping[str, object], path: Path) -> Rules:
             f"{path}:1: The authorizer is 'glob', a proposal that no broker runs; use another."
         )
     try:
-        return Rules.read(
+        return AuthorizerSettings.read(
             authorizer=_word(header, "authorizer"),
             kafka_version=_word(header, "kafka_version"),
             config=config,

@@ -19,7 +19,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 from aclweb.acl.authorizer import AclIndex, Basis, Decision, authorize
-from aclweb.acl.model import AccessRequest, AclBinding, Operation, Rules
+from aclweb.acl.model import AccessRequest, AclBinding, AuthorizerSettings, Operation
 from devstack.demo import company
 from devstack.demo.clients import Call, Client, clients
 from devstack.demo.table import read_table
@@ -116,7 +116,7 @@ class Verdicts:
 
     def __init__(self) -> None:
         now = company.bindings()
-        self._rules = Rules.read(
+        self._settings = AuthorizerSettings.read(
             authorizer=company.authorizer(),
             kafka_version=company.kafka_version(),
             config={
@@ -134,7 +134,7 @@ class Verdicts:
         found = self._known.get(key)
         if found is None:
             request = AccessRequest(principal, host, call.operation, call.resource_type, call.name)
-            found = self._known[key] = tuple(_records(authorize(request, index, self._rules), call))
+            found = self._known[key] = tuple(_records(authorize(request, index, self._settings), call))
         return found
 
 

@@ -12,7 +12,7 @@ from aclweb.acl.authorizer.answers import Result
 from aclweb.acl.authorizer.any_host import HostAnswer, HostPart, HostResult, decide_for_any_host
 from aclweb.acl.authorizer.decision import authorize, decide
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, PatternType, PermissionType
 from tests import reference
 from tests.builders import acl, allow, ask, deny, read
@@ -36,15 +36,15 @@ HOSTS = (
 GLOB_HOSTS = ("10.0.0.?", "10.*", "*.7", "?*", "fe80*", "*%eth0", "b?oker", "0:*")
 
 
-def holds(part: HostPart, address: str, rules: Rules) -> bool:
-    return all(reference._matches_host(host, address, rules) for host in part.hosts) and not any(
-        reference._matches_host(host, address, rules) for host in part.except_hosts
+def holds(part: HostPart, address: str, settings: AuthorizerSettings) -> bool:
+    return all(reference._matches_host(host, address, settings) for host in part.hosts) and not any(
+        reference._matches_host(host, address, settings) for host in part.except_hosts
     )
 
 
-def random_host_world(rng: random.Random) -> tuple[list[AclBinding], AccessRequest, Rules]:
+def random_host_world(rng: random.Random) -> tuple[list[AclBinding], AccessRequest, AuthorizerSettings]:
     authorizer = rng.choice(("standard", "standard", "standard", "acl", "glob"))
-    rules = Rules(
+    settings = AuthorizerSettings(
         authorizer,
         rng.choice(("4.4", "4.4", "4.0")) if authorizer == "standard" else "",
         super_users=frozenset(rng.choice(((), (), (), ("User:a",)))),
@@ -67,27 +67,27 @@ def random_host_world(rng: random.Random) -> tuple[list[AclBinding], AccessReque
         bindings[0] = replace(bindings[0], pattern_type=PatternType.UNKNOWN)
     operation = rng.choice((Operation.READ, Operation.DESCRIBE))
     name = rng.choice(("t", "t", "t", None))
-    return bindings, ask("User:a", operation.name, name, host="never looked at"), rules
+    return bindings, ask("User:a", operation.name, name, host="never looked at"), settings
 
 
-def checked(bindings: list[AclBinding], request: AccessRequest, rules: Rules) -> HostAnswer:
+def checked(bindings: list[AclBinding], request: AccessRequest, settings: AuthorizerSettings) -> HostAnswer:
     index = AclIndex(bindings)
-    answer = decide_for_any_host(request, index, rules)
+    answer = decide_for_any_host(request, index, settings)
     named = {host for part in answer.parts for host in (*part.hosts, *part.except_hosts)}
     for part in answer.parts:
-        here = authorize(answer.request_at(part), index, rules)
+        here = authorize(answer.request_at(part), index, settings)
         assert (here.result, here.basis) == (part.result, part.basis)
-        assert holds(part, part.example, rules)
+        assert holds(part, part.example, settings)
         if here.basis.name in ("ALLOW_ACL", "DENY_ACL"):
             assert set(here.determining) <= set(part.determining)
     for address in ADDRESSES:
         if address == "0.0.0.0" and address not in named:
             continue
-        (part,) = [part for part in answer.parts if holds(part, address, rules)]
-        result = decide(replace(request, host=address), index, rules)[0]
+        (part,) = [part for part in answer.parts if holds(part, address, settings)]
+        result = decide(replace(request, host=address), index, settings)[0]
         assert part.result is result, (address, part)
         if not any(binding.has_unknown for binding in bindings):
-            assert result.name == reference.answer(replace(request, host=address), bindings, rules)[0]
+            assert result.name == reference.answer(replace(request, host=address), bindings, settings)[0]
     results = {part.result for part in answer.parts}
     if Result.UNDECIDED in results:
         assert answer.result is HostResult.UNDECIDED
@@ -99,11 +99,11 @@ def checked(bindings: list[AclBinding], request: AccessRequest, rules: Rules) ->
 def test_every_address_has_one_part_with_the_answer_that_authorize_gives_there() -> None:
     seen: Counter[str] = Counter()
     for seed in range(2_000 * SCALE):
-        bindings, request, rules = random_host_world(random.Random(seed))
+        bindings, request, settings = random_host_world(random.Random(seed))
         try:
-            seen[checked(bindings, request, rules).result.name] += 1
+            seen[checked(bindings, request, settings).result.name] += 1
         except AssertionError as error:
-            raise AssertionError(f"seed {seed}: {rules}, {bindings}, {request}") from error
+            raise AssertionError(f"seed {seed}: {settings}, {bindings}, {request}") from error
     assert min(seen[result.name] for result in HostResult) > 15 * SCALE, seen
 
 
@@ -134,9 +134,9 @@ def test_a_deny_inside_an_allowed_range_is_its_exception() -> None:
     assert answer.sentence == (
         "It depends on the host: allowed from 10.0.0.0/8 (except 10.1.0.0/16), refused from every other host."
     )
-    assert decide_for_any_host(read("User:a", "t"), index, Rules(kafka_version="4.3")).sentence == (
-        "It depends on the host: allowed from 10.1.0.9, refused from every other host."
-    )
+    assert decide_for_any_host(
+        read("User:a", "t"), index, AuthorizerSettings(kafka_version="4.3")
+    ).sentence == ("It depends on the host: allowed from 10.1.0.9, refused from every other host.")
 
 
 def test_a_deny_from_one_host_of_what_everybody_may_says_where_it_is_refused() -> None:
@@ -176,9 +176,9 @@ def test_ranges_that_hold_every_address_allow_from_every_host() -> None:
 
 def test_a_super_user_is_allowed_from_every_host_whatever_is_denied() -> None:
     index = AclIndex([deny("User:a", "READ", "t", host="10.0.0.7")])
-    rules = Rules(super_users=frozenset({"User:a"}))
+    settings = AuthorizerSettings(super_users=frozenset({"User:a"}))
 
-    assert decide_for_any_host(read("User:a", "t"), index, rules).result is HostResult.ALLOWED
+    assert decide_for_any_host(read("User:a", "t"), index, settings).result is HostResult.ALLOWED
 
 
 def test_two_thousand_hosts_are_told_in_one_short_sentence() -> None:
@@ -196,7 +196,10 @@ def test_globs_too_many_to_compare_are_no_claim_about_every_host() -> None:
         + [deny("User:a", "READ", "t", host=f"*{n}?{n + 1}*?{n}*x") for n in range(12)]
     )
 
-    assert decide_for_any_host(read("User:a", "t"), index, Rules("glob")).result is HostResult.UNDECIDED
+    assert (
+        decide_for_any_host(read("User:a", "t"), index, AuthorizerSettings("glob")).result
+        is HostResult.UNDECIDED
+    )
 
 
 def test_a_question_by_type_with_too_many_hosts_is_no_claim() -> None:

@@ -20,7 +20,7 @@ from aclweb.acl.authorizer.any_host import decide_for_any_host
 from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.unmatchable import is_address
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, ResourceType
 from aclweb.acl.needs.actions import ACTIONS
@@ -51,33 +51,35 @@ UNDER_GLOBS = (
 )
 
 
-def worlds(*authorizers: str | None) -> Iterable[tuple[int, tuple[AclBinding, ...], Rules]]:
+def worlds(*authorizers: str | None) -> Iterable[tuple[int, tuple[AclBinding, ...], AuthorizerSettings]]:
     for authorizer in authorizers:
         for seed in range(WORLDS[authorizer]):
             rng = random.Random(f"any host {authorizer} {seed}")
             yield seed, *random_world_of_hosts(rng, authorizer=authorizer)
 
 
-def addresses(bindings: Iterable[AclBinding], rules: Rules) -> tuple[str, ...]:
+def addresses(bindings: Iterable[AclBinding], settings: AuthorizerSettings) -> tuple[str, ...]:
     found = addresses_apart(bindings)
-    return tuple(dict.fromkeys((*found, *UNDER_GLOBS))) if rules.has_globs else found
+    return tuple(dict.fromkeys((*found, *UNDER_GLOBS))) if settings.has_globs else found
 
 
 def test_any_host_is_what_all_addresses_say() -> None:
     seen: Counter[str] = Counter()
-    for seed, bindings, rules in worlds(None, "glob"):
+    for seed, bindings, settings in worlds(None, "glob"):
         index = AclIndex(bindings)
         for caller in CALLERS:
             for operation in OPERATIONS:
                 for name in ("t", None):
                     request = AccessRequest(caller, "*", operation, ResourceType.TOPIC, name)
-                    answer = decide_for_any_host(request, index, rules)
-                    told, places = answer.result.name, addresses(bindings, rules)
-                    if rules.has_globs:
+                    answer = decide_for_any_host(request, index, settings)
+                    told, places = answer.result.name, addresses(bindings, settings)
+                    if settings.has_globs:
                         # Globs reach into the names of interfaces, of which no list has all.
                         places = (*places, *(part.example for part in answer.parts))
                     assert all(is_address(part.example) for part in answer.parts), (seed, request)
-                    met = {authorize(replace(request, host=place), index, rules).result for place in places}
+                    met = {
+                        authorize(replace(request, host=place), index, settings).result for place in places
+                    }
                     expected = "DEPENDS" if len(met) > 1 else next(iter(met)).name
                     expected = "UNDECIDED" if Result.UNDECIDED in met else expected
                     assert told == expected, (seed, request)
@@ -88,12 +90,14 @@ def test_any_host_is_what_all_addresses_say() -> None:
 def test_an_action_from_any_host_ends_as_from_all_addresses() -> None:
     seen: Counter[str] = Counter()
     names, produce = {"topic": ("t",)}, ACTIONS["produce"]
-    for seed, bindings, rules in worlds(None, "glob"):
+    for seed, bindings, settings in worlds(None, "glob"):
         index = AclIndex(bindings)
-        told = assess_for_any_host(produce, principal="User:a", names=names, index=index, rules=rules)
+        told = assess_for_any_host(produce, principal="User:a", names=names, index=index, settings=settings)
         met = {
-            assess(produce, principal="User:a", host=host, names=names, index=index, rules=rules).outcome
-            for host in addresses(bindings, rules)
+            assess(
+                produce, principal="User:a", host=host, names=names, index=index, settings=settings
+            ).outcome
+            for host in addresses(bindings, settings)
         }
         if told.outcome is Outcome.UNDECIDED and not told.is_complete:
             continue
@@ -105,19 +109,19 @@ def test_an_action_from_any_host_ends_as_from_all_addresses() -> None:
 @pytest.mark.parametrize("briefly", [False, True])
 def test_a_what_if_lists_a_change_where_the_answer_for_any_host_has_one(briefly: bool) -> None:
     seen: Counter[str] = Counter()
-    for seed, bindings, rules in worlds(None):
+    for seed, bindings, settings in worlds(None):
         dice = random.Random(f"which come {seed}")
         stay, come = [b for b in bindings if dice.random() < 0.5], list(bindings)
         before, after = AclIndex(stay), AclIndex(come)
         delta = Delta(add=tuple(binding for binding in come if binding not in before), remove=())
-        impact = simulate(delta, before, Names(topics=("t",)), rules, met_only=True, briefly=briefly)
+        impact = simulate(delta, before, Names(topics=("t",)), settings, met_only=True, briefly=briefly)
         for caller in ("User:a", "User:b"):
             for operation in OPERATIONS:
                 request = AccessRequest(caller, "*", operation, ResourceType.TOPIC, "t")
                 expected = {
-                    changed(one, authorize(replace(request, host=address), after, rules).result)
+                    changed(one, authorize(replace(request, host=address), after, settings).result)
                     for address in addresses_apart(come)
-                    for one in [authorize(replace(request, host=address), before, rules).result]
+                    for one in [authorize(replace(request, host=address), before, settings).result]
                 } - {""}
                 told = listed(impact, caller, operation)
                 assert told - {"depends"} == expected - {"depends"}, (seed, request)

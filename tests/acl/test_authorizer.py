@@ -14,14 +14,18 @@ from aclweb.acl.authorizer.decision import Decision, authorize, decide
 from aclweb.acl.authorizer.hazards import hazards_of
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.hosts import admits
-from aclweb.acl.model.authorizers import Rules, operations_of
+from aclweb.acl.model.authorizers import AuthorizerSettings, operations_of
 from aclweb.acl.model.vocabulary import AccessRequest, AclError, Operation
 from tests import reference
 from tests.builders import acl, allow, ask, deny, describe, read, write
 from tests.random_cases import SCALE, assert_balanced, crowded_case, random_case, with_unknowns
 
 CASES = 2_000 * SCALE
-BOTH = pytest.mark.parametrize("rules", [Rules("standard"), Rules("acl")], ids=lambda rules: rules.authorizer)
+BOTH = pytest.mark.parametrize(
+    "settings",
+    [AuthorizerSettings("standard"), AuthorizerSettings("acl")],
+    ids=lambda settings: settings.authorizer,
+)
 
 
 DECIDING = set(Basis) - {Basis.UNKNOWN_VALUE, Basis.NOT_ASKED}
@@ -31,15 +35,15 @@ def check(seed: int, *, authorizer: str, by_type: bool) -> tuple[str, str]:
     make = crowded_case if seed % 2 else random_case
     world, request = make(seed, authorizer=authorizer, by_type=by_type)
     index = AclIndex(world.bindings)
-    expected = reference.answer(request, world.bindings, world.rules)
-    decision = authorize(request, index, world.rules)
+    expected = reference.answer(request, world.bindings, world.settings)
+    decision = authorize(request, index, world.settings)
     assert (decision.result.value, decision.basis.value) == expected, f"seed {seed}"
-    assert decide(request, index, world.rules) == (decision.result, decision.basis), f"seed {seed}"
-    assert hazards_of(request, index, world.rules) == decision.hazards, f"seed {seed}"
+    assert decide(request, index, world.settings) == (decision.result, decision.basis), f"seed {seed}"
+    assert hazards_of(request, index, world.settings) == decision.hazards, f"seed {seed}"
     # Without the other ACLs the default could speak for a whole type.
-    by_default = by_type and world.rules.allow_everyone and decision.basis is not Basis.NO_ALLOW_ACL
+    by_default = by_type and world.settings.allow_everyone and decision.basis is not Basis.NO_ALLOW_ACL
     if decision.determining and not by_default:
-        alone = reference.answer(request, decision.determining, world.rules)
+        alone = reference.answer(request, decision.determining, world.settings)
         assert alone == expected, f"seed {seed}: the determining ACLs alone give another answer"
     return expected
 
@@ -72,12 +76,12 @@ def test_an_unknown_value_leaves_open_exactly_what_it_could_change() -> None:
         bindings = [b for b in world.bindings if b.resource_type.name != "UNKNOWN"]
         worlds = itertools.islice(itertools.product(*map(reference.readings_of, bindings)), 3_000)
         results = {
-            reference.answer(request, [b for b in bindings_there if b is not None], world.rules)[0]
+            reference.answer(request, [b for b in bindings_there if b is not None], world.settings)[0]
             for bindings_there in worlds
         }
-        decision = authorize(request, AclIndex(world.bindings), world.rules)
+        decision = authorize(request, AclIndex(world.bindings), world.settings)
 
-        assert decide(request, AclIndex(world.bindings), world.rules) == (decision.result, decision.basis)
+        assert decide(request, AclIndex(world.bindings), world.settings) == (decision.result, decision.basis)
         expected = results.pop() if len(results) == 1 else "UNDECIDED"
         assert decision.result.value == expected, f"seed {seed}"
         undecided += decision.result is Result.UNDECIDED
@@ -91,8 +95,8 @@ def test_the_two_paths_agree_where_values_are_unknown(by_type: bool) -> None:
         world, request = random_case(seed, by_type=by_type)
         world = with_unknowns(random.Random(f"paths {seed}"), world)
         index = AclIndex(world.bindings)
-        decision = authorize(request, index, world.rules)
-        assert decide(request, index, world.rules) == (decision.result, decision.basis), f"seed {seed}"
+        decision = authorize(request, index, world.settings)
+        assert decide(request, index, world.settings) == (decision.result, decision.basis), f"seed {seed}"
         seen[decision.result] += 1
     assert min(seen[result] for result in Result) > 20
 
@@ -102,10 +106,10 @@ def test_only_what_covers_the_made_up_name_ends_a_default_allow_of_a_whole_type(
     index = AclIndex([ending, allow("User:bob", "READ", "orders")])
     request = ask("User:eve", "WRITE", None)
 
-    decision = authorize(request, index, Rules(allow_everyone=True))
+    decision = authorize(request, index, AuthorizerSettings(allow_everyone=True))
 
     assert (decision.basis, decision.determining) == (Basis.NO_ALLOW_ACL, (ending,))
-    assert set(authorize(request, index, Rules()).determining) == set(index)
+    assert set(authorize(request, index, AuthorizerSettings()).determining) == set(index)
 
 
 def test_a_deny_on_a_prefix_beats_an_allow_on_the_topic_itself() -> None:
@@ -119,7 +123,7 @@ def test_a_deny_on_a_prefix_beats_an_allow_on_the_topic_itself() -> None:
 
 
 @BOTH
-def test_an_allow_brings_describe_with_it_and_a_deny_brings_nothing(rules: Rules) -> None:
+def test_an_allow_brings_describe_with_it_and_a_deny_brings_nothing(settings: AuthorizerSettings) -> None:
     for word in ("READ", "WRITE", "DELETE", "ALTER"):
         index = AclIndex(
             [
@@ -128,38 +132,40 @@ def test_an_allow_brings_describe_with_it_and_a_deny_brings_nothing(rules: Rules
                 allow("User:eve", "ALL", "orders"),
             ]
         )
-        assert authorize(describe("User:bob", "orders"), index, rules).allowed
-        assert authorize(describe("User:eve", "orders"), index, rules).allowed
-        assert not authorize(ask("User:eve", word, "orders"), index, rules).allowed
+        assert authorize(describe("User:bob", "orders"), index, settings).allowed
+        assert authorize(describe("User:eve", "orders"), index, settings).allowed
+        assert not authorize(ask("User:eve", word, "orders"), index, settings).allowed
     create = AclIndex([allow("User:bob", "CREATE", "orders")])
-    assert not authorize(describe("User:bob", "orders"), create, rules).allowed
+    assert not authorize(describe("User:bob", "orders"), create, settings).allowed
     alter_configs = AclIndex([allow("User:bob", "ALTER_CONFIGS", "orders")])
-    assert authorize(ask("User:bob", "DESCRIBE_CONFIGS", "orders"), alter_configs, rules).allowed
+    assert authorize(ask("User:bob", "DESCRIBE_CONFIGS", "orders"), alter_configs, settings).allowed
 
 
 @BOTH
-def test_all_is_every_operation_and_asking_for_all_needs_all(rules: Rules) -> None:
+def test_all_is_every_operation_and_asking_for_all_needs_all(settings: AuthorizerSettings) -> None:
     everything = AclIndex([allow("User:bob", "ALL", "orders")])
     reads = AclIndex([allow("User:bob", "READ", "orders")])
-    for operation in operations_of(everything.bindings[0].resource_type, rules):
-        assert authorize(ask("User:bob", operation.name, "orders"), everything, rules).allowed
-    assert authorize(ask("User:bob", "ALL", "orders"), everything, rules).allowed
-    assert not authorize(ask("User:bob", "ALL", "orders"), reads, rules).allowed
+    for operation in operations_of(everything.bindings[0].resource_type, settings):
+        assert authorize(ask("User:bob", operation.name, "orders"), everything, settings).allowed
+    assert authorize(ask("User:bob", "ALL", "orders"), everything, settings).allowed
+    assert not authorize(ask("User:bob", "ALL", "orders"), reads, settings).allowed
 
 
 @BOTH
-def test_any_user_is_any_principal_of_any_type_and_no_other_text_is_a_wildcard(rules: Rules) -> None:
+def test_any_user_is_any_principal_of_any_type_and_no_other_text_is_a_wildcard(
+    settings: AuthorizerSettings,
+) -> None:
     for_all = AclIndex([allow("User:*", "READ", "orders")])
     for principal in ("User:bob", "Group:devs", "User:CN=bob,OU=eu", "User:"):
-        assert authorize(read(principal, "orders"), for_all, rules).allowed
+        assert authorize(read(principal, "orders"), for_all, settings).allowed
     for look_alike in ("Group:*", "User:b*", "User:BOB", "*"):
         index = AclIndex([allow(look_alike, "READ", "orders")])
-        assert not authorize(read("User:bob", "orders"), index, rules).allowed
+        assert not authorize(read("User:bob", "orders"), index, settings).allowed
 
 
 @BOTH
-def test_one_acl_for_somebody_else_ends_the_default_for_all(rules: Rules) -> None:
-    open_rules = replace(rules, allow_everyone=True)
+def test_one_acl_for_somebody_else_ends_the_default_for_all(settings: AuthorizerSettings) -> None:
+    open_rules = replace(settings, allow_everyone=True)
     index = AclIndex([allow("User:ada", "READ", "orders.", pattern="PREFIXED")])
 
     assert authorize(write("User:bob", "billing"), index, open_rules).basis is Basis.DEFAULT_ALLOW
@@ -177,22 +183,24 @@ def test_kraft_skips_the_wildcard_for_longer_names_that_begin_with_it() -> None:
     index = AclIndex([allow("User:bob", "READ", "*", resource_type="GROUP")])
     for name, by_kraft in (("*", True), ("+team", True), ("", True), ("*team", False), ("**", False)):
         request = ask("User:bob", "READ", name, resource_type="GROUP")
-        assert authorize(request, index, Rules("standard")).allowed is by_kraft
-        assert authorize(request, index, Rules("acl")).allowed
+        assert authorize(request, index, AuthorizerSettings("standard")).allowed is by_kraft
+        assert authorize(request, index, AuthorizerSettings("acl")).allowed
 
 
 def test_an_empty_prefix_covers_all_names_in_kraft_and_the_empty_one_in_zookeeper() -> None:
     index = AclIndex([allow("User:bob", "READ", "", pattern="PREFIXED", resource_type="GROUP")])
     for name in ("team", "*team", ""):
         request = ask("User:bob", "READ", name, resource_type="GROUP")
-        assert authorize(request, index, Rules("standard")).allowed
-        assert authorize(request, index, Rules("acl")).allowed is (name == "")
+        assert authorize(request, index, AuthorizerSettings("standard")).allowed
+        assert authorize(request, index, AuthorizerSettings("acl")).allowed is (name == "")
 
 
 def test_a_super_user_is_allowed_whatever_denies_it() -> None:
     index = AclIndex([deny("User:*", "ALL", "*")])
 
-    decision = authorize(read("User:root", "orders"), index, Rules(super_users=frozenset({"User:root"})))
+    decision = authorize(
+        read("User:root", "orders"), index, AuthorizerSettings(super_users=frozenset({"User:root"}))
+    )
 
     assert (decision.result, decision.basis, decision.hazards) == (Result.ALLOWED, Basis.SUPER_USER, ())
 
@@ -202,17 +210,17 @@ def test_an_acl_without_a_colon_is_for_nobody_and_is_a_hazard_in_kraft() -> None
 
     assert authorize(read("User:bob", "orders"), index).hazards == ("unparsable-principal",)
     assert authorize(read("User:bob", "billing"), index).hazards == ()
-    assert authorize(read("User:bob", "orders"), index, Rules("acl")).hazards == ()
+    assert authorize(read("User:bob", "orders"), index, AuthorizerSettings("acl")).hazards == ()
     assert not authorize(read("bob", "orders"), index).allowed
 
 
 def test_a_session_that_calls_itself_any_user_is_a_hazard_from_kafka_4() -> None:
     request = read("User:*", "orders")
 
-    assert authorize(request, AclIndex(), Rules()).hazards == ("kraft-star-principal",)
-    assert authorize(request, AclIndex(), Rules(kafka_version="3.9")).hazards == ()
-    assert authorize(request, AclIndex(), Rules("acl")).hazards == ()
-    assert authorize(request, AclIndex(), Rules(super_users=frozenset({"User:*"}))).hazards == ()
+    assert authorize(request, AclIndex(), AuthorizerSettings()).hazards == ("kraft-star-principal",)
+    assert authorize(request, AclIndex(), AuthorizerSettings(kafka_version="3.9")).hazards == ()
+    assert authorize(request, AclIndex(), AuthorizerSettings("acl")).hazards == ()
+    assert authorize(request, AclIndex(), AuthorizerSettings(super_users=frozenset({"User:*"}))).hazards == ()
 
 
 @pytest.mark.parametrize(
@@ -266,16 +274,16 @@ def test_hosts_are_compared_as_text_outside_ranges() -> None:
 
 
 def test_undeclared_settings_are_named_only_where_they_could_turn_the_answer() -> None:
-    rules = Rules(undeclared=frozenset({"super_users", "allow_everyone"}))
+    settings = AuthorizerSettings(undeclared=frozenset({"super_users", "allow_everyone"}))
     index = AclIndex([allow("User:bob", "READ", "orders")])
 
-    def hangs_on(request: AccessRequest, rules: Rules = rules) -> tuple[str, ...]:
-        return authorize(request, index, rules).hangs_on
+    def hangs_on(request: AccessRequest, settings: AuthorizerSettings = settings) -> tuple[str, ...]:
+        return authorize(request, index, settings).hangs_on
 
     assert hangs_on(read("User:bob", "orders")) == ()
     assert hangs_on(read("User:eve", "orders")) == ("super_users",)
     assert hangs_on(read("User:eve", "billing")) == ("super_users", "allow_everyone")
-    assert hangs_on(read("User:eve", "billing"), Rules()) == ()
+    assert hangs_on(read("User:eve", "billing"), AuthorizerSettings()) == ()
 
 
 def test_findings_say_what_did_not_match() -> None:
@@ -315,7 +323,9 @@ def test_an_acl_with_an_unknown_type_covers_nothing() -> None:
 def test_super_users_are_read_as_the_authorizer_reads_them(
     authorizer: str, text: str, expected: set[str]
 ) -> None:
-    assert Rules.read(authorizer=authorizer, config={"super.users": text}).super_users == expected
+    assert (
+        AuthorizerSettings.read(authorizer=authorizer, config={"super.users": text}).super_users == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -333,14 +343,14 @@ def test_super_users_are_read_as_the_authorizer_reads_them(
 )
 def test_what_a_broker_would_not_start_with_is_refused(authorizer: str, config: dict[str, object]) -> None:
     with pytest.raises(AclError, match=r"\.$"):
-        Rules.read(authorizer=authorizer, config=config)
+        AuthorizerSettings.read(authorizer=authorizer, config=config)
 
 
 def test_the_default_mode_is_read_as_the_authorizer_reads_it() -> None:
     key = "allow.everyone.if.no.acl.found"
     for text, standard in ((" TRUE ", True), ("false", False), ("yes", False), (True, True)):
-        assert Rules.read(config={key: text}).allow_everyone is standard
-    assert Rules.read(authorizer="acl", config={key: " True "}).allow_everyone
+        assert AuthorizerSettings.read(config={key: text}).allow_everyone is standard
+    assert AuthorizerSettings.read(authorizer="acl", config={key: " True "}).allow_everyone
 
 
 @pytest.mark.parametrize(
@@ -357,22 +367,22 @@ def test_the_default_mode_is_read_as_the_authorizer_reads_it() -> None:
 )
 def test_an_authorizer_or_version_that_is_not_known_is_refused(authorizer: str, version: str | None) -> None:
     with pytest.raises(AclError):
-        Rules.read(authorizer=authorizer, kafka_version=version)
+        AuthorizerSettings.read(authorizer=authorizer, kafka_version=version)
 
 
 def test_a_patch_version_is_accepted_and_ignored() -> None:
-    assert Rules.read(kafka_version="4.1.2") == Rules(kafka_version="4.1")
-    assert (Rules().kafka_version, Rules("acl").kafka_version) == ("4.4", "3.9")
+    assert AuthorizerSettings.read(kafka_version="4.1.2") == AuthorizerSettings(kafka_version="4.1")
+    assert (AuthorizerSettings().kafka_version, AuthorizerSettings("acl").kafka_version) == ("4.4", "3.9")
 
 
 def test_operations_come_with_the_version_that_brought_them() -> None:
     group, transaction = allow("User:a", "READ", "g", resource_type="GROUP"), "TWO_PHASE_COMMIT"
-    assert [o.name for o in operations_of(group.resource_type, Rules("acl"))] == [
+    assert [o.name for o in operations_of(group.resource_type, AuthorizerSettings("acl"))] == [
         "READ",
         "DESCRIBE",
         "DELETE",
     ]
-    assert len(operations_of(group.resource_type, Rules())) == 5
+    assert len(operations_of(group.resource_type, AuthorizerSettings())) == 5
     kind = ask("User:a", "WRITE", "t", resource_type="TRANSACTIONAL_ID").resource_type
-    assert transaction not in [o.name for o in operations_of(kind, Rules(kafka_version="4.0"))]
-    assert transaction in [o.name for o in operations_of(kind, Rules(kafka_version="4.1"))]
+    assert transaction not in [o.name for o in operations_of(kind, AuthorizerSettings(kafka_version="4.0"))]
+    assert transaction in [o.name for o in operations_of(kind, AuthorizerSettings(kafka_version="4.1"))]

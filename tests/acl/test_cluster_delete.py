@@ -9,7 +9,7 @@ import pytest
 
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.cli.main import main
-from aclweb.acl.model.authorizers import VERSIONS, Rules, operations_of, tool_operations_of
+from aclweb.acl.model.authorizers import VERSIONS, AuthorizerSettings, operations_of, tool_operations_of
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AclBinding, Operation, ResourceType
 from aclweb.acl.notation.files import write_acls
@@ -57,17 +57,17 @@ def gained(out: str) -> set[tuple[str, str]]:
 @pytest.mark.parametrize("authorizer", ["standard", "glob"])
 def test_kraft_asks_for_delete_on_the_cluster_and_the_tool_takes_it_not(authorizer: str) -> None:
     for version in VERSIONS[authorizer]:
-        rules = Rules(authorizer, version)
-        assert set(operations_of(CLUSTER, rules)) - set(tool_operations_of(CLUSTER, rules)) == {
+        settings = AuthorizerSettings(authorizer, version)
+        assert set(operations_of(CLUSTER, settings)) - set(tool_operations_of(CLUSTER, settings)) == {
             Operation.DELETE
         }
 
 
 def test_zookeeper_mode_asks_what_the_tool_takes() -> None:
     for version in VERSIONS["acl"]:
-        rules = Rules("acl", version)
+        settings = AuthorizerSettings("acl", version)
         for kind in ResourceType:
-            assert operations_of(kind, rules) == tool_operations_of(kind, rules)
+            assert operations_of(kind, settings) == tool_operations_of(kind, settings)
 
 
 def test_all_on_the_cluster_is_more_than_the_seven_other_operations(run) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.unmatchable import why_dead, why_no_resource
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AclBinding, AclError
 from aclweb.acl.simulate import Names, differences, simulate
@@ -25,14 +25,14 @@ def texts(told: object) -> list[str]:
     return sorted(json.dumps(entry, sort_keys=True) for entry in told)  # type: ignore[attr-defined]
 
 
-def random_impact(seed: int, **options: bool) -> tuple[Delta, AclIndex, Names, Rules, Impact]:
+def random_impact(seed: int, **options: bool) -> tuple[Delta, AclIndex, Names, AuthorizerSettings, Impact]:
     rng = random.Random(f"differences {seed}")
     world = random_world(rng)
-    add = [random_binding(rng, world.rules) for _ in range(rng.randrange(1, 4))]
+    add = [random_binding(rng, world.settings) for _ in range(rng.randrange(1, 4))]
     remove = [acl for acl in world.bindings if rng.random() < 0.2 and acl not in add]
     delta = Delta(add=tuple(dict.fromkeys(add)), remove=tuple(dict.fromkeys(remove)))
     index, names = AclIndex(world.bindings), Names(topics=("orders", "a", "ab"), new_topics=("brand-new",))
-    return delta, index, names, world.rules, simulate(delta, index, names, world.rules, **options)
+    return delta, index, names, world.settings, simulate(delta, index, names, world.settings, **options)
 
 
 @pytest.mark.parametrize("seed", range(60 * SCALE))
@@ -55,13 +55,13 @@ def test_what_is_put_together_reads_like_the_what_if_and_survives_storing(seed: 
 
 @pytest.mark.parametrize("seed", range(60 * SCALE))
 def test_what_no_client_can_meet_is_all_that_a_page_leaves_out(seed: int) -> None:
-    delta, index, names, rules, whole = random_impact(seed)
+    delta, index, names, settings, whole = random_impact(seed)
     *_, met = random_impact(seed, met_only=True)
     acls = (*index, *delta.add)
-    principals = {acl.principal for acl in acls} | rules.super_users | {"nobody names this one"}
+    principals = {acl.principal for acl in acls} | settings.super_users | {"nobody names this one"}
     hosts = {acl.host for acl in acls} | {"elsewhere"}
     met_hosts = {
-        host for host in hosts - {"*"} if host == "elsewhere" or why_dead(acl_from(host), rules) is None
+        host for host in hosts - {"*"} if host == "elsewhere" or why_dead(acl_from(host), settings) is None
     }
 
     def cells(impact: Impact) -> set[tuple[object, ...]]:

@@ -14,7 +14,7 @@ from aclweb.acl.authorizer.decision import Decision, authorize
 from aclweb.acl.authorizer.explanation import Explanation, explain, reported_acl, says
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.authorizer.near_misses import PARTS, fits, ticks
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, PatternType
 from tests import reference
 from tests.builders import acl, allow, ask, deny, describe, read, write
@@ -23,8 +23,10 @@ from tests.random_cases import SCALE, crowded_case, random_case
 CASES = 600 * SCALE
 
 
-def why(request: AccessRequest, *bindings: AclBinding, rules: Rules | None = None) -> Explanation:
-    return explain(authorize(request, AclIndex(bindings), rules or Rules()))
+def why(
+    request: AccessRequest, *bindings: AclBinding, settings: AuthorizerSettings | None = None
+) -> Explanation:
+    return explain(authorize(request, AclIndex(bindings), settings or AuthorizerSettings()))
 
 
 def decisions(by_type: bool) -> list[tuple[int, Decision]]:
@@ -32,7 +34,7 @@ def decisions(by_type: bool) -> list[tuple[int, Decision]]:
     for seed in range(CASES):
         make = crowded_case if seed % 2 else random_case
         world, request = make(seed, by_type=by_type)
-        found.append((seed, authorize(request, AclIndex(world.bindings), world.rules)))
+        found.append((seed, authorize(request, AclIndex(world.bindings), world.settings)))
     return found
 
 
@@ -44,8 +46,8 @@ def test_the_acl_that_the_log_names_is_the_one_that_two_walks_over_all_acls_end_
     for seed in range(3 * CASES):
         make = crowded_case if seed % 2 else random_case
         world, request = make(seed, authorizer="standard")
-        decision = authorize(request, AclIndex(world.bindings), world.rules)
-        assert reported_acl(decision) == reference.reported(request, world.bindings, world.rules), seed
+        decision = authorize(request, AclIndex(world.bindings), world.settings)
+        assert reported_acl(decision) == reference.reported(request, world.bindings, world.settings), seed
         named += reported_acl(decision) is not None
     assert named > CASES
 
@@ -56,13 +58,13 @@ def test_what_would_also_decide_alone_gives_the_same_result(by_type: bool) -> No
     for seed, decision in decisions(by_type):
         others = explain(decision).would_also_decide
         for binding in others[:4]:
-            alone = reference.allows(decision.request, [binding], decision.rules)
+            alone = reference.allows(decision.request, [binding], decision.settings)
             assert alone is decision.allowed, seed
         named = [binding for binding in decision.determining if binding not in others]
         if others and not by_type:
             assert len(named) == 1
             rest = [f.binding for f in decision.findings if f.binding not in named]
-            assert reference.allows(decision.request, rest, decision.rules) is decision.allowed, seed
+            assert reference.allows(decision.request, rest, decision.settings) is decision.allowed, seed
             some += 1
     assert by_type or some > 50
 
@@ -76,13 +78,13 @@ def test_without_every_named_deny_the_request_is_allowed_or_told_what_it_needs()
         reasons = explain(decision)
         assert reasons.smallest_removals == decision.determining, seed
         assert reasons.smallest_fix is None
-        if reference.allows(decision.request, rest, decision.rules):
+        if reference.allows(decision.request, rest, decision.settings):
             assert reasons.fix_after_removals is None, seed
             turned += 1
         else:
             assert reasons.fix_after_removals is not None, seed
             with_it = [*rest, reasons.fix_after_removals]
-            assert reference.allows(decision.request, with_it, decision.rules), seed
+            assert reference.allows(decision.request, with_it, decision.settings), seed
             needing += 1
     assert min(turned, needing) > 10
 
@@ -115,11 +117,13 @@ def test_every_fix_and_every_removal_turns_the_result_when_it_is_tried(by_type: 
         if reasons.smallest_fix is not None:
             fixes += 1
             assert not decision.allowed
-            assert reference.allows(decision.request, [*bindings, reasons.smallest_fix], decision.rules), seed
+            assert reference.allows(decision.request, [*bindings, reasons.smallest_fix], decision.settings), (
+                seed
+            )
         if reasons.smallest_removals:
             rest = [b for b in bindings if b not in reasons.smallest_removals]
             extra = [] if reasons.fix_after_removals is None else [reasons.fix_after_removals]
-            turned = reference.allows(decision.request, [*rest, *extra], decision.rules)
+            turned = reference.allows(decision.request, [*rest, *extra], decision.settings)
             assert turned is not decision.allowed, seed
             removals += 1
             both += bool(extra)
@@ -143,7 +147,7 @@ def test_no_smaller_removal_turns_the_result(by_type: bool) -> None:
         for size in range(most + 1):
             for removed in combinations(bindings, size):
                 rest = [b for b in bindings if b not in removed]
-                result = reference.allows(decision.request, [*rest, *extra], decision.rules)
+                result = reference.allows(decision.request, [*rest, *extra], decision.settings)
                 assert result is decision.allowed, (seed, removed)
                 tried += 1
     assert tried > CASES
@@ -184,7 +188,7 @@ def test_the_smallest_fix_is_no_wider_in_any_part_than_whatever_else_would_work(
     fixed = hopeless = 0
     for seed in range(CASES // 3):
         world, request = crowded_case(seed) if seed % 2 else random_case(seed)
-        decision = authorize(request, AclIndex(world.bindings), world.rules)
+        decision = authorize(request, AclIndex(world.bindings), world.settings)
         if decision.allowed or request.operation.name == "ALL":
             continue
         fix = explain(decision).smallest_fix
@@ -192,7 +196,7 @@ def test_the_smallest_fix_is_no_wider_in_any_part_than_whatever_else_would_work(
         works = [
             candidate
             for candidate in every_allow(request)
-            if reference.allows(request, [*covering, candidate], world.rules)
+            if reference.allows(request, [*covering, candidate], world.settings)
         ]
         if fix is None:
             assert not works, (seed, works[0])
@@ -214,7 +218,7 @@ def test_a_refused_whole_type_has_a_fix_unless_a_deny_on_every_name_stands_there
     for seed, decision in decisions(by_type=True):
         if decision.result is not Result.DENIED:
             continue
-        request, rules = decision.request, decision.rules
+        request, settings = decision.request, decision.settings
         fix = explain(decision).smallest_fix
         if fix is not None:
             assert fix.pattern_type.name == "LITERAL"
@@ -224,7 +228,7 @@ def test_a_refused_whole_type_has_a_fix_unless_a_deny_on_every_name_stands_there
         hopeless += 1
         for name in ("a", "ab", "zz", "hardcode", "*"):
             candidate = allow(request.principal, "ALL", name, resource_type=request.resource_type.name)
-            assert not reference.allows(request, [*kept_bindings(decision), candidate], rules), seed
+            assert not reference.allows(request, [*kept_bindings(decision), candidate], settings), seed
     assert hopeless > 5
 
 
@@ -239,7 +243,9 @@ def test_a_whole_type_under_a_deny_is_said_to_have_no_allow_that_reaches_beyond(
 def test_a_deny_that_reaches_nobody_knows_where_is_named_for_a_whole_type(authorizer: str) -> None:
     far = deny("User:bob", "READ", "payments", pattern="UNKNOWN")
     asked = ask("User:bob", "READ", None)
-    decision = authorize(asked, AclIndex([far, allow("User:eve", "READ", "x")]), Rules(authorizer))
+    decision = authorize(
+        asked, AclIndex([far, allow("User:eve", "READ", "x")]), AuthorizerSettings(authorizer)
+    )
     assert (decision.basis, decision.determining) == (Basis.DENY_ACL, (far,))
     assert "1 ACL denies it" in explain(decision).sentence
 
@@ -255,26 +261,30 @@ def test_a_fix_for_a_whole_type_takes_a_name_that_the_caller_has_already() -> No
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "rules", "fix"),
+    ("kind", "name", "settings", "fix"),
     [
-        ("CLUSTER", "kafka-cluster", Rules(), ("LITERAL", "kafka-cluster")),
-        ("CLUSTER", "other", Rules(), None),
-        ("GROUP", "", Rules(), ("LITERAL", "*")),
-        ("GROUP", "a/b", Rules(), ("LITERAL", "a/b")),
-        ("GROUP", "a/b", Rules("acl"), ("PREFIXED", "a")),
-        ("GROUP", "/b", Rules("acl"), ("LITERAL", "*")),
+        ("CLUSTER", "kafka-cluster", AuthorizerSettings(), ("LITERAL", "kafka-cluster")),
+        ("CLUSTER", "other", AuthorizerSettings(), None),
+        ("GROUP", "", AuthorizerSettings(), ("LITERAL", "*")),
+        ("GROUP", "a/b", AuthorizerSettings(), ("LITERAL", "a/b")),
+        ("GROUP", "a/b", AuthorizerSettings("acl"), ("PREFIXED", "a")),
+        ("GROUP", "/b", AuthorizerSettings("acl"), ("LITERAL", "*")),
     ],
 )
 def test_a_fix_is_an_acl_that_a_broker_would_store(
-    kind: str, name: str, rules: Rules, fix: tuple[str, str] | None
+    kind: str, name: str, settings: AuthorizerSettings, fix: tuple[str, str] | None
 ) -> None:
-    found = why(ask("User:bob", "DESCRIBE", name, resource_type=kind), rules=rules).smallest_fix
+    found = why(ask("User:bob", "DESCRIBE", name, resource_type=kind), settings=settings).smallest_fix
 
     assert (None if found is None else (found.pattern_type.name, found.resource_name)) == fix
 
 
 def test_removing_all_acls_of_a_resource_is_said_to_open_it_to_everyone() -> None:
-    reasons = why(read("User:bob", "x"), allow("User:ada", "READ", "x"), rules=Rules(allow_everyone=True))
+    reasons = why(
+        read("User:bob", "x"),
+        allow("User:ada", "READ", "x"),
+        settings=AuthorizerSettings(allow_everyone=True),
+    )
 
     assert reasons.smallest_removals == (allow("User:ada", "READ", "x"),)
     assert any("to everyone" in sentence for sentence in reasons.sentences)
@@ -395,23 +405,23 @@ def test_for_another_beginning_the_log_names_an_empty_prefix_before_the_wildcard
 
 
 def test_the_log_of_the_zookeeper_authorizer_names_no_rule() -> None:
-    assert why(read("User:bob", "x"), rules=Rules("acl")).broker_rule is None
+    assert why(read("User:bob", "x"), settings=AuthorizerSettings("acl")).broker_rule is None
     assert why(ask("User:bob", "WRITE", None)).broker_rule is None
 
 
 @pytest.mark.parametrize(
-    ("rules", "bindings", "rule"),
+    ("settings", "bindings", "rule"),
     [
-        (Rules(super_users=frozenset({"User:bob"})), [], "SuperUser"),
-        (Rules(allow_everyone=True), [], "DefaultAllow"),
-        (Rules(), [], "DefaultDeny"),
-        (Rules(allow_everyone=True), [allow("User:ada", "READ", "x")], "DefaultDeny"),
+        (AuthorizerSettings(super_users=frozenset({"User:bob"})), [], "SuperUser"),
+        (AuthorizerSettings(allow_everyone=True), [], "DefaultAllow"),
+        (AuthorizerSettings(), [], "DefaultDeny"),
+        (AuthorizerSettings(allow_everyone=True), [allow("User:ada", "READ", "x")], "DefaultDeny"),
     ],
 )
 def test_without_a_matching_acl_the_log_names_the_default(
-    rules: Rules, bindings: list[AclBinding], rule: str
+    settings: AuthorizerSettings, bindings: list[AclBinding], rule: str
 ) -> None:
-    assert why(read("User:bob", "x"), *bindings, rules=rules).broker_rule == {"rule": rule, "acl": None}
+    assert why(read("User:bob", "x"), *bindings, settings=settings).broker_rule == {"rule": rule, "acl": None}
 
 
 def test_a_reader_who_expects_the_exact_name_to_win_is_told_that_it_does_not() -> None:
@@ -454,16 +464,16 @@ def test_an_undeclared_default_beside_an_unknown_pattern_turns_no_answer_around(
     operation: str, words: str
 ) -> None:
     unknown = replace(allow("User:bob", "READ", "x"), pattern_type=PatternType.UNKNOWN)
-    rules = Rules(undeclared=frozenset({"allow_everyone"}))
+    settings = AuthorizerSettings(undeclared=frozenset({"allow_everyone"}))
 
-    assert why(ask("User:bob", operation, "orders"), unknown, rules=rules).sentences[-1].endswith(words)
+    assert why(ask("User:bob", operation, "orders"), unknown, settings=settings).sentences[-1].endswith(words)
 
 
 def test_an_undeclared_setting_is_a_caveat_only_where_it_matters() -> None:
-    rules = Rules(undeclared=frozenset({"super_users", "allow_everyone"}))
+    settings = AuthorizerSettings(undeclared=frozenset({"super_users", "allow_everyone"}))
 
-    refused = why(read("User:bob", "orders"), rules=rules)
-    allowed = why(read("User:bob", "orders"), allow("User:bob", "READ", "orders"), rules=rules)
+    refused = why(read("User:bob", "orders"), settings=settings)
+    allowed = why(read("User:bob", "orders"), allow("User:bob", "READ", "orders"), settings=settings)
 
     assert len(refused.caveats) == 2
     assert allowed.caveats == ()
@@ -488,7 +498,7 @@ def test_a_near_miss_says_what_people_trip_over(near: AclBinding, words: str) ->
 def test_a_range_that_this_kafka_does_not_read_is_explained() -> None:
     near = allow("User:bob", "READ", "orders", host="10.0.0.0/8")
 
-    reasons = why(read("User:bob", "orders"), near, rules=Rules(kafka_version="4.3"))
+    reasons = why(read("User:bob", "orders"), near, settings=AuthorizerSettings(kafka_version="4.3"))
 
     assert "reads no address ranges" in reasons.near_misses[0].sentence
 
@@ -543,7 +553,7 @@ def test_explaining_looks_closely_at_few_acls_however_many_there_are(monkeypatch
     monkeypatch.setattr(near_misses, "says", lambda binding: looked.append(binding) or "It is so")
     monkeypatch.setattr(near_misses, "OWN_ACLS_TRIED", 1_000)
     compared: list[str] = []
-    monkeypatch.setattr(near_misses, "_nearness", lambda binding, name, rules: compared.append(name))
+    monkeypatch.setattr(near_misses, "_nearness", lambda binding, name, settings: compared.append(name))
 
     reasons = why(read("User:bob", "orders"), *crowd)
 

@@ -23,7 +23,7 @@ from aclweb.acl.kafka.refusals import (
 from aclweb.acl.kafka.texts import why_no_range
 from aclweb.acl.kafka.validation import refused_by_client
 from aclweb.acl.matching.filters import AclFilter
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from tests.filter_cases import HOSTILE, random_acl, random_filter, with_unknown_word
 from tests.oracle.jvm import JavaProgram
@@ -147,18 +147,18 @@ ASKED = KRAFT if SCALE > 1 else ("3.9.2", "4.4.0")
 
 
 @pytest.fixture(scope="module", params=ASKED)
-def version(request, java_program) -> tuple[JavaProgram, Rules]:
+def version(request, java_program) -> tuple[JavaProgram, AuthorizerSettings]:
     """The classes of one version: the oldest and the newest, and at full scale those between."""
-    return java_program("Filters", request.param), Rules(kafka_version=KRAFT[request.param])
+    return java_program("Filters", request.param), AuthorizerSettings(kafka_version=KRAFT[request.param])
 
 
 def test_the_controller_of_each_version_refuses_in_the_words_that_are_foretold(version):
-    program, rules = version
+    program, settings = version
     rng = random.Random("controller")
     bindings = [crooked(rng) for _ in range(3_000 * SCALE)]
     counts = Counter()
     for ranges in (True, False):
-        target = Target(rules, ranges=ranges)
+        target = Target(settings, ranges=ranges)
         word = "YES" if ranges else "NO"
         answers = program.ask_many(asking(f"controller {word}", binding) for binding in bindings)
         for binding, answer in zip(bindings, answers, strict=True):
@@ -167,8 +167,8 @@ def test_the_controller_of_each_version_refuses_in_the_words_that_are_foretold(v
             heard = None if answer == "ok" else told(answer)
             assert (heard and (_ERRORS[heard[0]], heard[1])) == expected, binding
             counts[heard and heard[0]] += 1
-    print(rules.kafka_version, counts)
-    assert len(counts) == (3 if rules.version >= (4, 4) else 2)
+    print(settings.kafka_version, counts)
+    assert len(counts) == (3 if settings.version >= (4, 4) else 2)
 
 
 _ERRORS = {"InvalidRequestException": INVALID_REQUEST, "UnsupportedVersionException": UNSUPPORTED_VERSION}
@@ -182,7 +182,7 @@ def controller_answer(binding: AclBinding, target: Target) -> Refusal | None:
     item = replace(item, **{name: code for name, code in codes.items() if getattr(item, name) == 0})
     seen = Seen.by(target, item)
     rules = [
-        rule for rule in CREATION_RULES if rule.layer is Layer.CONTROLLER and rule.holds_in(target.rules)
+        rule for rule in CREATION_RULES if rule.layer is Layer.CONTROLLER and rule.holds_in(target.settings)
     ]
     return next((rule.refusal(seen) for rule in rules if rule.applies(seen)), None)
 
@@ -202,7 +202,7 @@ def crooked(rng: random.Random) -> AclBinding:
 
 
 def test_each_version_knows_the_words_that_are_foretold(version):
-    program, rules = version
+    program, settings = version
     kinds = {
         "resource": ResourceType,
         "pattern": PatternType,
@@ -212,7 +212,7 @@ def test_each_version_knows_the_words_that_are_foretold(version):
 
     for kind, words in kinds.items():
         for code in (*range(20), 99):
-            assert program.ask(f"word {kind} {code}") == word_for(words, code, rules.version)
+            assert program.ask(f"word {kind} {code}") == word_for(words, code, settings.version)
 
 
 _GROUPS = (

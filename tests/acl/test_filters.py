@@ -12,7 +12,7 @@ from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.kafka.validation import why_not_deletable
 from aclweb.acl.matching.filters import AclFilter
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from tests.builders import read
 from tests.hostile import acls, round_trip, texts
@@ -175,5 +175,5 @@ def test_match_finds_the_wildcard_also_where_the_kraft_authorizer_does_not_apply
     request = read("User:bob", "*team")
 
     assert asked.matches(everything)
-    assert not authorize(request, AclIndex([everything]), Rules()).allowed
-    assert authorize(request, AclIndex([everything]), Rules(authorizer="acl")).allowed
+    assert not authorize(request, AclIndex([everything]), AuthorizerSettings()).allowed
+    assert authorize(request, AclIndex([everything]), AuthorizerSettings(authorizer="acl")).allowed

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from aclweb.acl.cli.commands.check import Scenario, read_scenarios
 from aclweb.acl.cli.commands.inputs import Inputs
 from aclweb.acl.cli.commands.options import Declared
-from aclweb.acl.model.authorizers import VERSIONS, Rules
+from aclweb.acl.model.authorizers import VERSIONS, AuthorizerSettings
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import (
     AclBinding,
@@ -400,7 +400,7 @@ SUPER_USERS = st.lists(
 @pytest.mark.parametrize("text", ["bob;" * 300, "x" * 900, "User:a;" * 200 + "bob"])
 def test_a_long_value_of_a_setting_is_cut_where_it_is_refused(text):
     with pytest.raises(AclError, match="so a broker would not start") as refused:
-        Rules.read(config={"super.users": text})
+        AuthorizerSettings.read(config={"super.users": text})
 
     assert_sentence(refused.value)
     assert len(str(refused.value)) < 400
@@ -418,12 +418,12 @@ def test_super_users_are_read_as_java_reads_them_or_refused(text, authorizer):
     else:
         parts = [part.strip(java_trim) for part in parts if part.strip(java_trim)]
     try:
-        rules = Rules.read(authorizer=authorizer, config={"super.users": text})
+        settings = AuthorizerSettings.read(authorizer=authorizer, config={"super.users": text})
     except AclError as error:
         assert_sentence(error)
         is_good = False
     else:
-        is_good = rules.super_users == set(parts)
+        is_good = settings.super_users == set(parts)
     assert is_good == all(":" in part for part in parts)
 
 
@@ -440,12 +440,12 @@ CONFIG_VALUES = st.one_of(texts, st.booleans(), st.integers(), st.none(), st.lis
 )
 def test_a_configuration_is_read_or_refused_with_a_sentence(config, authorizer, version):
     try:
-        rules = Rules.read(authorizer=authorizer, kafka_version=version, config=config)
+        settings = AuthorizerSettings.read(authorizer=authorizer, kafka_version=version, config=config)
     except AclError as error:
         assert_sentence(error)
         return
-    assert rules.kafka_version in VERSIONS[rules.authorizer]
-    assert not version or re.fullmatch(rf"{re.escape(rules.kafka_version)}(\.[0-9]+)?", version)
+    assert settings.kafka_version in VERSIONS[settings.authorizer]
+    assert not version or re.fullmatch(rf"{re.escape(settings.kafka_version)}(\.[0-9]+)?", version)
     assert set(config) <= {"super.users", "allow.everyone.if.no.acl.found"}
     assert isinstance(config.get("super.users", ""), str)
     assert isinstance(config.get("allow.everyone.if.no.acl.found", ""), (str, bool))

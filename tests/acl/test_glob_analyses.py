@@ -9,14 +9,14 @@ import pytest
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.lint.findings import lint, lint_all
 from aclweb.acl.lint.redundancy import consolidations, redundant, removable
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.wording import says
 from aclweb.acl.simulate.classes import Names
 from tests import reference
 from tests.builders import allow, deny
 from tests.random_cases import SCALE, random_request, random_world
 
-GLOB = Rules("glob")
+GLOB = AuthorizerSettings("glob")
 
 
 def test_what_can_go_beside_globs_changes_no_answer() -> None:
@@ -25,14 +25,14 @@ def test_what_can_go_beside_globs_changes_no_answer() -> None:
         rng = random.Random(f"redundant beside globs {seed}")
         world = random_world(rng, authorizer="glob")
         index = AclIndex(world.bindings)
-        removed = removable(redundant(index, world.rules))
+        removed = removable(redundant(index, world.settings))
         kept = [binding for binding in world.bindings if binding not in removed]
         gone += len(removed)
         for number in range(12 if removed else 0):
             request = random_request(rng, world, by_type=number % 6 == 0)
-            before = reference.allows(request, world.bindings, world.rules)
-            assert reference.allows(request, kept, world.rules) is before, (seed, request, removed)
-        list(lint_all(index, world.rules))
+            before = reference.allows(request, world.bindings, world.settings)
+            assert reference.allows(request, kept, world.settings) is before, (seed, request, removed)
+        list(lint_all(index, world.settings))
     assert gone > 30
 
 

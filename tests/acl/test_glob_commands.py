@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aclweb.acl.cli.main import main
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.notation.files import read_acls, write_acls
 from tests.builders import allow, ask, deny, read
 
@@ -214,4 +214,4 @@ def test_what_the_command_glob_cannot_do_is_one_sentence(run, arguments) -> None
 
 
 def test_glob_is_known_for_the_newest_kafka_only() -> None:
-    assert Rules.read(authorizer="glob", kafka_version="4.4.0") == Rules("glob")
+    assert AuthorizerSettings.read(authorizer="glob", kafka_version="4.4.0") == AuthorizerSettings("glob")

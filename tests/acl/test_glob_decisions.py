@@ -7,7 +7,8 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import settings as how
 from hypothesis import strategies as st
 
 from aclweb.acl.authorizer.answers import Basis, Result
@@ -16,7 +17,7 @@ from aclweb.acl.authorizer.explanation import explain
 from aclweb.acl.authorizer.hazards import hazards_of
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.filters import AclFilter
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, AclError, Operation, PatternType, PermissionType
 from tests import reference
 from tests.builders import allow, ask, deny, read, topic, write
@@ -31,18 +32,18 @@ from tests.random_cases import (
 
 # No character of it sorts before the asterisk.
 UGLY = st.text(alphabet="ab*?.[]^\\{}+|-\ue000é\U0001f600", max_size=8)
-GLOB = Rules("glob")
-OPEN = Rules("glob", allow_everyone=True)
+GLOB = AuthorizerSettings("glob")
+OPEN = AuthorizerSettings("glob", allow_everyone=True)
 
 
 def glob(principal: str, operation: str, name: str, **more: str) -> AclBinding:
     return allow(principal, operation, name, pattern="GLOB", **more)
 
 
-def result(request, *bindings, rules=GLOB):
+def result(request, *bindings, settings=GLOB):
     index = AclIndex(bindings)
-    decision = authorize(request, index, rules)
-    assert decide(request, index, rules) == (decision.result, decision.basis)
+    decision = authorize(request, index, settings)
+    assert decide(request, index, settings) == (decision.result, decision.basis)
     return decision.result.value
 
 
@@ -52,11 +53,11 @@ def test_decide_authorize_and_the_reference_agree_on_random_worlds_with_globs(by
     for seed in range(1500 * SCALE):
         world, request = random_case(seed, authorizer="glob", by_type=by_type)
         index = AclIndex(world.bindings)
-        decision = authorize(request, index, world.rules)
-        expected = reference.answer(request, world.bindings, world.rules)
+        decision = authorize(request, index, world.settings)
+        expected = reference.answer(request, world.bindings, world.settings)
         assert (decision.result.value, decision.basis.value) == expected, (seed, request, world)
-        assert decide(request, index, world.rules) == (decision.result, decision.basis), seed
-        assert decision.hazards == hazards_of(request, index, world.rules) == (), seed
+        assert decide(request, index, world.settings) == (decision.result, decision.basis), seed
+        assert decision.hazards == hazards_of(request, index, world.settings) == (), seed
         answers[expected] += 1
     assert_balanced(answers, {"DENY_ACL", "ALLOW_ACL", "NO_ALLOW_ACL", "DEFAULT_ALLOW", "DEFAULT_DENY"})
 
@@ -65,17 +66,17 @@ def test_what_is_explained_of_random_worlds_with_globs_holds_when_decided_again(
     fixed = 0
     for seed in range(400 * SCALE):
         world, request = random_case(seed, authorizer="glob", by_type=seed % 4 == 0)
-        decision = authorize(request, AclIndex(world.bindings), world.rules)
+        decision = authorize(request, AclIndex(world.bindings), world.settings)
         told = explain(decision)
         assert told.broker_rule is None
         assert told.sentences
         if told.smallest_fix is not None:
             fixed += 1
-            assert reference.allows(request, [*world.bindings, told.smallest_fix], world.rules), seed
+            assert reference.allows(request, [*world.bindings, told.smallest_fix], world.settings), seed
         if told.smallest_removals:
             kept = [b for b in world.bindings if b not in told.smallest_removals]
             kept += [told.fix_after_removals] if told.fix_after_removals else []
-            assert reference.allows(request, kept, world.rules) is not decision.allowed, seed
+            assert reference.allows(request, kept, world.settings) is not decision.allowed, seed
     assert fixed > 50
 
 
@@ -88,8 +89,8 @@ def test_unknown_values_beside_globs_are_told_alike_by_decide_and_authorize() ->
         request = random_request(rng, world, by_type=seed % 3 == 0)
         world = with_unknowns(rng, world)
         index = AclIndex(world.bindings)
-        decision = authorize(request, index, world.rules)
-        assert decide(request, index, world.rules) == (decision.result, decision.basis), seed
+        decision = authorize(request, index, world.settings)
+        assert decide(request, index, world.settings) == (decision.result, decision.basis), seed
         explain(decision)
         undecided += decision.result is Result.UNDECIDED
     assert undecided > 10
@@ -135,13 +136,13 @@ def test_the_literal_wildcard_covers_names_that_begin_with_an_asterisk() -> None
     everything = allow("User:a", "READ", "*", resource_type="GROUP")
     request = ask("User:a", "READ", "*team", resource_type="GROUP")
     assert result(request, everything) == "ALLOWED"
-    assert result(request, everything, rules=Rules()) == "DENIED"
+    assert result(request, everything, settings=AuthorizerSettings()) == "DENIED"
 
 
 def test_a_glob_counts_as_covering_where_everyone_is_allowed_by_default() -> None:
     other = glob("User:b", "WRITE", "ord*")
-    assert result(read("User:a", "orders"), other, rules=OPEN) == "DENIED"
-    assert result(read("User:a", "bills"), other, rules=OPEN) == "ALLOWED"
+    assert result(read("User:a", "orders"), other, settings=OPEN) == "DENIED"
+    assert result(read("User:a", "bills"), other, settings=OPEN) == "ALLOWED"
 
 
 @pytest.mark.parametrize(
@@ -188,17 +189,17 @@ def test_a_host_is_a_glob_and_a_range_goes_on_working(host, session, matching) -
 
 
 def test_other_authorizers_refuse_glob_patterns_and_read_globs_elsewhere_as_letters() -> None:
-    for rules in (Rules(), Rules("acl")):
+    for settings in (AuthorizerSettings(), AuthorizerSettings("acl")):
         index = AclIndex([glob("User:a", "READ", "t*")])
         for question in (
-            lambda index=index, rules=rules: decide(read("User:a", "t"), index, rules),
-            lambda index=index, rules=rules: authorize(read("User:a", "t"), index, rules),
-            lambda index=index, rules=rules: index.affecting(topic("t"), rules),
-            lambda index=index, rules=rules: decide(ask("User:a", "READ", None), index, rules),
+            lambda index=index, settings=settings: decide(read("User:a", "t"), index, settings),
+            lambda index=index, settings=settings: authorize(read("User:a", "t"), index, settings),
+            lambda index=index, settings=settings: index.affecting(topic("t"), settings),
+            lambda index=index, settings=settings: decide(ask("User:a", "READ", None), index, settings),
         ):
             with pytest.raises(AclError, match="only the 'glob'"):
                 question()
-        assert result(read("User:al", "t"), allow("User:a*", "READ", "t"), rules=rules) == "DENIED"
+        assert result(read("User:al", "t"), allow("User:a*", "READ", "t"), settings=settings) == "DENIED"
 
 
 def test_what_bears_on_a_resource_stands_in_scan_order_and_then_by_letters() -> None:
@@ -260,7 +261,7 @@ def test_a_whole_type_is_undecided_where_globs_are_too_intricate_to_compare() ->
     assert result(request, wide, hard, deny("User:a", "WRITE", "*b", pattern="GLOB")) == "DENIED"
 
 
-@settings(max_examples=150 * SCALE, deadline=None)
+@how(max_examples=150 * SCALE, deadline=None)
 @given(
     own=st.tuples(UGLY, UGLY, UGLY, UGLY),
     asked=st.tuples(UGLY, UGLY, UGLY, UGLY),

@@ -10,7 +10,7 @@ import pytest
 
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.names import SortedNames
-from aclweb.acl.model.authorizers import OPERATIONS, Rules
+from aclweb.acl.model.authorizers import OPERATIONS, AuthorizerSettings
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, AclError, PatternType, ResourceType
 from aclweb.acl.simulate import PATTERN, Effect, Impact, Names, simulate
@@ -18,7 +18,7 @@ from tests import reference
 from tests.builders import allow, deny
 from tests.random_cases import HOSTS, PRINCIPALS, SCALE, random_binding, random_name, random_world
 
-GLOB = Rules("glob")
+GLOB = AuthorizerSettings("glob")
 BY_EXAMPLE = "one example"
 
 
@@ -32,19 +32,23 @@ class Case:
     after: tuple[AclBinding, ...]
     delta: Delta
     names: Names
-    rules: Rules
-    after_rules: Rules
+    settings: AuthorizerSettings
+    after_settings: AuthorizerSettings
 
 
 def random_edit(seed: int) -> Case:
     rng = random.Random(f"what-if with globs {seed}")
     from_standard = seed % 4 == 0
     world = random_world(rng, authorizer="standard" if from_standard else "glob", most=8)
-    after_rules = Rules("glob", allow_everyone=world.rules.allow_everyone) if from_standard else world.rules
-    topics = tuple({random_name(rng, after_rules) for _ in range(4)} - {""})
-    groups = tuple({random_name(rng, after_rules) for _ in range(3)})
+    after_settings = (
+        AuthorizerSettings("glob", allow_everyone=world.settings.allow_everyone)
+        if from_standard
+        else world.settings
+    )
+    topics = tuple({random_name(rng, after_settings) for _ in range(4)} - {""})
+    groups = tuple({random_name(rng, after_settings) for _ in range(3)})
     near = [b.resource_name for b in world.bindings] + list(topics)
-    add = [random_binding(rng, after_rules, near) for _ in range(rng.choice((1, 2, 3)))]
+    add = [random_binding(rng, after_settings, near) for _ in range(rng.choice((1, 2, 3)))]
     remove = [b for b in world.bindings if rng.random() < 0.3]
     delta = Delta(tuple(b for b in add if b not in remove), tuple(remove))
     names = Names(
@@ -54,7 +58,7 @@ def random_edit(seed: int) -> Case:
         hosts=tuple(rng.sample(HOSTS, 3)),
     )
     after = tuple(b for b in (*world.bindings, *delta.add) if b not in delta.remove)
-    return Case(world.bindings, after, delta, names, world.rules, after_rules)
+    return Case(world.bindings, after, delta, names, world.settings, after_settings)
 
 
 def holds_for(effect: Effect, principal: str, host: str) -> bool:
@@ -78,7 +82,7 @@ def test_a_what_if_with_globs_says_of_every_given_name_what_deciding_twice_says(
     seen: Counter[str] = Counter()
     for seed in range(chunk * 40 * SCALE, (chunk + 1) * 40 * SCALE):
         case = random_edit(seed)
-        impact = simulate(case.delta, AclIndex(case.before), case.names, case.rules, case.after_rules)
+        impact = simulate(case.delta, AclIndex(case.before), case.names, case.settings, case.after_settings)
         reported = changes_of(impact, "EXACT")
         given = [(ResourceType.TOPIC, name) for name in case.names.topics]
         given += [(ResourceType.GROUP, name) for name in case.names.groups]
@@ -91,8 +95,8 @@ def test_a_what_if_with_globs_says_of_every_given_name_what_deciding_twice_says(
                 for principal in case.names.principals:
                     for host in case.names.hosts:
                         asked = AccessRequest(principal, host, operation, resource_type, name)
-                        old = reference.allows(asked, case.before, case.rules)
-                        new = reference.allows(asked, case.after, case.after_rules)
+                        old = reference.allows(asked, case.before, case.settings)
+                        new = reference.allows(asked, case.after, case.after_settings)
                         said = [n for n, e in of_operation if holds_for(e, principal, host)]
                         expected = [] if old == new else ["gains" if new else "loses"]
                         assert said == expected, (seed, asked, case)
@@ -105,7 +109,7 @@ def test_what_is_said_of_names_that_a_glob_matches_holds_for_its_example() -> No
     met = 0
     for seed in range(60 * SCALE):
         case = random_edit(seed)
-        impact = simulate(case.delta, AclIndex(case.before), case.names, case.rules, case.after_rules)
+        impact = simulate(case.delta, AclIndex(case.before), case.names, case.settings, case.after_settings)
         for name, effect in changes_of(impact, PATTERN):
             if effect.principal not in PRINCIPALS or effect.host not in HOSTS:
                 continue
@@ -113,8 +117,8 @@ def test_what_is_said_of_names_that_a_glob_matches_holds_for_its_example() -> No
             asked = AccessRequest(
                 effect.principal, effect.host, effect.operation, effect.resource_type, example
             )
-            old = reference.allows(asked, case.before, case.rules)
-            new = reference.allows(asked, case.after, case.after_rules)
+            old = reference.allows(asked, case.before, case.settings)
+            new = reference.allows(asked, case.after, case.after_settings)
             assert (old, new) == ((False, True) if name == "gains" else (True, False)), (seed, effect)
             assert effect.resource_name is None
             met += 1
@@ -149,7 +153,7 @@ def test_without_globs_nothing_is_judged_by_an_example() -> None:
 def test_a_stored_principal_with_an_asterisk_comes_to_life_with_the_proposal() -> None:
     acls = AclIndex([allow("User:a*", "READ", "t")])
     names = Names(principals=("User:alice", "User:bob"))
-    impact = simulate(Delta(), acls, names, Rules(), GLOB)
+    impact = simulate(Delta(), acls, names, AuthorizerSettings(), GLOB)
     assert {(e.principal, e.host) for e in impact.gains} == {("User:alice", "*"), ("User:a*", "*")}
     assert any(BY_EXAMPLE in warning for warning in impact.warnings)
 
@@ -164,13 +168,15 @@ def test_a_deny_by_a_host_glob_takes_the_named_hosts_that_it_matches() -> None:
 def test_globs_that_the_rules_of_a_side_do_not_know_are_refused() -> None:
     one = glob("User:a", "READ", "t*")
     with pytest.raises(AclError, match="only the 'glob'"):
-        simulate(Delta(), AclIndex([one]), Names(), Rules(), GLOB)
+        simulate(Delta(), AclIndex([one]), Names(), AuthorizerSettings(), GLOB)
     with pytest.raises(AclError, match="only the 'glob'"):
-        simulate(Delta(), AclIndex([one]), Names(), GLOB, Rules())
+        simulate(Delta(), AclIndex([one]), Names(), GLOB, AuthorizerSettings())
     with pytest.raises(AclError, match="only the 'glob'"):
-        simulate(Delta(add=(one,)), AclIndex(), Names(), Rules())
-    assert simulate(Delta(remove=(one,)), AclIndex([one]), Names(topics=("to",)), GLOB, Rules()).loses
-    assert simulate(Delta(add=(one,)), AclIndex(), Names(topics=("to",)), Rules(), GLOB).gains
+        simulate(Delta(add=(one,)), AclIndex(), Names(), AuthorizerSettings())
+    assert simulate(
+        Delta(remove=(one,)), AclIndex([one]), Names(topics=("to",)), GLOB, AuthorizerSettings()
+    ).loses
+    assert simulate(Delta(add=(one,)), AclIndex(), Names(topics=("to",)), AuthorizerSettings(), GLOB).gains
 
 
 @pytest.mark.parametrize("text", ["*a" * 100 + "b", "*" * 4_096, "?" * 200 + "*", "*orders?v*"])

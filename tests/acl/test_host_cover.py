@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from aclweb.acl.matching.host_ranges import STEPS, admits_all, compared, reaches_somebody
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from tests import reference
 
 HOSTS = (
@@ -69,7 +69,7 @@ ADDRESSES = (
 @cache
 def admitted(host: str) -> frozenset[str]:
     return frozenset(
-        address for address in ADDRESSES if reference._matches_host(host, address, Rules("glob"))
+        address for address in ADDRESSES if reference._matches_host(host, address, AuthorizerSettings("glob"))
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from aclweb.acl.authorizer.decision import authorize, decide
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.patterns import PrefixChain, code_units
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, AclError, Resource, ResourceType
 from tests import reference
 from tests.builders import acl, allow, ask, deny, group, topic
@@ -37,13 +37,13 @@ def test_affecting_is_every_covering_binding_in_the_order_of_kafkas_scan() -> No
         world = random_world(rng)
         index = AclIndex(world.bindings)
         near = rng.choice(world.bindings).resource_name if world.bindings else ""
-        name = rng.choice((near, near + "a", random_name(rng, world.rules)))
+        name = rng.choice((near, near + "a", random_name(rng, world.settings)))
         for kind in (ResourceType.TOPIC, ResourceType.GROUP):
-            expected = {b for b in world.bindings if reference.covers(b, kind, name, world.rules)}
+            expected = {b for b in world.bindings if reference.covers(b, kind, name, world.settings)}
             ordered = sorted(expected, key=scan_order)
             ordered.sort(key=lambda b: b.resource_name.encode("utf-16-be"), reverse=True)
 
-            assert index.affecting(Resource(kind, name), world.rules) == tuple(ordered), f"seed {seed}"
+            assert index.affecting(Resource(kind, name), world.settings) == tuple(ordered), f"seed {seed}"
             found_some += bool(expected)
     assert found_some > CASES / 4
 
@@ -101,7 +101,9 @@ def test_an_index_travels_as_its_bindings() -> None:
     twin = pickle.loads(pickle.dumps(index))
 
     assert twin.bindings == index.bindings
-    assert twin.affecting(topic("xy"), Rules()) == index.affecting(topic("xy"), Rules())
+    assert twin.affecting(topic("xy"), AuthorizerSettings()) == index.affecting(
+        topic("xy"), AuthorizerSettings()
+    )
 
 
 @pytest.mark.parametrize("field", [{"pattern": "MATCH"}, {"pattern": "ANY"}, {"resource_type": "ANY"}])
@@ -120,7 +122,7 @@ def test_any_is_no_operation_and_no_permission_of_an_acl() -> None:
 @pytest.mark.parametrize("authorizer", ["standard", "glob"])
 def test_an_address_is_looked_up_once_for_all_texts_of_one_range(authorizer: str) -> None:
     rng = random.Random(f"ranges {authorizer}")
-    rules = Rules(authorizer)
+    settings = AuthorizerSettings(authorizer)
     bindings = [
         rng.choice((allow, allow, allow, deny))(
             rng.choice(("User:a", "User:*")),
@@ -140,8 +142,8 @@ def test_an_address_is_looked_up_once_for_all_texts_of_one_range(authorizer: str
             rng.choice(("a", "b", "bc", "c", "d")),
             host=f"10.0.{rng.randrange(4)}.{rng.randrange(256)}",
         )
-        decision = authorize(request, index, rules)
-        assert decide(request, index, rules) == (decision.result, decision.basis), request
+        decision = authorize(request, index, settings)
+        assert decide(request, index, settings) == (decision.result, decision.basis), request
 
     table = index.table(ResourceType.TOPIC)
     assert table is not None

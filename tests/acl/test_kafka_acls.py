@@ -17,7 +17,7 @@ from aclweb.acl.kafka.options import grammar
 from aclweb.acl.kafka.shell_line import read_shell_line
 from aclweb.acl.kafka.tool import TOOLS, Plan, plan
 from aclweb.acl.matching.filters import AclFilter
-from aclweb.acl.model.authorizers import VERSIONS, Rules
+from aclweb.acl.model.authorizers import VERSIONS, AuthorizerSettings
 from aclweb.acl.model.errors import Problems
 from aclweb.acl.model.vocabulary import (
     AclBinding,
@@ -37,12 +37,12 @@ from tests.oracle.jvm import JavaProgram
 from tests.random_cases import SCALE
 
 B = ("--bootstrap-server", "localhost:9092")
-SCALA = Rules("acl")
+SCALA = AuthorizerSettings("acl")
 FRESH = 10_000 if FULL else 350
 
 
-def add(*words: str, rules: Rules | None = None) -> Plan:
-    return plan([*B, "--add", *words], rules)
+def add(*words: str, settings: AuthorizerSettings | None = None) -> Plan:
+    return plan([*B, "--add", *words], settings)
 
 
 def remove(*words: str) -> Plan:
@@ -104,11 +104,11 @@ def test_the_real_tool_answers_fresh_arguments_as_we_do(real_tool):
 
 
 def test_the_real_tool_makes_the_same_acl_of_our_commands(real_tool):
-    rules = RULES[real_tool.version]
+    settings = RULES[real_tool.version]
     rng = random.Random("hostile commands")
     drawn = [hostile(rng) for _ in range(300 * SCALE)]
-    said = [binding for binding in drawn if not why_no_command(binding, rules)]
-    lines = commands(said, bootstrap="h:1", rules=rules)
+    said = [binding for binding in drawn if not why_no_command(binding, settings)]
+    lines = commands(said, bootstrap="h:1", settings=settings)
 
     answers = asked(real_tool, [read_shell_line(line, TOOLS).words for line in lines])
 
@@ -305,7 +305,13 @@ def test_what_the_cluster_will_refuse_is_told_though_the_tool_sends_it():
         "The cluster refuses what is sent. The resource name is empty; give a name, or * for all.",
     )
     (note,) = add(
-        "--topic", "t", "--allow-principal", "User:a", "--allow-host", "10.0.0.0/8", rules=Rules("acl")
+        "--topic",
+        "t",
+        "--allow-principal",
+        "User:a",
+        "--allow-host",
+        "10.0.0.0/8",
+        settings=AuthorizerSettings("acl"),
     ).notes
     assert "for a mere text that no address equals" in note
 
@@ -384,16 +390,16 @@ def test_how_the_cluster_is_reached_is_checked_by_version():
 
 
 @pytest.mark.parametrize(
-    ("rules", "words"),
+    ("settings", "words"),
     [
-        (Rules("acl", "3.9"), "DescribeTokens, All"),
-        (Rules("standard", "3.9"), "DescribeTokens, All"),
-        (Rules("standard", "4.0"), "[ALL, CREATE_TOKENS, DESCRIBE_TOKENS]"),
+        (AuthorizerSettings("acl", "3.9"), "DescribeTokens, All"),
+        (AuthorizerSettings("standard", "3.9"), "DescribeTokens, All"),
+        (AuthorizerSettings("standard", "4.0"), "[ALL, CREATE_TOKENS, DESCRIBE_TOKENS]"),
     ],
 )
-def test_each_tool_names_operations_in_its_own_spelling(rules, words):
+def test_each_tool_names_operations_in_its_own_spelling(settings, words):
     error = add(
-        "--user-principal", "User:a", "--allow-principal", "User:b", "--operation", "Read", rules=rules
+        "--user-principal", "User:a", "--allow-principal", "User:b", "--operation", "Read", settings=settings
     ).error
 
     assert error is not None
@@ -406,8 +412,11 @@ def test_each_tool_names_operations_in_its_own_spelling(rules, words):
 def test_options_are_those_of_the_version():
     user = ("--user-principal", "User:a", "--allow-principal", "User:b")
 
-    assert add(*user, rules=Rules("acl", "3.2")).error == "user-principal is not a recognized option"
-    assert add(*user, rules=Rules("acl", "3.3")).error is None
+    assert (
+        add(*user, settings=AuthorizerSettings("acl", "3.2")).error
+        == "user-principal is not a recognized option"
+    )
+    assert add(*user, settings=AuthorizerSettings("acl", "3.3")).error is None
 
 
 def test_the_version_option_only_prints_the_version():
@@ -488,7 +497,7 @@ def test_a_line_of_a_shell_is_read_like_its_words():
     st.lists(
         st.one_of(
             texts,
-            st.sampled_from([f"--{name}" for name in sorted(grammar(Rules()).names)]),
+            st.sampled_from([f"--{name}" for name in sorted(grammar(AuthorizerSettings()).names)]),
             st.sampled_from(
                 ["--bootstrap-server=h", "--topic=t", "--allow-principal=User:a", "--operation=Read"]
             ),
@@ -496,12 +505,16 @@ def test_a_line_of_a_shell_is_read_like_its_words():
         max_size=8,
     ),
     st.sampled_from(
-        [*(Rules("acl", version) for version in VERSIONS["acl"]), Rules("standard", "4.0"), Rules()]
+        [
+            *(AuthorizerSettings("acl", version) for version in VERSIONS["acl"]),
+            AuthorizerSettings("standard", "4.0"),
+            AuthorizerSettings(),
+        ]
     ),
 )
-def test_any_arguments_give_a_plan_or_one_sentence(words, rules):
+def test_any_arguments_give_a_plan_or_one_sentence(words, settings):
     try:
-        planned = plan(words, rules)
+        planned = plan(words, settings)
     except AclError:
         assert any("\0" in word for word in words)
         return

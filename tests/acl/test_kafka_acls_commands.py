@@ -13,7 +13,7 @@ from hypothesis import given
 from aclweb.acl.kafka.command_lines import commands, why_no_command
 from aclweb.acl.kafka.tool import plan
 from aclweb.acl.matching.filters import AclFilter
-from aclweb.acl.model.authorizers import OPERATIONS, Rules
+from aclweb.acl.model.authorizers import OPERATIONS, AuthorizerSettings
 from aclweb.acl.model.vocabulary import (
     AclBinding,
     AclError,
@@ -26,7 +26,7 @@ from aclweb.acl.notation.files import write_acls
 from tests.builders import allow, deny
 from tests.hostile import acls, round_trip
 
-NEWEST = Rules()
+NEWEST = AuthorizerSettings()
 SHELLS = [shell for shell in ("sh", "bash") if shutil.which(shell)]
 
 
@@ -99,9 +99,9 @@ def test_what_the_tool_cannot_say_is_refused(binding, what):
 def test_operations_are_those_of_the_version_asked_about():
     younger = allow("User:a", "TWO_PHASE_COMMIT", "tx", resource_type="TRANSACTIONAL_ID")
 
-    assert why_no_command(younger, Rules("standard", "4.1")) is None
-    assert "refuses TWO_PHASE_COMMIT" in (why_no_command(younger, Rules("acl")) or "")
-    assert why_no_command(allow("User:a", "ALL", "t"), Rules("acl")) is None
+    assert why_no_command(younger, AuthorizerSettings("standard", "4.1")) is None
+    assert "refuses TWO_PHASE_COMMIT" in (why_no_command(younger, AuthorizerSettings("acl")) or "")
+    assert why_no_command(allow("User:a", "ALL", "t"), AuthorizerSettings("acl")) is None
 
 
 def test_a_transactional_id_keeps_its_outer_space_because_the_tool_does_not_trim_it():
@@ -119,8 +119,8 @@ def test_a_name_with_a_line_break_is_said_on_one_line():
 def test_an_older_tool_has_no_option_for_users():
     grant = allow("User:a", "ALL", "User:b", resource_type="USER")
 
-    assert "has no option for USER" in (why_no_command(grant, Rules("acl", "3.2")) or "")
-    assert why_no_command(grant, Rules("acl", "3.3")) is None
+    assert "has no option for USER" in (why_no_command(grant, AuthorizerSettings("acl", "3.2")) or "")
+    assert why_no_command(grant, AuthorizerSettings("acl", "3.3")) is None
 
 
 def sayable(binding: AclBinding) -> AclBinding:

@@ -15,7 +15,7 @@ from pathlib import Path
 from aclweb.acl.kafka.command_lines import commands
 from aclweb.acl.kafka.shell_line import read_shell_line
 from aclweb.acl.kafka.tool import Plan, plan
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.errors import Problems
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.acl.notation.listing import read_listing, write_listing
@@ -26,7 +26,7 @@ from tests.builders import allow, deny
 from tests.servers import need_jars, wipe
 
 TOOLS = {"4.3.1": "org.apache.kafka.tools.AclCommand", "3.9.2": "kafka.admin.AclCommand"}
-RULES = {"4.3.1": Rules("standard", "4.3"), "3.9.2": Rules("acl", "3.9")}
+RULES = {"4.3.1": AuthorizerSettings("standard", "4.3"), "3.9.2": AuthorizerSettings("acl", "3.9")}
 PATIENCE_SECONDS = 10
 
 ODD_GROUP = allow("User:CN=a, O=b", "READ", 'it\'s\n"x" $HOME', resource_type="GROUP")
@@ -131,13 +131,13 @@ def a_story(tool: RealTool) -> None:
         *("--add", "--allow-principal", "User:bob", "--consumer", "--topic=ord", "--group", "g"),
         *("-resource-pattern-type", "Prefixed"),
     )
-    for words in words_of(commands([odd, ODD_ID], bootstrap="b", rules=RULES[tool.version])):
+    for words in words_of(commands([odd, ODD_ID], bootstrap="b", settings=RULES[tool.version])):
         tool.run(*words)
     tool.run("--list")
     tool.run("--list", "--topic", "orders", "--resource-pattern-type", "match", "--principal", "User:bob")
     # Only the entry "ALL from *" is meant, and there is none.
     tool.run("--remove", "--force", "--allow-principal", "User:alice", "--topic", "orders")
-    (words,) = words_of(commands([odd], op="remove", bootstrap="b", rules=RULES[tool.version]))
+    (words,) = words_of(commands([odd], op="remove", bootstrap="b", settings=RULES[tool.version]))
     tool.run(*words)
     # All goes, whatever the operation.
     tool.run("--remove", "--force", "--topic", "orders", "--operation", "Read")

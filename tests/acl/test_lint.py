@@ -11,7 +11,7 @@ from aclweb.acl.lint import RULES, findings_in, lint, lint_all
 from aclweb.acl.lint import rules as rules_folder
 from aclweb.acl.lint.redundancy import redundant
 from aclweb.acl.lint.registry import RuleError, read_rules, why_incomplete
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import Operation
 from aclweb.acl.notation.files import write_acls
 from tests.builders import acl, allow, deny
@@ -19,97 +19,125 @@ from tests.random_cases import SCALE, random_case
 
 ROOT = Path(__file__).resolve().parents[2]
 BOB = "User:bob"
-OLD = Rules(kafka_version="3.9")
-ZOOKEEPER = Rules(authorizer="acl")
-OPEN = Rules(allow_everyone=True)
+OLD = AuthorizerSettings(kafka_version="3.9")
+ZOOKEEPER = AuthorizerSettings(authorizer="acl")
+OPEN = AuthorizerSettings(allow_everyone=True)
 
 BREAKING = [
-    ("refused-by-kafka", allow(BOB, "READ", ""), Rules()),
-    ("refused-by-kafka", allow(BOB, "DESCRIBE", "other", resource_type="CLUSTER"), Rules()),
+    ("refused-by-kafka", allow(BOB, "READ", ""), AuthorizerSettings()),
+    ("refused-by-kafka", allow(BOB, "DESCRIBE", "other", resource_type="CLUSTER"), AuthorizerSettings()),
     ("refused-by-kafka", allow(BOB, "READ", "a/b", resource_type="GROUP"), ZOOKEEPER),
-    ("unknown-value", replace(allow(BOB, "READ", "orders"), operation=Operation.UNKNOWN), Rules()),
-    ("unparsable-principal", allow("bob", "READ", "orders"), Rules()),
+    (
+        "unknown-value",
+        replace(allow(BOB, "READ", "orders"), operation=Operation.UNKNOWN),
+        AuthorizerSettings(),
+    ),
+    ("unparsable-principal", allow("bob", "READ", "orders"), AuthorizerSettings()),
     ("dormant-address-range", allow(BOB, "READ", "orders", host="10.0.0.0/8"), OLD),
-    ("host-never-matches", deny(BOB, "READ", "orders", host="example.com"), Rules()),
-    ("host-never-matches", deny(BOB, "READ", "orders", host="::1"), Rules()),
-    ("host-not-everywhere", allow(BOB, "READ", "orders", host="0.0.0.0"), Rules()),
-    ("host-not-everywhere", deny(BOB, "READ", "orders", host="0.0.0.0/0"), Rules()),
-    ("host-not-everywhere", deny(BOB, "READ", "orders", host="::/0"), Rules()),
-    ("locks-out-administrators", deny("User:*", "ALTER", "kafka-cluster", resource_type="CLUSTER"), Rules()),
+    ("host-never-matches", deny(BOB, "READ", "orders", host="example.com"), AuthorizerSettings()),
+    ("host-never-matches", deny(BOB, "READ", "orders", host="::1"), AuthorizerSettings()),
+    ("host-not-everywhere", allow(BOB, "READ", "orders", host="0.0.0.0"), AuthorizerSettings()),
+    ("host-not-everywhere", deny(BOB, "READ", "orders", host="0.0.0.0/0"), AuthorizerSettings()),
+    ("host-not-everywhere", deny(BOB, "READ", "orders", host="::/0"), AuthorizerSettings()),
+    (
+        "locks-out-administrators",
+        deny("User:*", "ALTER", "kafka-cluster", resource_type="CLUSTER"),
+        AuthorizerSettings(),
+    ),
     ("locks-out-administrators", deny("User:*", "ALL", "kafka-cluster", resource_type="CLUSTER"), ZOOKEEPER),
-    ("prefix-of-asterisk", allow(BOB, "READ", "*", pattern="PREFIXED"), Rules()),
-    ("asterisk-in-name", allow(BOB, "READ", "team-*", resource_type="GROUP"), Rules()),
-    ("asterisk-in-name", allow(BOB, "READ", "orders-*", pattern="PREFIXED"), Rules()),
-    ("asterisk-in-name", allow(BOB, "READ", "team-?", resource_type="GROUP"), Rules("glob")),
-    ("prefix-without-delimiter", allow(BOB, "READ", "order", pattern="PREFIXED"), Rules()),
-    ("name-cannot-exist", allow(BOB, "READ", "or ders"), Rules()),
-    ("name-cannot-exist", allow(BOB, "CREATE_TOKENS", "ada", resource_type="USER"), Rules()),
-    ("unlikely-principal", allow("User:a*", "READ", "orders"), Rules()),
-    ("unlikely-principal", allow("user:bob", "READ", "orders"), Rules()),
-    ("unlikely-principal", allow("User:User:bob", "READ", "orders"), Rules()),
-    ("unlikely-principal", allow("User:CN=bob, OU=x", "READ", "orders"), Rules()),
-    ("unlikely-principal", allow("User:cn=bob,ou=x", "READ", "orders"), Rules()),
-    ("unlikely-principal", allow("User:", "READ", "orders"), Rules()),
-    ("invisible-character", allow(BOB, "READ", "team\u200b", resource_type="GROUP"), Rules()),
-    ("invisible-character", allow("User:bob ", "READ", "orders"), Rules()),
-    ("invisible-character", allow("User: bob", "READ", "orders"), Rules()),
-    ("invisible-character", allow("User:jose\u0301", "READ", "orders"), Rules()),
-    ("operation-without-meaning", allow(BOB, "WRITE", "team", resource_type="GROUP"), Rules()),
+    ("prefix-of-asterisk", allow(BOB, "READ", "*", pattern="PREFIXED"), AuthorizerSettings()),
+    ("asterisk-in-name", allow(BOB, "READ", "team-*", resource_type="GROUP"), AuthorizerSettings()),
+    ("asterisk-in-name", allow(BOB, "READ", "orders-*", pattern="PREFIXED"), AuthorizerSettings()),
+    ("asterisk-in-name", allow(BOB, "READ", "team-?", resource_type="GROUP"), AuthorizerSettings("glob")),
+    ("prefix-without-delimiter", allow(BOB, "READ", "order", pattern="PREFIXED"), AuthorizerSettings()),
+    ("name-cannot-exist", allow(BOB, "READ", "or ders"), AuthorizerSettings()),
+    ("name-cannot-exist", allow(BOB, "CREATE_TOKENS", "ada", resource_type="USER"), AuthorizerSettings()),
+    ("unlikely-principal", allow("User:a*", "READ", "orders"), AuthorizerSettings()),
+    ("unlikely-principal", allow("user:bob", "READ", "orders"), AuthorizerSettings()),
+    ("unlikely-principal", allow("User:User:bob", "READ", "orders"), AuthorizerSettings()),
+    ("unlikely-principal", allow("User:CN=bob, OU=x", "READ", "orders"), AuthorizerSettings()),
+    ("unlikely-principal", allow("User:cn=bob,ou=x", "READ", "orders"), AuthorizerSettings()),
+    ("unlikely-principal", allow("User:", "READ", "orders"), AuthorizerSettings()),
+    ("invisible-character", allow(BOB, "READ", "team\u200b", resource_type="GROUP"), AuthorizerSettings()),
+    ("invisible-character", allow("User:bob ", "READ", "orders"), AuthorizerSettings()),
+    ("invisible-character", allow("User: bob", "READ", "orders"), AuthorizerSettings()),
+    ("invisible-character", allow("User:jose\u0301", "READ", "orders"), AuthorizerSettings()),
+    ("operation-without-meaning", allow(BOB, "WRITE", "team", resource_type="GROUP"), AuthorizerSettings()),
     ("operation-without-meaning", allow(BOB, "DESCRIBE_CONFIGS", "team", resource_type="GROUP"), OLD),
-    ("open-to-everyone", allow("User:*", "READ", "*"), Rules()),
-    ("anonymous-allowed", allow("User:ANONYMOUS", "READ", "orders"), Rules()),
-    ("super-user-unaffected", deny(BOB, "READ", "orders"), Rules(super_users=frozenset({BOB}))),
-    ("wildcard-skips-starred-names", deny(BOB, "READ", "*", resource_type="GROUP"), Rules()),
+    ("open-to-everyone", allow("User:*", "READ", "*"), AuthorizerSettings()),
+    ("anonymous-allowed", allow("User:ANONYMOUS", "READ", "orders"), AuthorizerSettings()),
+    ("super-user-unaffected", deny(BOB, "READ", "orders"), AuthorizerSettings(super_users=frozenset({BOB}))),
+    ("wildcard-skips-starred-names", deny(BOB, "READ", "*", resource_type="GROUP"), AuthorizerSettings()),
 ]
 
 KEEPING = [
-    ("dormant-address-range", allow(BOB, "READ", "orders", host="10.0.0.0/8"), Rules()),
-    ("host-never-matches", deny(BOB, "READ", "orders", host="0:0:0:0:0:0:0:1"), Rules()),
-    ("host-never-matches", deny(BOB, "READ", "orders", host="10.0.0.0/8"), Rules()),
-    ("host-not-everywhere", deny(BOB, "READ", "orders", host="10.0.0.0/8"), Rules()),
-    ("host-not-everywhere", deny(BOB, "READ", "orders"), Rules()),
-    ("locks-out-administrators", deny(BOB, "ALTER", "kafka-cluster", resource_type="CLUSTER"), Rules()),
-    ("locks-out-administrators", deny("User:*", "CREATE", "kafka-cluster", resource_type="CLUSTER"), Rules()),
-    ("prefix-of-asterisk", allow(BOB, "READ", "*"), Rules()),
-    ("asterisk-in-name", allow(BOB, "READ", "*"), Rules()),
-    ("asterisk-in-name", allow(BOB, "READ", "team-?", resource_type="GROUP"), Rules()),
-    ("asterisk-in-name", allow(BOB, "READ", "team-*", pattern="GLOB", resource_type="GROUP"), Rules("glob")),
-    ("prefix-without-delimiter", allow(BOB, "READ", "order.", pattern="PREFIXED"), Rules()),
-    ("prefix-without-delimiter", allow(BOB, "READ", "order"), Rules()),
-    ("name-cannot-exist", allow(BOB, "READ", "or ders", resource_type="GROUP"), Rules()),
-    ("name-cannot-exist", allow(BOB, "CREATE_TOKENS", "User:ada", resource_type="USER"), Rules()),
-    ("name-cannot-exist", allow(BOB, "CREATE_TOKENS", "*", resource_type="USER"), Rules()),
-    ("unlikely-principal", allow("User:*", "READ", "orders"), Rules()),
-    ("unlikely-principal", allow("User:CN=bob,OU=x\\, y", "READ", "orders"), Rules()),
-    ("unlikely-principal", allow("Group:readers", "READ", "orders"), Rules()),
-    ("invisible-character", allow("User:josé", "READ", "orders"), Rules()),
-    ("operation-without-meaning", allow(BOB, "ALL", "team", resource_type="GROUP"), Rules()),
-    ("operation-without-meaning", allow(BOB, "DESCRIBE_CONFIGS", "team", resource_type="GROUP"), Rules()),
-    ("open-to-everyone", allow("User:*", "READ", "orders.", pattern="PREFIXED"), Rules()),
-    ("open-to-everyone", deny("User:*", "READ", "*"), Rules()),
-    ("anonymous-allowed", deny("User:ANONYMOUS", "READ", "orders"), Rules()),
-    ("super-user-unaffected", deny(BOB, "READ", "orders"), Rules()),
+    ("dormant-address-range", allow(BOB, "READ", "orders", host="10.0.0.0/8"), AuthorizerSettings()),
+    ("host-never-matches", deny(BOB, "READ", "orders", host="0:0:0:0:0:0:0:1"), AuthorizerSettings()),
+    ("host-never-matches", deny(BOB, "READ", "orders", host="10.0.0.0/8"), AuthorizerSettings()),
+    ("host-not-everywhere", deny(BOB, "READ", "orders", host="10.0.0.0/8"), AuthorizerSettings()),
+    ("host-not-everywhere", deny(BOB, "READ", "orders"), AuthorizerSettings()),
+    (
+        "locks-out-administrators",
+        deny(BOB, "ALTER", "kafka-cluster", resource_type="CLUSTER"),
+        AuthorizerSettings(),
+    ),
+    (
+        "locks-out-administrators",
+        deny("User:*", "CREATE", "kafka-cluster", resource_type="CLUSTER"),
+        AuthorizerSettings(),
+    ),
+    ("prefix-of-asterisk", allow(BOB, "READ", "*"), AuthorizerSettings()),
+    ("asterisk-in-name", allow(BOB, "READ", "*"), AuthorizerSettings()),
+    ("asterisk-in-name", allow(BOB, "READ", "team-?", resource_type="GROUP"), AuthorizerSettings()),
+    (
+        "asterisk-in-name",
+        allow(BOB, "READ", "team-*", pattern="GLOB", resource_type="GROUP"),
+        AuthorizerSettings("glob"),
+    ),
+    ("prefix-without-delimiter", allow(BOB, "READ", "order.", pattern="PREFIXED"), AuthorizerSettings()),
+    ("prefix-without-delimiter", allow(BOB, "READ", "order"), AuthorizerSettings()),
+    ("name-cannot-exist", allow(BOB, "READ", "or ders", resource_type="GROUP"), AuthorizerSettings()),
+    (
+        "name-cannot-exist",
+        allow(BOB, "CREATE_TOKENS", "User:ada", resource_type="USER"),
+        AuthorizerSettings(),
+    ),
+    ("name-cannot-exist", allow(BOB, "CREATE_TOKENS", "*", resource_type="USER"), AuthorizerSettings()),
+    ("unlikely-principal", allow("User:*", "READ", "orders"), AuthorizerSettings()),
+    ("unlikely-principal", allow("User:CN=bob,OU=x\\, y", "READ", "orders"), AuthorizerSettings()),
+    ("unlikely-principal", allow("Group:readers", "READ", "orders"), AuthorizerSettings()),
+    ("invisible-character", allow("User:josé", "READ", "orders"), AuthorizerSettings()),
+    ("operation-without-meaning", allow(BOB, "ALL", "team", resource_type="GROUP"), AuthorizerSettings()),
+    (
+        "operation-without-meaning",
+        allow(BOB, "DESCRIBE_CONFIGS", "team", resource_type="GROUP"),
+        AuthorizerSettings(),
+    ),
+    ("open-to-everyone", allow("User:*", "READ", "orders.", pattern="PREFIXED"), AuthorizerSettings()),
+    ("open-to-everyone", deny("User:*", "READ", "*"), AuthorizerSettings()),
+    ("anonymous-allowed", deny("User:ANONYMOUS", "READ", "orders"), AuthorizerSettings()),
+    ("super-user-unaffected", deny(BOB, "READ", "orders"), AuthorizerSettings()),
     ("wildcard-skips-starred-names", deny(BOB, "READ", "*", resource_type="GROUP"), ZOOKEEPER),
-    ("wildcard-skips-starred-names", deny(BOB, "READ", "*"), Rules()),
+    ("wildcard-skips-starred-names", deny(BOB, "READ", "*"), AuthorizerSettings()),
 ]
 
 
-def broken(binding, rules=None):
-    return {finding.rule for finding in lint(binding, rules)}
+def broken(binding, settings=None):
+    return {finding.rule for finding in lint(binding, settings)}
 
 
-@pytest.mark.parametrize(("rule", "binding", "rules"), BREAKING)
-def test_a_rule_finds_what_it_is_for(rule, binding, rules):
-    found = {finding.rule: finding for finding in lint(binding, rules)}
+@pytest.mark.parametrize(("rule", "binding", "settings"), BREAKING)
+def test_a_rule_finds_what_it_is_for(rule, binding, settings):
+    found = {finding.rule: finding for finding in lint(binding, settings)}
 
     assert rule in found
     assert found[rule].sentence.endswith((".", ")"))
     assert found[rule].acl == binding
 
 
-@pytest.mark.parametrize(("rule", "binding", "rules"), KEEPING)
-def test_a_rule_leaves_alone_what_is_right(rule, binding, rules):
-    assert rule not in broken(binding, rules)
+@pytest.mark.parametrize(("rule", "binding", "settings"), KEEPING)
+def test_a_rule_leaves_alone_what_is_right(rule, binding, settings):
+    assert rule not in broken(binding, settings)
 
 
 def test_a_plain_acl_breaks_no_rule():
@@ -154,8 +182,8 @@ def test_what_is_known_to_be_wasted_is_not_worked_out_again(monkeypatch):
     assert "shadowed" in {finding.rule for finding in alone}
 
 
-def of_rule(rule, *bindings, rules=None):
-    return [finding for finding in lint_all(AclIndex(bindings), rules) if finding.rule == rule]
+def of_rule(rule, *bindings, settings=None):
+    return [finding for finding in lint_all(AclIndex(bindings), settings) if finding.rule == rule]
 
 
 def test_a_consumer_without_a_group_is_told_once():
@@ -202,7 +230,9 @@ SHUTS = deny("User:app", "WRITE", "orders.eu")
     ],
 )
 def test_a_denial_that_shuts_everybody_out_of_a_name_is_told(others):
-    assert [finding.acl for finding in of_rule("ends-the-default", SHUTS, *others, rules=OPEN)][:1] == [SHUTS]
+    assert [finding.acl for finding in of_rule("ends-the-default", SHUTS, *others, settings=OPEN)][:1] == [
+        SHUTS
+    ]
 
 
 @pytest.mark.parametrize(
@@ -219,12 +249,12 @@ def test_a_denial_that_shuts_everybody_out_of_a_name_is_told(others):
     ],
 )
 def test_a_denial_where_everybody_may_or_the_default_was_ended_by_name_is_not_told(others):
-    assert not of_rule("ends-the-default", SHUTS, *others, rules=OPEN)
+    assert not of_rule("ends-the-default", SHUTS, *others, settings=OPEN)
 
 
 def test_an_allow_that_nobody_can_match_ends_the_default_and_a_live_one_was_meant_to():
-    assert of_rule("ends-the-default", allow(BOB, "READ", "orders", host="example.com"), rules=OPEN)
-    assert not of_rule("ends-the-default", allow(BOB, "READ", "orders"), rules=OPEN)
+    assert of_rule("ends-the-default", allow(BOB, "READ", "orders", host="example.com"), settings=OPEN)
+    assert not of_rule("ends-the-default", allow(BOB, "READ", "orders"), settings=OPEN)
     assert not of_rule("ends-the-default", SHUTS)
 
 
@@ -269,9 +299,9 @@ def test_no_right_is_missing_for_super_users_or_where_the_default_allows(rule, o
     )
 
     assert of_rule(rule, own)
-    assert not of_rule(rule, own, rules=Rules(super_users=frozenset({"User:app"})))
-    assert not of_rule(rule, own, rules=OPEN)
-    assert of_rule(rule, own, *ended, rules=OPEN)
+    assert not of_rule(rule, own, settings=AuthorizerSettings(super_users=frozenset({"User:app"})))
+    assert not of_rule(rule, own, settings=OPEN)
+    assert of_rule(rule, own, *ended, settings=OPEN)
 
 
 def test_an_operation_without_meaning_tells_of_the_describe_that_it_brings():
@@ -294,13 +324,13 @@ def test_the_settings_reach_the_rules_through_the_command(capsysbinary, tmp_path
     path = tmp_path / "acls.jsonl"
     path.write_text(write_acls([allow(BOB, "READ", "orders"), SHUTS], format="jsonl"))
 
-    def rules(*settings):
+    def settings(*settings):
         assert main(["lint", "--acls", str(path), "--json", *settings]) == 0
         return {json.loads(line)["rule"] for line in capsysbinary.readouterr().out.splitlines()}
 
-    assert rules() == {"group-right-missing", "deny-leaves-describe"}
-    assert "group-right-missing" not in rules("--super-users", BOB)
-    assert rules("--allow-everyone") == {"ends-the-default", "deny-leaves-describe"}
+    assert settings() == {"group-right-missing", "deny-leaves-describe"}
+    assert "group-right-missing" not in settings("--super-users", BOB)
+    assert settings("--allow-everyone") == {"ends-the-default", "deny-leaves-describe"}
 
 
 def test_an_asterisk_as_a_prefix_is_worse_where_no_name_begins_with_one():
@@ -323,7 +353,7 @@ def test_an_allow_under_a_denial_of_all_names_the_denial():
 def test_any_acl_is_looked_at_without_a_fault_and_by_known_rules(seed):
     world, _ = random_case(seed)
 
-    for finding in lint_all(AclIndex(world.bindings), world.rules):
+    for finding in lint_all(AclIndex(world.bindings), world.settings):
         assert finding.rule in RULES
         assert finding.severity in ("error", "warning", "info")
         assert finding.sentence[-1] in ".)"
@@ -426,7 +456,7 @@ def test_the_command_prints_one_finding_a_line_and_fails_when_told_to(capsysbina
 def test_no_sentence_holds_a_character_that_drives_a_terminal_or_ends_a_line(letter, kind):
     odd = allow(f"a{letter}b", "DESCRIBE_TOKENS", f"a{letter}b", resource_type=kind, host=f"a{letter}b")
 
-    findings = list(lint_all(AclIndex([odd]), Rules()))
+    findings = list(lint_all(AclIndex([odd]), AuthorizerSettings()))
 
     assert {finding.rule for finding in findings} >= {"refused-by-kafka", "invisible-character"}
     assert all(finding.sentence.isprintable() for finding in findings)
@@ -435,5 +465,7 @@ def test_no_sentence_holds_a_character_that_drives_a_terminal_or_ends_a_line(let
 def test_the_empty_glob_is_no_empty_name():
     every, nothing = allow("User:bob", "WRITE", "", pattern="GLOB"), allow("User:bob", "WRITE", "")
 
-    assert not list(lint_all(AclIndex([every]), Rules("glob")))
-    assert "refused-by-kafka" in {finding.rule for finding in lint_all(AclIndex([nothing]), Rules("glob"))}
+    assert not list(lint_all(AclIndex([every]), AuthorizerSettings("glob")))
+    assert "refused-by-kafka" in {
+        finding.rule for finding in lint_all(AclIndex([nothing]), AuthorizerSettings("glob"))
+    }

@@ -22,7 +22,7 @@ from aclweb.acl.lint import RULES, Claim, LintFinding, NoClaim, lint_all
 from aclweb.acl.matching.hosts import read_address
 from aclweb.acl.matching.patterns import covers_name
 from aclweb.acl.matching.sessions import is_for
-from aclweb.acl.model.authorizers import Rules, operations_of
+from aclweb.acl.model.authorizers import AuthorizerSettings, operations_of
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, ResourceType
 from tests.builders import acl, allow, deny
 from tests.random_cases import SCALE
@@ -82,7 +82,7 @@ class Lived:
     """ACLs under settings, and every question of the grid."""
 
     bindings: tuple[AclBinding, ...]
-    rules: Rules
+    settings: AuthorizerSettings
 
     @cached_property
     def index(self) -> AclIndex:
@@ -112,11 +112,11 @@ class Lived:
         for name in self.names(kind) if names is None else names:
             for principal in principals:
                 for host in hosts:
-                    for operation in operations_of(kind, self.rules) if operations is None else operations:
+                    for operation in operations_of(kind, self.settings) if operations is None else operations:
                         yield AccessRequest(principal, host, operation, kind, name)
 
     def told(self, request: AccessRequest) -> Decision:
-        return authorize(request, self.index, self.rules)
+        return authorize(request, self.index, self.settings)
 
     def counts(self, binding: AclBinding, request: AccessRequest) -> bool:
         """Whether the ACL matches the request, whatever the answer is in the end."""
@@ -124,7 +124,7 @@ class Lived:
 
     def is_for(self, binding: AclBinding, principal: str) -> bool:
         """Whether the ACL is for this principal, whatever is asked."""
-        return is_for(binding.principal, principal, self.rules)
+        return is_for(binding.principal, principal, self.settings)
 
     def without(self, binding: AclBinding) -> Lived:
         return replace(self, bindings=tuple(other for other in self.bindings if other != binding))
@@ -142,15 +142,19 @@ def is_for_addresses_of_one_family(world: Lived, finding: LintFinding) -> None:
     """0.0.0.0 for none that a client has, and a range of length 0 for all of its family and no other."""
     binding = finding.acl
     anyone = replace(binding, principal="User:*", operation=Operation.ALL)
-    here = Lived((anyone,), world.rules)
-    (name,) = [n for n in world.names(binding.resource_type) if covers_name(binding, n, world.rules)][:1] or [
-        None
-    ]
+    here = Lived((anyone,), world.settings)
+    (name,) = [n for n in world.names(binding.resource_type) if covers_name(binding, n, world.settings)][
+        :1
+    ] or [None]
     if name is None:
         return
     for host in ADDRESSES:
         request = AccessRequest(
-            "User:a", host, operations_of(binding.resource_type, world.rules)[0], binding.resource_type, name
+            "User:a",
+            host,
+            operations_of(binding.resource_type, world.settings)[0],
+            binding.resource_type,
+            name,
         )
         found = read_address(host)
         family = {"0.0.0.0/0": 32, "::/0": 128}.get(binding.host)
@@ -160,27 +164,27 @@ def is_for_addresses_of_one_family(world: Lived, finding: LintFinding) -> None:
 def matches_starred_names_alone(world: Lived, finding: LintFinding) -> None:
     kind = finding.acl.resource_type
     plain = tuple(name for name in world.names(kind) if not name.startswith("*"))
-    assert not any(covers_name(finding.acl, name, world.rules) for name in plain)
+    assert not any(covers_name(finding.acl, name, world.settings) for name in plain)
 
 
 def takes_an_asterisk_for_itself(world: Lived, finding: LintFinding) -> None:
     name = finding.acl.resource_name
     for filling in ("", "a", "zz"):
         other = name.replace("*", filling) if "*" in name else name.replace("?", filling)
-        assert not covers_name(finding.acl, other, world.rules)
+        assert not covers_name(finding.acl, other, world.settings)
 
 
 def matches_longer_words(world: Lived, finding: LintFinding) -> None:
     name = finding.acl.resource_name
     for longer in (f"{name}2", f"{name}-archive"):
-        assert covers_name(finding.acl, longer, world.rules)
+        assert covers_name(finding.acl, longer, world.settings)
         if finding.acl.resource_type is ResourceType.TOPIC:
             assert len(longer) <= 249
 
 
 def matches_no_name(world: Lived, finding: LintFinding) -> None:
     kind = finding.acl.resource_type
-    assert not any(covers_name(finding.acl, name, world.rules) for name in world.names(kind))
+    assert not any(covers_name(finding.acl, name, world.settings) for name in world.names(kind))
 
 
 def counts_for_no_operation_but_the_one_named(world: Lived, finding: LintFinding) -> None:
@@ -193,13 +197,13 @@ def counts_for_no_operation_but_the_one_named(world: Lived, finding: LintFinding
         )
         if f"it brings {words}" in finding.sentence
     }
-    alone = Lived((replace(binding, principal="User:a", host="*"),), world.rules)
+    alone = Lived((replace(binding, principal="User:a", host="*"),), world.settings)
     counted = {
         request.operation
         for request in alone.asked(binding.resource_type, principals=("User:a",), hosts=ADDRESSES[:1])
         if alone.counts(alone.bindings[0], request)
     }
-    if any(covers_name(binding, name, world.rules) for name in world.names(binding.resource_type)):
+    if any(covers_name(binding, name, world.settings) for name in world.names(binding.resource_type)):
         assert counted == brings
     else:
         assert not counted
@@ -212,7 +216,7 @@ def somebody_denied_could_still_describe(world: Lived, finding: LintFinding) -> 
         if world.counts(binding, request) and world.told(request).basis is Basis.DENY_ACL:
             kind, name = request.resource_type.name, request.resource_name
             grant = allow(request.principal, "DESCRIBE", name or "", resource_type=kind, host=request.host)
-            with_grant = Lived((*world.bindings, grant), world.rules)
+            with_grant = Lived((*world.bindings, grant), world.settings)
             if with_grant.told(replace(request, operation=Operation.DESCRIBE)).allowed:
                 return
     raise AssertionError("whoever it denies is denied Describe too")
@@ -220,14 +224,14 @@ def somebody_denied_could_still_describe(world: Lived, finding: LintFinding) -> 
 
 def somebody_is_shut_out(world: Lived, finding: LintFinding) -> None:
     """Under a default that allows, somebody whom no ACL names is refused where the ACL covers."""
-    assert world.rules.allow_everyone
+    assert world.settings.allow_everyone
     kind = finding.acl.resource_type
-    names = tuple(name for name in world.names(kind) if covers_name(finding.acl, name, world.rules))
+    names = tuple(name for name in world.names(kind) if covers_name(finding.acl, name, world.settings))
     for request in world.asked(kind, names=names, principals=("User:nobody-names-me",)):
         if world.told(request).basis is Basis.NO_ALLOW_ACL:
             covering = [found.binding for found in world.told(request).findings]
             assert finding.acl in covering
-            lone = Lived(tuple(b for b in world.bindings if b not in covering), world.rules)
+            lone = Lived(tuple(b for b in world.bindings if b not in covering), world.settings)
             assert lone.told(request).allowed
             return
     raise AssertionError("nobody is shut out")
@@ -237,7 +241,7 @@ def only_super_users_may(world: Lived, finding: LintFinding) -> None:
     operation = finding.acl.operation
     operations = (Operation.ALTER, Operation.CLUSTER_ACTION) if operation is Operation.ALL else (operation,)
     for request in world.asked(ResourceType.CLUSTER, operations=operations):
-        assert world.told(request).allowed is (request.principal in world.rules.super_users)
+        assert world.told(request).allowed is (request.principal in world.settings.super_users)
 
 
 def may_nowhere(kind: str, operation: str) -> Callable[[Lived, LintFinding], None]:
@@ -262,9 +266,9 @@ def never_lets_anyone_in(world: Lived, finding: LintFinding) -> None:
 
 def is_for_everybody(world: Lived, finding: LintFinding) -> None:
     kind, operation = finding.acl.resource_type, finding.acl.operation
-    if operation not in (Operation.ALL, *operations_of(kind, world.rules)):
+    if operation not in (Operation.ALL, *operations_of(kind, world.settings)):
         return
-    operations = operations_of(kind, world.rules) if operation is Operation.ALL else (operation,)
+    operations = operations_of(kind, world.settings) if operation is Operation.ALL else (operation,)
     plain = tuple(name for name in world.names(kind) if not name.startswith("*"))
     for request in world.asked(kind, operations=operations, names=plain):
         assert world.counts(finding.acl, request)
@@ -272,7 +276,7 @@ def is_for_everybody(world: Lived, finding: LintFinding) -> None:
 
 def is_for_whoever_did_not_log_in(world: Lived, finding: LintFinding) -> None:
     lone = replace(finding.acl, host="*")
-    here = Lived((lone,), world.rules)
+    here = Lived((lone,), world.settings)
     counted = {request.principal for request in here.asked(lone.resource_type) if here.counts(lone, request)}
     assert counted <= {"User:ANONYMOUS"}
 
@@ -285,8 +289,8 @@ def changes_nothing_for_that_super_user(world: Lived, finding: LintFinding) -> N
 
 
 def leaves_starred_names_out(world: Lived, finding: LintFinding) -> None:
-    assert not covers_name(finding.acl, "*x", world.rules)
-    assert covers_name(finding.acl, "zz", world.rules)
+    assert not covers_name(finding.acl, "*x", world.settings)
+    assert covers_name(finding.acl, "zz", world.settings)
 
 
 CLAIMS: dict[Claim, Callable[[Lived, LintFinding], None]] = {
@@ -352,24 +356,24 @@ TYPICAL = (
 def random_lived(seed: int) -> Lived:
     rng = random.Random(f"lint {seed}")
     authorizer = rng.choice(("standard", "standard", "acl", "glob"))
-    rules = Rules(
+    settings = AuthorizerSettings(
         authorizer,
         rng.choice(("3.9", "4.4", "")) if authorizer == "standard" else "",
         super_users=frozenset(rng.choice(((), ("User:root",), ("User:a",)))),
         allow_everyone=rng.random() < 0.5,
     )
     typical = [replace(one, host=rng.choice((one.host, "*", "10.0.0.7"))) for one in rng.choice(TYPICAL)]
-    others = [random_acl(rng, rules) for _ in range(rng.choice((0, 1, 1, 2, 3)))]
-    return Lived((*typical, *others), rules)
+    others = [random_acl(rng, settings) for _ in range(rng.choice((0, 1, 1, 2, 3)))]
+    return Lived((*typical, *others), settings)
 
 
-def random_acl(rng: random.Random, rules: Rules) -> AclBinding:
+def random_acl(rng: random.Random, settings: AuthorizerSettings) -> AclBinding:
     kind = rng.choice(("TOPIC", "TOPIC", "GROUP", "TRANSACTIONAL_ID", "CLUSTER", "USER"))
     name = rng.choice(ACL_NAMES[kind])
-    usual = operations_of(ResourceType[kind], rules)
+    usual = operations_of(ResourceType[kind], settings)
     principals, hosts = ACL_PRINCIPALS, ACL_HOSTS
     patterns = ["LITERAL", "LITERAL", "PREFIXED"]
-    if rules.has_globs:
+    if settings.has_globs:
         principals, hosts = (*principals, *GLOB_PRINCIPALS), (*hosts, *GLOB_HOSTS)
         patterns.append("GLOB")
     return acl(
@@ -393,7 +397,7 @@ def test_what_every_finding_claims_is_what_the_authorizer_answers(chunk: int) ->
     met: Counter[str] = Counter()
     for seed in range(chunk * 200 * SCALE, (chunk + 1) * 200 * SCALE):
         world = random_lived(seed)
-        for finding in lint_all(world.index, world.rules):
+        for finding in lint_all(world.index, world.settings):
             met[finding.rule] += 1
             claim = RULES[finding.rule].claims
             if not isinstance(claim, NoClaim):

@@ -14,7 +14,7 @@ from types import CodeType, ModuleType, SimpleNamespace
 
 import pytest
 
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, AclError, PatternType
 from tests import reference
 from tests.builders import acl, allow, ask, deny, read
@@ -76,8 +76,8 @@ def shown_by_its_room(real: ModuleType | None, new: ModuleType) -> list[tuple[Mo
 
 # The cases. Each check yields what is wrong.
 
-ZK = Rules("acl")
-OPEN, OPEN_ZK = Rules(allow_everyone=True), Rules("acl", allow_everyone=True)
+ZK = AuthorizerSettings("acl")
+OPEN, OPEN_ZK = AuthorizerSettings(allow_everyone=True), AuthorizerSettings("acl", allow_everyone=True)
 ODD = [
     allow("User:a", "READ" if length == 6 else "WRITE", "abcdefghijkl"[:length], pattern="PREFIXED")
     for length in (1, 2, 3, 5, 6, 7, 8, 10)
@@ -101,78 +101,88 @@ def on_group(name: str, pattern: str = "LITERAL") -> AclBinding:
     return allow("User:a", "READ", name, pattern=pattern, resource_type="GROUP")
 
 
-def in_range(host: str, session: str) -> tuple[str, list[AclBinding], AccessRequest, Rules]:
+def in_range(host: str, session: str) -> tuple[str, list[AclBinding], AccessRequest, AuthorizerSettings]:
     return (
         "ALLOWED ALLOW_ACL",
         [allow("User:a", "READ", "t", host=host)],
         read("User:a", "t", host=session),
-        Rules(),
+        AuthorizerSettings(),
     )
 
 
-def outside(host: str, session: str) -> tuple[str, list[AclBinding], AccessRequest, Rules]:
+def outside(host: str, session: str) -> tuple[str, list[AclBinding], AccessRequest, AuthorizerSettings]:
     return "DENIED NO_ALLOW_ACL", *in_range(host, session)[1:]
 
 
 V6 = "2001:db8:0:0:0:0:0:7"
-DECISIONS: list[tuple[str, list[AclBinding], AccessRequest, Rules]] = [
+DECISIONS: list[tuple[str, list[AclBinding], AccessRequest, AuthorizerSettings]] = [
     (
         "DENIED DENY_ACL",
         [allow("User:a", "READ", "t"), deny("User:*", "READ", "*")],
         read("User:a", "t"),
-        Rules(),
+        AuthorizerSettings(),
     ),
     ("DENIED DENY_ACL", [allow("User:*", "ALL", "*"), deny("User:a", "ALL", "t")], read("User:a", "t"), OPEN),
     (
         "ALLOWED SUPER_USER",
         [deny("User:*", "ALL", "*")],
         read("User:r", "t"),
-        Rules(super_users=frozenset({"User:r"})),
+        AuthorizerSettings(super_users=frozenset({"User:r"})),
     ),
     ("ALLOWED DEFAULT_ALLOW", [], read("User:a", "t"), OPEN),
-    ("DENIED DEFAULT_DENY", [], read("User:a", "t"), Rules()),
+    ("DENIED DEFAULT_DENY", [], read("User:a", "t"), AuthorizerSettings()),
     ("DENIED NO_ALLOW_ACL", [allow("User:b", "READ", "t")], read("User:a", "t"), OPEN),
     ("ALLOWED DEFAULT_ALLOW", [allow("User:b", "READ", "u")], read("User:a", "t"), OPEN),
-    ("ALLOWED ALLOW_ACL", [allow("User:*", "READ", "t")], read("Group:a", "t"), Rules()),
-    ("DENIED NO_ALLOW_ACL", [allow("Group:*", "READ", "t")], read("Group:a", "t"), Rules()),
-    ("DENIED NO_ALLOW_ACL", [allow("a", "READ", "t")], read("a", "t"), Rules()),
+    ("ALLOWED ALLOW_ACL", [allow("User:*", "READ", "t")], read("Group:a", "t"), AuthorizerSettings()),
+    ("DENIED NO_ALLOW_ACL", [allow("Group:*", "READ", "t")], read("Group:a", "t"), AuthorizerSettings()),
+    ("DENIED NO_ALLOW_ACL", [allow("a", "READ", "t")], read("a", "t"), AuthorizerSettings()),
     (
         "DENIED NO_ALLOW_ACL",
         [allow("User:a", "READ", "t", host="FE80::1")],
         read("User:a", "t", host="fe80::1"),
-        Rules(),
+        AuthorizerSettings(),
     ),
-    ("ALLOWED ALLOW_ACL", [allow("User:a", "READ", "t", host="10.0.0.7")], read("User:a", "t"), Rules()),
+    (
+        "ALLOWED ALLOW_ACL",
+        [allow("User:a", "READ", "t", host="10.0.0.7")],
+        read("User:a", "t"),
+        AuthorizerSettings(),
+    ),
     (
         "DENIED NO_ALLOW_ACL",
         [allow("User:a", "READ", "T"), allow("User:b", "READ", "t")],
         read("User:a", "t"),
-        Rules(),
+        AuthorizerSettings(),
     ),
-    ("ALLOWED ALLOW_ACL", DEEP, read("User:a", "abz"), Rules()),
-    ("ALLOWED ALLOW_ACL", DEEP, read("User:a", "a"), Rules()),
-    ("DENIED DEFAULT_DENY", DEEP, read("User:a", "xabc"), Rules()),
-    ("ALLOWED ALLOW_ACL", ODD, read("User:a", "abcdefz"), Rules()),
-    ("ALLOWED ALLOW_ACL", SIBLINGS, read("User:a", "abdx"), Rules()),
-    ("DENIED NO_ALLOW_ACL", [allow("User:a", "CREATE", "t")], ask("User:a", "DESCRIBE", "t"), Rules()),
+    ("ALLOWED ALLOW_ACL", DEEP, read("User:a", "abz"), AuthorizerSettings()),
+    ("ALLOWED ALLOW_ACL", DEEP, read("User:a", "a"), AuthorizerSettings()),
+    ("DENIED DEFAULT_DENY", DEEP, read("User:a", "xabc"), AuthorizerSettings()),
+    ("ALLOWED ALLOW_ACL", ODD, read("User:a", "abcdefz"), AuthorizerSettings()),
+    ("ALLOWED ALLOW_ACL", SIBLINGS, read("User:a", "abdx"), AuthorizerSettings()),
+    (
+        "DENIED NO_ALLOW_ACL",
+        [allow("User:a", "CREATE", "t")],
+        ask("User:a", "DESCRIBE", "t"),
+        AuthorizerSettings(),
+    ),
     (
         "ALLOWED ALLOW_ACL",
         [allow("User:a", "ALTER_CONFIGS", "t")],
         ask("User:a", "DESCRIBE_CONFIGS", "t"),
-        Rules(),
+        AuthorizerSettings(),
     ),
     (
         "ALLOWED ALLOW_ACL",
         [allow("User:a", "ALL", "t", resource_type="TRANSACTIONAL_ID")],
         ask("User:a", "TWO_PHASE_COMMIT", "t", resource_type="TRANSACTIONAL_ID"),
-        Rules(),
+        AuthorizerSettings(),
     ),
-    ("ALLOWED ALLOW_ACL", [on_group("*")], group("User:a", "*"), Rules()),
-    ("DENIED DEFAULT_DENY", [on_group("*")], group("User:a", "*team"), Rules()),
+    ("ALLOWED ALLOW_ACL", [on_group("*")], group("User:a", "*"), AuthorizerSettings()),
+    ("DENIED DEFAULT_DENY", [on_group("*")], group("User:a", "*team"), AuthorizerSettings()),
     ("ALLOWED ALLOW_ACL", [on_group("*")], group("User:a", "*team"), ZK),
-    ("ALLOWED ALLOW_ACL", [on_group("*", "PREFIXED")], group("User:a", "*team"), Rules()),
-    ("DENIED DEFAULT_DENY", [on_group("*", "PREFIXED")], group("User:a", "team"), Rules()),
-    ("ALLOWED ALLOW_ACL", [on_group("", "PREFIXED")], group("User:a", "team"), Rules()),
+    ("ALLOWED ALLOW_ACL", [on_group("*", "PREFIXED")], group("User:a", "*team"), AuthorizerSettings()),
+    ("DENIED DEFAULT_DENY", [on_group("*", "PREFIXED")], group("User:a", "team"), AuthorizerSettings()),
+    ("ALLOWED ALLOW_ACL", [on_group("", "PREFIXED")], group("User:a", "team"), AuthorizerSettings()),
     ("DENIED DEFAULT_DENY", [on_group("", "PREFIXED")], group("User:a", "team"), ZK),
     in_range("10.0.0.8/29", "10.0.0.15"),
     outside("10.0.0.8/29", "10.0.0.7"),
@@ -187,13 +197,17 @@ DECISIONS: list[tuple[str, list[AclBinding], AccessRequest, Rules]] = [
     in_range("2001:db8::/+32", V6),
     in_range("2001:db8::7/128", V6),
     outside("2001:db8::/129", V6),
-    ("DENIED NO_ALLOW_ACL", *in_range("10.0.0.0/8", "10.0.0.7")[1:3], Rules(kafka_version="4.3")),
+    (
+        "DENIED NO_ALLOW_ACL",
+        *in_range("10.0.0.0/8", "10.0.0.7")[1:3],
+        AuthorizerSettings(kafka_version="4.3"),
+    ),
     # Whole types.
     (
         "ALLOWED ALLOW_ACL",
         [allow("User:a", "WRITE", "hard", pattern="PREFIXED")],
         ask("User:a", "DESCRIBE", None),
-        Rules(),
+        AuthorizerSettings(),
     ),
     (
         "DENIED NO_ALLOW_ACL",
@@ -205,7 +219,7 @@ DECISIONS: list[tuple[str, list[AclBinding], AccessRequest, Rules]] = [
         "DENIED DENY_ACL",
         [allow("User:a", "WRITE", "t"), deny("User:*", "WRITE", "*")],
         ask("User:a", "WRITE", None),
-        Rules(),
+        AuthorizerSettings(),
     ),
     (
         "DENIED DENY_ACL",
@@ -219,19 +233,19 @@ DECISIONS: list[tuple[str, list[AclBinding], AccessRequest, Rules]] = [
         "ALLOWED ALLOW_ACL",
         [allow("User:a", "WRITE", "t", pattern="PREFIXED"), deny("User:a", "WRITE", "t")],
         ask("User:a", "WRITE", None),
-        Rules(),
+        AuthorizerSettings(),
     ),
     (
         "DENIED DENY_ACL",
         [allow("User:a", "WRITE", "t", pattern="PREFIXED"), deny("User:a", "ALL", "t", pattern="PREFIXED")],
         ask("User:a", "WRITE", None),
-        Rules(),
+        AuthorizerSettings(),
     ),
     (
         "ALLOWED ALLOW_ACL",
         [allow("User:a", "WRITE", "t"), deny("User:a", "WRITE", "", pattern="PREFIXED")],
         ask("User:a", "WRITE", None),
-        Rules(),
+        AuthorizerSettings(),
     ),
     (
         "ALLOWED ALLOW_ACL",
@@ -243,26 +257,46 @@ DECISIONS: list[tuple[str, list[AclBinding], AccessRequest, Rules]] = [
         "DENIED NO_ALLOW_ACL",
         [allow("User:a", "WRITE", "t", host="10.9.9.9")],
         ask("User:a", "WRITE", None),
-        Rules(),
+        AuthorizerSettings(),
     ),
     # Values that aclweb does not know.
-    ("UNDECIDED UNKNOWN_VALUE", [acl("ALLOW", "User:a", "UNKNOWN", "t")], read("User:a", "t"), Rules()),
-    ("DENIED NO_ALLOW_ACL", [acl("DENY", "User:a", "UNKNOWN", "t")], read("User:a", "t"), Rules()),
+    (
+        "UNDECIDED UNKNOWN_VALUE",
+        [acl("ALLOW", "User:a", "UNKNOWN", "t")],
+        read("User:a", "t"),
+        AuthorizerSettings(),
+    ),
+    (
+        "DENIED NO_ALLOW_ACL",
+        [acl("DENY", "User:a", "UNKNOWN", "t")],
+        read("User:a", "t"),
+        AuthorizerSettings(),
+    ),
     (
         "ALLOWED ALLOW_ACL",
         [acl("DENY", "User:a", "UNKNOWN", "t"), allow("User:a", "READ", "t")],
         read("User:a", "t"),
-        Rules(),
+        AuthorizerSettings(),
     ),
-    ("UNDECIDED UNKNOWN_VALUE", [acl("UNKNOWN", "User:a", "READ", "t")], read("User:a", "t"), Rules()),
+    (
+        "UNDECIDED UNKNOWN_VALUE",
+        [acl("UNKNOWN", "User:a", "READ", "t")],
+        read("User:a", "t"),
+        AuthorizerSettings(),
+    ),
     (
         "UNDECIDED UNKNOWN_VALUE",
         [allow("User:a", "READ", "t", pattern="UNKNOWN")],
         read("User:a", "t"),
-        Rules(),
+        AuthorizerSettings(),
     ),
     ("UNDECIDED UNKNOWN_VALUE", [allow("User:b", "READ", "t", pattern="UNKNOWN")], read("User:a", "t"), OPEN),
-    ("DENIED DEFAULT_DENY", [deny("User:b", "READ", "t", pattern="UNKNOWN")], read("User:a", "t"), Rules()),
+    (
+        "DENIED DEFAULT_DENY",
+        [deny("User:b", "READ", "t", pattern="UNKNOWN")],
+        read("User:a", "t"),
+        AuthorizerSettings(),
+    ),
     (
         "DENIED NO_ALLOW_ACL",
         [allow("User:b", "READ", "t"), allow("User:b", "READ", "t", pattern="UNKNOWN")],
@@ -273,47 +307,49 @@ DECISIONS: list[tuple[str, list[AclBinding], AccessRequest, Rules]] = [
         "UNDECIDED UNKNOWN_VALUE",
         [acl("UNKNOWN", "User:a", "WRITE", "t")],
         ask("User:a", "WRITE", None),
-        Rules(),
+        AuthorizerSettings(),
     ),
 ]
 
 
 @cache
-def random_cases() -> list[tuple[str, list[AclBinding], AccessRequest, Rules, AclBinding | None]]:
+def random_cases() -> list[
+    tuple[str, list[AclBinding], AccessRequest, AuthorizerSettings, AclBinding | None]
+]:
     found = []
     for seed in range(RANDOM_CASES):
         make = crowded_case if seed % 2 else random_case
         world, request = make(seed, by_type=seed % 5 == 0)
         bindings = list(world.bindings)
-        answer = " ".join(reference.answer(request, bindings, world.rules))
-        named = reference.reported(request, bindings, world.rules) if world.rules.is_standard else None
-        found.append((answer, bindings, request, world.rules, named))
+        answer = " ".join(reference.answer(request, bindings, world.settings))
+        named = reference.reported(request, bindings, world.settings) if world.settings.is_standard else None
+        found.append((answer, bindings, request, world.settings, named))
     return found
 
 
-def under(modules: SimpleNamespace, rules: Rules) -> Rules:
-    """The same rules, as the loaded modules read them."""
-    return modules.profiles.Rules(
-        rules.authorizer, rules.kafka_version, rules.super_users, rules.allow_everyone
+def under(modules: SimpleNamespace, settings: AuthorizerSettings) -> AuthorizerSettings:
+    """The same settings, as the loaded modules read them."""
+    return modules.profiles.AuthorizerSettings(
+        settings.authorizer, settings.kafka_version, settings.super_users, settings.allow_everyone
     )
 
 
 def wrong_decisions(modules: SimpleNamespace) -> Iterator[str]:
     authorizer = modules.authorizer
-    for expected, bindings, request, rules in (*DECISIONS, *(case[:4] for case in random_cases())):
-        index, own_rules = modules.index.AclIndex(bindings), under(modules, rules)
-        result, basis = authorizer.decide(request, index, own_rules)
+    for expected, bindings, request, settings in (*DECISIONS, *(case[:4] for case in random_cases())):
+        index, own_settings = modules.index.AclIndex(bindings), under(modules, settings)
+        result, basis = authorizer.decide(request, index, own_settings)
         if f"{result.value} {basis.value}" != expected:
             yield f"decide: {request} is {expected}"
-        decision = authorizer.authorize(request, index, own_rules)
+        decision = authorizer.authorize(request, index, own_settings)
         if f"{decision.result.value} {decision.basis.value}" != expected:
             yield f"authorize: {request} is {expected}"
 
 
 def wrong_reasons(modules: SimpleNamespace) -> Iterator[str]:
-    for expected, bindings, request, rules, named in random_cases():
+    for expected, bindings, request, settings, named in random_cases():
         decision = modules.authorizer.authorize(
-            request, modules.index.AclIndex(bindings), under(modules, rules)
+            request, modules.index.AclIndex(bindings), under(modules, settings)
         )
         if modules.explain.reported_acl(decision) != named:
             yield f"the log names {named} for {request}"
@@ -322,8 +358,8 @@ def wrong_reasons(modules: SimpleNamespace) -> Iterator[str]:
         matching = {
             b
             for b in bindings
-            if reference.covers(b, request.resource_type, request.resource_name, rules)
-            and reference.matches_entry(b, request, rules)
+            if reference.covers(b, request.resource_type, request.resource_name, settings)
+            and reference.matches_entry(b, request, settings)
         }
         denying = {b for b in matching if b.is_deny}
         if expected.endswith(("DENY_ACL", "ALLOW_ACL")) and "NO_ALLOW" not in expected:
@@ -380,7 +416,7 @@ ORDERED: list[tuple[AclBinding, list[AclBinding], AccessRequest]] = [
 def wrong_order(modules: SimpleNamespace) -> Iterator[str]:
     for named, bindings, request in ORDERED:
         index = modules.index.AclIndex(bindings)
-        decision = modules.authorizer.authorize(request, index, under(modules, Rules()))
+        decision = modules.authorizer.authorize(request, index, under(modules, AuthorizerSettings()))
         if modules.explain.reported_acl(decision) != named:
             yield f"the log names {named}"
         others = modules.explain.explain(decision).would_also_decide
@@ -392,22 +428,22 @@ def wrong_order(modules: SimpleNamespace) -> Iterator[str]:
 
 
 HAZARDS = [
-    ((), [], read("User:a", "*x"), Rules()),
-    (("kraft-star-principal",), [], read("User:*", "t"), Rules(kafka_version="4.0")),
-    ((), [], read("User:*", "t"), Rules(kafka_version="3.9")),
-    ((), [], read("User:*", "t"), Rules(super_users=frozenset({"User:*"}))),
-    (("unparsable-principal",), [allow("a", "READ", "t")], read("User:a", "t"), Rules()),
+    ((), [], read("User:a", "*x"), AuthorizerSettings()),
+    (("kraft-star-principal",), [], read("User:*", "t"), AuthorizerSettings(kafka_version="4.0")),
+    ((), [], read("User:*", "t"), AuthorizerSettings(kafka_version="3.9")),
+    ((), [], read("User:*", "t"), AuthorizerSettings(super_users=frozenset({"User:*"}))),
+    (("unparsable-principal",), [allow("a", "READ", "t")], read("User:a", "t"), AuthorizerSettings()),
     ((), [allow("a", "READ", "t")], read("User:a", "t"), ZK),
-    ((), [allow("a", "READ", "t")], read("User:a", "u"), Rules()),
+    ((), [allow("a", "READ", "t")], read("User:a", "u"), AuthorizerSettings()),
 ]
 
 
 def wrong_hazards(modules: SimpleNamespace) -> Iterator[str]:
-    for expected, bindings, request, rules in HAZARDS:
-        index, own_rules = modules.index.AclIndex(bindings), under(modules, rules)
-        if modules.hazards.hazards_of(request, index, own_rules) != expected:
+    for expected, bindings, request, settings in HAZARDS:
+        index, own_settings = modules.index.AclIndex(bindings), under(modules, settings)
+        if modules.hazards.hazards_of(request, index, own_settings) != expected:
             yield f"hazards of {request}"
-        if modules.authorizer.authorize(request, index, own_rules).hazards != expected:
+        if modules.authorizer.authorize(request, index, own_settings).hazards != expected:
             yield f"hazards in the decision about {request}"
 
 
@@ -426,8 +462,8 @@ def wrong_configurations(modules: SimpleNamespace) -> Iterator[str]:
     for authorizer, super_users, everyone, expected in CONFIGS:
         config = {"super.users": super_users, "allow.everyone.if.no.acl.found": everyone}
         try:
-            rules = modules.profiles.Rules.read(authorizer=authorizer, config=config)
-            found: object = (set(rules.super_users), rules.allow_everyone)
+            settings = modules.profiles.AuthorizerSettings.read(authorizer=authorizer, config=config)
+            found: object = (set(settings.super_users), settings.allow_everyone)
         except AclError:
             found = None
         if found != expected:
@@ -435,14 +471,14 @@ def wrong_configurations(modules: SimpleNamespace) -> Iterator[str]:
 
 
 def wrong_ways_out(modules: SimpleNamespace) -> Iterator[str]:
-    for _, bindings, request, rules, _ in random_cases():
+    for _, bindings, request, settings, _ in random_cases():
         decision = modules.authorizer.authorize(
-            request, modules.index.AclIndex(bindings), under(modules, rules)
+            request, modules.index.AclIndex(bindings), under(modules, settings)
         )
         reasons = modules.explain.explain(decision)
         fix, removals = reasons.smallest_fix, reasons.smallest_removals
         if fix is not None:
-            if not reference.allows(request, [*bindings, fix], rules):
+            if not reference.allows(request, [*bindings, fix], settings):
                 yield f"{fix} does not allow {request}"
             if (fix.host, fix.operation, fix.principal) != (
                 request.host,
@@ -461,17 +497,17 @@ def wrong_ways_out(modules: SimpleNamespace) -> Iterator[str]:
         extra = [] if reasons.fix_after_removals is None else [reasons.fix_after_removals]
         for kept in (None, *removals) if removals else ():
             rest = [b for b in bindings if b not in removals or b == kept]
-            if (reference.allows(request, [*rest, *extra], rules) is decision.allowed) is (kept is None):
+            if (reference.allows(request, [*rest, *extra], settings) is decision.allowed) is (kept is None):
                 yield f"removing {len(removals)} is not the fewest for {request}"
-        by_type = request.resource_name is None and request.principal not in rules.super_users
-        if by_type and decision.allowed and not rules.allow_everyone and not removals:
+        by_type = request.resource_name is None and request.principal not in settings.super_users
+        if by_type and decision.allowed and not settings.allow_everyone and not removals:
             yield f"something holds up {request}"
     for name, fix in (
         ("*", allow("User:a", "READ", "*", pattern="PREFIXED", host="10.0.0.7")),
         ("t", allow("User:a", "READ", "t", host="10.0.0.7")),
     ):
         decision = modules.authorizer.authorize(
-            read("User:a", name), modules.index.AclIndex(), under(modules, Rules())
+            read("User:a", name), modules.index.AclIndex(), under(modules, AuthorizerSettings())
         )
         if modules.remedies.smallest_fix(decision) != fix:
             yield f"the fix for {name} is {fix}"
@@ -481,14 +517,16 @@ def wrong_ways_out(modules: SimpleNamespace) -> Iterator[str]:
         deny("User:a", "ALL", "some", pattern="PREFIXED"),
     ]
     asked = ask("User:a", "WRITE", None)
-    decision = modules.authorizer.authorize(asked, modules.index.AclIndex(denied), under(modules, Rules()))
+    decision = modules.authorizer.authorize(
+        asked, modules.index.AclIndex(denied), under(modules, AuthorizerSettings())
+    )
     fix = modules.remedies.smallest_fix(decision)
     if fix is None or fix.resource_name != "any-topic":
         yield "a whole type is fixed on a name that no DENY covers"
     made_up = [allow("User:a", "WRITE", "hardcode")]
     asked_describe = ask("User:a", "DESCRIBE", None)
     decision = modules.authorizer.authorize(
-        asked_describe, modules.index.AclIndex(made_up), under(modules, Rules())
+        asked_describe, modules.index.AclIndex(made_up), under(modules, AuthorizerSettings())
     )
     if modules.remedies.smallest_removals(decision).bindings != tuple(made_up):
         yield "the made-up name holds it up"
@@ -499,7 +537,9 @@ def wrong_ways_out(modules: SimpleNamespace) -> Iterator[str]:
         deny("User:a", "ALL", "u"),
         deny("User:*", "WRITE", "u"),
     ]
-    decision = modules.authorizer.authorize(asked, modules.index.AclIndex(several), under(modules, Rules()))
+    decision = modules.authorizer.authorize(
+        asked, modules.index.AclIndex(several), under(modules, AuthorizerSettings())
+    )
     if modules.remedies.smallest_removals(decision).bindings != (deny("User:a", "ALL", "t"),):
         yield "one DENY less is enough"
 
@@ -520,13 +560,13 @@ def wrong_near_misses(modules: SimpleNamespace) -> Iterator[str]:
     request = read("User:a", "orders.eu")
     for binding, near in NEAR:
         decision = modules.authorizer.authorize(
-            request, modules.index.AclIndex([binding]), under(modules, Rules())
+            request, modules.index.AclIndex([binding]), under(modules, AuthorizerSettings())
         )
         if [miss.binding for miss in modules.near_misses.near_misses(decision)] != [binding] * near:
             yield f"{binding} is {'' if near else 'not '}near"
     two, one = allow("User:b", "WRITE", "orders.eu"), allow("User:a", "WRITE", "orders.eu")
     decision = modules.authorizer.authorize(
-        request, modules.index.AclIndex([two, one]), under(modules, Rules())
+        request, modules.index.AclIndex([two, one]), under(modules, AuthorizerSettings())
     )
     if [miss.binding for miss in modules.near_misses.near_misses(decision)] != [one, two]:
         yield "the nearest miss comes first"

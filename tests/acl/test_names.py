@@ -10,9 +10,9 @@ import pytest
 from aclweb.acl.matching.glob import Shape, shape_of_glob, shape_of_name, shape_of_prefix
 from aclweb.acl.matching.names import FEW, SortedNames
 from aclweb.acl.matching.patterns import covers_name
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import PatternType, ResourcePattern, ResourceType
-from tests.random_cases import SCALE, random_binding, random_name, random_rules
+from tests.random_cases import SCALE, random_binding, random_name, random_settings
 
 WORDS = (
     "^-]",
@@ -52,17 +52,17 @@ def random_glob(rng: random.Random, names: list[str]) -> str:
 @pytest.mark.parametrize("seed", range(10 * SCALE))
 def test_a_pattern_covers_the_names_that_it_covers_one_by_one(seed: int) -> None:
     rng = random.Random(f"names under {seed}")
-    rules = random_rules(rng)
-    sorted_names = SortedNames(random_name(rng, rules) for _ in range(60))
+    settings = random_settings(rng)
+    sorted_names = SortedNames(random_name(rng, settings) for _ in range(60))
     for _ in range(60):
-        binding = random_binding(rng, rules, sorted_names.names)
+        binding = random_binding(rng, settings, sorted_names.names)
         if rng.random() < 0.1:
             binding = replace(binding, pattern_type=PatternType.UNKNOWN)
 
-        expected = [name for name in sorted_names if covers_name(binding, name, rules)]
+        expected = [name for name in sorted_names if covers_name(binding, name, settings)]
 
-        assert list(sorted_names.under(binding, rules)) == expected
-        assert list(sorted_names.under(binding.pattern, rules)) == expected
+        assert list(sorted_names.under(binding, settings)) == expected
+        assert list(sorted_names.under(binding.pattern, settings)) == expected
 
 
 @pytest.mark.parametrize("count", [40, FEW * 4])
@@ -97,7 +97,7 @@ def test_a_glob_pattern_is_read_as_a_glob() -> None:
     names = SortedNames(["orders.eu", "orders?eu", "stock"])
     pattern = ResourcePattern(ResourceType.TOPIC, "orders?*", PatternType.GLOB)
 
-    assert list(names.under(pattern, Rules())) == ["orders.eu", "orders?eu"]
+    assert list(names.under(pattern, AuthorizerSettings())) == ["orders.eu", "orders?eu"]
 
 
 def test_prefixes_that_end_with_the_last_character_of_all_are_found() -> None:

@@ -18,7 +18,7 @@ import pytest
 from aclweb.acl.authorizer.answers import Result
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.cli.main import main
-from aclweb.acl.model.authorizers import VERSIONS, Rules
+from aclweb.acl.model.authorizers import VERSIONS, AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, AclError, ResourceType
 from aclweb.acl.needs.actions import ACTIONS
 from aclweb.acl.needs.answers import assess, find_action, missing_roles, needed_acls
@@ -42,10 +42,16 @@ NAMES = {
     "token-id": ("t0k3n",),
 }
 HOST = "10.0.0.7"
-RULES = [Rules(authorizer, version) for authorizer in ("standard", "acl") for version in VERSIONS[authorizer]]
+RULES = [
+    AuthorizerSettings(authorizer, version)
+    for authorizer in ("standard", "acl")
+    for version in VERSIONS[authorizer]
+]
 
 
-def asked(action: str, *bindings: AclBinding, rules: Rules | None = None, **names: str) -> Assessment:
+def asked(
+    action: str, *bindings: AclBinding, settings: AuthorizerSettings | None = None, **names: str
+) -> Assessment:
     """Assess an action of User:bob from HOST; names as keywords, or all of NAMES."""
     given = {key.replace("_", "-"): (name,) for key, name in names.items()} or NAMES
     return assess(
@@ -54,14 +60,20 @@ def asked(action: str, *bindings: AclBinding, rules: Rules | None = None, **name
         host=HOST,
         names=given,
         index=AclIndex(bindings),
-        rules=rules or Rules(),
+        settings=settings or AuthorizerSettings(),
     )
 
 
-def needed(action: str, rules: Rules | None = None, **names: str) -> set[AclBinding]:
+def needed(action: str, settings: AuthorizerSettings | None = None, **names: str) -> set[AclBinding]:
     given = {key.replace("_", "-"): (name,) for key, name in names.items()} or NAMES
     return set(
-        needed_acls(find_action(action), principal="User:bob", host=HOST, names=given, rules=rules or Rules())
+        needed_acls(
+            find_action(action),
+            principal="User:bob",
+            host=HOST,
+            names=given,
+            settings=settings or AuthorizerSettings(),
+        )
     )
 
 
@@ -83,7 +95,7 @@ def test_producing_takes_write_on_the_topic_and_nothing_else():
 
 def test_an_idempotent_producer_needs_no_more_than_a_plain_one_since_2_8():
     assert needed("produce-idempotent", topic="orders") == {bobs("WRITE", "TOPIC", "orders")}
-    assert needed("produce-idempotent", Rules("acl", "2.7"), topic="orders") == {
+    assert needed("produce-idempotent", AuthorizerSettings("acl", "2.7"), topic="orders") == {
         bobs("WRITE", "TOPIC", "orders"),
         bobs("IDEMPOTENT_WRITE", "CLUSTER", "kafka-cluster"),
     }
@@ -140,14 +152,16 @@ def test_a_right_on_the_cluster_is_proposed_where_no_name_is_given():
     assert needed("admin-list-groups", topic="orders") == {bobs("DESCRIBE", "CLUSTER", "kafka-cluster")}
 
 
-@pytest.mark.parametrize("rules", RULES, ids=lambda rules: f"{rules.authorizer}-{rules.kafka_version}")
+@pytest.mark.parametrize(
+    "settings", RULES, ids=lambda settings: f"{settings.authorizer}-{settings.kafka_version}"
+)
 @pytest.mark.parametrize("action", ACTIONS)
-def test_the_proposed_set_is_enough_and_nothing_in_it_can_be_left_out(action, rules):
-    found = needed(action, rules)
+def test_the_proposed_set_is_enough_and_nothing_in_it_can_be_left_out(action, settings):
+    found = needed(action, settings)
 
-    assert asked(action, *found, rules=rules).outcome is Outcome.WORKS
+    assert asked(action, *found, settings=settings).outcome is Outcome.WORKS
     for less in itertools.combinations(found, len(found) - 1) if found else ():
-        assert asked(action, *less, rules=rules).outcome in (Outcome.FAILS, Outcome.SHOWS_LESS)
+        assert asked(action, *less, settings=settings).outcome in (Outcome.FAILS, Outcome.SHOWS_LESS)
 
 
 # What becomes of it.
@@ -227,7 +241,7 @@ def test_one_refused_topic_of_two_fails_the_action_and_alone_is_proposed():
         host=HOST,
         names={"topic": ("orders", "secrets")},
         index=AclIndex([bobs("WRITE", "TOPIC", "orders")]),
-        rules=Rules(),
+        settings=AuthorizerSettings(),
     )
 
     assert outcome.outcome is Outcome.FAILS
@@ -264,17 +278,17 @@ def test_a_deny_on_one_right_leaves_the_other_one_that_would_do():
 
 
 def test_a_super_user_can_do_everything():
-    rules = Rules(super_users=frozenset({"User:bob"}))
+    settings = AuthorizerSettings(super_users=frozenset({"User:bob"}))
 
-    assert all(asked(action, rules=rules).outcome is Outcome.WORKS for action in ACTIONS)
+    assert all(asked(action, settings=settings).outcome is Outcome.WORKS for action in ACTIONS)
 
 
 def test_what_is_open_by_default_stays_open_under_the_proposal():
-    rules = Rules(allow_everyone=True)
+    settings = AuthorizerSettings(allow_everyone=True)
     others = allow("User:ann", "READ", "orders")
 
-    outcome = asked("consume", others, rules=rules, topic="orders", group="g")
-    after = asked("consume", others, *outcome.missing, rules=rules, topic="orders", group="g")
+    outcome = asked("consume", others, settings=settings, topic="orders", group="g")
+    after = asked("consume", others, *outcome.missing, settings=settings, topic="orders", group="g")
 
     assert outcome.missing == (bobs("READ", "TOPIC", "orders"),)
     assert after.outcome is Outcome.WORKS
@@ -303,7 +317,9 @@ def random_question(seed: int) -> tuple[ClientAction, str, str, dict[str, tuple[
     rng = random.Random(f"needs {seed}")
     world = random_world(rng)
     names = {
-        role.key: tuple(filter(None, (random_name(rng, world.rules) for _ in range(rng.choice((1, 1, 2))))))
+        role.key: tuple(
+            filter(None, (random_name(rng, world.settings) for _ in range(rng.choice((1, 1, 2)))))
+        )
         or ("a",)
         for role in GIVEN_ROLES
     }
@@ -328,7 +344,7 @@ def random_question(seed: int) -> tuple[ClientAction, str, str, dict[str, tuple[
         principal,
         rng.choice(HOSTS),
         names,
-        World((*world.bindings, *on_the_cluster, *in_the_way), world.rules),
+        World((*world.bindings, *on_the_cluster, *in_the_way), world.settings),
     )
 
 
@@ -342,7 +358,7 @@ def failing_by_the_reference(
         for asked in verdict.asked if verdict.needed else ():
             requests = [decision.request for decision in asked.decisions]
             if asked.check.refusal is not Refusal.HIDDEN and not any(
-                reference.allows(request, held, assessment.rules) for request in requests
+                reference.allows(request, held, assessment.settings) for request in requests
             ):
                 found.append((place, asked.check))
     return found
@@ -352,7 +368,12 @@ def failing_by_the_reference(
 def test_every_verdict_and_proposal_holds_by_the_reference_authorizer(seed):
     action, principal, host, names, world = random_question(seed)
     outcome = assess(
-        action, principal=principal, host=host, names=names, index=AclIndex(world.bindings), rules=world.rules
+        action,
+        principal=principal,
+        host=host,
+        names=names,
+        index=AclIndex(world.bindings),
+        settings=world.settings,
     )
 
     refused = failing_by_the_reference(outcome, world.bindings)
@@ -384,7 +405,7 @@ def test_random_questions_meet_every_outcome():
         action, principal, host, names, world = random_question(seed)
         outcome = assess(
             action, principal=principal, host=host, names=names, index=AclIndex(world.bindings),
-            rules=world.rules,
+            settings=world.settings,
         )  # fmt: skip
         outcomes[outcome.outcome, bool(outcome.missing)] += 1
 
@@ -398,7 +419,7 @@ def test_random_questions_meet_every_outcome():
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_an_action_without_names_asks_for_those_it_hangs_on(action):
-    lacking = missing_roles(find_action(action), {}, Rules())
+    lacking = missing_roles(find_action(action), {}, AuthorizerSettings())
 
     if lacking:
         with pytest.raises(AclError, match=f"--{lacking[0].key}"):
@@ -408,9 +429,11 @@ def test_an_action_without_names_asks_for_those_it_hangs_on(action):
                 host=HOST,
                 names={},
                 index=AclIndex(()),
-                rules=Rules(),
+                settings=AuthorizerSettings(),
             )
-    assert not missing_roles(find_action(action), {role.key: NAMES[role.key] for role in lacking}, Rules())
+    assert not missing_roles(
+        find_action(action), {role.key: NAMES[role.key] for role in lacking}, AuthorizerSettings()
+    )
 
 
 def test_a_call_by_its_name_hangs_on_the_cases_whose_names_are_given():
@@ -434,8 +457,8 @@ def test_a_call_that_may_be_about_the_cluster_is_about_the_topic_that_is_given()
 
 @pytest.mark.parametrize("key", APIS)
 def test_every_call_can_be_judged_under_every_version(key):
-    for rules in RULES:
-        assert asked(str(key), rules=rules).calls
+    for settings in RULES:
+        assert asked(str(key), settings=settings).calls
 
 
 def test_the_topic_that_was_read_may_be_another_than_the_one_that_is_written():

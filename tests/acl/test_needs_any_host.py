@@ -7,7 +7,7 @@ from collections import Counter
 
 from aclweb.acl.authorizer import any_host
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.acl.needs.actions import ACTIONS
 from aclweb.acl.needs.answers import assess
@@ -21,13 +21,15 @@ from tests.random_cases import SCALE
 NAMES = {"topic": ("t",), "group": ("g",)}
 
 
-def hosts_of(*bindings: AclBinding, action: str = "consume", rules: Rules | None = None) -> HostsAssessed:
+def hosts_of(
+    *bindings: AclBinding, action: str = "consume", settings: AuthorizerSettings | None = None
+) -> HostsAssessed:
     return assess_for_any_host(
         ACTIONS[action],
         principal="User:a",
         names=NAMES,
         index=AclIndex(bindings),
-        rules=rules or Rules(super_users=frozenset(), allow_everyone=False),
+        settings=settings or AuthorizerSettings(super_users=frozenset(), allow_everyone=False),
     )
 
 
@@ -41,11 +43,11 @@ def test_a_consumer_whose_rights_name_a_host_works_from_there_alone():
 
 
 def test_rights_from_two_ranges_work_where_these_meet():
-    rules = Rules("standard", "4.4", super_users=frozenset(), allow_everyone=False)
+    settings = AuthorizerSettings("standard", "4.4", super_users=frozenset(), allow_everyone=False)
     found = hosts_of(
         allow("User:a", "READ", "t", host="10.0.0.0/8"),
         allow("User:a", "READ", "g", resource_type="GROUP", host="10.0.0.0/24"),
-        rules=rules,
+        settings=settings,
     )
 
     ends = {part.region.hosts: part.outcome for part in found.parts}
@@ -98,7 +100,7 @@ def test_every_address_has_one_part_that_ends_as_the_action_does_from_there():
     for seed in range(150 * SCALE):
         rng = random.Random(seed)
         authorizer = rng.choice(("standard", "standard", "acl", "glob"))
-        rules = Rules(
+        settings = AuthorizerSettings(
             authorizer,
             "4.4" if authorizer == "standard" else "",
             super_users=frozenset(),
@@ -117,7 +119,7 @@ def test_every_address_has_one_part_that_ends_as_the_action_does_from_there():
             for _ in range(rng.randrange(2, 6))
             for name, kind in [rng.choice((("t", "TOPIC"), ("g", "GROUP")))]
         ]
-        found = hosts_of(*bindings, rules=rules)
+        found = hosts_of(*bindings, settings=settings)
         seen[found.outcome.name if found.outcome else "DEPENDS"] += 1
         named = {host for part in found.parts for host in (*part.region.hosts, *part.region.except_hosts)}
         for address in ADDRESSES:
@@ -126,9 +128,9 @@ def test_every_address_has_one_part_that_ends_as_the_action_does_from_there():
             (part,) = [
                 part
                 for part in found.parts
-                if all(reference._matches_host(host, address, rules) for host in part.region.hosts)
+                if all(reference._matches_host(host, address, settings) for host in part.region.hosts)
                 and not any(
-                    reference._matches_host(host, address, rules) for host in part.region.except_hosts
+                    reference._matches_host(host, address, settings) for host in part.region.except_hosts
                 )
             ]
             there = assess(
@@ -137,7 +139,7 @@ def test_every_address_has_one_part_that_ends_as_the_action_does_from_there():
                 host=address,
                 names=NAMES,
                 index=AclIndex(bindings),
-                rules=rules,
+                settings=settings,
             )
             assert (there.outcome, there.error) == (part.outcome, part.like.error), (seed, address, bindings)
     assert seen["DEPENDS"] > 20 * SCALE

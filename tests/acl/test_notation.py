@@ -12,7 +12,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from aclweb.acl.notation.files import (
@@ -543,9 +543,13 @@ def test_names_are_one_a_line_once_each():
 
 
 def test_a_listing_is_written_as_the_version_asked_about_prints_it():
-    assert " \t(principal=User:bob" in write_acls([BOB], format="listing", rules=Rules("acl"))
-    assert " \t(principal=User:bob" in write_acls([BOB], format="listing", rules=Rules("standard", "4.0"))
-    assert "\n\t(principal=User:bob" in write_acls([BOB], format="listing", rules=Rules("standard", "4.1"))
+    assert " \t(principal=User:bob" in write_acls([BOB], format="listing", settings=AuthorizerSettings("acl"))
+    assert " \t(principal=User:bob" in write_acls(
+        [BOB], format="listing", settings=AuthorizerSettings("standard", "4.0")
+    )
+    assert "\n\t(principal=User:bob" in write_acls(
+        [BOB], format="listing", settings=AuthorizerSettings("standard", "4.1")
+    )
 
 
 def test_what_cannot_be_written_is_named_by_the_line_it_was_read_from():

@@ -6,7 +6,7 @@ from urllib.parse import quote_plus, unquote_plus
 
 import pytest
 
-from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
+from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclError
 from tests.oracle.targets import Target
 from tests.oracle.worlds import Dice
@@ -58,13 +58,13 @@ def random_config(dice: Dice) -> dict[str, object]:
 
 def as_kafka_tells(target: Target, config: dict[str, object]) -> str:
     try:
-        rules = Rules.read(
+        settings = AuthorizerSettings.read(
             authorizer=target.engine, kafka_version=target.version.rpartition(".")[0], config=config
         )
     except AclError:
         return "refused"
-    users = sorted(quote_plus(user, safe="*-._") for user in rules.super_users)
-    return " ".join([str(rules.allow_everyone).lower(), *users])
+    users = sorted(quote_plus(user, safe="*-._") for user in settings.super_users)
+    return " ".join([str(settings.allow_everyone).lower(), *users])
 
 
 @pytest.mark.parametrize(

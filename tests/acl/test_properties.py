@@ -16,7 +16,8 @@ from itertools import islice, product
 from math import prod
 
 import pytest
-from hypothesis import HealthCheck, assume, find, given, settings
+from hypothesis import HealthCheck, assume, find, given
+from hypothesis import settings as search_settings
 from hypothesis import strategies as st
 
 from aclweb.acl.authorizer.answers import Basis, Result, effect_on
@@ -28,7 +29,7 @@ from aclweb.acl.matching.filters import AclFilter
 from aclweb.acl.matching.hosts import admits
 from aclweb.acl.matching.patterns import PrefixChain
 from aclweb.acl.matching.sessions import is_for
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import (
     AccessRequest,
     AclBinding,
@@ -81,7 +82,7 @@ PATTERNS = (PatternType.LITERAL, PatternType.PREFIXED)
 PROFILES = (("standard", "4.4"), ("standard", "4.3"), ("standard", "3.9"), ("acl", "3.9"), ("acl", "2.4"))
 
 both_modes = pytest.mark.parametrize("opens", [False, True], ids=["refuses", "allows"])
-enough = settings(
+enough = search_settings(
     max_examples=20_000 if FULL else 200,
     deadline=None,
     derandomize=not FULL,
@@ -144,15 +145,17 @@ profiles = st.sampled_from(PROFILES)
 numbers = st.integers(0, 2**16)
 
 
-def rules_of(profile: tuple[str, str], opens: bool) -> Rules:
-    return Rules(*profile, super_users=frozenset({SUPER}), allow_everyone=opens)
+def settings_of(profile: tuple[str, str], opens: bool) -> AuthorizerSettings:
+    return AuthorizerSettings(*profile, super_users=frozenset({SUPER}), allow_everyone=opens)
 
 
-def allowed(request: AccessRequest, world: Iterable[AclBinding], rules: Rules) -> bool:
-    return decide(request, AclIndex(world), rules)[0] is Result.ALLOWED
+def allowed(request: AccessRequest, world: Iterable[AclBinding], settings: AuthorizerSettings) -> bool:
+    return decide(request, AclIndex(world), settings)[0] is Result.ALLOWED
 
 
-def hitting(request: AccessRequest, number: int, permission: PermissionType, rules: Rules) -> AclBinding:
+def hitting(
+    request: AccessRequest, number: int, permission: PermissionType, settings: AuthorizerSettings
+) -> AclBinding:
     """Return an ACL that covers the request's resource and is for exactly this request, in one of many ways."""
     name = request.resource_name or ""
     ways = [(PatternType.PREFIXED, name[:length]) for length in range(1, len(name) + 1)]
@@ -165,7 +168,7 @@ def hitting(request: AccessRequest, number: int, permission: PermissionType, rul
         AclBinding(request.resource_type, own, pattern, "", "", Operation.ALL, permission),
         request.resource_type,
         name,
-        rules,
+        settings,
     ):
         number, principal = divmod(number, 2)
         number, host = divmod(number, 2)
@@ -179,7 +182,7 @@ def hitting(request: AccessRequest, number: int, permission: PermissionType, rul
             permission,
         )
     # Only the wildcard on a longer name that begins with it, in KRaft.
-    return hitting(request, 0, permission, rules)
+    return hitting(request, 0, permission, settings)
 
 
 # DENY, ALLOW, super users and the default.
@@ -189,24 +192,24 @@ def hitting(request: AccessRequest, number: int, permission: PermissionType, rul
 @enough
 @given(world=worlds, request=requests, profile=profiles, number=numbers)
 def test_p1_a_matching_deny_wins(opens, world, request, profile, number):
-    rules = rules_of(profile, opens)
+    settings = settings_of(profile, opens)
     assume(request.principal != SUPER)
-    refusal = hitting(request, number, PermissionType.DENY, rules)
+    refusal = hitting(request, number, PermissionType.DENY, settings)
 
-    assert decide(request, AclIndex([*world, refusal]), rules) == (Result.DENIED, Basis.DENY_ACL)
+    assert decide(request, AclIndex([*world, refusal]), settings) == (Result.DENIED, Basis.DENY_ACL)
 
 
 @both_modes
 @enough
 @given(world=worlds, request=requests, profile=profiles)
 def test_p2_whoever_is_allowed_has_an_allow_or_the_default(opens, world, request, profile):
-    rules = rules_of(profile, opens)
+    settings = settings_of(profile, opens)
     assume(request.principal != SUPER)
     name = request.resource_name
-    covering = [b for b in world if reference.covers(b, request.resource_type, name, rules)]
-    matching = [b for b in covering if not b.is_deny and reference.matches_entry(b, request, rules)]
+    covering = [b for b in world if reference.covers(b, request.resource_type, name, settings)]
+    matching = [b for b in covering if not b.is_deny and reference.matches_entry(b, request, settings)]
 
-    if allowed(request, world, rules):
+    if allowed(request, world, settings):
         assert matching or (opens and not covering)
 
 
@@ -216,7 +219,7 @@ def test_p2_whoever_is_allowed_has_an_allow_or_the_default(opens, world, request
 def test_p3_a_super_user_is_always_allowed(opens, world, request, profile, by_type):
     request = replace(request, principal=SUPER, resource_name=None if by_type else request.resource_name)
 
-    answer = decide(request, AclIndex(world), rules_of(profile, opens))
+    answer = decide(request, AclIndex(world), settings_of(profile, opens))
 
     assert answer == (Result.ALLOWED, Basis.SUPER_USER)
 
@@ -225,12 +228,12 @@ def test_p3_a_super_user_is_always_allowed(opens, world, request, profile, by_ty
 @enough
 @given(world=worlds, request=requests, profile=profiles, number=numbers, by_type=st.booleans())
 def test_p4_and_p5_neither_order_nor_repetition_counts(opens, world, request, profile, number, by_type):
-    rules = rules_of(profile, opens)
+    settings = settings_of(profile, opens)
     request = replace(request, resource_name=None) if by_type else request
     shuffled = [*world, *world[: number % 4]]
     random.Random(number).shuffle(shuffled)
 
-    assert decide(request, AclIndex(shuffled), rules) == decide(request, AclIndex(world), rules)
+    assert decide(request, AclIndex(shuffled), settings) == decide(request, AclIndex(world), settings)
 
 
 # What one more ACL, or one less, can do.
@@ -242,13 +245,13 @@ def test_p4_and_p5_neither_order_nor_repetition_counts(opens, world, request, pr
 def test_p6_and_p7_adding_a_deny_never_grants_and_removing_one_never_revokes(
     opens, world, request, profile, number, one
 ):
-    rules = rules_of(profile, opens)
-    without = allowed(request, world, rules)
+    settings = settings_of(profile, opens)
+    without = allowed(request, world, settings)
     for refusal in (
         replace(one, permission_type=PermissionType.DENY),
-        hitting(request, number, PermissionType.DENY, rules),
+        hitting(request, number, PermissionType.DENY, settings),
     ):
-        assert allowed(request, [*world, refusal], rules) <= without
+        assert allowed(request, [*world, refusal], settings) <= without
 
 
 @enough
@@ -256,33 +259,33 @@ def test_p6_and_p7_adding_a_deny_never_grants_and_removing_one_never_revokes(
 def test_p8_p9_by_a_default_deny_more_allows_never_revoke_and_fewer_never_grant(
     world, request, profile, number, one
 ):
-    rules = rules_of(profile, opens=False)
-    without = allowed(request, world, rules)
+    settings = settings_of(profile, opens=False)
+    without = allowed(request, world, settings)
     for grant in (
         replace(one, permission_type=PermissionType.ALLOW),
-        hitting(request, number, PermissionType.ALLOW, rules),
+        hitting(request, number, PermissionType.ALLOW, settings),
     ):
-        assert allowed(request, [*world, grant], rules) >= without
+        assert allowed(request, [*world, grant], settings) >= without
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_p9_by_a_default_allow_the_first_allow_can_revoke_and_the_last_gone_grants(profile):
-    rules = rules_of(profile, opens=True)
-    search = settings(max_examples=5_000, deadline=None, derandomize=True, database=None)
+    settings = settings_of(profile, opens=True)
+    search = search_settings(max_examples=5_000, deadline=None, derandomize=True, database=None)
 
     def revokes(case: tuple[list[AclBinding], AclBinding, AccessRequest]) -> bool:
         world, one, request = case
-        without = allowed(request, world, rules)
-        return not one.is_deny and without and not allowed(request, [*world, one], rules)
+        without = allowed(request, world, settings)
+        return not one.is_deny and without and not allowed(request, [*world, one], settings)
 
     world, one, request = find(st.tuples(worlds, bindings, requests), revokes, settings=search)
 
     # The same two worlds, read the other way round, are a removal that grants. It is always the
     # first ACL on the resource, which ends the default.
     without, with_it = AclIndex(world), AclIndex([*world, one])
-    assert decide(request, without, rules)[1] is Basis.DEFAULT_ALLOW
-    assert decide(request, with_it, rules)[1] is Basis.NO_ALLOW_ACL
-    assert authorize(request, with_it, rules).determining == (one,)
+    assert decide(request, without, settings)[1] is Basis.DEFAULT_ALLOW
+    assert decide(request, with_it, settings)[1] is Basis.NO_ALLOW_ACL
+    assert authorize(request, with_it, settings).determining == (one,)
 
 
 # What an edit cannot reach.
@@ -294,23 +297,25 @@ def test_p9_by_a_default_allow_the_first_allow_can_revoke_and_the_last_gone_gran
 def test_p10_and_p12_an_acl_touches_only_resources_that_its_pattern_covers(
     opens, world, request, profile, one
 ):
-    rules = rules_of(profile, opens)
+    settings = settings_of(profile, opens)
     name = request.resource_name
-    assume(not reference.covers(one, request.resource_type, name, rules))
+    assume(not reference.covers(one, request.resource_type, name, settings))
 
-    assert decide(request, AclIndex([*world, one]), rules) == decide(request, AclIndex(world), rules)
+    assert decide(request, AclIndex([*world, one]), settings) == decide(request, AclIndex(world), settings)
     if one.resource_type is not request.resource_type:
         by_type = replace(request, resource_name=None)
-        assert decide(by_type, AclIndex([*world, one]), rules) == decide(by_type, AclIndex(world), rules)
+        assert decide(by_type, AclIndex([*world, one]), settings) == decide(
+            by_type, AclIndex(world), settings
+        )
 
 
 @enough
 @given(world=worlds, request=requests, profile=profiles, one=bindings)
 def test_p11_where_the_default_refuses_an_acl_touches_only_whom_it_names(world, request, profile, one):
-    rules = rules_of(profile, opens=False)
-    assume(not is_for(one.principal, request.principal, rules))
+    settings = settings_of(profile, opens=False)
+    assume(not is_for(one.principal, request.principal, settings))
 
-    assert allowed(request, [*world, one], rules) == allowed(request, world, rules)
+    assert allowed(request, [*world, one], settings) == allowed(request, world, settings)
 
 
 @enough
@@ -318,12 +323,12 @@ def test_p11_where_the_default_refuses_an_acl_touches_only_whom_it_names(world, 
 def test_p13_where_the_default_refuses_an_acl_touches_only_its_hosts_and_operations(
     world, request, profile, one
 ):
-    rules = rules_of(profile, opens=False)
-    other_host = not admits(one.host, request.host, ranges=rules.cidr_hosts)
+    settings = settings_of(profile, opens=False)
+    other_host = not admits(one.host, request.host, ranges=settings.cidr_hosts)
     other_operation = not effect_on(one, request.operation)
     assume(other_host or other_operation)
 
-    assert allowed(request, [*world, one], rules) == allowed(request, world, rules)
+    assert allowed(request, [*world, one], settings) == allowed(request, world, settings)
 
 
 # Operations and patterns.
@@ -340,30 +345,30 @@ IMPLYING = {
 def test_p14_an_allow_brings_exactly_its_implied_operation_and_a_deny_brings_none(
     opens, request, profile, number, own
 ):
-    rules = rules_of(profile, opens)
+    settings = settings_of(profile, opens)
     assume(request.principal != SUPER)
-    grant = replace(hitting(request, number, PermissionType.ALLOW, rules), operation=own)
+    grant = replace(hitting(request, number, PermissionType.ALLOW, settings), operation=own)
     refusal = replace(grant, permission_type=PermissionType.DENY)
     everything = replace(grant, operation=Operation.ALL)
     asked = request.operation
 
     implied = own in (Operation.ALL, asked) or own in IMPLYING.get(asked, ())
-    assert allowed(request, [grant], rules) is implied
+    assert allowed(request, [grant], settings) is implied
     exact = own in (Operation.ALL, asked)
-    assert allowed(request, [everything, refusal], rules) is not exact
+    assert allowed(request, [everything, refusal], settings) is not exact
 
 
 @both_modes
 @enough
 @given(world=worlds, request=requests, profile=profiles, one=bindings, number=numbers)
 def test_p15_all_is_the_union_of_the_single_operations(opens, world, request, profile, one, number):
-    rules = rules_of(profile, opens)
+    settings = settings_of(profile, opens)
     assume(request.operation is not Operation.ALL)
-    for everything in (one, hitting(request, number, one.permission_type, rules)):
+    for everything in (one, hitting(request, number, one.permission_type, settings)):
         everything = replace(everything, operation=Operation.ALL)
         each = [replace(everything, operation=operation) for operation in SINGLE_OPERATIONS]
 
-        assert allowed(request, [*world, everything], rules) == allowed(request, [*world, *each], rules)
+        assert allowed(request, [*world, everything], settings) == allowed(request, [*world, *each], settings)
 
 
 @enough
@@ -371,15 +376,15 @@ def test_p15_all_is_the_union_of_the_single_operations(opens, world, request, pr
 def test_p16_where_the_default_refuses_a_prefix_reaches_no_less_than_the_literal(
     world, request, profile, one
 ):
-    rules = rules_of(profile, opens=False)
+    settings = settings_of(profile, opens=False)
     assume(one.resource_name != "*")
     narrow = [*world, replace(one, pattern_type=PatternType.LITERAL)]
     wide = [*world, replace(one, pattern_type=PatternType.PREFIXED)]
 
     if one.is_deny:
-        assert allowed(request, wide, rules) <= allowed(request, narrow, rules)
+        assert allowed(request, wide, settings) <= allowed(request, narrow, settings)
     else:
-        assert allowed(request, wide, rules) >= allowed(request, narrow, rules)
+        assert allowed(request, wide, settings) >= allowed(request, narrow, settings)
 
 
 tails = st.sampled_from(("", "a", ".c", "*", "é", "\u0301", " ", "\U0001f600"))
@@ -391,11 +396,11 @@ tails = st.sampled_from(("", "a", ".c", "*", "é", "\u0301", " ", "\U0001f600"))
 def test_p17_a_prefix_covers_itself_and_what_goes_on_and_a_literal_only_itself(
     opens, name, tail, other, profile
 ):
-    rules = rules_of(profile, opens)
+    settings = settings_of(profile, opens)
 
     def covers(pattern: str, own: str, asked: str) -> bool:
         index = AclIndex([allow("User:a", "READ", own, pattern=pattern)])
-        return bool(index.affecting(topic(asked), rules))
+        return bool(index.affecting(topic(asked), settings))
 
     if name:
         assert covers("PREFIXED", name, name + tail)
@@ -403,7 +408,7 @@ def test_p17_a_prefix_covers_itself_and_what_goes_on_and_a_literal_only_itself(
     if name != "*":
         assert covers("LITERAL", name, other) is (name == other)
     starred = len(other) > 1 and other.startswith("*")
-    assert covers("LITERAL", "*", other) is not (starred and rules.authorizer == "standard")
+    assert covers("LITERAL", "*", other) is not (starred and settings.authorizer == "standard")
 
 
 @enough
@@ -417,8 +422,8 @@ def test_p18_match_finds_exactly_the_acls_that_can_make_a_difference_to_the_name
     )
     callers = ("User:nobody", "User:a", "User:b")
     differs = any(
-        decide(question, AclIndex([one]), rules)[0] is not decide(question, AclIndex(), rules)[0]
-        for rules in (rules_of(profile, opens=False), rules_of(profile, opens=True))
+        decide(question, AclIndex([one]), settings)[0] is not decide(question, AclIndex(), settings)[0]
+        for settings in (settings_of(profile, opens=False), settings_of(profile, opens=True))
         for question in (AccessRequest(c, "10.0.0.7", o, ResourceType.TOPIC, name) for c in callers for o in (
             Operation.READ, Operation.CREATE,
         ))
@@ -431,13 +436,13 @@ def test_p18_match_finds_exactly_the_acls_that_can_make_a_difference_to_the_name
 @enough
 @given(world=worlds, request=requests, profile=profiles)
 def test_p19_what_match_does_not_find_never_changes_a_decision_on_the_name(opens, world, request, profile):
-    rules = rules_of(profile, opens)
+    settings = settings_of(profile, opens)
     match = AclFilter(
         request.resource_type, request.resource_name, PatternType.MATCH, None, None, Operation.ANY, PermissionType.ANY
     )  # fmt: skip
     found = [binding for binding in world if match.matches(binding)]
 
-    assert decide(request, AclIndex(found), rules) == decide(request, AclIndex(world), rules)
+    assert decide(request, AclIndex(found), settings) == decide(request, AclIndex(world), settings)
 
 
 # Reasons.
@@ -447,18 +452,18 @@ def test_p19_what_match_does_not_find_never_changes_a_decision_on_the_name(opens
 @enough
 @given(world=worlds, request=requests, profile=profiles, number=numbers)
 def test_p20_the_acls_named_as_the_reason_are_enough_and_needed(opens, world, request, profile, number):
-    rules = rules_of(profile, opens)
+    settings = settings_of(profile, opens)
     if number % 3:
-        world = [*world, hitting(request, number, MOSTLY_ALLOW[number % 3], rules)]
-    decision = authorize(request, AclIndex(world), rules)
+        world = [*world, hitting(request, number, MOSTLY_ALLOW[number % 3], settings)]
+    decision = authorize(request, AclIndex(world), settings)
     named = decision.determining
 
     if decision.basis in (Basis.ALLOW_ACL, Basis.DENY_ACL, Basis.NO_ALLOW_ACL):
         assert named
-        alone = reference.answer(request, named, rules)
+        alone = reference.answer(request, named, settings)
         assert alone == (decision.result.value, decision.basis.value)
         rest = [binding for binding in world if binding not in named]
-        assert reference.answer(request, rest, rules)[1] != decision.basis.value
+        assert reference.answer(request, rest, settings)[1] != decision.basis.value
         assert set(decision.determining) <= set(world)
     else:
         assert named == ()
@@ -468,25 +473,25 @@ def test_p20_the_acls_named_as_the_reason_are_enough_and_needed(opens, world, re
 @enough
 @given(world=worlds, request=requests, profile=profiles, by_type=st.booleans())
 def test_p20_every_way_out_works(opens, world, request, profile, by_type):
-    rules = rules_of(profile, opens)
+    settings = settings_of(profile, opens)
     request = replace(request, resource_name=None) if by_type else request
-    decision = authorize(request, AclIndex(world), rules)
+    decision = authorize(request, AclIndex(world), settings)
     reasons = explain(decision)
 
     if reasons.smallest_fix is not None:
         assert not decision.allowed
-        assert reference.allows(request, [*world, reasons.smallest_fix], rules)
+        assert reference.allows(request, [*world, reasons.smallest_fix], settings)
     if reasons.smallest_removals:
         rest = [binding for binding in world if binding not in reasons.smallest_removals]
         extra = [] if reasons.fix_after_removals is None else [reasons.fix_after_removals]
-        assert reference.allows(request, [*rest, *extra], rules) is not decision.allowed
+        assert reference.allows(request, [*rest, *extra], settings) is not decision.allowed
 
 
 @enough
 @given(world=st.lists(acls(), max_size=4), request=requests, profile=profiles)
 def test_every_decision_about_hostile_acls_has_an_explanation_in_sentences(world, request, profile):
     for asked in (request, replace(request, resource_name=None)):
-        reasons = explain(authorize(asked, AclIndex(world), rules_of(profile, opens=False)))
+        reasons = explain(authorize(asked, AclIndex(world), settings_of(profile, opens=False)))
 
         assert all(sentence.endswith(".") for sentence in reasons.sentences)
         assert all("\n" not in sentence and sentence.isprintable() for sentence in reasons.sentences)
@@ -521,15 +526,17 @@ def test_p26_a_filter_without_a_text_is_not_one_for_an_asterisk(one, name, patte
 @enough
 @given(world=worlds, request=requests, profile=profiles)
 def test_p28_the_index_and_the_findings_decide_as_the_plain_loop_does(opens, world, request, profile):
-    rules = rules_of(profile, opens)
+    settings = settings_of(profile, opens)
     index = AclIndex(world)
     for asked in (request, replace(request, resource_name=None)):
-        expected = reference.answer(asked, world, rules)
-        decision = authorize(asked, index, rules)
+        expected = reference.answer(asked, world, settings)
+        decision = authorize(asked, index, settings)
         assert (decision.result.value, decision.basis.value) == expected
-        assert decide(asked, index, rules) == (decision.result, decision.basis)
-    covering = {b for b in world if reference.covers(b, request.resource_type, request.resource_name, rules)}
-    assert set(index.affecting(request.resource, rules)) == covering
+        assert decide(asked, index, settings) == (decision.result, decision.basis)
+    covering = {
+        b for b in world if reference.covers(b, request.resource_type, request.resource_name, settings)
+    }
+    assert set(index.affecting(request.resource, settings)) == covering
 
 
 free_texts = st.text(
@@ -555,7 +562,7 @@ CHANGES: tuple[Callable[[str], str], ...] = (
 @enough
 @given(text=free_texts, change=st.sampled_from(CHANGES), profile=profiles, field=st.integers(0, 2))
 def test_p29_texts_that_differ_in_anything_are_different(opens, text, change, profile, field):
-    rules = rules_of(profile, opens)
+    settings = settings_of(profile, opens)
     other = change(text)
     assume(other != text and other)
     anybody = allow("User:somebody", "READ", "*", resource_type="GROUP")
@@ -572,8 +579,8 @@ def test_p29_texts_that_differ_in_anything_are_different(opens, text, change, pr
         changed = replace(same, host=other)
     index = AclIndex([acl, anybody])
 
-    assert decide(same, index, rules)[0] is authorize(same, index, rules).result is Result.ALLOWED
-    assert decide(changed, index, rules)[0] is authorize(changed, index, rules).result is Result.DENIED
+    assert decide(same, index, settings)[0] is authorize(same, index, settings).result is Result.ALLOWED
+    assert decide(changed, index, settings)[0] is authorize(changed, index, settings).result is Result.DENIED
 
 
 # How much work one decision can be.
@@ -614,12 +621,12 @@ def test_p31_a_decision_looks_at_few_places_however_many_acls_match_it(monkeypat
     looked = []
     mask = Slot.mask
     monkeypatch.setattr(
-        Slot, "mask", lambda slot, name, rules: looked.append(slot) or mask(slot, name, rules)
+        Slot, "mask", lambda slot, name, settings: looked.append(slot) or mask(slot, name, settings)
     )
 
     for request in (read("User:bob", "orders", host="10.3.3.3"), read("User:u7", "orders")):
         looked.clear()
-        decide(request, index, Rules())
+        decide(request, index, AuthorizerSettings())
         assert len(looked) <= 6
 
 
@@ -636,7 +643,10 @@ def test_p31_names_of_the_greatest_length_are_decided_like_any_other():
         ("m" + name[1:], Basis.DEFAULT_DENY),
         ("n" + "z" * 32_766, Basis.ALLOW_ACL),
     ):
-        assert decide(ask("User:bob", "READ", asked, resource_type="GROUP"), index, Rules())[1] is basis
+        assert (
+            decide(ask("User:bob", "READ", asked, resource_type="GROUP"), index, AuthorizerSettings())[1]
+            is basis
+        )
 
 
 # Values that a newer Kafka wrote.
@@ -648,12 +658,13 @@ def test_p31_names_of_the_greatest_length_are_decided_like_any_other():
 def test_p32_an_unknown_value_is_undecided_exactly_where_it_could_change_the_answer(
     opens, world, request, profile, number
 ):
-    rules = rules_of(profile, opens)
+    settings = settings_of(profile, opens)
     operations = (Operation.TWO_PHASE_COMMIT, Operation.ALL)
     assume(request.operation not in operations and request.resource_name[:1] != "*")
     chance = random.Random(number)
     strange = [
-        hitting(request, number + place, MOSTLY_ALLOW[place], rules) for place in range(chance.randint(0, 2))
+        hitting(request, number + place, MOSTLY_ALLOW[place], settings)
+        for place in range(chance.randint(0, 2))
     ]
     unknown: list[AclBinding] = []
     for binding in [*strange, *world]:
@@ -667,10 +678,10 @@ def test_p32_an_unknown_value_is_undecided_exactly_where_it_could_change_the_ans
         unknown.append(binding)
     readings = islice(product(*map(reference.readings_of, unknown)), 1_000)
     results = {
-        reference.answer(request, [b for b in reading if b is not None], rules)[0] for reading in readings
+        reference.answer(request, [b for b in reading if b is not None], settings)[0] for reading in readings
     }
 
-    result, basis = decide(request, AclIndex(unknown), rules)
+    result, basis = decide(request, AclIndex(unknown), settings)
 
     assert result.value == (results.pop() if len(results) == 1 else "UNDECIDED")
     assert (basis is Basis.UNKNOWN_VALUE) is (result is Result.UNDECIDED)
@@ -680,8 +691,10 @@ def test_p32_an_unknown_value_is_undecided_exactly_where_it_could_change_the_ans
 @enough
 @given(world=worlds, request=requests, profile=profiles)
 def test_p32_an_acl_on_an_unknown_type_covers_nothing(opens, world, request, profile):
-    rules = rules_of(profile, opens)
+    settings = settings_of(profile, opens)
     strange = replace(deny("User:*", "ALL", "*"), resource_type=ResourceType.UNKNOWN)
 
-    assert decide(request, AclIndex([*world, strange]), rules) == decide(request, AclIndex(world), rules)
-    assert AclIndex([strange]).affecting(Resource(request.resource_type, "a"), rules) == ()
+    assert decide(request, AclIndex([*world, strange]), settings) == decide(
+        request, AclIndex(world), settings
+    )
+    assert AclIndex([strange]).affecting(Resource(request.resource_type, "a"), settings) == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclweb.acl.model.authorizers import VERSIONS, Rules, operations_of
+from aclweb.acl.model.authorizers import VERSIONS, AuthorizerSettings, operations_of
 from aclweb.acl.model.vocabulary import ResourceType
 from aclweb.acl.needs.calls import Api, Refusal, checks_of
 from aclweb.acl.needs.errors import ERRORS
@@ -143,9 +143,11 @@ def rights(api: Api) -> set[str]:
     return checked | {f"{row.operation.name} {row.resource_type.name}" for row in api.documented}
 
 
-def every_rules() -> list[Rules]:
+def every_rules() -> list[AuthorizerSettings]:
     return [
-        Rules(authorizer, version) for authorizer in ("standard", "acl") for version in VERSIONS[authorizer]
+        AuthorizerSettings(authorizer, version)
+        for authorizer in ("standard", "acl")
+        for version in VERSIONS[authorizer]
     ]
 
 
@@ -173,13 +175,13 @@ def test_a_refusal_with_an_error_names_one_and_a_silent_one_names_none(key):
 
 @pytest.mark.parametrize("key", APIS)
 def test_every_right_means_something_on_its_resource(key):
-    rules = Rules()
+    settings = AuthorizerSettings()
     for case in APIS[key].cases:
         for check in case.checks:
             for right in check.any_of:
                 # Delete on the cluster is no operation of the kafka-acls tool, and the controller counts it.
                 odd = right.operation.name == "DELETE" and right.resource_type is ResourceType.CLUSTER
-                assert odd or right.operation in operations_of(right.resource_type, rules)
+                assert odd or right.operation in operations_of(right.resource_type, settings)
 
 
 def test_the_errors_have_kafkas_codes():
@@ -220,15 +222,15 @@ def test_what_is_no_call_is_not_found(text):
     assert find_api(text) is None
 
 
-def _rights_under(key: int, case: str, rules: Rules) -> list[list[str]]:
+def _rights_under(key: int, case: str, settings: AuthorizerSettings) -> list[list[str]]:
     return [
         [f"{right.operation.name} {right.resource_type.name}" for right in check.any_of]
-        for check in checks_of(APIS[key].case(case), rules)
+        for check in checks_of(APIS[key].case(case), settings)
     ]
 
 
 def test_idempotent_write_is_asked_of_every_idempotent_record_only_before_2_8():
-    old, new = Rules("acl", "2.7"), Rules("acl", "2.8")
+    old, new = AuthorizerSettings("acl", "2.7"), AuthorizerSettings("acl", "2.8")
 
     assert _rights_under(0, "idempotent", old) == [["IDEMPOTENT_WRITE CLUSTER"], ["WRITE TOPIC"]]
     assert _rights_under(22, "idempotent", old) == [["IDEMPOTENT_WRITE CLUSTER"]]
@@ -237,26 +239,26 @@ def test_idempotent_write_is_asked_of_every_idempotent_record_only_before_2_8():
 
 
 def test_delete_on_the_cluster_deletes_topics_in_kraft_only():
-    assert _rights_under(20, "named", Rules("standard")) == [["DELETE CLUSTER", "DELETE TOPIC"]]
-    assert _rights_under(20, "named", Rules("acl")) == [["DELETE TOPIC"]]
+    assert _rights_under(20, "named", AuthorizerSettings("standard")) == [["DELETE CLUSTER", "DELETE TOPIC"]]
+    assert _rights_under(20, "named", AuthorizerSettings("acl")) == [["DELETE TOPIC"]]
 
 
 def test_electing_leaders_asks_for_alter_whatever_the_documentation_says():
-    assert _rights_under(43, "", Rules()) == [["ALTER CLUSTER"]]
+    assert _rights_under(43, "", AuthorizerSettings()) == [["ALTER CLUSTER"]]
     assert [row.operation.name for row in APIS[43].documented] == ["CLUSTER_ACTION"]
 
 
 @pytest.mark.parametrize(
-    "rules", every_rules(), ids=lambda rules: f"{rules.authorizer}-{rules.kafka_version}"
+    "settings", every_rules(), ids=lambda settings: f"{settings.authorizer}-{settings.kafka_version}"
 )
-def test_no_check_of_any_version_is_left_without_a_right(rules):
+def test_no_check_of_any_version_is_left_without_a_right(settings):
     for api in APIS.values():
         for case in api.cases:
             # Checks fall away in versions that lack them, and never because only their rights do.
-            expected = [check for check in case.checks if check.span.holds(rules)]
-            kept = checks_of(case, rules)
+            expected = [check for check in case.checks if check.span.holds(settings)]
+            kept = checks_of(case, settings)
 
-            if case.span.holds(rules) and not (api.key == 41 and rules.version < (3, 3)):
+            if case.span.holds(settings) and not (api.key == 41 and settings.version < (3, 3)):
                 assert len(kept) == len(expected)
 
 

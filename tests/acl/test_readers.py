@@ -12,7 +12,7 @@ import pytest
 from aclweb.acl.authorizer.answers import Result
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.cli.main import main
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AclBinding, PatternType
 from aclweb.acl.notation.files import write_acls
@@ -52,7 +52,7 @@ def test_what_a_reader_of_literals_makes_of_an_edit_is_every_difference_alone() 
         delta = LITERAL_ONLY.as_seen(case.delta, case.before.bindings)
         literals = [b for b in case.after.bindings if b.pattern_type is PatternType.LITERAL]
         try:
-            check_case(replace(case, after=World(tuple(literals), case.after.rules), delta=delta), seen)
+            check_case(replace(case, after=World(tuple(literals), case.after.settings), delta=delta), seen)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error
     assert min(seen[kind] for kind in ("gains", "loses", "unchanged")) > 10, seen
@@ -71,7 +71,7 @@ def test_a_deny_that_is_not_seen_opens_what_it_closed() -> None:
 
 def test_without_globs_each_given_name_is_decided_as_by_the_other_acls_alone() -> None:
     stored = [LITERAL, PREFIXED, GLOB, deny("User:bob", "WRITE", "*", pattern="GLOB")]
-    before, after = Rules("glob"), Rules("standard")
+    before, after = AuthorizerSettings("glob"), AuthorizerSettings("standard")
     names = Names(topics=("orders", "eu-orders", "ordinary"), hosts=("10.0.0.7",))
     impact = simulate(WITHOUT_GLOBS.as_seen(Delta(), stored), AclIndex(stored), names, before, after)
     told = {

@@ -10,7 +10,7 @@ from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.cli.main import main
 from aclweb.acl.lint import redundancy
 from aclweb.acl.lint.redundancy import consolidations, redundant, removable
-from aclweb.acl.model.authorizers import Rules, operations_of
+from aclweb.acl.model.authorizers import AuthorizerSettings, operations_of
 from aclweb.acl.model.vocabulary import (
     AccessRequest,
     AclBinding,
@@ -23,7 +23,7 @@ from aclweb.acl.notation.files import write_acls
 from aclweb.acl.simulate.classes import Names
 from tests import reference
 from tests.builders import allow, deny
-from tests.random_cases import SCALE, World, random_rules
+from tests.random_cases import SCALE, World, random_settings
 
 TYPES = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 NAMES = ("a", "ab", "a.b", "a.b", "a.c", "a.d", "a.", "*", "*", "", "*a")
@@ -45,7 +45,7 @@ SESSION_HOSTS = ("10.0.0.7", "10.0.0.8", "10.0.0.9", "10.0.0.10", "0:0:0:0:0:0:0
 def crowded_world(seed):
     """Few names, callers and operations, so that ACLs imply and deny one another."""
     rng = random.Random(f"crowded {seed}")
-    rules = random_rules(rng)
+    settings = random_settings(rng)
     principals = rng.choice((("User:a", "User:*"), ("User:a", "User:b", "User:*", "User:a*")))
     resource_type = rng.choice(TYPES)
     names = [rng.choice(NAMES) for _ in range(4)]
@@ -53,7 +53,11 @@ def crowded_world(seed):
     operations += rng.sample([o for o in Operation if o not in (Operation.UNKNOWN, Operation.ANY)], 2)
     hosts = HOSTS
     if rng.random() < 0.3:
-        operations, names, hosts = list(operations_of(resource_type, rules)), names[:1], ("*", "10.0.0.8/31")
+        operations, names, hosts = (
+            list(operations_of(resource_type, settings)),
+            names[:1],
+            ("*", "10.0.0.8/31"),
+        )
     permissions = (PermissionType.ALLOW, PermissionType.ALLOW, PermissionType.DENY)
     bindings = tuple(
         AclBinding(
@@ -67,7 +71,7 @@ def crowded_world(seed):
         )
         for _ in range(rng.choice((5, 12, 20)))
     )
-    return World(bindings, rules), rng
+    return World(bindings, settings), rng
 
 
 def questions(world, rng, most=600):
@@ -81,13 +85,15 @@ def questions(world, rng, most=600):
         for name in [*rng.sample(names, min(8, len(names))), None]
         for caller in callers
         for host in SESSION_HOSTS
-        for operation in (*operations_of(kind, world.rules), Operation.ALL)
+        for operation in (*operations_of(kind, world.settings), Operation.ALL)
     ]
     return rng.sample(found, min(most, len(found)))
 
 
-def differing(requests, before, after, rules):
-    return [r for r in requests if reference.allows(r, before, rules) != reference.allows(r, after, rules)]
+def differing(requests, before, after, settings):
+    return [
+        r for r in requests if reference.allows(r, before, settings) != reference.allows(r, after, settings)
+    ]
 
 
 @pytest.mark.parametrize("seed", range(25 * SCALE))
@@ -95,19 +101,19 @@ def test_what_is_redundant_alone_changes_no_decision_when_it_goes(seed):
     world, rng = crowded_world(seed)
     index = AclIndex(world.bindings)
     requests = questions(world, rng)
-    findings = list(redundant(index, world.rules))
+    findings = list(redundant(index, world.settings))
 
     for finding in findings:
         if finding.rule in ("orphan", "unreachable"):
             continue
         left = [binding for binding in index if binding != finding.acl]
-        changed = differing(requests, list(index), left, world.rules)
+        changed = differing(requests, list(index), left, world.settings)
         if finding.rule == "harmless-duplicate" or _rests_on_an_empty_prefix(finding.by):
             changed = [request for request in changed if request.resource_name is not None]
         assert not changed, (finding.sentence, changed[0])
 
     left = [binding for binding in index if binding not in removable(findings)]
-    changed = differing(requests, list(index), left, world.rules)
+    changed = differing(requests, list(index), left, world.settings)
     if _rests_on_an_empty_prefix(index):
         changed = [request for request in changed if request.resource_name is not None]
     assert not changed
@@ -117,16 +123,16 @@ def _rests_on_an_empty_prefix(bindings):
     return any(binding.is_deny and not binding.resource_name for binding in bindings)
 
 
-def is_as_wide(wide, narrow, rules):
+def is_as_wide(wide, narrow, settings):
     """Whether one ACL is at least as wide as another, by trying the names that could tell them apart."""
     base = narrow.resource_name
     names = {base, *(base + letter for letter in "a*\ue000"), "*", "*q", "zz", ""}
-    covered = [name for name in names if reference.covers(narrow, narrow.resource_type, name, rules)]
+    covered = [name for name in names if reference.covers(narrow, narrow.resource_type, name, settings)]
     return (
         wide.resource_type is narrow.resource_type
         and wide.principal in ("User:*", narrow.principal)
         and wide.host in ("*", narrow.host)
-        and all(reference.covers(wide, narrow.resource_type, name, rules) for name in covered)
+        and all(reference.covers(wide, narrow.resource_type, name, settings) for name in covered)
     )
 
 
@@ -134,12 +140,12 @@ def is_as_wide(wide, narrow, rules):
 def test_every_acl_that_one_other_implies_or_denies_whole_is_found(seed):
     world, _ = crowded_world(seed)
     index = AclIndex(world.bindings)
-    findings = list(redundant(index, world.rules))
+    findings = list(redundant(index, world.settings))
     implied = {finding.acl for finding in findings if finding.rule == "implied"}
     shadowed = {finding.acl for finding in findings if finding.rule == "shadowed"}
 
     for narrow in index:
-        wider = [other for other in index if other != narrow and is_as_wide(other, narrow, world.rules)]
+        wider = [other for other in index if other != narrow and is_as_wide(other, narrow, world.settings)]
         for other in wider:
             if other.permission_type is narrow.permission_type:
                 if other.operation in (narrow.operation, Operation.ALL):
@@ -152,7 +158,7 @@ def test_the_crowded_worlds_meet_every_rule():
     met = Counter()
     for seed in range(60):
         world, _ = crowded_world(seed)
-        met.update(finding.rule for finding in redundant(AclIndex(world.bindings), world.rules))
+        met.update(finding.rule for finding in redundant(AclIndex(world.bindings), world.settings))
 
     for rule in ("implied", "shadowed", "dead", "harmless-duplicate", "unreachable"):
         assert met[rule] >= 5, met
@@ -161,9 +167,9 @@ def test_the_crowded_worlds_meet_every_rule():
 def world_of_proposals(seed):
     """Many ACLs that differ in one part alone, and a few others in between."""
     rng = random.Random(f"proposals {seed}")
-    rules = random_rules(rng, authorizer=rng.choice(("standard", "standard", "acl", "glob")))
+    settings = random_settings(rng, authorizer=rng.choice(("standard", "standard", "acl", "glob")))
     kind = rng.choice(TYPES)
-    operations = operations_of(kind, rules)
+    operations = operations_of(kind, settings)
     names = ("a.b", "a.c", "a.d", "a.", "a", "a.b.c", "a.b.d", "a.b.e", "*")
     hosts = (*HOSTS[1:], "10.0.0.10/31", "10.0.0.11", "0.0.0.0/1", "128.0.0.0/1", "::/127", "::2/127")
     patterns, permissions = (
@@ -184,7 +190,7 @@ def world_of_proposals(seed):
             [replace(alike, resource_name=name, pattern_type=PatternType.LITERAL) for name in names[:-1]],
         )
     )
-    return World((*varied, *(some() for _ in range(rng.choice((0, 1, 3))))), rules), rng, kind
+    return World((*varied, *(some() for _ in range(rng.choice((0, 1, 3))))), settings), rng, kind
 
 
 @pytest.mark.parametrize("seed", range(40 * SCALE))
@@ -194,10 +200,10 @@ def test_an_exact_consolidation_changes_no_decision_and_others_say_what_they_cha
     requests = [r for r in questions(world, rng, 1_000) if r.resource_name is not None]
     requests = [r for r in requests if r.operation is not Operation.ALL]
 
-    for proposal in consolidations(index, world.rules, Names(topics=("a.b", "a.c", "a.x"))):
+    for proposal in consolidations(index, world.settings, Names(topics=("a.b", "a.c", "a.x"))):
         after = [binding for binding in index if binding not in proposal.by] + [proposal.acl]
         if not proposal.extra:
-            assert not differing(requests, list(index), after, world.rules), proposal.sentence
+            assert not differing(requests, list(index), after, world.settings), proposal.sentence
         for effect in proposal.extra:
             counterexample = AccessRequest(
                 _first(("User:zz", "User:yy"), effect.except_principals, effect.principal),
@@ -206,7 +212,7 @@ def test_an_exact_consolidation_changes_no_decision_and_others_say_what_they_cha
                 kind,
                 effect.resource_name if effect.resource_name is not None else f"{effect.names_text}\ue000",
             )
-            assert differing([counterexample], list(index), after, world.rules), (proposal, effect)
+            assert differing([counterexample], list(index), after, world.settings), (proposal, effect)
 
 
 def _first(others, but, own):
@@ -218,7 +224,8 @@ def test_the_worlds_of_proposals_meet_every_kind_exact_or_not():
     for seed in range(60):
         world, _, _ = world_of_proposals(seed)
         met.update(
-            (found.rule, not found.extra) for found in consolidations(AclIndex(world.bindings), world.rules)
+            (found.rule, not found.extra)
+            for found in consolidations(AclIndex(world.bindings), world.settings)
         )
 
     for rule in ("consolidate-operations", "consolidate-hosts", "consolidate-prefix"):
@@ -265,7 +272,7 @@ def test_a_deny_of_read_alone_leaves_describe_and_so_shadows_nothing():
 def test_a_host_that_no_session_can_have_makes_an_acl_dead(host, version, dead):
     refusal = deny("User:bob", "READ", "orders", host=host)
 
-    findings = list(redundant(AclIndex([refusal]), Rules(kafka_version=version)))
+    findings = list(redundant(AclIndex([refusal]), AuthorizerSettings(kafka_version=version)))
 
     assert [finding.rule for finding in findings] == (["dead"] if dead else [])
     assert all(finding.severity == "error" for finding in findings)
@@ -274,7 +281,7 @@ def test_a_host_that_no_session_can_have_makes_an_acl_dead(host, version, dead):
 def test_a_dead_acl_that_ends_the_default_of_its_topic_is_not_called_dead():
     dead = allow("User:bob", "READ", "orders", host="example.com")
     other = allow("User:eve", "READ", "orders")
-    open_by_default = Rules(allow_everyone=True)
+    open_by_default = AuthorizerSettings(allow_everyone=True)
 
     assert not list(redundant(AclIndex([dead]), open_by_default))
     assert [f.rule for f in redundant(AclIndex([dead, other]), open_by_default)] == ["dead"]
@@ -322,7 +329,7 @@ def test_an_acl_with_a_value_that_nobody_knows_is_neither_found_nor_a_proof():
 def test_an_acl_of_a_topic_that_does_not_exist_is_an_orphan_once_names_are_given():
     there, gone = allow("User:bob", "READ", "orders"), allow("User:bob", "READ", "pay", pattern="PREFIXED")
 
-    findings = list(redundant(AclIndex([there, gone]), Rules(), Names(topics=("orders",))))
+    findings = list(redundant(AclIndex([there, gone]), AuthorizerSettings(), Names(topics=("orders",))))
 
     assert [(finding.rule, finding.acl) for finding in findings] == [("orphan", gone)]
 
@@ -392,7 +399,7 @@ def test_a_prefix_under_a_default_allow_is_said_to_shut_others_out_not_to_allow(
     bindings = [allow("User:bob", "READ", f"orders.{country}") for country in ("cz", "de", "nl")]
     names = Names(topics=("orders.us",))
 
-    (proposal,) = consolidations(AclIndex(bindings), Rules(allow_everyone=True), names)
+    (proposal,) = consolidations(AclIndex(bindings), AuthorizerSettings(allow_everyone=True), names)
 
     assert {(e.before.result, e.after.result) for e in proposal.extra} == {(Result.ALLOWED, Result.DENIED)}
     assert proposal.sentence.endswith(

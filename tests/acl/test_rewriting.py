@@ -10,14 +10,14 @@ import pytest
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.lint.globs import Compiler, as_glob
 from aclweb.acl.matching.glob import matches
-from aclweb.acl.model.authorizers import OPERATIONS, Rules
+from aclweb.acl.model.authorizers import OPERATIONS, AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, PatternType, ResourceType
 from aclweb.acl.simulate.classes import Names
 from tests import reference
 from tests.builders import acl, allow, deny, topic
 from tests.random_cases import HOSTS, PRINCIPALS, SCALE, random_name, random_request, random_world
 
-GLOB, STANDARD = Rules("glob"), Rules("standard")
+GLOB, STANDARD = AuthorizerSettings("glob"), AuthorizerSettings("standard")
 
 # The proposal's example of which pattern is named for a name; None where none matches. It reads its
 # patterns as beginnings (`Hello` is named for HelloDolly), although by its own words a name matches as a
@@ -118,8 +118,8 @@ def test_rewriting_random_acls_changes_no_answer() -> None:
         rewritten += sum(b.pattern_type is PatternType.GLOB for b in after)
         for _ in range(6):
             request = random_request(rng, world)
-            assert reference.answer(request, after, world.rules) == reference.answer(
-                request, world.bindings, world.rules
+            assert reference.answer(request, after, world.settings) == reference.answer(
+                request, world.bindings, world.settings
             ), (seed, request)
     assert rewritten > 500
 

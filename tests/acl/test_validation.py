@@ -23,13 +23,13 @@ from aclweb.acl.kafka.validation import (
     why_not_deletable,
 )
 from aclweb.acl.matching.filters import AclFilter
-from aclweb.acl.model.authorizers import VERSIONS, Rules
+from aclweb.acl.model.authorizers import VERSIONS, AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding
 from tests.builders import acl, allow
 from tests.validation_cases import CREATIONS, EVERYTHING, FILTERS, GOOD, Expected, creation, deletion
 
-KRAFT = Target(Rules())
-ZOOKEEPER = Target(Rules(authorizer="acl"))
+KRAFT = Target(AuthorizerSettings())
+ZOOKEEPER = Target(AuthorizerSettings(authorizer="acl"))
 
 
 def told(answer: Refusal | None) -> Expected:
@@ -90,17 +90,17 @@ def test_in_zookeeper_a_principal_without_colon_harms_its_neighbours_on_the_patt
 
 
 @pytest.mark.parametrize(
-    ("rules", "code"),
+    ("settings", "code"),
     [
-        (Rules(kafka_version="4.0"), 42),
-        (Rules(kafka_version="4.1"), None),
-        (Rules(kafka_version="3.9"), 42),
-        (Rules(authorizer="acl"), 42),
+        (AuthorizerSettings(kafka_version="4.0"), 42),
+        (AuthorizerSettings(kafka_version="4.1"), None),
+        (AuthorizerSettings(kafka_version="3.9"), 42),
+        (AuthorizerSettings(authorizer="acl"), 42),
     ],
 )
-def test_a_word_younger_than_the_version_is_unknown_to_it_and_the_sentence_says_so(rules, code):
+def test_a_word_younger_than_the_version_is_unknown_to_it_and_the_sentence_says_so(settings, code):
     answer = refusal(
-        "add", allow("User:a", "TWO_PHASE_COMMIT", "t", resource_type="TRANSACTIONAL_ID"), Target(rules)
+        "add", allow("User:a", "TWO_PHASE_COMMIT", "t", resource_type="TRANSACTIONAL_ID"), Target(settings)
     )
 
     assert (answer and answer.code) == code
@@ -111,7 +111,7 @@ def test_a_word_younger_than_the_version_is_unknown_to_it_and_the_sentence_says_
 def test_the_user_type_is_unknown_before_3_3():
     binding = allow("User:a", "CREATE_TOKENS", "User:b", resource_type="USER")
     answers = {
-        version: refusal("add", binding, Target(Rules(authorizer="acl", kafka_version=version)))
+        version: refusal("add", binding, Target(AuthorizerSettings(authorizer="acl", kafka_version=version)))
         for version in ("3.2", "3.3")
     }
 
@@ -120,7 +120,11 @@ def test_the_user_type_is_unknown_before_3_3():
 
 
 def test_a_slash_in_a_name_had_no_words_of_its_own_before_3_3():
-    old = refusal("add", allow("User:a", "READ", "a/b"), Target(Rules(authorizer="acl", kafka_version="3.2")))
+    old = refusal(
+        "add",
+        allow("User:a", "READ", "a/b"),
+        Target(AuthorizerSettings(authorizer="acl", kafka_version="3.2")),
+    )
 
     assert told(old) == (-1, None)
     assert old is not None
@@ -131,13 +135,17 @@ def test_a_slash_in_a_name_had_no_words_of_its_own_before_3_3():
 def test_a_host_is_no_ones_business_before_4_4(version):
     for host in ("", "10.0.0.0/33", "nonsense"):
         assert (
-            refusal("add", allow("User:a", "READ", "t", host=host), Target(Rules(kafka_version=version)))
+            refusal(
+                "add",
+                allow("User:a", "READ", "t", host=host),
+                Target(AuthorizerSettings(kafka_version=version)),
+            )
             is None
         )
 
 
 def test_a_range_needs_the_metadata_version_and_says_so_before_it_is_read():
-    behind = Target(Rules(), ranges=False)
+    behind = Target(AuthorizerSettings(), ranges=False)
 
     for host in ("10.0.0.0/8", "10.0.0.0/33"):
         answer = refusal("add", allow("User:a", "READ", "t", host=host), behind)
@@ -151,7 +159,7 @@ def test_an_old_inter_broker_protocol_takes_no_prefixes():
     answer = refusal(
         "add",
         allow("User:a", "READ", "t", pattern="PREFIXED"),
-        Target(Rules(authorizer="acl"), prefixes=False),
+        Target(AuthorizerSettings(authorizer="acl"), prefixes=False),
     )
 
     assert told(answer) == (42, "Failed to create ACL")
@@ -174,7 +182,7 @@ def test_permission_comes_before_form_and_a_missing_authorizer_has_two_wordings(
 
 def test_version_zero_of_a_request_is_unknown_from_4_0():
     assert told(listing_answer(EVERYTHING, replace(KRAFT, wire_version=0))) == "closed"
-    assert listing_answer(EVERYTHING, Target(Rules(kafka_version="3.9"), wire_version=0)) is None
+    assert listing_answer(EVERYTHING, Target(AuthorizerSettings(kafka_version="3.9"), wire_version=0)) is None
     assert listing_answer(EVERYTHING, replace(ZOOKEEPER, wire_version=0)) is None
 
 
@@ -323,8 +331,12 @@ def test_javas_own_client_refuses_unknown_filters_before_it_sends_them():
 def test_what_is_taken_and_dangerous_or_useless_comes_with_a_caution():
     ranged = allow("User:a", "READ", "t", host="10.0.0.0/8")
     ids = {
-        (rules.authorizer, rules.kafka_version): [caution.id for caution in cautions(ranged, rules)]
-        for rules in (Rules(), Rules(kafka_version="4.3"), Rules(authorizer="acl"))
+        (settings.authorizer, settings.kafka_version): [caution.id for caution in cautions(ranged, settings)]
+        for settings in (
+            AuthorizerSettings(),
+            AuthorizerSettings(kafka_version="4.3"),
+            AuthorizerSettings(authorizer="acl"),
+        )
     }
 
     assert ids == {
@@ -332,10 +344,10 @@ def test_what_is_taken_and_dangerous_or_useless_comes_with_a_caution():
         ("standard", "4.3"): ["dormant-address-range"],
         ("acl", "3.9"): ["dormant-address-range"],
     }
-    assert [caution.id for caution in cautions(allow("bob", "READ", "t"), Rules())] == [
+    assert [caution.id for caution in cautions(allow("bob", "READ", "t"), AuthorizerSettings())] == [
         "unparsable-principal"
     ]
-    assert cautions(allow("User:a", "READ", "t"), Rules()) == ()
+    assert cautions(allow("User:a", "READ", "t"), AuthorizerSettings()) == ()
 
 
 def test_half_a_character_is_no_text_for_a_request():
@@ -346,7 +358,7 @@ def test_half_a_character_is_no_text_for_a_request():
 # --- the table itself ------------------------------------------------------------------------
 
 EVERY = tuple(
-    Target(Rules(authorizer=authorizer, kafka_version=version))
+    Target(AuthorizerSettings(authorizer=authorizer, kafka_version=version))
     for authorizer in VERSIONS
     for version in VERSIONS[authorizer]
 )
@@ -388,4 +400,4 @@ def test_every_rule_is_the_one_that_answers_some_case(rules, items):
 
 
 def answering(rules: tuple[Rule, ...], seen: Seen) -> Rule | None:
-    return next((rule for rule in rules if rule.holds_in(seen.target.rules) and rule.applies(seen)), None)
+    return next((rule for rule in rules if rule.holds_in(seen.target.settings) and rule.applies(seen)), None)

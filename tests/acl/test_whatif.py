@@ -15,7 +15,7 @@ from aclweb.acl.authorizer.answers import Basis, Result
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.addresses import as_java_prints
 from aclweb.acl.matching.hosts import in_range, read_range
-from aclweb.acl.model.authorizers import OPERATIONS, Rules, operations_of
+from aclweb.acl.model.authorizers import OPERATIONS, AuthorizerSettings, operations_of
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import (
     AccessRequest,
@@ -35,7 +35,7 @@ from tests.random_cases import (
     World,
     random_binding,
     random_name,
-    random_rules,
+    random_settings,
     random_world,
     with_unknowns,
 )
@@ -58,13 +58,16 @@ class Case:
 
     @property
     def standard(self) -> bool:
-        return self.before.rules.is_standard or self.after.rules.is_standard
+        return self.before.settings.is_standard or self.after.settings.is_standard
 
     @property
     def principals(self) -> set[str]:
         named = {b.principal for b in self.bindings if split_principal(b.principal)} - {"User:*"}
         return (
-            named | self.before.rules.super_users | self.after.rules.super_users | set(self.names.principals)
+            named
+            | self.before.settings.super_users
+            | self.after.settings.super_users
+            | set(self.names.principals)
         )
 
     @property
@@ -84,7 +87,7 @@ class Case:
         of_type = [b for b in self.bindings if b.resource_type is resource_type]
         given |= {b.resource_name for b in of_type if b.pattern_type is PatternType.LITERAL} - {"*"}
         if any(b.pattern_type is PatternType.PREFIXED and not b.resource_name for b in of_type) and not (
-            self.before.rules.is_standard and self.after.rules.is_standard
+            self.before.settings.is_standard and self.after.settings.is_standard
         ):
             given.add("")
         if "*" in self.prefixes(resource_type) and resource_type in FREE_NAMES:
@@ -152,10 +155,10 @@ def random_edit(seed: int) -> Case:
     rng = random.Random(f"what-if {seed}")
     world = random_world(rng, most=9)
     world = replace(world, bindings=(*world.bindings, *cluster_acls(seed)))
-    topics = tuple({random_name(rng, world.rules) for _ in range(2)} - {""})
-    groups = tuple({random_name(rng, world.rules) for _ in range(2)})
+    topics = tuple({random_name(rng, world.settings) for _ in range(2)} - {""})
+    groups = tuple({random_name(rng, world.settings) for _ in range(2)})
     near = [b.resource_name for b in world.bindings]
-    add = [random_binding(rng, world.rules, near) for _ in range(rng.choice((0, 1, 1, 2)))]
+    add = [random_binding(rng, world.settings, near) for _ in range(rng.choice((0, 1, 1, 2)))]
     remove = [b for b in world.bindings if rng.random() < 0.2]
     delta = Delta(tuple(b for b in add if b not in remove), tuple(remove))
     new = [("abc",) if rng.random() < 0.2 else () for _ in range(3)]
@@ -168,23 +171,23 @@ def random_edit(seed: int) -> Case:
         new_groups=tuple(name for name in new[1] if name not in groups),
         new_transactional_ids=new[2],
     )
-    rules = world.rules
+    settings = world.settings
     if rng.random() < 0.25:
-        rules = rng.choice(
+        settings = rng.choice(
             (
-                replace(rules, allow_everyone=not rules.allow_everyone),
-                replace(rules, super_users=frozenset({"User:a"})),
-                Rules("standard", allow_everyone=rules.allow_everyone),
-                Rules("acl", allow_everyone=rules.allow_everyone),
+                replace(settings, allow_everyone=not settings.allow_everyone),
+                replace(settings, super_users=frozenset({"User:a"})),
+                AuthorizerSettings("standard", allow_everyone=settings.allow_everyone),
+                AuthorizerSettings("acl", allow_everyone=settings.allow_everyone),
             )
         )
-        if rules.is_standard:
+        if settings.is_standard:
             # Names for the ZooKeeper authorizer may begin with what KRaft cannot answer for.
             below = [b for b in (*world.bindings, *delta.add) if b.resource_name[:1] in (" ", "#")]
             if below or any(name[:1] in (" ", "#") for name in (*topics, *groups)):
-                rules = world.rules
-    after = World(delta.applied_to(world.bindings), rules)
-    return Case(World(tuple(dict.fromkeys(world.bindings)), world.rules), after, delta, names)
+                settings = world.settings
+    after = World(delta.applied_to(world.bindings), settings)
+    return Case(World(tuple(dict.fromkeys(world.bindings)), world.settings), after, delta, names)
 
 
 def holds_for(effect: Effect, principal: str, host: str) -> bool:
@@ -205,17 +208,19 @@ def by_place(impact: Impact) -> dict[tuple[object, ...], list[tuple[str, Effect]
     return places
 
 
-def told(request: AccessRequest, bindings: Iterable[AclBinding], rules: Rules) -> tuple[str, str]:
+def told(
+    request: AccessRequest, bindings: Iterable[AclBinding], settings: AuthorizerSettings
+) -> tuple[str, str]:
     """The authorizer's answer, where a broker of this world asks it: only KRaft asks for Delete on the cluster."""
     deletes_topics = request.resource_type is ResourceType.CLUSTER and request.operation is Operation.DELETE
-    if deletes_topics and rules.authorizer == "acl" and request.principal not in rules.super_users:
+    if deletes_topics and settings.authorizer == "acl" and request.principal not in settings.super_users:
         return "DENIED", "NOT_ASKED"
-    return reference.answer(request, bindings, rules)
+    return reference.answer(request, bindings, settings)
 
 
 def expected_change(case: Case, request: AccessRequest) -> str | None:
-    before = told(request, case.before.bindings, case.before.rules)
-    after = told(request, case.after.bindings, case.after.rules)
+    before = told(request, case.before.bindings, case.before.settings)
+    after = told(request, case.after.bindings, case.after.settings)
     if request.resource_name in case.new(request.resource_type):
         return "gains" if after[0] == "ALLOWED" and after[1] != "SUPER_USER" else None
     if before[0] != after[0]:
@@ -236,8 +241,8 @@ def allowing(world: World, request: AccessRequest) -> set[AclBinding]:
         b
         for b in world.bindings
         if b.permission_type.name == "ALLOW"
-        and reference.covers(b, request.resource_type, request.resource_name, world.rules)
-        and reference.matches_entry(b, request, world.rules)
+        and reference.covers(b, request.resource_type, request.resource_name, world.settings)
+        and reference.matches_entry(b, request, world.settings)
     }
 
 
@@ -245,9 +250,9 @@ def check_side(effect: Effect, request: AccessRequest, world: World, *, before: 
     side = effect.before if before else effect.after
     if side is None:
         return
-    answer = told(request, world.bindings, world.rules)
+    answer = told(request, world.bindings, world.settings)
     assert (side.result.value, side.basis.value) == answer
-    alone = told(request, side.determining, world.rules)
+    alone = told(request, side.determining, world.settings)
     if side.determining:
         assert alone == answer
     if side.basis is Basis.ALLOW_ACL:
@@ -256,7 +261,7 @@ def check_side(effect: Effect, request: AccessRequest, world: World, *, before: 
 
 def check_case(case: Case, seen: Counter[str]) -> None:
     index = AclIndex(case.before.bindings)
-    impact = simulate(case.delta, index, case.names, case.before.rules, case.after.rules)
+    impact = simulate(case.delta, index, case.names, case.before.settings, case.after.settings)
     places = by_place(impact)
     principals = [*sorted(case.principals), "Other:nobody-names-me"]
     somewhere_else = ["172.16.0.1", "2001:db8:0:0:0:0:0:9", "10.0.0.14"]
@@ -265,8 +270,8 @@ def check_case(case: Case, seen: Counter[str]) -> None:
     cells = covered = 0
     for resource_type in OPERATIONS:
         operations = {
-            *operations_of(resource_type, case.before.rules),
-            *operations_of(resource_type, case.after.rules),
+            *operations_of(resource_type, case.before.settings),
+            *operations_of(resource_type, case.after.settings),
         }
         for kind, text, names in case.classes(resource_type):
             cells += len(operations) * len(principals) * (len(case.hosts) + 1)
@@ -289,7 +294,7 @@ def check_case(case: Case, seen: Counter[str]) -> None:
 
 def address_from(case: Case, host: str) -> str | None:
     """Return what stands for a host: itself, and for a range an address that nobody names; None if it has none."""
-    if read_range(host) is None or not (case.before.rules.cidr_hosts and case.after.rules.cidr_hosts):
+    if read_range(host) is None or not (case.before.settings.cidr_hosts and case.after.settings.cidr_hosts):
         return host
     network = ip_network(host, strict=False)
     narrower = {
@@ -329,7 +334,9 @@ def check_cell(
 def is_told_at_a_range(case: Case, request: AccessRequest, host: str, expected: str) -> bool:
     """Whether other ACLs for a range go on to allow what is asked from an address that nobody names."""
     ranges = {own for own in case.hosts if "/" in own and in_range(own, request.host)}
-    bases = {reference.answer(request, world.bindings, world.rules)[1] for world in (case.before, case.after)}
+    bases = {
+        reference.answer(request, world.bindings, world.settings)[1] for world in (case.before, case.after)
+    }
     return expected == "recovered" and host not in case.hosts and bool(ranges) and len(bases) == 1
 
 
@@ -373,7 +380,9 @@ def test_equal_cells_fold_into_everyone_with_the_exceptions_named() -> None:
     index = AclIndex([allow("User:*", "READ", "orders"), deny("User:eve", "READ", "orders", host="10.0.0.7")])
     delta = Delta(remove=(allow("User:*", "READ", "orders"),))
 
-    impact = simulate(delta, index, Names(topics=("orders",)), Rules(super_users=frozenset({"User:root"})))
+    impact = simulate(
+        delta, index, Names(topics=("orders",)), AuthorizerSettings(super_users=frozenset({"User:root"}))
+    )
 
     reads = [effect for effect in impact.loses if effect.operation is Operation.READ]
     assert [(e.principal, e.except_principals, e.host, e.except_hosts) for e in reads] == [
@@ -384,7 +393,7 @@ def test_equal_cells_fold_into_everyone_with_the_exceptions_named() -> None:
 
 def test_the_first_acl_on_an_open_topic_shuts_the_others_out_and_says_so() -> None:
     delta = Delta(add=(allow("User:ada", "READ", "orders"),))
-    open_rules = Rules(allow_everyone=True)
+    open_rules = AuthorizerSettings(allow_everyone=True)
 
     impact = simulate(delta, AclIndex(), Names(topics=("orders",)), open_rules)
 
@@ -397,7 +406,10 @@ def test_the_last_acl_off_a_topic_opens_it_where_no_acl_means_everyone() -> None
     refusal = deny("User:eve", "ALL", "orders")
 
     impact = simulate(
-        Delta(remove=(refusal,)), AclIndex([refusal]), Names(topics=("orders",)), Rules(allow_everyone=True)
+        Delta(remove=(refusal,)),
+        AclIndex([refusal]),
+        Names(topics=("orders",)),
+        AuthorizerSettings(allow_everyone=True),
     )
 
     assert any(effect.principal == "*" for effect in impact.gains)
@@ -413,22 +425,22 @@ ON_THE_EMPTY_PREFIX = deny("User:eve", "READ", "", pattern="PREFIXED", resource_
     [
         (
             ON_ALL_GROUPS,
-            Rules(authorizer="acl"),
-            Rules(),
+            AuthorizerSettings(authorizer="acl"),
+            AuthorizerSettings(),
             "KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk, which leaves "
             "groups to come that start with * without an ACL: only super users may use them from then on.",
         ),
         (
             ON_ALL_GROUPS,
-            Rules(authorizer="acl"),
-            Rules(allow_everyone=True),
+            AuthorizerSettings(authorizer="acl"),
+            AuthorizerSettings(allow_everyone=True),
             "KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk, which leaves "
             "groups to come that start with * without an ACL: everyone may use them from then on.",
         ),
         (
             ON_ALL_GROUPS,
-            Rules(allow_everyone=True),
-            Rules(authorizer="acl"),
+            AuthorizerSettings(allow_everyone=True),
+            AuthorizerSettings(authorizer="acl"),
             "Only KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk, so ACLs "
             "now match groups to come that start with *: everyone may use them today, and from then on only "
             "those "
@@ -436,15 +448,15 @@ ON_THE_EMPTY_PREFIX = deny("User:eve", "READ", "", pattern="PREFIXED", resource_
         ),
         (
             ON_THE_EMPTY_PREFIX,
-            Rules(),
-            Rules(authorizer="acl"),
+            AuthorizerSettings(),
+            AuthorizerSettings(authorizer="acl"),
             "AclAuthorizer takes the empty prefix for the empty name alone, which leaves every other group "
             "without an ACL: only super users may use them from then on.",
         ),
     ],
 )
 def test_a_pattern_that_is_read_otherwise_is_no_acl_that_comes_or_goes(
-    binding: AclBinding, before: Rules, after: Rules, said: str
+    binding: AclBinding, before: AuthorizerSettings, after: AuthorizerSettings, said: str
 ) -> None:
     impact = simulate(Delta(), AclIndex([binding]), None, before, after)
 
@@ -458,7 +470,9 @@ def test_a_pattern_that_is_read_otherwise_is_no_acl_that_comes_or_goes(
 def test_an_acl_that_goes_where_rules_change_too_is_still_the_last_one() -> None:
     delta = Delta(remove=(ON_ALL_GROUPS,))
 
-    impact = simulate(delta, AclIndex([ON_ALL_GROUPS]), None, Rules(authorizer="acl"), Rules())
+    impact = simulate(
+        delta, AclIndex([ON_ALL_GROUPS]), None, AuthorizerSettings(authorizer="acl"), AuthorizerSettings()
+    )
 
     assert any(warning.startswith("These are the last ACLs on") for warning in impact.warnings)
     assert not any("skips LITERAL *" in warning for warning in impact.warnings)
@@ -528,7 +542,7 @@ def test_a_range_in_place_of_a_narrower_or_wider_one_takes_nothing_where_both_ho
 def test_before_ranges_existed_a_range_is_text_and_the_edit_says_so() -> None:
     delta = Delta(add=(allow("User:bob", "READ", "orders", host="10.0.0.0/8"),))
 
-    impact = simulate(delta, AclIndex(), Names(hosts=("10.1.2.3",)), Rules(kafka_version="4.3"))
+    impact = simulate(delta, AclIndex(), Names(hosts=("10.1.2.3",)), AuthorizerSettings(kafka_version="4.3"))
 
     assert {effect.host for effect in impact.gains} == {"10.0.0.0/8"}
     assert any("reads no address ranges" in warning for warning in impact.warnings)
@@ -536,7 +550,11 @@ def test_before_ranges_existed_a_range_is_text_and_the_edit_says_so() -> None:
 
 def test_a_stored_range_comes_to_life_with_an_upgrade_and_dies_with_the_way_back() -> None:
     index = AclIndex([allow("User:bob", "READ", "orders", host="10.0.0.0/8")])
-    names, old, new = Names(hosts=("10.1.2.3",)), Rules(kafka_version="4.3"), Rules(kafka_version="4.4")
+    names, old, new = (
+        Names(hosts=("10.1.2.3",)),
+        AuthorizerSettings(kafka_version="4.3"),
+        AuthorizerSettings(kafka_version="4.4"),
+    )
 
     up, down = simulate(Delta(), index, names, old, new), simulate(Delta(), index, names, new, old)
 
@@ -570,7 +588,9 @@ def test_the_wildcard_covers_starred_groups_in_zookeeper_mode_only() -> None:
     wildcard = allow("User:bob", "READ", "*", resource_type="GROUP")
     names = Names(groups=("*team", "team"))
 
-    impact = simulate(Delta(), AclIndex([wildcard]), names, Rules("acl"), Rules("standard"))
+    impact = simulate(
+        Delta(), AclIndex([wildcard]), names, AuthorizerSettings("acl"), AuthorizerSettings("standard")
+    )
 
     assert {effect.names_text for effect in impact.loses} == {"*team", "*"}
 
@@ -578,7 +598,13 @@ def test_the_wildcard_covers_starred_groups_in_zookeeper_mode_only() -> None:
 def test_losing_super_user_rights_is_a_loss_on_everything() -> None:
     names = Names(topics=("orders",))
 
-    impact = simulate(Delta(), AclIndex(), names, Rules(super_users=frozenset({"User:root"})), Rules())
+    impact = simulate(
+        Delta(),
+        AclIndex(),
+        names,
+        AuthorizerSettings(super_users=frozenset({"User:root"})),
+        AuthorizerSettings(),
+    )
 
     assert {effect.principal for effect in impact.loses} == {"User:root"}
     assert impact.unchanged == sum(len(v) for v in OPERATIONS.values()) + len(OPERATIONS[ResourceType.TOPIC])
@@ -590,23 +616,23 @@ def test_the_same_edit_has_the_same_warnings_in_whatever_order_it_is_given() -> 
         dice = random.Random(f"warnings {seed}")
         world = random_world(dice)
         world = with_unknowns(dice, world) if seed % 4 == 0 else world
-        rules = replace(
-            world.rules, undeclared=frozenset({"allow_everyone"}) if seed % 3 == 0 else frozenset()
+        settings = replace(
+            world.settings, undeclared=frozenset({"allow_everyone"}) if seed % 3 == 0 else frozenset()
         )
-        after = replace(random_rules(dice), undeclared=rules.undeclared) if seed % 5 == 0 else rules
+        after = replace(random_settings(dice), undeclared=settings.undeclared) if seed % 5 == 0 else settings
         stored = list(dict.fromkeys(world.bindings))
-        add = [random_binding(dice, rules) for _ in range(dice.randrange(6))]
+        add = [random_binding(dice, settings) for _ in range(dice.randrange(6))]
         remove = [acl for acl in stored if dice.random() < 0.6 and acl not in add]
-        remove += [acl for acl in [random_binding(dice, rules)] if acl not in add]
+        remove += [acl for acl in [random_binding(dice, settings)] if acl not in add]
         names = Names(topics=("orders", "a", "ab"), groups=("a", "*a"), new_topics=("brand-new", "abx", "a"))
 
-        told = warned(add, remove, stored, names, rules, after)
+        told = warned(add, remove, stored, names, settings, after)
         for acls in (add, remove, stored):
             dice.shuffle(acls)
         new = replace(names, new_topics=names.new_topics[::-1])
 
-        assert warned(add, remove, stored, new, rules, after) == told, seed
-        assert warned(add, remove, stored, names, rules, after, briefly=True) == told, seed
+        assert warned(add, remove, stored, new, settings, after) == told, seed
+        assert warned(add, remove, stored, names, settings, after, briefly=True) == told, seed
         assert len(set(told)) == len(told)
         seen.update(sentence[:12] for sentence in told)
     assert min(seen["These are th"], seen["There is no "], seen["Not in force"]) > 5, seen
@@ -617,12 +643,12 @@ def warned(
     remove: list[AclBinding],
     stored: list[AclBinding],
     names: Names,
-    rules: Rules,
-    after: Rules,
+    settings: AuthorizerSettings,
+    after: AuthorizerSettings,
     **options: bool,
 ) -> tuple[str, ...]:
     delta = Delta(add=tuple(dict.fromkeys(add)), remove=tuple(dict.fromkeys(remove)))
-    return simulate(delta, AclIndex(stored), names, rules, after, **options).warnings
+    return simulate(delta, AclIndex(stored), names, settings, after, **options).warnings
 
 
 def test_a_name_that_no_topic_can_have_is_not_waited_for() -> None:

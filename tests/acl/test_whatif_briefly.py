@@ -10,7 +10,7 @@ import pytest
 
 from aclweb.acl.authorizer.answers import Basis
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from aclweb.acl.simulate import Effect, Impact, Names, Side, simulate
@@ -75,10 +75,14 @@ def test_only_hosts_are_left_out_that_fare_as_the_narrowest_range_around_them(al
         add = [acl for acl in (one(rng, changed) for _ in range(rng.randrange(1, 3))) if acl not in stored]
         remove = [acl for acl in dict.fromkeys(stored) if acl.principal in changed and rng.random() < 0.3]
         delta = Delta(add=tuple(dict.fromkeys(add)), remove=tuple(remove))
-        index, names, rules = AclIndex(stored), Names(topics=NAMES), Rules(allow_everyone=allow_everyone)
+        index, names, settings = (
+            AclIndex(stored),
+            Names(topics=NAMES),
+            AuthorizerSettings(allow_everyone=allow_everyone),
+        )
 
-        whole = effects(simulate(delta, index, names, rules))
-        brief = effects(simulate(delta, index, names, rules, briefly=True))
+        whole = effects(simulate(delta, index, names, settings))
+        brief = effects(simulate(delta, index, names, settings, briefly=True))
 
         touched = {acl.principal for acl in (*delta.add, *delta.remove)}
         kept = {acl.host for acl in (*stored, *delta.add) if acl.principal in touched | {EVERYBODY}} | {"*"}

@@ -11,13 +11,13 @@ import pytest
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.lint import subsumption as wider
 from aclweb.acl.lint.redundancy import redundant
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, ResourceType
 from tests import reference
 from tests.builders import allow, deny
 from tests.random_cases import SCALE
 
-GLOB = Rules("glob")
+GLOB = AuthorizerSettings("glob")
 WIDE = allow("User:bob", "ALL", "orders-*", pattern="GLOB")
 
 
@@ -85,8 +85,8 @@ def test_each_removal_beside_globs_changes_no_answer_of_the_reference() -> None:
     for seed in range(40 * SCALE):
         rng = random.Random(f"wider {seed}")
         bindings = list({_random(rng): None for _ in range(9)})
-        rules = Rules("glob", allow_everyone=rng.random() < 0.5)
-        for finding in redundant(AclIndex(bindings), rules):
+        settings = AuthorizerSettings("glob", allow_everyone=rng.random() < 0.5)
+        for finding in redundant(AclIndex(bindings), settings):
             if finding.rule not in ("implied", "shadowed", "dead"):
                 continue
             proven += 1
@@ -99,7 +99,9 @@ def test_each_removal_beside_globs_changes_no_answer_of_the_reference() -> None:
                     ResourceType.TOPIC,
                     rng.choice(names),
                 )
-                same = reference.allows(request, bindings, rules) is reference.allows(request, kept, rules)
+                same = reference.allows(request, bindings, settings) is reference.allows(
+                    request, kept, settings
+                )
                 assert same, (seed, finding, request)
     assert proven > 60
 
@@ -121,11 +123,11 @@ ADDRESSES = ("10.0.0.7", "10.0.0.8", "10.9.9.9", "192.0.2.1", "0:0:0:0:0:0:0:1")
 
 
 def test_every_acl_that_one_other_implies_or_denies_whole_is_found_beside_globs() -> None:
-    rules, found = Rules("glob"), 0
+    settings, found = AuthorizerSettings("glob"), 0
     for seed in range(60 * SCALE):
         rng = random.Random(f"wider and complete {seed}")
         bindings = list({_random(rng): None for _ in range(12)})
-        findings = list(redundant(AclIndex(bindings), rules))
+        findings = list(redundant(AclIndex(bindings), settings))
         for narrow, wide in permutations(bindings, 2):
             is_same = wide.permission_type is narrow.permission_type
             if not is_same and not (wide.is_deny and wide.operation is Operation.ALL):
@@ -140,15 +142,15 @@ def test_every_acl_that_one_other_implies_or_denies_whole_is_found_beside_globs(
 @cache
 def met_by(binding: AclBinding) -> frozenset[tuple[str, ...]]:
     """The requests of its operation that an ACL meets, by every name, caller and address that tell ACLs apart."""
-    rules = Rules("glob")
+    settings = AuthorizerSettings("glob")
     return frozenset(
         (name, caller, host)
         for name in NAMES
-        if reference.covers(binding, ResourceType.TOPIC, name, rules)
+        if reference.covers(binding, ResourceType.TOPIC, name, settings)
         for caller in CALLERS
         for host in ADDRESSES
         if reference.matches_entry(
-            binding, AccessRequest(caller, host, binding.operation, ResourceType.TOPIC, name), rules
+            binding, AccessRequest(caller, host, binding.operation, ResourceType.TOPIC, name), settings
         )
     )
 

@@ -9,7 +9,7 @@ from aclweb.acl.authorizer.explanation import explain
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.lint.findings import lint_all
 from aclweb.acl.lint.redundancy import consolidations, redundant
-from aclweb.acl.model.authorizers import OPERATIONS, Rules
+from aclweb.acl.model.authorizers import OPERATIONS, AuthorizerSettings
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AccessRequest, Operation, ResourceType
 from aclweb.acl.model.wording import name_text, says
@@ -75,8 +75,8 @@ def test_of_a_question_about_a_whole_type_acls_are_on_topics_and_cover_none() ->
 # Where another right lets the client succeed.
 
 
-def other(asked: AccessRequest, *bindings, rules: Rules | None = None) -> list[str]:
-    told = explain(authorize(asked, AclIndex(bindings), rules))
+def other(asked: AccessRequest, *bindings, settings: AuthorizerSettings | None = None) -> list[str]:
+    told = explain(authorize(asked, AclIndex(bindings), settings))
     sentences = [way.sentence for way in told.other_ways]
     assert list(told.sentences[1 : 1 + len(sentences)]) == sentences
     return sentences
@@ -89,37 +89,42 @@ STARTS = "But User:ops has Write on a topic, which is enough to start an idempot
 
 
 @pytest.mark.parametrize(
-    ("asked", "grant", "rules", "told"),
+    ("asked", "grant", "settings", "told"),
     [
-        (ask("User:ops", "CREATE", "t"), on_cluster("CREATE"), Rules(), [CREATES]),
-        (ask("User:ops", "CREATE", "t"), on_cluster("ALL"), Rules("acl"), [CREATES]),
-        (ask("User:ops", "CREATE", "t"), on_cluster("CREATE", host="10.0.0.9"), Rules(), []),
-        (ask("User:ops", "DELETE", "t"), on_cluster("DELETE"), Rules(), [DELETES]),
-        (ask("User:ops", "DELETE", "t"), on_cluster("ALL"), Rules(), [DELETES]),
-        (ask("User:ops", "DELETE", "t"), on_cluster("ALL"), Rules("acl"), []),
-        (ask("User:ops", "DESCRIBE", "g", resource_type="GROUP"), on_cluster("ALTER"), Rules(), [LISTS]),
+        (ask("User:ops", "CREATE", "t"), on_cluster("CREATE"), AuthorizerSettings(), [CREATES]),
+        (ask("User:ops", "CREATE", "t"), on_cluster("ALL"), AuthorizerSettings("acl"), [CREATES]),
+        (ask("User:ops", "CREATE", "t"), on_cluster("CREATE", host="10.0.0.9"), AuthorizerSettings(), []),
+        (ask("User:ops", "DELETE", "t"), on_cluster("DELETE"), AuthorizerSettings(), [DELETES]),
+        (ask("User:ops", "DELETE", "t"), on_cluster("ALL"), AuthorizerSettings(), [DELETES]),
+        (ask("User:ops", "DELETE", "t"), on_cluster("ALL"), AuthorizerSettings("acl"), []),
+        (
+            ask("User:ops", "DESCRIBE", "g", resource_type="GROUP"),
+            on_cluster("ALTER"),
+            AuthorizerSettings(),
+            [LISTS],
+        ),
         (
             ask("User:ops", "IDEMPOTENT_WRITE", "kafka-cluster", resource_type="CLUSTER"),
             allow("User:ops", "WRITE", "t"),
-            Rules(),
+            AuthorizerSettings(),
             [STARTS],
         ),
         (
             ask("User:ops", "IDEMPOTENT_WRITE", "kafka-cluster", resource_type="CLUSTER"),
             allow("User:ops", "WRITE", "t"),
-            Rules("acl", "2.7"),
+            AuthorizerSettings("acl", "2.7"),
             [],
         ),
-        (ask("User:ops", "READ", "t"), on_cluster("ALL"), Rules(), []),
+        (ask("User:ops", "READ", "t"), on_cluster("ALL"), AuthorizerSettings(), []),
     ],
 )
 def test_another_right_by_which_the_client_succeeds_is_told_in_one_sentence(
-    asked, grant, rules, told
+    asked, grant, settings, told
 ) -> None:
-    decision = authorize(asked, AclIndex([grant]), rules)
+    decision = authorize(asked, AclIndex([grant]), settings)
 
     assert not decision.allowed
-    assert other(asked, grant, rules=rules) == told
+    assert other(asked, grant, settings=settings) == told
 
 
 def test_a_deny_on_the_topic_does_not_stop_whoever_creates_by_the_cluster() -> None:
@@ -150,10 +155,10 @@ def test_no_sentence_ends_in_two_dots_whatever_names_end_with() -> None:
     ]
     index, names = AclIndex(acls), Names(topics=("pay.eu.", "pay.us."), groups=("grp.",))
     limits: list[str] = []
-    wasted = list(redundant(index, Rules(), names, limits=limits))
+    wasted = list(redundant(index, AuthorizerSettings(), names, limits=limits))
     told = [each.sentence for each in wasted]
-    told += [each.sentence for each in lint_all(index, Rules(), wasted=wasted)]
-    told += [each.sentence for each in consolidations(index, Rules(), names, limits=limits)]
+    told += [each.sentence for each in lint_all(index, AuthorizerSettings(), wasted=wasted)]
+    told += [each.sentence for each in consolidations(index, AuthorizerSettings(), names, limits=limits)]
     for binding in acls:
         asked = ask(
             binding.principal, "READ", binding.resource_name, resource_type=binding.resource_type.name

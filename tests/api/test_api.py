@@ -11,7 +11,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from aclweb.accounts import tokens
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.delta import Delta
 from aclweb.changes import review
 from aclweb.inventory.sync.run import sync
@@ -142,7 +142,8 @@ def test_a_short_ipv6_host_is_answered_in_the_form_that_brokers_compare(program,
 def test_a_name_that_no_topic_has_is_refused_as_the_page_refuses_it(program, read_cluster, name):
     answer = _decide(program, read_cluster, principal="User:bob", resource_name=name)
     form = AskForm(
-        {"principal": "User:bob", "operation": "READ", "type": "TOPIC", "name": name or " "}, rules=Rules()
+        {"principal": "User:bob", "operation": "READ", "type": "TOPIC", "name": name or " "},
+        settings=AuthorizerSettings(),
     )
 
     assert answer.status_code == 400

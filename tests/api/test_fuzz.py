@@ -59,8 +59,8 @@ def api():
 @pytest.fixture
 def secret(cluster, cho, monkeypatch) -> str:
     monkeypatch.setattr(SimpleRateThrottle, "allow_request", lambda *_: True)
-    rules = [allow("User:bob", "READ", "orders.", pattern="PREFIXED"), deny("User:bob", "READ", "orders.x")]
-    with FakeCluster(bindings=rules, topics=["orders.eu"]) as fake:
+    acls = [allow("User:bob", "READ", "orders.", pattern="PREFIXED"), deny("User:bob", "READ", "orders.x")]
+    with FakeCluster(bindings=acls, topics=["orders.eu"]) as fake:
         sync(cluster, client=fake)
     return tokens.issue(cho, "fuzzing", days=1)[1]
 

@@ -218,9 +218,9 @@ def test_findings_are_those_of_lint_and_redundant(program, read_cluster, tmp_pat
     found = program.get(door(read_cluster, "findings")).json()
     going = program.get(door(read_cluster, "findings"), {"show": "can-go"}).json()
 
-    rules = ("--super-users", "User:admin")
-    linted = said_by_the_command(tmp_path, NOW, "lint", *rules)
-    wasted = said_by_the_command(tmp_path, NOW, "redundant", *rules)
+    settings = ("--super-users", "User:admin")
+    linted = said_by_the_command(tmp_path, NOW, "lint", *settings)
+    wasted = said_by_the_command(tmp_path, NOW, "redundant", *settings)
     promised = ("rule", "severity", "sentence", "acl", "by")
     told = [{key: row[key] for key in promised} for row in found["findings"]]
     assert told

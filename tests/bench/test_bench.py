@@ -12,7 +12,7 @@ from aclweb.acl.authorizer.decision import decide
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.glob import shape_of_glob
 from aclweb.acl.matching.globset import GlobSet
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.pipeline.batch import Requests, decide_all
 from bench import report, worlds
 from bench.__main__ import PARTS, main
@@ -21,7 +21,7 @@ from bench.naive import Scan
 from bench.report import Figure
 from bench.timing import fastest
 
-RULES = Rules()
+RULES = AuthorizerSettings()
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from aclweb.changes import failpoints
 from aclweb.clusters import (
@@ -177,7 +177,7 @@ class FileClient:
     def read_groups(self) -> tuple[str, ...] | None:
         return ()
 
-    def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
+    def names_known(self, acls: AclReading, settings: AuthorizerSettings) -> NamesKnown:
         return NamesKnown(Known.ALL, Known.ALL, lambda kind, name: True)
 
     def write(self, verb: Verb, bindings: Sequence[AclBinding]) -> tuple[Outcome, ...]:

@@ -374,7 +374,7 @@ def test_what_findings_call_removable_loses_nothing_in_its_what_if(cluster, kafk
     reread(cluster)
     force = in_force(cluster)
 
-    gone = removable(redundant(force.index, force.rules))
+    gone = removable(redundant(force.index, force.settings))
     shown = preview.preview(cluster, Delta(remove=gone))
 
     assert {NOBODYS[0], NOBODYS[1], NOBODYS[5]} <= set(gone)

@@ -18,7 +18,7 @@ from kazoo.client import KazooClient
 
 from aclweb.acl.kafka.refusals import Target
 from aclweb.acl.kafka.validation import creation_answers, deletion_answers, listing_answer
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.clusters import ClusterError, ClusterState, Connection, OutcomeKind, Verb
 from aclweb.clusters.admin_api import ADMIN_API, messages
@@ -246,7 +246,7 @@ def test_a_cluster_without_an_authorizer_is_a_state_of_its_own(open_broker):
 def test_a_cluster_without_an_authorizer_answers_acl_requests_in_the_foretold_words(
     open_broker,
 ):
-    target = Target(Rules(), has_authorizer=False)
+    target = Target(AuthorizerSettings(), has_authorizer=False)
     bad = replace(GOOD, pattern_type=1)
     with Wire(open_broker, "bob") as wire:
         answers = [*wire.create([GOOD, bad]), *wire.delete([EVERYTHING]), wire.describe(EVERYTHING)]

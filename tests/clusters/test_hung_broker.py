@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.clusters import Connection, Known
 from aclweb.clusters.admin_api import ADMIN_API
 from aclweb.clusters.admin_api.client import AdminClient
@@ -86,7 +86,7 @@ def test_every_reading_succeeds_while_one_of_three_brokers_hangs(three):
                 acls = client.read_acls()
                 client.read_topics()
                 groups = client.read_groups()
-                known = client.names_known(acls, Rules())
+                known = client.names_known(acls, AuthorizerSettings())
             took.append(time.monotonic() - began)
     finally:
         os.kill(hung.pid, signal.SIGCONT)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from aclweb.acl.model import AclBinding, Delta, NotationError, Rules
+from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, NotationError
 from aclweb.acl.notation import read_acl_file
 from aclweb.changes import policy
 from aclweb.changes.preview import own_principal, preview
@@ -138,7 +138,7 @@ class FolderClient(ReadOnlyClient):
     def read_groups(self) -> None:
         return None
 
-    def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
+    def names_known(self, acls: AclReading, authorizer_settings: AuthorizerSettings) -> NamesKnown:
         return NamesKnown(Known.VISIBLE, Known.UNKNOWN, lambda _type, _name: True)
 
 

@@ -17,7 +17,7 @@ from kafka.errors import KafkaError
 from kafka.structs import OffsetAndMetadata
 
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.acl.needs.answers import assess, find_action, needed_acls
 from aclweb.acl.needs.assessment import Assessment
@@ -27,7 +27,7 @@ from tests.clusters.calls import REFUSALS
 from tests.servers import settings_of, settle, wipe
 
 HOST = "127.0.0.1"
-RULES = {"standard": Rules("standard", "4.4"), "acl": Rules("acl", "3.9")}
+RULES = {"standard": AuthorizerSettings("standard", "4.4"), "acl": AuthorizerSettings("acl", "3.9")}
 PATIENCE_SECONDS = 2.5
 AT_ONCE = 6
 
@@ -64,7 +64,7 @@ class Desk:
 
     def __init__(self, broker: KafkaBroker) -> None:
         self.broker = broker
-        self.rules = RULES[broker.engine]
+        self.authorizer_settings = RULES[broker.engine]
 
     def settings(self, user: str) -> dict[str, object]:
         return settings_of(self.broker, user)
@@ -91,7 +91,7 @@ class Desk:
             host=HOST,
             names=trial.names,
             index=acls,
-            rules=self.rules,
+            settings=self.authorizer_settings,
         )
 
 
@@ -210,33 +210,33 @@ def meets(desk: Desk, trial: Trial) -> object:
 # --- the trials -----------------------------------------------------------------------------
 
 
-def trials_of(rules: Rules) -> Iterator[Trial]:
+def trials_of(authorizer_settings: AuthorizerSettings) -> Iterator[Trial]:
     for action in CLIENTS:
         user = BARE if action == "produce-idempotent" else USUAL
-        needed = len(_needed(action, user, _names(action), rules))
+        needed = len(_needed(action, user, _names(action), authorizer_settings))
         grounds: list[int | None] = [None, *range(needed)]
         for left_out in grounds:
             if action == "produce-idempotent" and left_out is None:
                 # Its Write would be one that lets every other trial of its user start.
                 continue
             names = _names(action)
-            acls = list(_needed(action, user, names, rules))
+            acls = list(_needed(action, user, names, authorizer_settings))
             ground = ALL
             if left_out is not None:
                 ground = f"without {acls[left_out].operation.name} on {acls[left_out].resource_type.name}"
                 del acls[left_out]
             yield Trial(action, ground, user, names, tuple(acls))
-    yield from _idempotent_trials(rules)
+    yield from _idempotent_trials(authorizer_settings)
 
 
-def _idempotent_trials(rules: Rules) -> Iterator[Trial]:
+def _idempotent_trials(authorizer_settings: AuthorizerSettings) -> Iterator[Trial]:
     """What a client meets that may see a topic, and write none, one, or another."""
     action = "produce-idempotent"
     names = _names(action)
     sees = _allow(BARE, "DESCRIBE", names["topic"][0])
     yield Trial(action, "seeing the topic only", BARE, names, (sees,))
     names = _names(action)
-    yield Trial(action, ALL, USUAL, names, _needed(action, USUAL, names, rules))
+    yield Trial(action, ALL, USUAL, names, _needed(action, USUAL, names, authorizer_settings))
     names = _names(action)
     sees = _allow(USUAL, "DESCRIBE", names["topic"][0])
     yield Trial(action, "writing other topics only", USUAL, names, (sees,))
@@ -252,9 +252,15 @@ def _names(action: str) -> dict[str, tuple[str, ...]]:
 
 
 def _needed(
-    action: str, user: str, names: Mapping[str, tuple[str, ...]], rules: Rules
+    action: str, user: str, names: Mapping[str, tuple[str, ...]], authorizer_settings: AuthorizerSettings
 ) -> tuple[AclBinding, ...]:
-    return needed_acls(find_action(action), principal=f"User:{user}", host=HOST, names=names, rules=rules)
+    return needed_acls(
+        find_action(action),
+        principal=f"User:{user}",
+        host=HOST,
+        names=names,
+        settings=authorizer_settings,
+    )
 
 
 @pytest.fixture(scope="module", params=["kafka44", "kafka39"])
@@ -262,7 +268,7 @@ def met(request) -> dict[str, tuple[Assessment, object]]:
     """What was foretold and what the clients met, by trial."""
     desk = Desk(request.getfixturevalue(request.param))
     wipe(desk.broker)
-    trials = list(trials_of(desk.rules))
+    trials = list(trials_of(desk.authorizer_settings))
     try:
         desk.make_ready(trials)
         index = AclIndex([acl for trial in trials for acl in trial.acls])
@@ -274,7 +280,7 @@ def met(request) -> dict[str, tuple[Assessment, object]]:
     return {str(trial): (told, seen) for trial, told, seen in zip(trials, foretold, found, strict=True)}
 
 
-TRIALS = [str(trial) for trial in trials_of(Rules())]
+TRIALS = [str(trial) for trial in trials_of(AuthorizerSettings())]
 
 
 @pytest.mark.kafka

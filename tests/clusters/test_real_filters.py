@@ -12,7 +12,7 @@ import pytest
 
 from aclweb.acl.kafka.refusals import Item
 from aclweb.acl.matching.filters import AclFilter
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.clusters import OutcomeKind, Verb
 from aclweb.clusters.admin_api.client import AdminClient
@@ -25,7 +25,7 @@ from tests.validation_cases import EVERYTHING
 
 pytestmark = pytest.mark.kafka
 
-RULES = {"kafka44": Rules(), "kafka39": Rules(authorizer="acl")}
+RULES = {"kafka44": AuthorizerSettings(), "kafka39": AuthorizerSettings(authorizer="acl")}
 FILTERS = {"kafka44": 20_000, "kafka39": 4_000}
 # The full scale of other tests is fifty; here each case is a question to a broker.
 TIMES = 5 if SCALE > 1 else 1
@@ -35,7 +35,7 @@ PATIENCE_SECONDS = 30
 @pytest.fixture(params=sorted(RULES))
 def broker(request) -> Iterator[KafkaBroker]:
     broker: KafkaBroker = request.getfixturevalue(request.param)
-    broker.rules, broker.filters = RULES[request.param], FILTERS[request.param]
+    broker.authorizer_settings, broker.filters = RULES[request.param], FILTERS[request.param]
     wipe(broker)
     yield broker
     wipe(broker)
@@ -58,7 +58,7 @@ def settle(wire: Wire, expected: Iterable[AclBinding]) -> None:
 
 def test_random_filters_find_on_a_real_broker_what_ours_find(broker):
     rng = random.Random(f"filters {broker.engine}")
-    bindings = storable_acls(rng, 300, broker.rules)
+    bindings = storable_acls(rng, 300, broker.authorizer_settings)
     filters = [random_filter(rng, bindings) for _ in range(broker.filters * TIMES)]
     counts: Counter[int] = Counter()
 
@@ -76,7 +76,7 @@ def test_random_filters_find_on_a_real_broker_what_ours_find(broker):
 
 def test_a_null_finds_everything_where_an_asterisk_finds_only_asterisks(broker):
     rng = random.Random("null")
-    bindings = storable_acls(rng, 100, broker.rules)
+    bindings = storable_acls(rng, 100, broker.authorizer_settings)
     with Wire(broker) as wire:
         store(wire, bindings)
         for field in ("resource_name", "principal", "host"):
@@ -87,7 +87,7 @@ def test_a_null_finds_everything_where_an_asterisk_finds_only_asterisks(broker):
 
 def test_a_random_history_of_creations_deletions_and_questions_is_that_of_a_set(broker):
     rng = random.Random(f"history {broker.engine}")
-    pool = storable_acls(rng, 250, broker.rules)
+    pool = storable_acls(rng, 250, broker.authorizer_settings)
     held: set[AclBinding] = set()
     done: Counter[str] = Counter()
 
@@ -129,7 +129,7 @@ def deleted(filters: Sequence[AclFilter], held: set[AclBinding], engine: str) ->
 
 def test_our_own_deletion_takes_exactly_one_acl_whatever_stands_beside_it(broker):
     rng = random.Random("one")
-    bindings = storable_acls(rng, 200, broker.rules)
+    bindings = storable_acls(rng, 200, broker.authorizer_settings)
     targets = rng.sample(bindings, 60)
     with Wire(broker) as wire:
         store(wire, bindings)

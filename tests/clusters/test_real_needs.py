@@ -19,7 +19,7 @@ from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
 
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from aclweb.acl.needs.answers import assess, needed_acls
 from aclweb.acl.needs.assessment import Assessment
@@ -49,7 +49,7 @@ from tests.servers import SETTLED_SECONDS, settings_of, settle, wipe
 
 BROKERS = ["kafka44", "kafka39"]
 HOST = "127.0.0.1"
-RULES = {"standard": Rules("standard", "4.4"), "acl": Rules("acl", "3.9")}
+RULES = {"standard": AuthorizerSettings("standard", "4.4"), "acl": AuthorizerSettings("acl", "3.9")}
 VERSIONS = {"standard": (4, 4), "acl": (3, 9)}
 
 
@@ -111,14 +111,18 @@ def asks_for_the_cluster(sending: Sending) -> bool:
     )
 
 
-def trials_of(sending: Sending, rules: Rules) -> Iterator[Trial]:
+def trials_of(sending: Sending, authorizer_settings: AuthorizerSettings) -> Iterator[Trial]:
     """Nothing, all that is needed, all but each, all with a DENY of each, and draws; rights on names only."""
 
     def trial(ground: str, choose: Callable[[tuple[AclBinding, ...]], Iterable[AclBinding]]) -> Trial:
         used = fresh_names()
         user = MANY if not asks_for_any(sending) else ONE if ground == "all" else FEW
         acls = needed_acls(
-            action_of(sending), principal=f"User:{user}", host=HOST, names=names_of(used), rules=rules
+            action_of(sending),
+            principal=f"User:{user}",
+            host=HOST,
+            names=names_of(used),
+            settings=authorizer_settings,
         )
         on_names = [one for one in acls if one.resource_type is not ResourceType.CLUSTER]
         return Trial(sending, user, ground, used, frozenset(choose(tuple(on_names))))
@@ -181,7 +185,7 @@ class Bench:
 
     def __init__(self, broker: KafkaBroker) -> None:
         self.broker = broker
-        self.rules = RULES[broker.engine]
+        self.authorizer_settings = RULES[broker.engine]
         self.callers = {user: Caller(broker, user) for user in ("admin", MANY, FEW, ONE)}
         self.acls: set[AclBinding] = set()
         self.index = AclIndex(())
@@ -259,7 +263,7 @@ class Bench:
             host=HOST,
             names=names_of(trial.used),
             index=self.index,
-            rules=self.rules,
+            settings=self.authorizer_settings,
         )
         expected = {foretold.error.code} if foretold.error is not None else set()
         member = MEMBERS.get(trial.sending.api.name)
@@ -277,7 +281,9 @@ class Bench:
 
 def everything_seen(bench: Bench) -> list[Seen]:
     bench.make_ready()
-    trials = [trial for sending in bench.sendings() for trial in trials_of(sending, bench.rules)]
+    trials = [
+        trial for sending in bench.sendings() for trial in trials_of(sending, bench.authorizer_settings)
+    ]
     bench.prepare(trials)
     bench.give({acl for trial in trials for acl in trial.acls})
     seen = [bench.see(trial) for trial in trials]

@@ -14,7 +14,7 @@ import pytest
 
 from aclweb.acl.kafka.refusals import MOST_RECORDS, Item, Refusal, Target
 from aclweb.acl.kafka.validation import creation_answers, deletion_answers, listing_answer
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.runtime.java import find_java
 from devstack.servers import KafkaBroker
 from tests.clusters.wire import CREATE, DELETE, DESCRIBE, Answer, Closed, Wire
@@ -33,7 +33,10 @@ from tests.validation_cases import (
 
 pytestmark = pytest.mark.kafka
 
-TARGETS = {"kafka44": Target(Rules(kafka_version="4.4")), "kafka39": Target(Rules(authorizer="acl"))}
+TARGETS = {
+    "kafka44": Target(AuthorizerSettings(kafka_version="4.4")),
+    "kafka39": Target(AuthorizerSettings(authorizer="acl")),
+}
 # The full scale of other tests is fifty; here each case is a question to a broker.
 TIMES = 5 if SCALE > 1 else 1
 CREATIONS_ALONE = [creation(case) for case in CREATIONS]
@@ -186,7 +189,7 @@ def format_with(directory: Path, jars: Path, metadata_version: str) -> None:
 
 
 def test_a_broker_behind_its_metadata_version_refuses_every_range_and_nothing_more(behind):
-    target = Target(Rules(), ranges=False)
+    target = Target(AuthorizerSettings(), ranges=False)
     expected = {item: foretold(creation_answers([item], target)[0]) for item in CREATIONS_ALONE}
 
     answers = {item: send(behind, CREATE, [item])[0] for item in CREATIONS_ALONE}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from aclweb.acl.model.authorizers import TOOL_OPERATIONS, Rules
+from aclweb.acl.model.authorizers import TOOL_OPERATIONS, AuthorizerSettings
 from aclweb.acl.model.vocabulary import Operation, ResourceType
 from aclweb.clusters import Known, Login
 from aclweb.clusters.admin_api.visibility import names_known
 from tests.builders import allow, deny
 
-OPEN_QUESTIONS = Rules(undeclared=frozenset({"super_users", "allow_everyone"}))
-CLOSED = Rules(undeclared=frozenset({"super_users"}))
+OPEN_QUESTIONS = AuthorizerSettings(undeclared=frozenset({"super_users", "allow_everyone"}))
+CLOSED = AuthorizerSettings(undeclared=frozenset({"super_users"}))
 EVERYTHING = frozenset(TOOL_OPERATIONS[ResourceType.CLUSTER])
 DESCRIBE = frozenset({Operation.DESCRIBE})
 
@@ -20,13 +20,17 @@ ON_ALL_TOPICS = allow("User:aclweb", "DESCRIBE", "*")
 ON_ORDERS = allow("User:aclweb", "DESCRIBE", "orders-", pattern="PREFIXED")
 
 
-def topics(*acls, principal="User:aclweb", operations=DESCRIBE, rules=OPEN_QUESTIONS) -> Known:
-    return known(*acls, principal=principal, operations=operations, rules=rules).topics
+def topics(*acls, principal="User:aclweb", operations=DESCRIBE, authorizer_settings=OPEN_QUESTIONS) -> Known:
+    return known(
+        *acls, principal=principal, operations=operations, authorizer_settings=authorizer_settings
+    ).topics
 
 
-def known(*acls, principal="User:aclweb", operations=DESCRIBE, rules=OPEN_QUESTIONS, all_brokers=True):
+def known(
+    *acls, principal="User:aclweb", operations=DESCRIBE, authorizer_settings=OPEN_QUESTIONS, all_brokers=True
+):
     login = Login(principal, operations)
-    return names_known(login, acls, rules, groups_listed=True, all_brokers=all_brokers)
+    return names_known(login, acls, authorizer_settings, groups_listed=True, all_brokers=all_brokers)
 
 
 def test_describe_on_the_cluster_alone_shows_no_topic_for_certain():
@@ -79,9 +83,11 @@ def test_a_denial_hides_where_it_is_of_describe_and_of_this_login(denial, expect
 
 
 def test_a_declared_super_user_sees_all_and_denials_hide_nothing_from_it():
-    rules = Rules(super_users=frozenset({"User:aclweb"}))
+    authorizer_settings = AuthorizerSettings(super_users=frozenset({"User:aclweb"}))
 
-    assert topics(ON_CLUSTER, deny("User:*", "ALL", "*"), rules=rules) is Known.ALL
+    assert (
+        topics(ON_CLUSTER, deny("User:*", "ALL", "*"), authorizer_settings=authorizer_settings) is Known.ALL
+    )
 
 
 def test_rights_on_the_cluster_that_no_acl_explains_are_a_super_users():
@@ -101,7 +107,7 @@ def test_without_an_acl_on_the_cluster_the_default_may_be_what_lets_this_login_i
     on_a_topic = allow("User:bob", "READ", "orders")
 
     assert topics(on_a_topic, operations=EVERYTHING) is Known.VISIBLE
-    assert topics(on_a_topic, operations=EVERYTHING, rules=CLOSED) is Known.ALL
+    assert topics(on_a_topic, operations=EVERYTHING, authorizer_settings=CLOSED) is Known.ALL
     assert topics(operations=EVERYTHING) is Known.ALL  # no topic has ACLs, so the default shows them all
 
 
@@ -126,4 +132,7 @@ def test_groups_are_all_only_with_describe_on_the_cluster_and_from_every_broker(
     assert known(ON_CLUSTER).groups is Known.ALL
     assert known(ON_CLUSTER, all_brokers=False).groups is Known.VISIBLE
     assert known(operations=frozenset({Operation.ALTER_CONFIGS})).groups is Known.VISIBLE
-    assert names_known(Login(), (), Rules(), groups_listed=False, all_brokers=False).groups is Known.UNKNOWN
+    assert (
+        names_known(Login(), (), AuthorizerSettings(), groups_listed=False, all_brokers=False).groups
+        is Known.UNKNOWN
+    )

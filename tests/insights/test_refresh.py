@@ -69,7 +69,7 @@ def test_the_snapshot_for_the_job_holds_what_is_in_force_and_declared(logged, tm
     assert set(snapshot.bindings.values()) == set(BINDINGS)
     assert snapshot.digest == logged.revision.digest
     assert snapshot.revision == logged.revision.number
-    assert snapshot.rules.super_users == {"User:admin"}
+    assert snapshot.settings.super_users == {"User:admin"}
     assert json.loads(path.read_text().splitlines()[0])["topics"] == ["orders", "payments.eu"]
 
 
@@ -79,7 +79,7 @@ def test_what_nobody_declared_is_left_out_of_the_snapshot(logged, tmp_path):
     path = tmp_path / "snapshot.jsonl"
     path.write_text(snapshot_text(in_force(logged)), encoding="utf-8")
 
-    assert read_snapshot(path).rules.undeclared == {"super_users", "allow_everyone"}
+    assert read_snapshot(path).settings.undeclared == {"super_users", "allow_everyone"}
 
 
 def test_a_cluster_without_logs_is_told_so(read_cluster):

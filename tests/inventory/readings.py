@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, ResourcePattern, ResourceType
 from aclweb.clusters import (
     AclReading,
@@ -54,7 +54,7 @@ class Answers:
         self._may_fail("read_groups")
         return None if self.groups is None else tuple(self.groups)
 
-    def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
+    def names_known(self, acls: AclReading, settings: AuthorizerSettings) -> NamesKnown:
         groups = Known.UNKNOWN if self.groups is None else self.groups_known
 
         def sees(kind: ResourceType, name: str) -> bool:

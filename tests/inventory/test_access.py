@@ -11,7 +11,7 @@ from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.hosts import admits
 from aclweb.acl.matching.sessions import is_for
 from aclweb.acl.matching.unmatchable import is_address
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import (
     ANY_USER,
     AccessRequest,
@@ -48,14 +48,16 @@ STATES = {
 }
 
 
-def here(bindings, rules=None, *, topics=("orders", "payments.eu"), groups=()):
+def here(bindings, settings=None, *, topics=("orders", "payments.eu"), groups=()):
     holdings = Holdings(AclIndex(bindings), tuple(TopicInfo(name, 3) for name in sorted(topics)), groups, "")
     cluster = Cluster(name="test-eu", topics_listed="all", groups_listed="all")
-    return InForce(cluster, Revision(number=1), rules or Rules(), holdings, True, declared=cluster)
+    return InForce(
+        cluster, Revision(number=1), settings or AuthorizerSettings(), holdings, True, declared=cluster
+    )
 
 
-def access(*bindings, name="orders", rules=None, host=None, **names):
-    return resource_access(here(bindings, rules, **names), topic(name), host=host)
+def access(*bindings, name="orders", settings=None, host=None, **names):
+    return resource_access(here(bindings, settings, **names), topic(name), host=host)
 
 
 def cell(found, principal, operation):
@@ -75,7 +77,7 @@ def test_every_cell_of_a_random_world_is_what_the_core_decides(seed):
     world = random_world(dice)
     if seed % 5 == 0:
         world = with_unknowns(dice, world)
-    world_here = here(world.bindings, world.rules)
+    world_here = here(world.bindings, world.settings)
     met = Counter()
     for resource in resources_near(world, dice):
         found = resource_access(world_here, resource)
@@ -83,16 +85,16 @@ def test_every_cell_of_a_random_world_is_what_the_core_decides(seed):
             if row.kind != "super-users":
                 for one in row.cells:
                     met[one.state] += 1
-                    check(one, row, resource, world_here.index, world.rules)
+                    check(one, row, resource, world_here.index, world.settings)
     print(met)
 
 
-def check(one, row, resource, index, rules):
+def check(one, row, resource, index, settings):
     caller = row.principal if row.kind == "principal" else "User:nobody-names-me"
 
     def decision(host):
         return authorize(
-            AccessRequest(caller, host, one.operation, resource.resource_type, resource.name), index, rules
+            AccessRequest(caller, host, one.operation, resource.resource_type, resource.name), index, settings
         )
 
     general = decision(ELSEWHERE)
@@ -111,12 +113,12 @@ def check(one, row, resource, index, rules):
         expected = {
             host
             for host in named - {"*"}
-            if any(admits(host, place, ranges=rules.cidr_hosts) for place in different)
+            if any(admits(host, place, ranges=settings.cidr_hosts) for place in different)
             and caller in caller_hosts(general, host, caller)
         }
         assert set(one.hosts) <= expected, told
         assert all(
-            any(admits(host, place, ranges=rules.cidr_hosts) for host in one.hosts) for place in different
+            any(admits(host, place, ranges=settings.cidr_hosts) for host in one.hosts) for place in different
         ), told
         assert (one.elsewhere in ("allowed", "default")) is general.allowed, told
     else:
@@ -132,7 +134,9 @@ def caller_hosts(decision, host, caller):
     """The caller, if a covering binding with this host is for it."""
     bindings = (*(finding.binding for finding in decision.findings), *decision.unknowns)
     return {
-        caller for binding in bindings if binding.host == host and is_for(binding.principal, caller, Rules())
+        caller
+        for binding in bindings
+        if binding.host == host and is_for(binding.principal, caller, AuthorizerSettings())
     }
 
 
@@ -141,7 +145,7 @@ def test_random_worlds_meet_every_state():
     for seed in range(60):
         dice = random.Random(f"matrix {seed}")
         world = random_world(dice)
-        world_here = here(world.bindings, world.rules)
+        world_here = here(world.bindings, world.settings)
         for resource in resources_near(world, dice):
             met.update(one.state for row in resource_access(world_here, resource).rows for one in row.cells)
 
@@ -246,9 +250,9 @@ def test_asking_for_one_host_gives_a_plain_answer():
 
 
 def test_a_named_super_user_is_allowed_whatever_a_deny_says():
-    rules = Rules(super_users=frozenset({"User:root"}))
+    settings = AuthorizerSettings(super_users=frozenset({"User:root"}))
 
-    found = access(deny("User:root", "ALL", "orders"), rules=rules)
+    found = access(deny("User:root", "ALL", "orders"), settings=settings)
 
     assert cell(found, "User:root", "READ").state == "allowed"
     assert "super user" in cell_sentence(cell(found, "User:root", "READ"))
@@ -256,15 +260,15 @@ def test_a_named_super_user_is_allowed_whatever_a_deny_says():
 
 
 @pytest.mark.parametrize(
-    ("rules", "state", "words"),
+    ("settings", "state", "words"),
     [
-        (Rules(), "none", "nobody but super users can do anything"),
-        (Rules(allow_everyone=True), "default", "everybody can do everything"),
-        (Rules(undeclared=frozenset({"allow_everyone"})), "unknown", "obody has declared"),
+        (AuthorizerSettings(), "none", "nobody but super users can do anything"),
+        (AuthorizerSettings(allow_everyone=True), "default", "everybody can do everything"),
+        (AuthorizerSettings(undeclared=frozenset({"allow_everyone"})), "unknown", "obody has declared"),
     ],
 )
-def test_where_no_acl_covers_a_name_the_default_is_told_as_declared(rules, state, words):
-    found = access(allow("User:bob", "READ", "other"), rules=rules)
+def test_where_no_acl_covers_a_name_the_default_is_told_as_declared(settings, state, words):
+    found = access(allow("User:bob", "READ", "other"), settings=settings)
 
     assert found.default_applies
     assert {one.state for row in found.rows if row.kind == "any-user" for one in row.cells} == {state}
@@ -275,7 +279,7 @@ def test_where_no_acl_covers_a_name_the_default_is_told_as_declared(rules, state
 def test_what_an_unknown_pattern_may_cover_is_said_of_nobody_for_certain():
     unknown = replace(allow("User:bob", "READ", "orders"), pattern_type=PatternType.UNKNOWN)
 
-    undeclared = access(unknown, rules=Rules(undeclared=frozenset({"allow_everyone"})))
+    undeclared = access(unknown, settings=AuthorizerSettings(undeclared=frozenset({"allow_everyone"})))
     refusing = access(unknown, allow("User:cho", "READ", "orders"))
 
     assert undeclared.sentences[:3] == (
@@ -293,14 +297,17 @@ def test_what_an_unknown_pattern_may_cover_is_said_of_nobody_for_certain():
 
 
 def test_one_acl_for_somebody_ends_the_open_default_for_everybody():
-    found = access(allow("User:bob", "READ", "orders"), rules=Rules(allow_everyone=True))
+    found = access(allow("User:bob", "READ", "orders"), settings=AuthorizerSettings(allow_everyone=True))
 
     assert not found.default_applies
     assert cell(found, ANY_USER, "WRITE").state == "none"
 
 
 def test_undeclared_super_users_are_told_on_rows_and_page():
-    found = access(allow("User:bob", "READ", "orders"), rules=Rules(undeclared=frozenset({"super_users"})))
+    found = access(
+        allow("User:bob", "READ", "orders"),
+        settings=AuthorizerSettings(undeclared=frozenset({"super_users"})),
+    )
 
     row = next(row for row in found.rows if row.kind == "super-users")
     assert row.hangs_on == ("super_users",)
@@ -343,7 +350,7 @@ def test_deleting_through_the_cluster_counts_in_kraft_only():
         allow("User:bob", "READ", "orders"),
     ]
 
-    kraft, zookeeper = access(*bindings), access(*bindings, rules=Rules(authorizer="acl"))
+    kraft, zookeeper = access(*bindings), access(*bindings, settings=AuthorizerSettings(authorizer="acl"))
 
     assert dict(kraft.by_cluster) == {
         Operation.CREATE: ("User:ops",),

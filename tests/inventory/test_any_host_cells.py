@@ -16,7 +16,7 @@ from aclweb.acl.authorizer.answers import Result
 from aclweb.acl.authorizer.any_host import HostPart, decide_for_any_host
 from aclweb.acl.authorizer.decision import authorize, decide
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, AclError, ResourceType
 from aclweb.inventory.access.cells import AccessRow, Cell
 from aclweb.inventory.access.resource import resource_access
@@ -35,20 +35,20 @@ def asked_by(row: AccessRow, one: Cell) -> AccessRequest:
     return AccessRequest(caller, "*", one.operation, ResourceType.TOPIC, "t")
 
 
-def is_told_as_other(one: Cell, address: str, rules: Rules) -> bool:
+def is_told_as_other(one: Cell, address: str, settings: AuthorizerSettings) -> bool:
     """Whether the cell says that this address gets another answer than every other host."""
 
     def holds(hosts: tuple[str, ...]) -> bool:
-        return any(reference._matches_host(host, address, rules) for host in hosts)
+        return any(reference._matches_host(host, address, settings) for host in hosts)
 
     return any(holds(place.hosts) and not holds(place.except_hosts) for place in one.places)
 
 
-def check(row: AccessRow, one: Cell, bindings: tuple[AclBinding, ...], rules: Rules) -> str:
+def check(row: AccessRow, one: Cell, bindings: tuple[AclBinding, ...], settings: AuthorizerSettings) -> str:
     index, request = AclIndex(bindings), asked_by(row, one)
-    any_host = decide_for_any_host(request, index, rules)
+    any_host = decide_for_any_host(request, index, settings)
     results = {
-        address: decide(replace(request, host=address), index, rules)[0]
+        address: decide(replace(request, host=address), index, settings)[0]
         for address in addresses_apart(bindings)
     }
     met = set(results.values())
@@ -56,8 +56,8 @@ def check(row: AccessRow, one: Cell, bindings: tuple[AclBinding, ...], rules: Ru
     assert any_host.result.name == expected
     if one.state == "unknown" and one.hangs_on:
         assert any_host.parts[-1].basis.name in ("DEFAULT_ALLOW", "DEFAULT_DENY")
-        assert set(one.hangs_on) <= {"allow_everyone"} & rules.undeclared
-        decision = authorize(any_host.request_at(any_host.parts[-1]), index, rules)
+        assert set(one.hangs_on) <= {"allow_everyone"} & settings.undeclared
+        decision = authorize(any_host.request_at(any_host.parts[-1]), index, settings)
         assert "allow_everyone" in decision.hangs_on
         return "hangs on a setting"
     assert one.state in STATES[any_host.result]
@@ -66,7 +66,7 @@ def check(row: AccessRow, one: Cell, bindings: tuple[AclBinding, ...], rules: Ru
             # 0.0.0.0 is looked at only where an ACL that may count names it.
             if address != "0.0.0.0" or address in one.hosts:
                 as_elsewhere = (result is Result.ALLOWED) is (one.elsewhere in ("allowed", "default"))
-                assert is_told_as_other(one, address, rules) is not as_elsewhere, address
+                assert is_told_as_other(one, address, settings) is not as_elsewhere, address
         parts = [part for part in any_host.parts if not part.is_every_other]
         rest = any_host.parts[-1].result
         assert {spelled(part) for part in parts if part.result is not rest} == set(map(spelled, one.places))
@@ -80,14 +80,14 @@ def spelled(part: HostPart) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def test_every_cell_is_the_answer_for_any_host_and_that_of_each_address():
     seen: Counter[str] = Counter()
     for seed in range(WORLDS):
-        bindings, rules = random_world_of_hosts(random.Random(f"cells of hosts {seed}"))
-        for row in resource_access(here(bindings, rules, topics=("t",)), topic("t")).rows:
+        bindings, settings = random_world_of_hosts(random.Random(f"cells of hosts {seed}"))
+        for row in resource_access(here(bindings, settings, topics=("t",)), topic("t")).rows:
             for one in row.cells if row.kind != "super-users" else ():
                 try:
-                    seen[check(row, one, bindings, rules)] += 1
+                    seen[check(row, one, bindings, settings)] += 1
                 except AssertionError as error:
                     raise AssertionError(
-                        f"seed {seed}: {row.principal} {one}, {rules}, {bindings}"
+                        f"seed {seed}: {row.principal} {one}, {settings}, {bindings}"
                     ) from error
     least = {"allowed", "refused", "none", "some-hosts", "default", "unknown", "hangs on a setting"}
     assert all(seen[state] > 20 for state in least), seen
@@ -137,4 +137,4 @@ def test_what_ranges_of_everything_allow_is_settled_by_all_of_them():
 
 def test_a_matrix_by_the_rules_of_the_glob_proposal_is_refused_and_not_wrong():
     with pytest.raises(AclError, match="glob"):
-        access(allow("User:a*", "READ", "orders", host="10.*"), rules=Rules("glob"))
+        access(allow("User:a*", "READ", "orders", host="10.*"), settings=AuthorizerSettings("glob"))

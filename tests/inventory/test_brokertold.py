@@ -14,7 +14,7 @@ from aclweb.clusters.broker_settings import (
 )
 from aclweb.inventory.admin import declare as declaring
 from aclweb.inventory.current import broker_settings as brokertold
-from aclweb.inventory.current.view import rules_of
+from aclweb.inventory.current.view import settings_of
 from aclweb.inventory.models import Declaration
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
@@ -47,7 +47,7 @@ def test_the_authorizer_of_a_3_9_in_zookeeper_mode_is_read_and_not_guessed(clust
     read(cluster, PLAIN | {AUTHORIZER: "kafka.security.authorizer.AclAuthorizer"})
 
     assert cluster.authorizer == "acl"
-    assert rules_of(cluster).authorizer == "acl"
+    assert settings_of(cluster).authorizer == "acl"
     assert cluster.kafka_version == "3.9"
 
 
@@ -58,7 +58,7 @@ def test_settings_that_no_broker_has_are_at_their_default_and_need_no_declaratio
     read(cluster, PLAIN, PLAIN)
 
     assert (cluster.super_users, cluster.allow_everyone) == ("", False)
-    assert not rules_of(cluster).undeclared
+    assert not settings_of(cluster).undeclared
     assert brokertold.origin(cluster, "super_users") == "read from brokers 1 and 2"
     assert cluster.settings_read["at"]
     assert Declaration.objects.filter(cluster=cluster).last().allow_everyone is False
@@ -70,7 +70,7 @@ def test_settings_that_are_hidden_must_be_declared(cluster):
 
     read(cluster, PLAIN | BOTH_HIDDEN)
 
-    assert rules_of(cluster).undeclared == {"super_users", "allow_everyone"}
+    assert settings_of(cluster).undeclared == {"super_users", "allow_everyone"}
 
 
 def test_what_was_proven_and_is_hidden_now_is_open_again(cluster):
@@ -112,7 +112,7 @@ def test_brokers_that_differ_are_a_problem_and_prove_nothing(cluster):
     assert "differ in super.users: not set on broker 1; set, to what is hidden, on broker 2" in problems(
         cluster
     )
-    assert rules_of(cluster).undeclared == {"super_users", "allow_everyone"}
+    assert settings_of(cluster).undeclared == {"super_users", "allow_everyone"}
 
 
 def test_an_authorizer_that_is_not_kafkas_is_told_and_proves_no_default(cluster):
@@ -121,7 +121,7 @@ def test_an_authorizer_that_is_not_kafkas_is_told_and_proves_no_default(cluster)
     read(cluster, PLAIN | {AUTHORIZER: "com.example.Ranger"})
 
     assert "com.example.Ranger, which is not one of Kafka's own" in problems(cluster)
-    assert rules_of(cluster).undeclared == {"super_users", "allow_everyone"}
+    assert settings_of(cluster).undeclared == {"super_users", "allow_everyone"}
 
 
 def test_a_builder_of_its_own_is_told(cluster):

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from aclweb.acl.model.vocabulary import PatternType
 from aclweb.inventory.current import view as current
-from aclweb.inventory.current.view import in_force, rules_of, span
+from aclweb.inventory.current.view import in_force, settings_of, span
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.inventory.readings import Answers, topics
@@ -59,29 +59,31 @@ def test_a_new_declaration_counts_at_once_and_rebuilds_nothing(cluster):
 
     after = in_force(cluster)
 
-    assert after.rules.super_users == {"User:root", "User:CN=a,O=b"}
-    assert after.rules.allow_everyone
+    assert after.settings.super_users == {"User:root", "User:CN=a,O=b"}
+    assert after.settings.allow_everyone
     assert after.index is before.index
 
 
 def test_what_nobody_declared_is_assumed_and_named(other_cluster):
-    rules = rules_of(other_cluster)
+    settings = settings_of(other_cluster)
 
-    assert rules.undeclared == {"super_users", "allow_everyone"}
-    assert not rules.allow_everyone
-    assert rules.super_users == frozenset()
+    assert settings.undeclared == {"super_users", "allow_everyone"}
+    assert not settings.allow_everyone
+    assert settings.super_users == frozenset()
 
 
 def test_declaring_that_there_are_no_super_users_differs_from_declaring_nothing(cluster):
     cluster.super_users = ""
 
-    assert rules_of(cluster).undeclared == frozenset()
+    assert settings_of(cluster).undeclared == frozenset()
 
 
 def test_a_version_without_known_rules_is_decided_by_the_newest(cluster):
     cluster.kafka_version = "12.0"
 
-    assert rules_of(cluster) == rules_of(cluster.__class__(super_users="User:admin", allow_everyone=False))
+    assert settings_of(cluster) == settings_of(
+        cluster.__class__(super_users="User:admin", allow_everyone=False)
+    )
 
 
 def test_principals_are_those_of_the_acls_and_the_declared_super_users(cluster):

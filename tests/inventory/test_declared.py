@@ -36,7 +36,7 @@ def kept(cluster):
 
 def verdict(cluster, moment):
     here = in_force(cluster, moment)
-    return authorize(ASKED, here.index, here.rules).result.name
+    return authorize(ASKED, here.index, here.settings).result.name
 
 
 def move(cluster, days):
@@ -123,7 +123,7 @@ def test_a_version_that_came_with_the_next_sync_is_not_of_the_revision_before(cl
 
     first = moment_of(Revision.objects.get(cluster=cluster, number=1))
 
-    assert in_force(cluster, first).rules.kafka_version == "4.0"
+    assert in_force(cluster, first).settings.kafka_version == "4.0"
     assert told(cluster, first) == ("Kafka version: 4.0 then, 4.4 today.",)
 
 

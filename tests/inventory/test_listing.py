@@ -216,12 +216,12 @@ def test_a_question_costs_as_few_queries_for_many_acls_as_for_few(cluster, quest
 
 
 def test_where_nobody_knows_the_groups_a_rule_on_groups_is_no_orphan(cluster):
-    rules = [allow("User:bob", "READ", "g", resource_type="GROUP"), allow("User:bob", "READ", "gone")]
-    sync(cluster, client=Answers(rules, groups=None))
+    acls = [allow("User:bob", "READ", "g", resource_type="GROUP"), allow("User:bob", "READ", "gone")]
+    sync(cluster, client=Answers(acls, groups=None))
 
     page = list_acls(cluster, AclListFilters(), 1, 50)
     orphans = list_acls(cluster, AclListFilters(orphan=True), 1, 50)
 
-    assert {row.binding: row.covers_now for row in page.rows} == {rules[0]: None, rules[1]: 0}
-    assert [row.binding for row in orphans.rows] == [rules[1]]
+    assert {row.binding: row.covers_now for row in page.rows} == {acls[0]: None, acls[1]: 0}
+    assert [row.binding for row in orphans.rows] == [acls[1]]
     assert page.facets["orphan"] == {"1": 1}

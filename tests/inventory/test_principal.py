@@ -5,7 +5,7 @@ import pytest
 
 from aclweb.acl.authorizer.answers import Result
 from aclweb.acl.authorizer.decision import decide
-from aclweb.acl.model.authorizers import Rules, operations_of
+from aclweb.acl.model.authorizers import AuthorizerSettings, operations_of
 from aclweb.acl.model.vocabulary import ANY_USER, AccessRequest, Operation, Resource, ResourceType
 from aclweb.inventory.access.cells import AccessRow
 from aclweb.inventory.access.matrix import Joined
@@ -22,9 +22,9 @@ def test_what_a_principal_can_do_is_what_the_core_decides_for_every_existing_nam
     dice = random.Random(f"principal {seed}")
     world = random_world(dice)
     near = [binding.resource_name for binding in world.bindings]
-    names = {random_name(dice, world.rules) for _ in range(12)} | set(near) | {name + "a" for name in near}
-    names = {name for name in names if name >= "*" or not world.rules.is_standard}
-    place = here(world.bindings, world.rules, topics=names, groups=tuple(sorted(names)))
+    names = {random_name(dice, world.settings) for _ in range(12)} | set(near) | {name + "a" for name in near}
+    names = {name for name in names if name >= "*" or not world.settings.is_standard}
+    place = here(world.bindings, world.settings, topics=names, groups=tuple(sorted(names)))
     for principal in dice.sample(PRINCIPALS, 3):
         found = access_of(place, principal)
 
@@ -37,10 +37,10 @@ def test_what_a_principal_can_do_is_what_the_core_decides_for_every_existing_nam
             for name in names:
                 expected = {
                     operation
-                    for operation in operations_of(kind, world.rules)
+                    for operation in operations_of(kind, world.settings)
                     if any(
                         decide(
-                            AccessRequest(principal, host, operation, kind, name), place.index, world.rules
+                            AccessRequest(principal, host, operation, kind, name), place.index, world.settings
                         )[0]
                         is Result.ALLOWED
                         for host in (ELSEWHERE, *HOSTS, *(f"10.0.0.{n}" for n in (1, 8, 15, 16)))
@@ -83,14 +83,14 @@ def test_a_principal_that_no_acl_names_can_do_nothing_and_that_is_said():
 
 
 def test_a_super_user_is_told_as_one():
-    found = access_of(here([], Rules(super_users=frozenset({"User:root"}))), "User:root")
+    found = access_of(here([], AuthorizerSettings(super_users=frozenset({"User:root"}))), "User:root")
 
     assert found.is_super_user
     assert "may do everything" in found.sentences[0]
 
 
 def test_an_open_default_gives_what_no_acl_covers():
-    place = here([allow("User:eve", "READ", "orders")], Rules(allow_everyone=True))
+    place = here([allow("User:eve", "READ", "orders")], AuthorizerSettings(allow_everyone=True))
 
     found = access_of(place, "User:bob")
 

@@ -22,12 +22,12 @@ from typing import Any
 
 from aclweb.acl.kafka.options import NAME_OPTIONS, grammar, read_options
 from aclweb.acl.kafka.tool import Plan, plan
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import Operation
 from tests.oracle.jvm import JavaProgram
 
 PROGRAM = "AclCommands"
-RULES = {"4.3.1": Rules("standard", "4.3"), "3.9.2": Rules("acl", "3.9")}
+RULES = {"4.3.1": AuthorizerSettings("standard", "4.3"), "3.9.2": AuthorizerSettings("acl", "3.9")}
 RECORDED = Path(__file__).parents[1] / "data" / "kafka-acls" / "arguments.jsonl.gz"
 RECORDED_SEEDS = range(3000)
 

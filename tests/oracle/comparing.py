@@ -100,7 +100,7 @@ def differences(
         yield Difference(target, world, None, f"could not be asked ({answer[2:]})", "was not asked either")
         return
     letters, _, type_letters = answer.partition(" ")
-    rules, index = target.rules(world), AclIndex(world.bindings)
+    settings, index = target.settings(world), AclIndex(world.bindings)
     meanings = _meanings(world)
     number = 0
     for request, letter in zip(world.requests(), letters, strict=True):
@@ -109,7 +109,7 @@ def differences(
             yield Difference(target, world, request, _FAILURES[letter], "gives an answer")
             continue
         result, rule, acl = meanings[letter]
-        ours, basis = decide(request, index, rules)
+        ours, basis = decide(request, index, settings)
         if ours._value_ != result or (rule and _RULE_OF_BASIS.get(basis) != rule):
             yield Difference(
                 target,
@@ -119,17 +119,17 @@ def differences(
                 f"decides {ours.value}, {basis.value}",
             )
         if explain_every and number % explain_every == 0:
-            decision = authorize(request, index, rules)
+            decision = authorize(request, index, settings)
             named = broker_rule(decision)
             if decision.result._value_ != result or named != acl:
                 told = f"explains {decision.result.value} by {json.dumps(named)}"
                 yield Difference(target, world, request, f"{result} by {json.dumps(acl)}", told)
         if refer_every and number % refer_every == 0:
-            referred = reference.answer(request, world.bindings, rules)[0]
+            referred = reference.answer(request, world.bindings, settings)[0]
             if referred != result:
                 yield Difference(target, world, request, result, f"has a reference that says {referred}")
             if rule and number % (REPORTED_EVERY * refer_every) == 0:
-                reported = reference.reported(request, world.bindings, rules)
+                reported = reference.reported(request, world.bindings, settings)
                 if reported != _named(world, letter):
                     told = f"has a reference that names {reported}"
                     yield Difference(target, world, request, f"{result} by {json.dumps(acl)}", told)
@@ -139,11 +139,11 @@ def differences(
             yield Difference(target, world, request, _FAILURES[letter], "gives an answer")
             continue
         result = _PLAIN[letter][0]
-        answers = {"decides": decide(request, index, rules)[0].value}
+        answers = {"decides": decide(request, index, settings)[0].value}
         if explain_every and number % explain_every == 0:
-            answers["explains"] = authorize(request, index, rules).result.value
+            answers["explains"] = authorize(request, index, settings).result.value
         if refer_every and number % refer_every == 0:
-            answers["has a reference that says"] = reference.answer(request, world.bindings, rules)[0]
+            answers["has a reference that says"] = reference.answer(request, world.bindings, settings)[0]
         for how, given in answers.items():
             if given != result:
                 yield Difference(target, world, request, result, f"{how} {given}")

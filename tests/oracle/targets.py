@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from tests.oracle.worlds import AGES, WORDS, World
 
 
@@ -39,8 +39,8 @@ class Target:
         """Whether it may be asked about a whole resource type."""
         return WORDS[self.age].by_type
 
-    def rules(self, world: World) -> Rules:
-        return Rules(
+    def settings(self, world: World) -> AuthorizerSettings:
+        return AuthorizerSettings(
             authorizer=self.engine,
             kafka_version=self.version.rpartition(".")[0],
             super_users=frozenset(world.super_users),

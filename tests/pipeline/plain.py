@@ -14,7 +14,7 @@ from typing import Any
 from aclweb.acl.authorizer.answers import Basis
 from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, PatternType
 from aclweb.acl.notation.authorizer_log import AccessEvent, parse_record, records
 from aclweb.acl.notation.files import binding_key
@@ -40,13 +40,13 @@ class Counted:
     default_deny: int = 0
 
 
-def count(files: list[Path], bindings: list[AclBinding], rules: Rules) -> Counted:
+def count(files: list[Path], bindings: list[AclBinding], settings: AuthorizerSettings) -> Counted:
     index = AclIndex(bindings)
     found = Counted()
     for file in files:
         for record in records(lines_of(file)):
             found.read += 1
-            _add(found, record, index, rules)
+            _add(found, record, index, settings)
     return found
 
 
@@ -56,7 +56,7 @@ def lines_of(file: Path) -> Iterator[str]:
     return iter(io.StringIO(text, newline="\n"))
 
 
-def _add(found: Counted, record: str, index: AclIndex, rules: Rules) -> None:
+def _add(found: Counted, record: str, index: AclIndex, settings: AuthorizerSettings) -> None:
     event = parse_record(record)
     if not isinstance(event, AccessEvent):
         (found.unparsed if event.reason in UNREADABLE else found.other)[event.reason] += 1
@@ -83,7 +83,7 @@ def _add(found: Counted, record: str, index: AclIndex, rules: Rules) -> None:
     if event.acl:
         found.usage[binding_key(event.acl)][2] += 1
 
-    decision = authorize(request, index, rules)
+    decision = authorize(request, index, settings)
     if event.rule == "SuperUser":
         found.super_users[event.principal] += 1
     if event.rule == "DefaultAllow":

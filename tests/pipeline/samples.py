@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from tests.builders import allow, deny
 
-RULES = Rules.read(config={"super.users": "User:admin", "allow.everyone.if.no.acl.found": False})
+RULES = AuthorizerSettings.read(config={"super.users": "User:admin", "allow.everyone.if.no.acl.found": False})
 BINDINGS = [
     allow("User:alice", "READ", "orders", pattern="PREFIXED"),
     allow("User:alice", "ALL", "*"),

@@ -11,7 +11,7 @@ import pytest
 from aclweb.acl.authorizer.answers import Result
 from aclweb.acl.authorizer.decision import decide
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import OPERATIONS, Rules
+from aclweb.acl.model.authorizers import OPERATIONS, AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, AclError, Operation, ResourceType
 from aclweb.pipeline import batch
 from aclweb.pipeline.batch import AccessMatrix, Requests, decide_all
@@ -51,9 +51,9 @@ def test_a_batch_answers_as_decide_does(by_arrays: bool, monkeypatch: pytest.Mon
     for seed in SEEDS if by_arrays else SEEDS[:30]:
         _, world, asked = world_of(seed)
         index = AclIndex(world.bindings)
-        expected = [decide(request, index, world.rules) for request in asked]
+        expected = [decide(request, index, world.settings) for request in asked]
 
-        found = decide_all(Requests.of(asked), index, world.rules)
+        found = decide_all(Requests.of(asked), index, world.settings)
 
         assert [found[place] for place in range(len(found))] == expected, f"seed {seed}"
         for result in Result:
@@ -69,11 +69,11 @@ def test_a_matrix_has_in_each_cell_what_decide_says() -> None:
         rng, world, _ = world_of(seed)
         index = AclIndex(world.bindings)
         resource_type = rng.choice((ResourceType.TOPIC, ResourceType.GROUP))
-        names = {random_name(rng, world.rules) for _ in range(12)}
+        names = {random_name(rng, world.settings) for _ in range(12)}
         names |= {b.resource_name for b in world.bindings if b.resource_type is resource_type}
-        host = rng.choice(HOSTS if world.rules.has_globs else (None, *HOSTS))
+        host = rng.choice(HOSTS if world.settings.has_globs else (None, *HOSTS))
 
-        matrix = AccessMatrix(index, world.rules, resource_type, names, host)
+        matrix = AccessMatrix(index, world.settings, resource_type, names, host)
 
         assert matrix.names == tuple(sorted(names))
         for principal, row in matrix.rows(PRINCIPALS):
@@ -82,7 +82,7 @@ def test_a_matrix_has_in_each_cell_what_decide_says() -> None:
                     decide(
                         AccessRequest(principal, host or "10.99.99.99", operation, resource_type, name),
                         index,
-                        world.rules,
+                        world.settings,
                     )[0]
                     for name in matrix.names
                 ]
@@ -98,12 +98,14 @@ def test_a_matrix_has_in_each_cell_what_decide_says() -> None:
 
 def test_a_matrix_under_globs_wants_an_address() -> None:
     with pytest.raises(AclError, match="address"):
-        AccessMatrix(AclIndex(), Rules("glob"), ResourceType.TOPIC, ["a"])
+        AccessMatrix(AclIndex(), AuthorizerSettings("glob"), ResourceType.TOPIC, ["a"])
 
 
 def test_runs_say_the_same_as_the_row() -> None:
     index = AclIndex([allow("User:a", "READ", "b", pattern="PREFIXED"), deny("User:a", "READ", "bc")])
-    row = AccessMatrix(index, Rules(), ResourceType.TOPIC, ["a", "ba", "bb", "bc", "bd", "c"]).row("User:a")
+    row = AccessMatrix(
+        index, AuthorizerSettings(), ResourceType.TOPIC, ["a", "ba", "bb", "bc", "bd", "c"]
+    ).row("User:a")
 
     starts, allowed, undecided = row.runs()
 
@@ -116,8 +118,8 @@ def test_runs_say_the_same_as_the_row() -> None:
 def test_no_requests_and_no_names_give_no_answers() -> None:
     index = AclIndex([allow("User:a", "READ", "b", pattern="PREFIXED")])
 
-    assert len(decide_all(Requests.of([]), index, Rules())) == 0
-    row = AccessMatrix(index, Rules(), ResourceType.TOPIC, []).row("User:a")
+    assert len(decide_all(Requests.of([]), index, AuthorizerSettings())) == 0
+    row = AccessMatrix(index, AuthorizerSettings(), ResourceType.TOPIC, []).row("User:a")
     assert len(row.allowed) == 0
     assert [len(part) for part in row.runs()] == [0, 0, 0]
 
@@ -131,7 +133,11 @@ def test_a_batch_of_few_rows_is_not_laid_out_for_all_patterns(monkeypatch: pytes
     few = [ask("User:a", "READ", "t1"), ask("User:a", "READ", "t1"), ask("User:b", "READ", "t1")]
     many = [ask("User:a", "READ", f"t{n}x") for n in range(1_000)]
 
-    assert decide_all(Requests.of(few), index, Rules()).are(Result.ALLOWED).tolist() == [True, True, False]
+    assert decide_all(Requests.of(few), index, AuthorizerSettings()).are(Result.ALLOWED).tolist() == [
+        True,
+        True,
+        False,
+    ]
     assert len(asked) == 2
-    assert decide_all(Requests.of(many), index, Rules()).are(Result.ALLOWED).all()
+    assert decide_all(Requests.of(many), index, AuthorizerSettings()).are(Result.ALLOWED).all()
     assert len(asked) == 2

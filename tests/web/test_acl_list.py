@@ -22,13 +22,13 @@ LIST = "/c/test-eu/acls/"
 
 @pytest.fixture
 def browser(cluster, ada, signed_in):
-    rules = [
+    acls = [
         *(allow("User:bob", "READ", f"orders.{number}") for number in range(60)),
         deny("User:bob", "WRITE", "orders.", pattern="PREFIXED"),
         allow("User:cat", "READ", "*"),
         allow("User:o'hara", "READ", "billing", resource_type="GROUP"),
     ]
-    sync(cluster, client=Answers(rules))
+    sync(cluster, client=Answers(acls))
     return signed_in(ada)
 
 
@@ -137,13 +137,13 @@ def test_an_export_holds_every_row_that_the_filters_let_through(browser, format)
 
 
 def test_an_export_of_many_pieces_has_one_header_and_every_row(cluster, ada, signed_in, monkeypatch):
-    rules = [allow("User:bob", "READ", f"orders.{number}") for number in range(25)]
-    sync(cluster, client=Answers(rules))
+    acls = [allow("User:bob", "READ", f"orders.{number}") for number in range(25)]
+    sync(cluster, client=Answers(acls))
     monkeypatch.setattr(exporting, "_AT_ONCE", 10)
 
     found = read_acls(exported(signed_in(ada), format="csv"), source="export", format="csv")
 
-    assert set(found) == set(rules)
+    assert set(found) == set(acls)
     assert len(found) == 25
 
 
@@ -258,10 +258,10 @@ def test_a_whole_page_of_selected_rules_reaches_the_what_if(browser):
 
 
 def test_no_link_that_removes_rules_is_longer_than_a_web_server_takes():
-    rules = [allow("User:bob", "READ", f"orders.{number}") for number in range(60)]
+    acls = [allow("User:bob", "READ", f"orders.{number}") for number in range(60)]
 
-    assert 2_000 < len(removals(rules[:45])) < 3_600
-    assert removals(rules) == ""
+    assert 2_000 < len(removals(acls[:45])) < 3_600
+    assert removals(acls) == ""
 
 
 def test_a_rule_that_no_tool_can_remove_is_shown_without_a_box_to_select_it(cluster, ada, signed_in):

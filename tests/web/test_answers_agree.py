@@ -51,8 +51,8 @@ def some_acls(chance: random.Random) -> list:
 @pytest.mark.parametrize("seed", range(12))
 def test_every_place_gives_the_same_answer(seed, cluster, ada, signed_in, tmp_path, capsys):
     chance = random.Random(seed)
-    rules = some_acls(chance)
-    sync(cluster, client=Answers(rules, topics=[TopicInfo(name) for name in NAMES]))
+    acls = some_acls(chance)
+    sync(cluster, client=Answers(acls, topics=[TopicInfo(name) for name in NAMES]))
     browser = signed_in(ada)
     here = in_force(cluster)
 
@@ -68,15 +68,15 @@ def test_every_place_gives_the_same_answer(seed, cluster, ada, signed_in, tmp_pa
                 .context["answer"]
                 .verdict,
                 "api": (api["any_host"] or api)["result"],
-                "command": commanded(asked, rules, tmp_path, capsys),
-                "core": decide_for_any_host(asked, here.index, here.rules).result.name
+                "command": commanded(asked, acls, tmp_path, capsys),
+                "core": decide_for_any_host(asked, here.index, here.settings).result.name
                 if not host
                 else api["result"],
                 "matrix": celled(cluster, who, operation, name, host),
             }
 
             same = {WORDS.get(answer, answer) for answer in told.values()}
-            assert len(same) == 1, f"{question} on {[rule.as_dict() for rule in rules]}: {told}"
+            assert len(same) == 1, f"{question} on {[rule.as_dict() for rule in acls]}: {told}"
         # The principal's page lists what it may do from one host at least.
         may = operation in listed(cluster, who, name)
         anywhere = celled(cluster, who, operation, name, "")
@@ -144,11 +144,11 @@ def test_ranges_of_every_address_are_one_answer_in_all_of_the_api(cluster, ada, 
 
 
 def test_the_cell_of_a_range_leads_to_the_explanation_for_one_of_its_addresses(cluster, ada, signed_in):
-    rules = [
+    acls = [
         allow("User:bob", "READ", "stock", host="10.0.0.0/8"),
         deny("User:bob", "READ", "stock", host="10.0.0.0/16"),
     ]
-    sync(cluster, client=Answers(rules, topics=[TopicInfo("stock")]))
+    sync(cluster, client=Answers(acls, topics=[TopicInfo("stock")]))
     browser = signed_in(ada)
     cell = {
         "who": "principal",
@@ -183,14 +183,14 @@ def listed(cluster, who, name) -> set[str]:
     }
 
 
-def commanded(asked, rules, folder, capsys) -> str:
-    answer = commanded_json(asked, rules, folder, capsys)
+def commanded(asked, bindings, folder, capsys) -> str:
+    answer = commanded_json(asked, bindings, folder, capsys)
     return (answer["any_host"] or answer)["result"]
 
 
-def commanded_json(asked, rules, folder, capsys) -> dict:
+def commanded_json(asked, bindings, folder, capsys) -> dict:
     acls, request = folder / "acls", folder / "request"
-    acls.write_text("".join(f"{json.dumps(rule.as_dict())}\n" for rule in rules))
+    acls.write_text("".join(f"{json.dumps(acl.as_dict())}\n" for acl in bindings))
     request.write_text(json.dumps(asked.as_dict()))
     main(["decide", "--json", "--explain", "--acls", str(acls), "--requests", str(request)])
     return json.loads(capsys.readouterr().out)

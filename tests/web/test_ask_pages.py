@@ -54,8 +54,8 @@ def plain(page) -> str:
 
 
 def test_the_empty_question_suggests_one_that_the_rules_hold_an_answer_to(cluster, ada, signed_in):
-    rules = [allow("User:bob", "WRITE", "orders.", pattern="PREFIXED"), deny("User:dan", "READ", "stock")]
-    sync(cluster, client=Answers(rules, topics=[TopicInfo("orders.eu"), TopicInfo("stock")]))
+    acls = [allow("User:bob", "WRITE", "orders.", pattern="PREFIXED"), deny("User:dan", "READ", "stock")]
+    sync(cluster, client=Answers(acls, topics=[TopicInfo("orders.eu"), TopicInfo("stock")]))
 
     page = signed_in(ada).get("/")
 
@@ -123,8 +123,8 @@ def test_where_it_depends_no_acl_for_every_host_is_offered(browser):
 
 def test_a_deny_of_one_host_is_what_can_be_removed_there(cluster, ada, signed_in):
     kept_out = deny("User:bob", "READ", "orders.eu", host="10.0.0.8")
-    rules = [allow("User:bob", "READ", "orders.eu"), kept_out]
-    sync(cluster, client=Answers(rules, topics=[TopicInfo("orders.eu")]))
+    acls = [allow("User:bob", "READ", "orders.eu"), kept_out]
+    sync(cluster, client=Answers(acls, topics=[TopicInfo("orders.eu")]))
 
     found = signed_in(ada).get("/", QUESTION | {"operation": "READ", "host": ""})
 
@@ -138,8 +138,8 @@ def test_a_deny_of_one_host_is_what_can_be_removed_there(cluster, ada, signed_in
     [("0.0.0.0/0", "depends"), ("10.0.0.8/32", "depends"), ("search-01.example", "refused")],
 )
 def test_a_host_that_no_client_has_changes_nothing_without_a_host(cluster, ada, signed_in, host, verdict):
-    rules = [allow("User:bob", "READ", "orders.eu", host=host)]
-    sync(cluster, client=Answers(rules, topics=[TopicInfo("orders.eu")]))
+    acls = [allow("User:bob", "READ", "orders.eu", host=host)]
+    sync(cluster, client=Answers(acls, topics=[TopicInfo("orders.eu")]))
 
     found = signed_in(ada).get("/", QUESTION | {"operation": "READ", "host": ""})
 
@@ -147,8 +147,8 @@ def test_a_host_that_no_client_has_changes_nothing_without_a_host(cluster, ada, 
 
 
 def test_ranges_that_hold_every_address_allow_every_host(cluster, ada, signed_in):
-    rules = [allow("User:bob", "READ", "orders.eu", host=host) for host in ("0.0.0.0/0", "::/0")]
-    sync(cluster, client=Answers(rules, topics=[TopicInfo("orders.eu")]))
+    acls = [allow("User:bob", "READ", "orders.eu", host=host) for host in ("0.0.0.0/0", "::/0")]
+    sync(cluster, client=Answers(acls, topics=[TopicInfo("orders.eu")]))
 
     found = signed_in(ada).get("/", QUESTION | {"operation": "READ", "host": ""})
 
@@ -403,12 +403,12 @@ def test_every_part_of_every_rule_is_ticked_or_crossed(browser, cluster):
 
 
 def test_the_rule_that_brokers_log_is_told_apart_from_those_that_would_also_decide(cluster, ada, signed_in):
-    rules = [
+    acls = [
         allow("User:bob", "READ", "orders.eu"),
         allow("User:bob", "ALL", "*"),
         allow("User:*", "READ", "orders.", pattern="PREFIXED"),
     ]
-    sync(cluster, client=Answers(rules))
+    sync(cluster, client=Answers(acls))
 
     page = signed_in(ada).get(f"/c/{cluster.slug}/explain/", QUESTION | {"operation": "READ"})
 
@@ -465,8 +465,8 @@ def test_the_pages_that_answer_need_few_queries(browser, django_assert_max_num_q
 
 
 def test_very_many_acls_that_touch_a_resource_are_paged_and_narrowed_by_the_address(cluster, ada, signed_in):
-    rules = [OWN_HOST, *(allow(f"User:other-{number}", "READ", "orders.eu") for number in range(70))]
-    sync(cluster, client=Answers(rules))
+    acls = [OWN_HOST, *(allow(f"User:other-{number}", "READ", "orders.eu") for number in range(70))]
+    sync(cluster, client=Answers(acls))
     address = f"/c/{cluster.slug}/explain/"
     browser = signed_in(ada)
 
@@ -476,12 +476,12 @@ def test_very_many_acls_that_touch_a_resource_are_paged_and_narrowed_by_the_addr
     shown = [row.binding for page in pages for row in page.context["touching"].rows]
     assert [len(page.context["touching"].rows) for page in pages] == [30, 30, 11]
     assert shown[0] == OWN_HOST
-    assert len(set(shown)) == len(rules)
+    assert len(set(shown)) == len(acls)
     assert "page=2&all=1#touching" in text(pages[0])
     assert {row.binding.principal for row in narrowed.context["touching"].rows} == {
         f"User:other-{end}" for end in (6, *range(60, 70))
     }
-    assert narrowed.context["answer"].touching_count == len(rules)
+    assert narrowed.context["answer"].touching_count == len(acls)
     assert all(f'name="{name}" value="{value}"' in text(narrowed) for name, value in QUESTION.items())
 
 

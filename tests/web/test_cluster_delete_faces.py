@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rest_framework.test import APIClient
 
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import CLUSTER_NAME, Operation, Resource, ResourceType
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.access.principal import access_of
@@ -20,19 +20,27 @@ GRANT = acl("ALLOW", "User:ops", "DELETE", CLUSTER_NAME, resource_type="CLUSTER"
 WHOLE = Resource(ResourceType.CLUSTER, CLUSTER_NAME)
 
 
-@pytest.mark.parametrize(("rules", "asked"), [(Rules(), True), (Rules("acl"), False)])
-def test_delete_on_the_cluster_is_a_question_only_where_brokers_ask_it(rules: Rules, asked: bool) -> None:
+@pytest.mark.parametrize(
+    ("settings", "asked"), [(AuthorizerSettings(), True), (AuthorizerSettings("acl"), False)]
+)
+def test_delete_on_the_cluster_is_a_question_only_where_brokers_ask_it(
+    settings: AuthorizerSettings, asked: bool
+) -> None:
     given = {"principal": "User:ops", "operation": "DELETE", "type": "CLUSTER"}
 
-    form = AskForm(given, rules=rules)
+    form = AskForm(given, settings=settings)
 
     assert form.is_valid() is asked
     assert ("operation" in form.errors) is not asked
 
 
-@pytest.mark.parametrize(("rules", "asked"), [(Rules(), True), (Rules("acl"), False)])
-def test_the_matrix_of_the_cluster_has_delete_where_brokers_ask_it(rules: Rules, asked: bool) -> None:
-    found = resource_access(here([GRANT], rules), WHOLE)
+@pytest.mark.parametrize(
+    ("settings", "asked"), [(AuthorizerSettings(), True), (AuthorizerSettings("acl"), False)]
+)
+def test_the_matrix_of_the_cluster_has_delete_where_brokers_ask_it(
+    settings: AuthorizerSettings, asked: bool
+) -> None:
+    found = resource_access(here([GRANT], settings), WHOLE)
 
     assert (Operation.DELETE in found.operations) is asked
     (row,) = [row for row in found.rows if row.principal == "User:ops"]
@@ -40,9 +48,13 @@ def test_the_matrix_of_the_cluster_has_delete_where_brokers_ask_it(rules: Rules,
     assert (cell is not None and cell.state == "allowed") is asked
 
 
-@pytest.mark.parametrize(("rules", "asked"), [(Rules(), True), (Rules("acl"), False)])
-def test_a_principal_that_deletes_by_the_cluster_has_it_on_its_page(rules: Rules, asked: bool) -> None:
-    found = access_of(here([GRANT], rules), "User:ops")
+@pytest.mark.parametrize(
+    ("settings", "asked"), [(AuthorizerSettings(), True), (AuthorizerSettings("acl"), False)]
+)
+def test_a_principal_that_deletes_by_the_cluster_has_it_on_its_page(
+    settings: AuthorizerSettings, asked: bool
+) -> None:
+    found = access_of(here([GRANT], settings), "User:ops")
 
     operations = {operation for reach in found.resources for operation in reach.operations}
     assert (Operation.DELETE in operations) is asked

@@ -41,7 +41,7 @@ def browser(ada, signed_in):
     return signed_in(ada)
 
 
-def rules_of(page) -> list[tuple[str, str]]:
+def settings_of(page) -> list[tuple[str, str]]:
     return [(row.rule, row.acl.principal) for row in page.context["page"].rows]
 
 
@@ -50,10 +50,10 @@ def test_findings_are_listed_worst_first_each_with_its_acl_and_sentence(address,
 
     severities = [row.severity for row in page.context["page"].rows]
     assert severities == sorted(severities, key=findings.SEVERITIES.index)
-    assert ("host-never-matches", "User:fay") in rules_of(page)
-    assert ("implied", "User:bob") in rules_of(page)
-    assert ("prefix-without-delimiter", "User:eli") in rules_of(page)
-    assert rules_of(page).count(("shadowed", "User:dan")) == 1
+    assert ("host-never-matches", "User:fay") in settings_of(page)
+    assert ("implied", "User:bob") in settings_of(page)
+    assert ("prefix-without-delimiter", "User:eli") in settings_of(page)
+    assert settings_of(page).count(("shadowed", "User:dan")) == 1
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_filters_stand_in_the_address(address, browser, query, expected):
     page = browser.get(address, query)
 
     assert page.status_code == 200
-    assert {found for found in rules_of(page) if found[0] != "group-right-missing"} == expected
+    assert {found for found in settings_of(page) if found[0] != "group-right-missing"} == expected
 
 
 def test_what_can_go_becomes_a_draft_that_changes_nothing(address, browser, cluster):
@@ -88,10 +88,10 @@ def test_what_two_finders_tell_of_one_acl_is_listed_once(address, browser):
     page = browser.get(address, {"text": "fay"})
     going = browser.get(address, {"show": "can-go"})
 
-    assert [rule for rule, _ in rules_of(page) if rule in ("dead", "host-never-matches")] == [
+    assert [rule for rule, _ in settings_of(page) if rule in ("dead", "host-never-matches")] == [
         "host-never-matches"
     ]
-    assert ("host-never-matches", "User:fay") in rules_of(going)
+    assert ("host-never-matches", "User:fay") in settings_of(going)
 
 
 def test_a_proposal_tells_what_it_would_change_and_becomes_exactly_that_draft(address, browser, cluster):
@@ -171,14 +171,14 @@ def test_what_was_found_before_is_shown_while_a_newer_revision_is_looked_through
     tasks.search(cluster.pk)
     after = browser.get(address, {"rule": "shadowed"})
 
-    assert rules_of(meanwhile) == [("shadowed", "User:dan")]
+    assert settings_of(meanwhile) == [("shadowed", "User:dan")]
     assert b"Found earlier, in revision 1." in meanwhile.content
     assert (
         b"The findings of revision 2, under what is declared now, are being worked out since"
         in meanwhile.content
     )
     assert b"every 2s" not in meanwhile.content  # which would take away what is being typed
-    assert rules_of(after) == []
+    assert settings_of(after) == []
     assert b"are being worked out" not in after.content
 
 
@@ -206,8 +206,8 @@ def test_a_new_declaration_is_counted_with_at_once(address, browser, cluster):
 
     after = browser.get(address, {"rule": "super-user-unaffected"})
 
-    assert rules_of(before) == []
-    assert {who for _, who in rules_of(after)} == {"User:bob"}
+    assert settings_of(before) == []
+    assert {who for _, who in settings_of(after)} == {"User:bob"}
 
 
 def test_a_cluster_that_was_never_read_says_so(cluster, browser):

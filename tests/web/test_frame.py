@@ -36,8 +36,8 @@ MOST_QUERIES = 12
 
 @pytest.fixture
 def browser(cluster, ada, signed_in):
-    rules = [allow(f"User:p{number}", "READ", f"orders.{number}") for number in range(80)]
-    sync(cluster, client=Answers([*rules, deny("User:bob", "READ", "orders.eu")]))
+    acls = [allow(f"User:p{number}", "READ", f"orders.{number}") for number in range(80)]
+    sync(cluster, client=Answers([*acls, deny("User:bob", "READ", "orders.eu")]))
     return signed_in(ada)
 
 

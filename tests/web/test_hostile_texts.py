@@ -63,7 +63,7 @@ def hidden_in(shown: str) -> list[str]:
 def hostile(cluster, ada, request):
     """The cluster with ACLs of this text in each place that holds one, and a change about it."""
     text = TEXTS[request.param]
-    rules = [
+    acls = [
         allow("User:bob", "READ", "orders"),
         allow(f"User:{text}", "READ", text, resource_type="GROUP"),
         deny(f"User:{text}", "READ", "orders", host=text),
@@ -71,7 +71,7 @@ def hostile(cluster, ada, request):
         allow("User:bob", "ALL", text, resource_type="TRANSACTIONAL_ID"),
     ]
     groups = [text] if "\ud800" not in text and len(text) < 250 else []
-    sync(cluster, client=Answers(rules, topics=topics("orders"), groups=groups))
+    sync(cluster, client=Answers(acls, topics=topics("orders"), groups=groups))
     cluster.refresh_from_db()
     return cluster, text
 

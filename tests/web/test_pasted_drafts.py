@@ -186,11 +186,11 @@ def test_what_could_not_be_read_stands_beside_the_box_and_the_box_points_to_it(b
 
 @pytest.mark.parametrize("notation", ["jsonl", "csv", "yaml", "listing"])
 def test_acls_in_any_notation_are_added(browser, notation):
-    rules = [allow("User:eli", "READ", "t"), deny("User:eli", "WRITE", "t.", pattern="PREFIXED")]
+    acls = [allow("User:eli", "READ", "t"), deny("User:eli", "WRITE", "t.", pattern="PREFIXED")]
 
-    draft = drafted(browser, write_acls(rules, format=notation))
+    draft = drafted(browser, write_acls(acls, format=notation))
 
-    assert {binding for op, binding in lines(draft) if op == "add"} == set(rules)
+    assert {binding for op, binding in lines(draft) if op == "add"} == set(acls)
     assert (draft.faults, draft.warnings) == ((), ())
 
 

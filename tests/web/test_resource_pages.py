@@ -60,14 +60,14 @@ def test_unfolded_every_principal_has_a_row(browser):
 @pytest.fixture
 def crowded(cluster, ada, signed_in):
     """A cluster as large ones are: hundreds of principals and rules reach one topic, and one principal many."""
-    rules = [
+    acls = [
         *(allow(f"User:near-{number:03d}", "READ", "orders.", pattern="PREFIXED") for number in range(300)),
         *(allow(f"User:far-{number:03d}", "READ", "*") for number in range(300)),
         *(allow("User:bob", "ALL", f"orders.{number}") for number in range(300)),
         *(deny("User:*", "WRITE", f"orders.{number}", host=f"10.0.1.{number}") for number in range(200)),
     ]
     topics = [TopicInfo("orders.eu", 12), *(TopicInfo(f"orders.{number}", 3) for number in range(300))]
-    sync(cluster, client=Answers(rules, topics=topics))
+    sync(cluster, client=Answers(acls, topics=topics))
     return signed_in(ada)
 
 

@@ -350,15 +350,15 @@ def test_acls_for_hosts_that_no_client_has_change_nothing_and_that_is_said(addre
 
 
 def test_only_the_differences_of_the_page_shown_are_put_into_words(address, ada_browser, monkeypatch):
-    rules = [allow(f"User:u{number}", "READ", "stock") for number in range(30)]
+    acls = [allow(f"User:u{number}", "READ", "stock") for number in range(30)]
     told, row = [], impact_rows._row
     monkeypatch.setattr("aclweb.web.drafts.whatif.ROWS_A_PAGE", 4)
     monkeypatch.setattr(impact_rows, "_row", lambda *place: told.append(place) or row(*place))
 
-    page = ada_browser.post(address, {"line": [line(rule) for rule in rules], "page": "2"}, follow=True)
+    page = ada_browser.post(address, {"line": [line(rule) for rule in acls], "page": "2"}, follow=True)
 
     assert page.context["diff"].total == 30
-    assert [row.principal for row in page.context["diff"].rows] == sorted(rule.principal for rule in rules)[
+    assert [row.principal for row in page.context["diff"].rows] == sorted(rule.principal for rule in acls)[
         4:8
     ]
     assert len(told) == 4
@@ -377,13 +377,13 @@ def test_what_other_acls_would_allow_is_shown_with_the_acls_of_before_and_after(
 
 
 def test_a_difference_says_of_what_kind_its_resource_is_where_it_is_no_topic(address, ada_browser):
-    rules = [
+    acls = [
         allow("User:cat", "READ", "billing", resource_type="GROUP"),
         allow("User:cat", "DESCRIBE", "kafka-cluster", resource_type="CLUSTER"),
         allow("User:cat", "READ", "stock"),
     ]
 
-    page = ada_browser.post(address, {"line": [line(rule) for rule in rules], "show": "gains"}, follow=True)
+    page = ada_browser.post(address, {"line": [line(rule) for rule in acls], "show": "gains"}, follow=True)
 
     table = page.content.decode().partition('<table class="table delta"')[2].partition("</table>")[0]
     cells = [re.sub("<[^>]+>", "", cell) for cell in re.findall('delta-resource">(.*?)</td>', table)]

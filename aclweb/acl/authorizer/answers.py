@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from aclweb.acl.authorizer.masks import ALL_BITS, DENY_SHIFT, MAYBE_SHIFT, mask_of
 from aclweb.acl.matching import comes_from, is_for
-from aclweb.acl.model import AccessRequest, AclBinding, Operation, Rules
+from aclweb.acl.model import AccessRequest, AclBinding, AuthorizerSettings, Operation
 
 
 class Result(enum.Enum):
@@ -56,7 +56,7 @@ def settle(
     perhaps_allowed: bool,
     covered: bool,
     unknown_patterns: Sequence[str],
-    rules: Rules,
+    settings: AuthorizerSettings,
 ) -> Answer:
     """Return Kafka's answer, or UNDECIDED where unknown values leave room for more than one result.
 
@@ -70,7 +70,7 @@ def settle(
     perhaps_allowed = perhaps_allowed or any(
         reading in ("allow", "either", "perhaps") for reading in unknown_patterns
     )
-    default_allows = rules.allow_everyone and not covered
+    default_allows = settings.allow_everyone and not covered
     can_be_allowed = allowed or perhaps_allowed or default_allows
     can_be_denied = perhaps_denied or (not allowed and not default_allows)
     if not allowed and default_allows:
@@ -78,10 +78,10 @@ def settle(
         can_be_denied = any(reading != "allow" for reading in unknown_patterns)
     if can_be_allowed and can_be_denied:
         return BY_UNKNOWN_VALUE
-    return settle_known(denied=False, allowed=allowed, covered=covered, rules=rules)
+    return settle_known(denied=False, allowed=allowed, covered=covered, settings=settings)
 
 
-def settle_known(*, denied: bool, allowed: bool, covered: bool, rules: Rules) -> Answer:
+def settle_known(*, denied: bool, allowed: bool, covered: bool, settings: AuthorizerSettings) -> Answer:
     """Return Kafka's answer where nothing is unknown: DENY before ALLOW, the default only where no ACL is."""
     if denied:
         return BY_DENY_ACL
@@ -89,11 +89,11 @@ def settle_known(*, denied: bool, allowed: bool, covered: bool, rules: Rules) ->
         return BY_ALLOW_ACL
     if covered:
         return BY_NO_ALLOW_ACL
-    return BY_DEFAULT_ALLOW if rules.allow_everyone else BY_DEFAULT_DENY
+    return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY
 
 
 def answer_from(
-    mask: int, bit: int, *, covered: bool, unknown_patterns: Sequence[str], rules: Rules
+    mask: int, bit: int, *, covered: bool, unknown_patterns: Sequence[str], settings: AuthorizerSettings
 ) -> Answer:
     """Return the answer for the operation at `bit` to a caller who is no super user.
 
@@ -102,7 +102,10 @@ def answer_from(
     """
     if not (mask >> MAYBE_SHIFT or unknown_patterns):
         return settle_known(
-            denied=bool(mask >> DENY_SHIFT & bit), allowed=bool(mask & bit), covered=covered, rules=rules
+            denied=bool(mask >> DENY_SHIFT & bit),
+            allowed=bool(mask & bit),
+            covered=covered,
+            settings=settings,
         )
     return settle(
         denied=bool(mask >> DENY_SHIFT & bit),
@@ -111,7 +114,7 @@ def answer_from(
         perhaps_allowed=bool(mask >> MAYBE_SHIFT & ALL_BITS & bit),
         covered=covered,
         unknown_patterns=unknown_patterns,
-        rules=rules,
+        settings=settings,
     )
 
 
@@ -136,8 +139,10 @@ def for_operation(binding: AclBinding, operation: Operation) -> bool:
     return effect_on(binding, operation) in ("allow", "deny", "either")
 
 
-def reading_of(request: AccessRequest, binding: AclBinding, rules: Rules) -> str:
+def reading_of(request: AccessRequest, binding: AclBinding, settings: AuthorizerSettings) -> str:
     """What the binding does to the request if its pattern covers the resource."""
-    if is_for(binding.principal, request.principal, rules) and comes_from(binding.host, request.host, rules):
+    if is_for(binding.principal, request.principal, settings) and comes_from(
+        binding.host, request.host, settings
+    ):
         return effect_on(binding, request.operation)
     return ""

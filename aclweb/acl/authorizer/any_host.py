@@ -29,7 +29,15 @@ from aclweb.acl.authorizer.host_regions import (
 )
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching import is_for, is_host_glob
-from aclweb.acl.model import WILDCARD, AccessRequest, AclBinding, PatternType, Rules, name_text, number_of
+from aclweb.acl.model import (
+    WILDCARD,
+    AccessRequest,
+    AclBinding,
+    AuthorizerSettings,
+    PatternType,
+    name_text,
+    number_of,
+)
 
 MOST_BY_TYPE = 500_000
 """A question about a whole type looks at all ACLs of the caller for each host; above this product it is given up."""
@@ -162,20 +170,22 @@ class HostAnswer:
         return tuple(part for part in self.parts if part.result is result)
 
 
-def decide_for_any_host(request: AccessRequest, index: AclIndex, rules: Rules | None = None) -> HostAnswer:
+def decide_for_any_host(
+    request: AccessRequest, index: AclIndex, settings: AuthorizerSettings | None = None
+) -> HostAnswer:
     """Return from which hosts this request is allowed and from which it is refused.
 
     The host of `request` is not looked at. What is returned for an address is what `authorize`
     answers for it.
     """
-    rules = rules or Rules()
-    index.require_known(rules)
-    mine = () if request.principal in rules.super_users else _able_to_count(request, index, rules)
-    asked = _Asked(request, index, rules, mine)
+    settings = settings or AuthorizerSettings()
+    index.require_known(settings)
+    mine = () if request.principal in settings.super_users else _able_to_count(request, index, settings)
+    asked = _Asked(request, index, settings, mine)
     hosts = dict.fromkeys(binding.host for binding in mine if binding.host != WILDCARD)
     if request.resource_name is None and len(hosts) * len(mine) > MOST_BY_TYPE:
         return HostAnswer(request, HostResult.UNDECIDED, ())
-    globs = [host for host in hosts if rules.has_globs and is_host_glob(host)]
+    globs = [host for host in hosts if settings.has_globs and is_host_glob(host)]
     complete = True
     if globs:
         parts, complete = _parts_with_globs(asked, list(hosts))
@@ -184,29 +194,31 @@ def decide_for_any_host(request: AccessRequest, index: AclIndex, rules: Rules | 
     return HostAnswer(request, _joint(parts, complete), tuple(sorted(parts, key=_every_other_last)))
 
 
-def decide_elsewhere(request: AccessRequest, index: AclIndex, rules: Rules) -> tuple[Decision, HostAnswer]:
+def decide_elsewhere(
+    request: AccessRequest, index: AclIndex, settings: AuthorizerSettings
+) -> tuple[Decision, HostAnswer]:
     """Return the decision for a host that no ACL names, and the answer for every host.
 
     Where ranges name every address no such host is left; then it is the decision for one of them.
     """
-    decision = authorize(replace(request, host=WILDCARD), index, rules)
-    hosts = decide_for_any_host(request, index, rules)
+    decision = authorize(replace(request, host=WILDCARD), index, settings)
+    hosts = decide_for_any_host(request, index, settings)
     if hosts.parts and hosts.parts[-1].result is not decision.result:
-        decision = authorize(hosts.request_at(hosts.parts[-1]), index, rules)
+        decision = authorize(hosts.request_at(hosts.parts[-1]), index, settings)
     return decision, hosts
 
 
 def divide_hosts(
-    requests: Sequence[AccessRequest], index: AclIndex, rules: Rules
+    requests: Sequence[AccessRequest], index: AclIndex, settings: AuthorizerSettings
 ) -> tuple[tuple[HostRegion, ...], bool]:
     """Return the regions of all addresses in which each of these requests has one result, and whether these are all.
 
     The hosts of the requests are not looked at. Every other host comes last; no regions where
     the hosts are too many to compare.
     """
-    index.require_known(rules)
+    index.require_known(settings)
     able = [
-        () if request.principal in rules.super_users else _able_to_count(request, index, rules)
+        () if request.principal in settings.super_users else _able_to_count(request, index, settings)
         for request in requests
     ]
     hosts = dict.fromkeys(binding.host for mine in able for binding in mine if binding.host != WILDCARD)
@@ -217,17 +229,17 @@ def divide_hosts(
         return (), False
 
     def answers(host: str) -> tuple[Answer, ...]:
-        return tuple(decide(replace(request, host=host), index, rules) for request in requests)
+        return tuple(decide(replace(request, host=host), index, settings) for request in requests)
 
     complete = True
-    if rules.has_globs and any(is_host_glob(host) for host in hosts):
+    if settings.has_globs and any(is_host_glob(host) for host in hosts):
         signed, complete = signed_regions(list(hosts))
         regions = [
             HostRegion(one.hosts, one.except_hosts, one.example, results_of(answers(one.example)))
             for one in signed
         ]
     else:
-        root = region_tree(hosts, rules)
+        root = region_tree(hosts, settings)
         settle(root, answers, frozenset(hosts))
         regions = [
             HostRegion((region.host,), tuple(other.host for other in others), region.example, region.results)
@@ -236,7 +248,9 @@ def divide_hosts(
     return tuple(sorted(regions, key=_every_other_last)), complete
 
 
-def _able_to_count(request: AccessRequest, index: AclIndex, rules: Rules) -> tuple[AclBinding, ...]:
+def _able_to_count(
+    request: AccessRequest, index: AclIndex, settings: AuthorizerSettings
+) -> tuple[AclBinding, ...]:
     """Return the ACLs that match this request, or may, if its host is right."""
     shelf = index.shelf(request.resource_type)
     if shelf is None:
@@ -244,11 +258,11 @@ def _able_to_count(request: AccessRequest, index: AclIndex, rules: Rules) -> tup
     if request.resource_name is None:
         covering: Sequence[AclBinding] = shelf.bindings
     else:
-        covering = (*shelf.covering(request.resource_name, rules), *shelf.unknown_patterns)
+        covering = (*shelf.covering(request.resource_name, settings), *shelf.unknown_patterns)
     return tuple(
         binding
         for binding in covering
-        if is_for(binding.principal, request.principal, rules) and effect_on(binding, request.operation)
+        if is_for(binding.principal, request.principal, settings) and effect_on(binding, request.operation)
     )
 
 
@@ -271,18 +285,18 @@ class _Asked:
 
     request: AccessRequest
     index: AclIndex
-    rules: Rules
+    settings: AuthorizerSettings
     mine: tuple[AclBinding, ...]
 
     def answers(self, host: str) -> tuple[Answer, ...]:
-        return (decide(replace(self.request, host=host), self.index, self.rules),)
+        return (decide(replace(self.request, host=host), self.index, self.settings),)
 
     def determining(self, address: str, basis: Basis, hosts: Iterable[str]) -> Iterator[AclBinding]:
         """Yield the matching ACLs that settle the request from this address, which these ACL hosts admit."""
         if basis not in (Basis.DENY_ACL, Basis.ALLOW_ACL):
             return
         if self.request.resource_name is None:
-            yield from authorize(replace(self.request, host=address), self.index, self.rules).determining
+            yield from authorize(replace(self.request, host=address), self.index, self.settings).determining
             return
         effect = "deny" if basis is Basis.DENY_ACL else "allow"
         for host in (WILDCARD, *hosts):
@@ -303,7 +317,7 @@ class _Asked:
 
 
 def _parts(asked: _Asked, hosts: Iterable[str]) -> list[HostPart]:
-    root = region_tree(hosts, asked.rules)
+    root = region_tree(hosts, asked.settings)
     settle(root, asked.answers, frozenset(hosts))
     return list(_joined_parts(root, asked))
 

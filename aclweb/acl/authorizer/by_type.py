@@ -37,10 +37,10 @@ from aclweb.acl.model import (
     WILDCARD,
     AccessRequest,
     AclBinding,
+    AuthorizerSettings,
     Operation,
     PatternType,
     PermissionType,
-    Rules,
 )
 
 HARDCODE = "hardcode"
@@ -52,32 +52,34 @@ STEPS_FOR_ALL = 2_000_000
 _LEAST_STEPS = 2_000
 
 
-def decide_by_type(request: AccessRequest, index: AclIndex, hardcode: Answer, rules: Rules) -> Answer:
+def decide_by_type(
+    request: AccessRequest, index: AclIndex, hardcode: Answer, settings: AuthorizerSettings
+) -> Answer:
     """Return the answer for a whole type from the index, and the answer for `hardcode`."""
     shelf = index.shelf(request.resource_type)
     if shelf is None:
-        return BY_DEFAULT_ALLOW if rules.allow_everyone else BY_DEFAULT_DENY
-    if rules.by_type_tries_hardcode and hardcode[0] is Result.ALLOWED:
+        return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY
+    if settings.by_type_tries_hardcode and hardcode[0] is Result.ALLOWED:
         return hardcode
-    callers = _principals_for(request, index, rules)
+    callers = _principals_for(request, index, settings)
     own = [binding for caller in callers for binding in shelf.by_principal.get(caller, ())]
     others = [binding for caller in callers for binding in shelf.no_plain_allows.get(caller, ())]
-    if not own_by_type(request, others, rules) and any(_is_own_by_type(request, b, rules) for b in own):
+    if not own_by_type(request, others, settings) and any(_is_own_by_type(request, b, settings) for b in own):
         # Nothing can take an ALLOW away, so one is enough and the rest need no look.
-        return BY_DEFAULT_ALLOW if rules.default_settles_by_type else BY_ALLOW_ACL
-    return _settle_by_type(own_by_type(request, own, rules), hardcode, rules)
+        return BY_DEFAULT_ALLOW if settings.default_settles_by_type else BY_ALLOW_ACL
+    return _settle_by_type(own_by_type(request, own, settings), hardcode, settings)
 
 
-def _principals_for(request: AccessRequest, index: AclIndex, rules: Rules) -> list[str]:
+def _principals_for(request: AccessRequest, index: AclIndex, settings: AuthorizerSettings) -> list[str]:
     """Return the principals under which a binding for this caller can stand."""
-    if not rules.has_globs:
+    if not settings.has_globs:
         return list(dict.fromkeys((request.principal, ANY_USER)))
     table = index.glob_table(request.resource_type)
     return list(table.principals_for(request.principal)) if table is not None else []
 
 
 def answer_by_type(
-    request: AccessRequest, bindings: Sequence[AclBinding], hardcode: Answer, rules: Rules
+    request: AccessRequest, bindings: Sequence[AclBinding], hardcode: Answer, settings: AuthorizerSettings
 ) -> Answer:
     """Return the answer for a whole type, from the bindings of the type and the answer for `hardcode`.
 
@@ -85,59 +87,61 @@ def answer_by_type(
     results differ the question is undecided.
     """
     if not bindings:
-        return BY_DEFAULT_ALLOW if rules.allow_everyone else BY_DEFAULT_DENY
-    return _settle_by_type(own_by_type(request, bindings, rules), hardcode, rules)
+        return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY
+    return _settle_by_type(own_by_type(request, bindings, settings), hardcode, settings)
 
 
-def _settle_by_type(entries: Sequence[AclBinding], hardcode: Answer, rules: Rules) -> Answer:
+def _settle_by_type(entries: Sequence[AclBinding], hardcode: Answer, settings: AuthorizerSettings) -> Answer:
     results = {
-        _allowed_by_type(_read_as(entries, PermissionType.ALLOW), hardcode, Result.UNDECIDED, rules),
-        _allowed_by_type(_read_as(entries, PermissionType.DENY), hardcode, Result.ALLOWED, rules),
+        _allowed_by_type(_read_as(entries, PermissionType.ALLOW), hardcode, Result.UNDECIDED, settings),
+        _allowed_by_type(_read_as(entries, PermissionType.DENY), hardcode, Result.ALLOWED, settings),
     }
     if len(results) > 1 or None in results:
         return BY_UNKNOWN_VALUE
     if True in results:
-        if rules.by_type_tries_hardcode and hardcode[0] is Result.ALLOWED:
+        if settings.by_type_tries_hardcode and hardcode[0] is Result.ALLOWED:
             return hardcode
-        return BY_DEFAULT_ALLOW if rules.default_settles_by_type else BY_ALLOW_ACL
+        return BY_DEFAULT_ALLOW if settings.default_settles_by_type else BY_ALLOW_ACL
     if any(binding.permission_type is PermissionType.DENY for binding in entries):
         return BY_DENY_ACL
     return BY_NO_ALLOW_ACL
 
 
 def _allowed_by_type(
-    entries: Sequence[AclBinding], hardcode: Answer, at_least: Result, rules: Rules
+    entries: Sequence[AclBinding], hardcode: Answer, at_least: Result, settings: AuthorizerSettings
 ) -> bool | None:
     """Whether the known `entries` (those of this caller and operation) allow the type; None if that is too hard.
 
     at_least: the weakest answer for `hardcode` that counts as allowed in this reading.
     """
-    if rules.by_type_tries_hardcode and hardcode[0] in (Result.ALLOWED, at_least):
+    if settings.by_type_tries_hardcode and hardcode[0] in (Result.ALLOWED, at_least):
         return True
     denied_literals = _names(entries, PermissionType.DENY, PatternType.LITERAL)
     if WILDCARD in denied_literals:
         return False
-    if rules.default_settles_by_type:
+    if settings.default_settles_by_type:
         return True
-    if rules.has_globs:
+    if settings.has_globs:
         return _reaches_beyond(entries)
-    return bool(undominated(entries, rules))
+    return bool(undominated(entries, settings))
 
 
-def own_by_type(request: AccessRequest, bindings: Iterable[AclBinding], rules: Rules) -> list[AclBinding]:
+def own_by_type(
+    request: AccessRequest, bindings: Iterable[AclBinding], settings: AuthorizerSettings
+) -> list[AclBinding]:
     """Return the bindings for this caller that name the operation itself or ALL: here nothing is implied."""
-    return [binding for binding in bindings if _is_own_by_type(request, binding, rules)]
+    return [binding for binding in bindings if _is_own_by_type(request, binding, settings)]
 
 
-def _is_own_by_type(request: AccessRequest, binding: AclBinding, rules: Rules) -> bool:
+def _is_own_by_type(request: AccessRequest, binding: AclBinding, settings: AuthorizerSettings) -> bool:
     return (
         binding.operation in (request.operation, Operation.ALL)
-        and is_for(binding.principal, request.principal, rules)
-        and comes_from(binding.host, request.host, rules)
+        and is_for(binding.principal, request.principal, settings)
+        and comes_from(binding.host, request.host, settings)
     )
 
 
-def undominated(entries: Sequence[AclBinding], rules: Rules) -> tuple[AclBinding, ...]:
+def undominated(entries: Sequence[AclBinding], settings: AuthorizerSettings) -> tuple[AclBinding, ...]:
     """Return the ALLOWs that no DENY wholly covers, as Kafka compares them.
 
     A literal falls to an equal DENY literal; any name falls to a DENY prefix that it starts
@@ -145,7 +149,7 @@ def undominated(entries: Sequence[AclBinding], rules: Rules) -> tuple[AclBinding
     letter on. `*` is the wildcard, which no prefix covers. Under the GLOB proposal patterns
     are compared by the names that they match.
     """
-    if rules.has_globs:
+    if settings.has_globs:
         coverage = _Coverage(entries)
         return tuple(allow for allow in coverage.allows if coverage.of(allow) is Verdict.NO)
     denied_literals = _names(entries, PermissionType.DENY, PatternType.LITERAL)

@@ -40,10 +40,10 @@ from aclweb.acl.model import (
     WILDCARD,
     AccessRequest,
     AclBinding,
+    AuthorizerSettings,
     Operation,
     PatternType,
     PermissionType,
-    Rules,
 )
 
 
@@ -75,7 +75,7 @@ class Decision:
     basis: Basis
     findings: tuple[Finding, ...]
     hazards: tuple[str, ...]
-    rules: Rules
+    settings: AuthorizerSettings
     unknowns: tuple[AclBinding, ...]
     index: AclIndex = field(repr=False, compare=False)
 
@@ -96,32 +96,32 @@ class Decision:
         if self.basis is Basis.ALLOW_ACL:
             return self._counted(PermissionType.ALLOW)
         if self.basis is Basis.NO_ALLOW_ACL:
-            ends_default = self.request.resource_name is None and self.rules.allow_everyone
+            ends_default = self.request.resource_name is None and self.settings.allow_everyone
             return tuple(
                 finding.binding
                 for finding in self.findings
-                if not ends_default or covers_name(finding.binding, HARDCODE, self.rules)
+                if not ends_default or covers_name(finding.binding, HARDCODE, self.settings)
             )
         return ()
 
     @property
     def hangs_on(self) -> tuple[str, ...]:
         """The undeclared settings that would change this result if they were otherwise."""
-        rules = self.rules
+        settings = self.settings
         found: list[str] = []
         caller = self.request.principal
-        if "super_users" in rules.undeclared:
-            other = replace(rules, super_users=rules.super_users ^ {caller})
+        if "super_users" in settings.undeclared:
+            other = replace(settings, super_users=settings.super_users ^ {caller})
             if self._result_under(other) is not self.result:
                 found.append("super_users")
-        if "allow_everyone" in rules.undeclared and self.under_other_default is not self.result:
+        if "allow_everyone" in settings.undeclared and self.under_other_default is not self.result:
             found.append("allow_everyone")
         return tuple(found)
 
     @property
     def under_other_default(self) -> Result:
         """The result if the cluster did the opposite where no ACL exists."""
-        return self._result_under(replace(self.rules, allow_everyone=not self.rules.allow_everyone))
+        return self._result_under(replace(self.settings, allow_everyone=not self.settings.allow_everyone))
 
     def _counted(self, permission: PermissionType) -> tuple[AclBinding, ...]:
         counted = tuple(
@@ -133,20 +133,22 @@ class Decision:
             return counted
         if permission is PermissionType.DENY:
             # Wherever such a pattern reaches, it is a DENY of the type.
-            unknown = own_by_type(self.request, self.unknowns, self.rules)
+            unknown = own_by_type(self.request, self.unknowns, self.settings)
             return (*counted, *(binding for binding in unknown if binding.is_deny))
-        return _allows_by_type(self.request, [finding.binding for finding in self.findings], self.rules)
+        return _allows_by_type(self.request, [finding.binding for finding in self.findings], self.settings)
 
-    def _result_under(self, rules: Rules) -> Result:
+    def _result_under(self, settings: AuthorizerSettings) -> Result:
         return answer_given(
-            self.request, [finding.binding for finding in self.findings], self.unknowns, rules
+            self.request, [finding.binding for finding in self.findings], self.unknowns, settings
         )[0]
 
 
-def authorize(request: AccessRequest, index: AclIndex, rules: Rules | None = None) -> Decision:
+def authorize(
+    request: AccessRequest, index: AclIndex, settings: AuthorizerSettings | None = None
+) -> Decision:
     """Return the decision for `request` with a finding for every binding that covers its resource."""
-    rules = rules or Rules()
-    index.require_known(rules)
+    settings = settings or AuthorizerSettings()
+    index.require_known(settings)
     shelf = index.shelf(request.resource_type)
     covering: Sequence[AclBinding] = ()
     unknowns: tuple[AclBinding, ...] = ()
@@ -157,97 +159,100 @@ def authorize(request: AccessRequest, index: AclIndex, rules: Rules | None = Non
                 binding for binding in shelf.bindings if binding.pattern_type is not PatternType.UNKNOWN
             ]
         else:
-            covering = shelf.covering(request.resource_name, rules)
-    result, basis = answer_given(request, covering, unknowns, rules)
+            covering = shelf.covering(request.resource_name, settings)
+    result, basis = answer_given(request, covering, unknowns, settings)
     return Decision(
         request=request,
         result=result,
         basis=basis,
-        findings=tuple(_finding(request, binding, rules) for binding in covering),
-        hazards=hazards(request, covering, rules),
-        rules=rules,
+        findings=tuple(_finding(request, binding, settings) for binding in covering),
+        hazards=hazards(request, covering, settings),
+        settings=settings,
         unknowns=unknowns,
         index=index,
     )
 
 
-def decide(request: AccessRequest, index: AclIndex, rules: Rules) -> Answer:
+def decide(request: AccessRequest, index: AclIndex, settings: AuthorizerSettings) -> Answer:
     """Return (result, basis), as `authorize` gives them, from the compiled masks."""
-    if request.principal in rules.super_users:
+    if request.principal in settings.super_users:
         return BY_SUPER_USER
     name = request.resource_name
     if name is None:
-        return _decide_whole_type(request, index, rules)
-    if rules.has_globs:
-        return _decide_by_globs(request, name, index.glob_table(request.resource_type), rules)
+        return _decide_whole_type(request, index, settings)
+    if settings.has_globs:
+        return _decide_by_globs(request, name, index.glob_table(request.resource_type), settings)
     table = index.table(request.resource_type)
     if table is None:
-        return BY_DEFAULT_ALLOW if rules.allow_everyone else BY_DEFAULT_DENY
+        return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY
 
-    mask = _mask_for(table, request.principal, request.host, name, rules)
+    mask = _mask_for(table, request.principal, request.host, name, settings)
     bit = 1 << request.operation._value_
     if mask >> DENY_SHIFT & bit:
         return BY_DENY_ACL
     if mask >> MAYBE_SHIFT or table.unknown_patterns:
-        return _decide_with_unknowns(request, table, mask, bit, rules)
+        return _decide_with_unknowns(request, table, mask, bit, settings)
     if mask & bit:
         return BY_ALLOW_ACL
-    if table.covered.covers(name, rules):
+    if table.covered.covers(name, settings):
         return BY_NO_ALLOW_ACL
-    return BY_DEFAULT_ALLOW if rules.allow_everyone else BY_DEFAULT_DENY
+    return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY
 
 
-def fits_operation(binding: AclBinding, request: AccessRequest, rules: Rules) -> bool:
+def fits_operation(binding: AclBinding, request: AccessRequest, settings: AuthorizerSettings) -> bool:
     """Whether the binding counts for the operation of this request."""
     if binding.operation in (request.operation, Operation.ALL):
         return True
     if request.resource_name is None and not (
-        rules.by_type_tries_hardcode and covers_name(binding, HARDCODE, rules)
+        settings.by_type_tries_hardcode and covers_name(binding, HARDCODE, settings)
     ):
         # Of a whole type one operation brings another with it on the made-up name only.
         return False
     return for_operation(binding, request.operation)
 
 
-def _finding(request: AccessRequest, binding: AclBinding, rules: Rules) -> Finding:
+def _finding(request: AccessRequest, binding: AclBinding, settings: AuthorizerSettings) -> Finding:
     why_not: list[str] = []
-    if not is_for(binding.principal, request.principal, rules):
+    if not is_for(binding.principal, request.principal, settings):
         why_not.append("principal")
-    if not comes_from(binding.host, request.host, rules):
+    if not comes_from(binding.host, request.host, settings):
         why_not.append("host")
-    if not fits_operation(binding, request, rules):
+    if not fits_operation(binding, request, settings):
         why_not.append("operation")
     return Finding(binding, not why_not, tuple(why_not))
 
 
 def answer_given(
-    request: AccessRequest, covering: Sequence[AclBinding], unknowns: Sequence[AclBinding], rules: Rules
+    request: AccessRequest,
+    covering: Sequence[AclBinding],
+    unknowns: Sequence[AclBinding],
+    settings: AuthorizerSettings,
 ) -> Answer:
     """Return the answer that these bindings give.
 
     covering: those that cover the resource for certain; all of the type when asked by type.
     unknowns: those with an UNKNOWN pattern, which may or may not.
     """
-    if request.principal in rules.super_users:
+    if request.principal in settings.super_users:
         return BY_SUPER_USER
     if request.resource_name is None:
-        covering_hardcode = [binding for binding in covering if covers_name(binding, HARDCODE, rules)]
+        covering_hardcode = [binding for binding in covering if covers_name(binding, HARDCODE, settings)]
         asked = replace(request, resource_name=HARDCODE)
-        hardcode = answer_given(asked, covering_hardcode, unknowns, rules)
-        return answer_by_type(request, [*covering, *unknowns], hardcode, rules)
-    readings = [reading_of(request, binding, rules) for binding in covering]
+        hardcode = answer_given(asked, covering_hardcode, unknowns, settings)
+        return answer_by_type(request, [*covering, *unknowns], hardcode, settings)
+    readings = [reading_of(request, binding, settings) for binding in covering]
     return settle(
         denied="deny" in readings,
         allowed="allow" in readings,
         perhaps_denied="either" in readings,
         perhaps_allowed="either" in readings or "perhaps" in readings,
         covered=bool(readings),
-        unknown_patterns=[reading_of(request, binding, rules) for binding in unknowns],
-        rules=rules,
+        unknown_patterns=[reading_of(request, binding, settings) for binding in unknowns],
+        settings=settings,
     )
 
 
-def _mask_for(table: MaskTable, principal: str, host: str, name: str, rules: Rules) -> int:
+def _mask_for(table: MaskTable, principal: str, host: str, name: str, settings: AuthorizerSettings) -> int:
     """Return the joined masks of the bindings for this principal (or `User:*`) and host (or `*`)."""
     mask = 0
     callers = (principal, ANY_USER) if principal != ANY_USER else (ANY_USER,)
@@ -256,57 +261,61 @@ def _mask_for(table: MaskTable, principal: str, host: str, name: str, rules: Rul
         if hosts is not None:
             slot = hosts.get(WILDCARD)
             if slot is not None:
-                mask |= slot.mask(name, rules)
+                mask |= slot.mask(name, settings)
             slot = hosts.get(host)
             if slot is not None:
-                mask |= slot.mask(name, rules)
-        if table.ranges and rules.cidr_hosts:
+                mask |= slot.mask(name, settings)
+        if table.ranges and settings.cidr_hosts:
             ranges = table.ranges.get(caller)
             if ranges is not None:
                 for slot in ranges.holding(host):
-                    mask |= slot.mask(name, rules)
+                    mask |= slot.mask(name, settings)
     return mask
 
 
 def _decide_with_unknowns(
-    request: AccessRequest, table: MaskTable, mask: int, bit: int, rules: Rules
+    request: AccessRequest, table: MaskTable, mask: int, bit: int, settings: AuthorizerSettings
 ) -> Answer:
     assert request.resource_name is not None
     return answer_from(
         mask,
         bit,
-        covered=table.covered.covers(request.resource_name, rules),
-        unknown_patterns=[reading_of(request, binding, rules) for binding in table.unknown_patterns],
-        rules=rules,
+        covered=table.covered.covers(request.resource_name, settings),
+        unknown_patterns=[reading_of(request, binding, settings) for binding in table.unknown_patterns],
+        settings=settings,
     )
 
 
-def _decide_whole_type(request: AccessRequest, index: AclIndex, rules: Rules) -> Answer:
+def _decide_whole_type(request: AccessRequest, index: AclIndex, settings: AuthorizerSettings) -> Answer:
     if index.shelf(request.resource_type) is None:
-        return BY_DEFAULT_ALLOW if rules.allow_everyone else BY_DEFAULT_DENY
-    hardcode = decide(replace(request, resource_name=HARDCODE), index, rules)
-    return decide_by_type(request, index, hardcode, rules)
+        return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY
+    hardcode = decide(replace(request, resource_name=HARDCODE), index, settings)
+    return decide_by_type(request, index, hardcode, settings)
 
 
-def _decide_by_globs(request: AccessRequest, name: str, table: GlobTable | None, rules: Rules) -> Answer:
+def _decide_by_globs(
+    request: AccessRequest, name: str, table: GlobTable | None, settings: AuthorizerSettings
+) -> Answer:
     if table is None:
-        return BY_DEFAULT_ALLOW if rules.allow_everyone else BY_DEFAULT_DENY
+        return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY
     return answer_from(
-        table.mask(request.principal, request.host, name, rules),
+        table.mask(request.principal, request.host, name, settings),
         1 << request.operation._value_,
-        covered=table.covers(name, rules),
-        unknown_patterns=[reading_of(request, binding, rules) for binding in table.unknown_patterns],
-        rules=rules,
+        covered=table.covers(name, settings),
+        unknown_patterns=[reading_of(request, binding, settings) for binding in table.unknown_patterns],
+        settings=settings,
     )
 
 
 def _allows_by_type(
-    request: AccessRequest, bindings: Sequence[AclBinding], rules: Rules
+    request: AccessRequest, bindings: Sequence[AclBinding], settings: AuthorizerSettings
 ) -> tuple[AclBinding, ...]:
     """Return the ALLOWs that settle a question about a type: those on `hardcode`, or the undominated."""
-    if rules.by_type_tries_hardcode:
+    if settings.by_type_tries_hardcode:
         asked = replace(request, resource_name=HARDCODE)
-        at_hardcode = [binding for binding in bindings if covers_name(binding, HARDCODE, rules)]
-        if answer_given(asked, at_hardcode, (), rules) == BY_ALLOW_ACL:
-            return tuple(binding for binding in at_hardcode if reading_of(asked, binding, rules) == "allow")
-    return undominated(own_by_type(request, bindings, rules), rules)
+        at_hardcode = [binding for binding in bindings if covers_name(binding, HARDCODE, settings)]
+        if answer_given(asked, at_hardcode, (), settings) == BY_ALLOW_ACL:
+            return tuple(
+                binding for binding in at_hardcode if reading_of(asked, binding, settings) == "allow"
+            )
+    return undominated(own_by_type(request, bindings, settings), settings)

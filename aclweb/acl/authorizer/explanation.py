@@ -152,7 +152,7 @@ def explain(decision: Decision) -> Explanation:
 def broker_rule(decision: Decision) -> dict[str, object] | None:
     """Return the broker rule that KRaft's authorizer would write to its log; None where it names none."""
     if (
-        not decision.rules.logs_its_rule
+        not decision.settings.logs_its_rule
         or decision.request.resource_name is None
         or decision.result is Result.UNDECIDED
     ):
@@ -170,7 +170,7 @@ def broker_rule(decision: Decision) -> dict[str, object] | None:
 def reported_acl(decision: Decision) -> AclBinding | None:
     """Return the one binding that KRaft's authorizer would name in its log, None if it names none."""
     name = decision.request.resource_name
-    if not decision.rules.logs_its_rule or name is None:
+    if not decision.settings.logs_its_rule or name is None:
         return None
     if decision.basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
         return None
@@ -277,7 +277,7 @@ def _would_also_decide(decision: Decision) -> tuple[AclBinding, ...]:
 
 
 def _alone(decision: Decision, binding: AclBinding) -> Result:
-    return answer_given(decision.request, (binding,), (), decision.rules)[0]
+    return answer_given(decision.request, (binding,), (), decision.settings)[0]
 
 
 def _besides(decision: Decision, others: Sequence[AclBinding]) -> list[str]:
@@ -334,16 +334,16 @@ def _closeness(binding: AclBinding) -> tuple[bool, int]:
 
 
 def _gates(decision: Decision) -> tuple[Gate, ...]:
-    request, rules, basis = decision.request, decision.rules, decision.basis
+    request, settings, basis = decision.request, decision.settings, decision.basis
     who = name_text(request.principal)
     counted = [finding.binding for finding in decision.findings if finding.counted]
     denies = [binding for binding in counted if binding.is_deny]
     allows = [binding for binding in counted if binding.permission_type is PermissionType.ALLOW]
     covering = len(decision.findings)
 
-    is_super = request.principal in rules.super_users
+    is_super = request.principal in settings.super_users
     named = "is one of" if is_super else "is not among"
-    declared = "declared" if "super_users" not in rules.undeclared else "assumed"
+    declared = "declared" if "super_users" not in settings.undeclared else "assumed"
     super_gate = Gate("super user", f"{who} {named} the {declared} super users.", basis is Basis.SUPER_USER)
     deny_gate = Gate(
         "DENY ACLs",
@@ -361,8 +361,8 @@ def _gates(decision: Decision) -> tuple[Gate, ...]:
         allow_sentence = f"N{_covering(request)[1:]}."
     allow_gate = Gate("ALLOW ACLs", allow_sentence, basis in (Basis.ALLOW_ACL, Basis.NO_ALLOW_ACL))
 
-    assumed = ", as far as anybody declared" if "allow_everyone" in rules.undeclared else ""
-    default = "everyone is allowed" if rules.allow_everyone else "everyone is refused"
+    assumed = ", as far as anybody declared" if "allow_everyone" in settings.undeclared else ""
+    default = "everyone is allowed" if settings.allow_everyone else "everyone is refused"
     applies = basis in (Basis.DEFAULT_ALLOW, Basis.DEFAULT_DENY)
     silent = "" if applies else "; this resource has ACLs, so that does not apply" if covering else ""
     default_gate = Gate("default", f"Where no ACL exists, {default}{assumed}{silent}.", applies)
@@ -412,7 +412,7 @@ def _ways_out(decision: Decision, fix: AclBinding | None, removals: Removals) ->
 
 
 def _caveats(decision: Decision) -> list[str]:
-    request, rules = decision.request, decision.rules
+    request, settings = decision.request, decision.settings
     who = name_text(request.principal)
     caveats: list[str] = []
     hangs_on = decision.hangs_on
@@ -436,7 +436,7 @@ def _caveats(decision: Decision) -> list[str]:
         caveats.append(
             "Nobody has declared what this cluster does where no ACL exists "
             "(allow.everyone.if.no.acl.found). This answer assumes that everyone is "
-            f"{'allowed' if rules.allow_everyone else 'refused'} there; otherwise {otherwise}."
+            f"{'allowed' if settings.allow_everyone else 'refused'} there; otherwise {otherwise}."
         )
     if BELOW_ASTERISK in decision.hazards:
         caveats.append(
@@ -463,7 +463,7 @@ def _caveats(decision: Decision) -> list[str]:
             else "An ACL here has a principal without a colon, on which KRaft brokers fail; remove it."
         )
     name = request.resource_name or ""
-    if name.startswith(WILDCARD) and len(name) > 1 and not rules.has_globs:
+    if name.startswith(WILDCARD) and len(name) > 1 and not settings.has_globs:
         caveats.append(
             "The name begins with an asterisk: KRaft's authorizer skips the ACLs on the literal * for such "
             "names, the ZooKeeper authorizer does not."

@@ -15,9 +15,9 @@ from aclweb.acl.matching import (
     is_host_glob,
     is_principal_glob,
 )
-from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding, PatternType, Rules, split_principal
+from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding, AuthorizerSettings, PatternType, split_principal
 
-_WITH_GLOBS = Rules("glob")
+_WITH_GLOBS = AuthorizerSettings("glob")
 
 
 class GlobTable:
@@ -56,21 +56,21 @@ class GlobTable:
             if own != principal and is_for(own, principal, _WITH_GLOBS):
                 yield own
 
-    def mask(self, principal: str, host: str, name: str, rules: Rules) -> int:
+    def mask(self, principal: str, host: str, name: str, settings: AuthorizerSettings) -> int:
         """Return the joined masks of the bindings for this caller that cover `name`."""
         mask = 0
-        for slot in self.slots_for(principal, host, rules):
-            mask |= slot.mask(name, rules)
+        for slot in self.slots_for(principal, host, settings):
+            mask |= slot.mask(name, settings)
         return mask
 
-    def slots_for(self, principal: str, host: str, rules: Rules) -> Iterator[Slot]:
+    def slots_for(self, principal: str, host: str, settings: AuthorizerSettings) -> Iterator[Slot]:
         """Yield the slots of the bindings for this caller."""
         for own in self.principals_for(principal):
-            yield from self._hosts[own].admitting(host, rules)
+            yield from self._hosts[own].admitting(host, settings)
 
-    def covers(self, name: str, rules: Rules) -> bool:
+    def covers(self, name: str, settings: AuthorizerSettings) -> bool:
         """Whether a binding covers `name` for certain, whoever it is for."""
-        return bool(self.covered.mask(name, rules))
+        return bool(self.covered.mask(name, settings))
 
 
 class _HostTable:
@@ -97,13 +97,13 @@ class _HostTable:
             }
         )
 
-    def admitting(self, host: str, rules: Rules) -> Iterator[Slot]:
+    def admitting(self, host: str, settings: AuthorizerSettings) -> Iterator[Slot]:
         for own in dict.fromkeys((WILDCARD, host)):
             if own in self._slots:
                 yield self._slots[own]
         yield from self._ranges.holding(host)
         for own in self._globs:
-            if own != host and comes_from(own, host, rules):
+            if own != host and comes_from(own, host, settings):
                 yield self._slots[own]
 
 
@@ -132,9 +132,9 @@ class GlobSlot(Slot):
         """Each GLOB pattern with its mask."""
         return zip(self._globs.shapes, self._glob_masks, strict=True)
 
-    def mask(self, name: str, rules: Rules) -> int:
+    def mask(self, name: str, settings: AuthorizerSettings) -> int:
         """Return the masks of all patterns that cover `name`, joined."""
-        found = super().mask(name, rules)
+        found = super().mask(name, settings)
         if self._glob_masks:
             for place in self._globs.matching(name):
                 found |= self._glob_masks[place]

@@ -20,7 +20,7 @@ from aclweb.acl.matching import (
     read_range,
     signatures,
 )
-from aclweb.acl.model import WILDCARD, Rules
+from aclweb.acl.model import WILDCARD, AuthorizerSettings
 
 _LIKELY = "203.0.113.9"
 """The example for "every other host" where no ACL names it: an address kept for documentation."""
@@ -78,12 +78,12 @@ class Region:
         )
 
 
-def region_tree(hosts: Iterable[str], rules: Rules) -> Region:
+def region_tree(hosts: Iterable[str], settings: AuthorizerSettings) -> Region:
     """Return all addresses, with the regions of these ACL hosts in it; hosts that are no address are left out."""
     root = Region(WILDCARD)
     regions: dict[tuple[int, int, int, str], Region] = {}
     for host in hosts:
-        span = read_range(host) if rules.cidr_hosts else None
+        span = read_range(host) if settings.cidr_hosts else None
         single = read_address(host) if is_address(host) else None
         if span is not None:
             bits, start, length = span

@@ -1,7 +1,7 @@
 """Find the bindings that can influence one request or one resource, without looking at the others.
 
 An AclIndex never changes; adding or removing bindings makes a new one. So one index can
-serve every request of a process, and travel to Spark executors. It holds for any rules:
+serve every request of a process, and travel to Spark executors. It holds for any settings:
 what differs between authorizers is looked up when a question is asked. Only GLOB patterns
 are refused then by an authorizer that does not know them.
 
@@ -24,18 +24,18 @@ from aclweb.acl.model import (
     WILDCARD,
     AclBinding,
     AclError,
+    AuthorizerSettings,
     Operation,
     PatternType,
     PermissionType,
     Resource,
     ResourceType,
-    Rules,
 )
 
 _FILTER_WORDS: frozenset[object] = frozenset(
     (ResourceType.ANY, PatternType.ANY, PatternType.MATCH, Operation.ANY, PermissionType.ANY)
 )
-_WITHOUT_GLOBS = Rules("standard")
+_WITHOUT_GLOBS = AuthorizerSettings("standard")
 
 
 class AclIndex:
@@ -76,21 +76,23 @@ class AclIndex:
         distinct = dict.fromkeys(self._given)
         return self._given if len(distinct) == len(self._given) else tuple(distinct)
 
-    def affecting(self, resource: Resource, rules: Rules | None = None) -> tuple[AclBinding, ...]:
+    def affecting(
+        self, resource: Resource, settings: AuthorizerSettings | None = None
+    ) -> tuple[AclBinding, ...]:
         """Return the bindings whose pattern covers `resource`, whoever they are for.
 
         In the order of Kafka's own scan: name descending, LITERAL before PREFIXED,
         operation, principal, host, DENY before ALLOW. The literal `*` comes last. GLOB
         patterns stand behind all others, those with most characters of their own first.
         """
-        rules = rules or Rules()
-        self.require_known(rules)
+        settings = settings or AuthorizerSettings()
+        self.require_known(settings)
         shelf = self.shelf(resource.resource_type)
-        return tuple(shelf.covering(resource.name, rules)) if shelf is not None else ()
+        return tuple(shelf.covering(resource.name, settings)) if shelf is not None else ()
 
-    def require_known(self, rules: Rules) -> None:
+    def require_known(self, settings: AuthorizerSettings) -> None:
         """Raise AclError if a binding has a pattern type that these settings do not know."""
-        if not rules.has_globs and self.first_glob is not None:
+        if not settings.has_globs and self.first_glob is not None:
             raise AclError(
                 f"The ACL on {self.first_glob.resource_name!r} has the pattern type GLOB, which only the 'glob' "
                 "authorizer knows; use LITERAL or PREFIXED."

@@ -19,7 +19,7 @@ from aclweb.acl.matching import (
     read_range,
     wildcard_covers,
 )
-from aclweb.acl.model import WILDCARD, AclBinding, PatternType, Rules
+from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, PatternType
 
 Masks = dict[str, int]
 """Masks by literal name or by prefix."""
@@ -152,13 +152,15 @@ class Slot:
         self.prefixes, self.parents, self.jumps = chain.prefixes, chain.parents, chain.jumps
         self.masks = _accumulated(prefixed, chain) if prefixed else ()
 
-    def mask(self, name: str, rules: Rules) -> int:
+    def mask(self, name: str, settings: AuthorizerSettings) -> int:
         """Return the masks of all patterns that cover `name`, joined."""
         found = self.literals.get(name, 0)
         # As in `wildcard_covers`, without the call: this is the hot path.
-        if self.wild and not (len(name) > 1 and name[0] == WILDCARD and rules.wildcard_skips_starred_names):
+        if self.wild and not (
+            len(name) > 1 and name[0] == WILDCARD and settings.wildcard_skips_starred_names
+        ):
             found |= self.wild
-        if self.empty and empty_prefix_covers(name, rules):
+        if self.empty and empty_prefix_covers(name, settings):
             found |= self.empty
         prefixes = self.prefixes
         if prefixes:
@@ -190,16 +192,16 @@ class Cover(Slot):
                 last = prefix or None
         super().__init__(dict.fromkeys(literals, 1), shortest)
 
-    def covers(self, name: str, rules: Rules) -> bool:
+    def covers(self, name: str, settings: AuthorizerSettings) -> bool:
         """Whether a pattern covers `name`; those that cover most are asked first."""
-        if self.wild and wildcard_covers(name, rules):
+        if self.wild and wildcard_covers(name, settings):
             return True
         prefixes = self.prefixes
         if prefixes:
             left = bisect_right(prefixes, name) - 1
             if left >= 0 and name.startswith(prefixes[left]):
                 return True
-        return name in self.literals or bool(self.empty and empty_prefix_covers(name, rules))
+        return name in self.literals or bool(self.empty and empty_prefix_covers(name, settings))
 
 
 def _accumulated(prefixed: dict[str, int], chain: PrefixChain) -> tuple[int, ...]:

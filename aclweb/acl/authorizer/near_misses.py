@@ -38,11 +38,11 @@ from aclweb.acl.model import (
     WORDS,
     AccessRequest,
     AclBinding,
+    AuthorizerSettings,
     Operation,
     PatternType,
     PermissionType,
     ResourceType,
-    Rules,
     everyone_or,
     from_host,
     name_text,
@@ -116,12 +116,12 @@ def ticks(binding: AclBinding, decision: Decision) -> tuple[Tick, ...]:
     Of a question about one resource that ACLs settled, the settling ones are exactly those
     with all parts ticked.
     """
-    request, rules = decision.request, decision.rules
+    request, settings = decision.request, decision.settings
     return (
         _type_tick(binding, request),
-        _pattern_tick(binding, request, rules),
-        _principal_tick(binding, request, rules),
-        _host_tick(binding, request, rules),
+        _pattern_tick(binding, request, settings),
+        _principal_tick(binding, request, settings),
+        _host_tick(binding, request, settings),
         _operation_tick(binding, decision),
         _permission_tick(binding, decision),
     )
@@ -141,13 +141,13 @@ def fits(finding: Finding, decision: Decision) -> Mapping[str, bool]:
 
 def _beside(decision: Decision, wanted: PermissionType) -> Iterator[tuple[str, tuple[int, int], AclBinding]]:
     """Yield (the one part that does not fit, how near it comes, binding) for what covers no such resource."""
-    request, rules = decision.request, decision.rules
+    request, settings = decision.request, decision.settings
     name = request.resource_name
     if name is None or decision.result is Result.UNDECIDED:
         return
-    for binding in _own(decision.index, request, rules):
-        if binding.permission_type is wanted and _entry_fits(binding, request, rules):
-            found = None if covers_name(binding, name, rules) else _nearness(binding, name, rules)
+    for binding in _own(decision.index, request, settings):
+        if binding.permission_type is wanted and _entry_fits(binding, request, settings):
+            found = None if covers_name(binding, name, settings) else _nearness(binding, name, settings)
             if found is not None:
                 yield "pattern", (found[0], abs(len(binding.resource_name) - len(name))), binding
     for kind in ResourceType:
@@ -158,30 +158,30 @@ def _beside(decision: Decision, wanted: PermissionType) -> Iterator[tuple[str, t
         under = (shelf.prefixed[place] for place in shelf.chain.places(name))
         matching = shelf.globs_covering(name) if shelf.globs else ()
         for binding in islice(chain(exactly, *under, matching), OWN_ACLS_TRIED):
-            own = binding.permission_type is wanted and is_for(binding.principal, request.principal, rules)
-            if own and _entry_fits(binding, request, rules):
+            own = binding.permission_type is wanted and is_for(binding.principal, request.principal, settings)
+            if own and _entry_fits(binding, request, settings):
                 yield "type", (0, len(name) - len(binding.resource_name)), binding
 
 
-def _own(index: AclIndex, request: AccessRequest, rules: Rules) -> Iterable[AclBinding]:
+def _own(index: AclIndex, request: AccessRequest, settings: AuthorizerSettings) -> Iterable[AclBinding]:
     """Return the bindings of the type asked for that are for this caller, up to a limit."""
     shelf = index.shelf(request.resource_type)
     if shelf is None:
         return ()
     callers = [request.principal] if split_principal(request.principal) is not None else []
     callers += [ANY_USER] if request.principal != ANY_USER else []
-    if rules.has_globs:
+    if settings.has_globs:
         globs = filter(is_principal_glob, shelf.by_principal)
-        callers += [own for own in globs if own not in callers and is_for(own, request.principal, rules)]
+        callers += [own for own in globs if own not in callers and is_for(own, request.principal, settings)]
     own = chain.from_iterable(shelf.by_principal.get(caller, ()) for caller in callers)
     return islice(own, OWN_ACLS_TRIED)
 
 
-def _entry_fits(binding: AclBinding, request: AccessRequest, rules: Rules) -> bool:
-    return for_operation(binding, request.operation) and comes_from(binding.host, request.host, rules)
+def _entry_fits(binding: AclBinding, request: AccessRequest, settings: AuthorizerSettings) -> bool:
+    return for_operation(binding, request.operation) and comes_from(binding.host, request.host, settings)
 
 
-def _nearness(binding: AclBinding, name: str, rules: Rules) -> tuple[int, str] | None:
+def _nearness(binding: AclBinding, name: str, settings: AuthorizerSettings) -> tuple[int, str] | None:
     """Return how near a pattern that does not cover `name` comes to it (0 is nearest), and in what way."""
     own = binding.resource_name
     prefixed = binding.pattern_type is PatternType.PREFIXED
@@ -272,7 +272,7 @@ def _type_tick(binding: AclBinding, request: AccessRequest) -> Tick:
     return Tick("type", False, f"It is about {own[1]}, and this is about a {asked[0]}.")
 
 
-def _pattern_tick(binding: AclBinding, request: AccessRequest, rules: Rules) -> Tick:
+def _pattern_tick(binding: AclBinding, request: AccessRequest, settings: AuthorizerSettings) -> Tick:
     name = request.resource_name
     covered = resources_of(binding)
     if binding.pattern_type is PatternType.UNKNOWN:
@@ -280,38 +280,38 @@ def _pattern_tick(binding: AclBinding, request: AccessRequest, rules: Rules) -> 
     if name is None:
         one = NOUNS[request.resource_type][0]
         return Tick("pattern", True, f"It is for {covered}, and any one {one} would do.")
-    if covers_name(binding, name, rules):
+    if covers_name(binding, name, settings):
         if binding.resource_type is not request.resource_type:
             return Tick("pattern", True, f"Its pattern matches the name {name_text(name)}.")
         asked = resource_text(request.resource_type, name)
         return Tick("pattern", True, f"It matches {asked}: it is for {covered}.")
-    near = _nearness(binding, name, rules)
+    near = _nearness(binding, name, settings)
     reason = f"; {near[1]}" if near is not None else ""
     return Tick("pattern", False, f"It is for {covered}, not for {name_text(name)}{reason}.")
 
 
-def _principal_tick(binding: AclBinding, request: AccessRequest, rules: Rules) -> Tick:
+def _principal_tick(binding: AclBinding, request: AccessRequest, settings: AuthorizerSettings) -> Tick:
     own, asked = binding.principal, request.principal
-    if is_for(own, asked, rules):
+    if is_for(own, asked, settings):
         return Tick("principal", True, f"It is for {everyone_or(own)}.")
     sentence = f"It is for {name_text(own)}, not for {name_text(asked)}"
     if split_principal(own) is None:
         sentence += ", and without a colon it is for nobody"
     elif own.lower() == asked.lower():
         sentence += "; upper and lower case count"
-    elif own.endswith(WILDCARD) and not rules.has_globs:
+    elif own.endswith(WILDCARD) and not settings.has_globs:
         sentence += f"; only {ANY_USER} is a wildcard"
     return Tick("principal", False, f"{sentence}.")
 
 
-def _host_tick(binding: AclBinding, request: AccessRequest, rules: Rules) -> Tick:
+def _host_tick(binding: AclBinding, request: AccessRequest, settings: AuthorizerSettings) -> Tick:
     own, asked = binding.host, request.host
-    if comes_from(own, asked, rules):
+    if comes_from(own, asked, settings):
         return Tick("host", True, f"It is for requests {from_host(own)}.")
     sentence = f"It is for requests {from_host(own)}, and this one comes from {name_text(asked)}"
     own_address, asked_address = read_address(own), read_address(asked)
     if "/" in own:
-        if not rules.cidr_hosts:
+        if not settings.cidr_hosts:
             sentence += "; this Kafka reads no address ranges, so it matches nobody"
         elif read_range(own) is None and names_an_interface(own):
             sentence += "; it names a network interface, so only a broker that has that one reads it"
@@ -319,14 +319,14 @@ def _host_tick(binding: AclBinding, request: AccessRequest, rules: Rules) -> Tic
             sentence += "; Kafka cannot read this range, so it matches nobody"
     elif own_address is not None and own_address == asked_address:
         sentence += "; it is the same address written differently, and brokers compare the text"
-    elif own_address is None and not (rules.has_globs and is_host_glob(own)):
+    elif own_address is None and not (settings.has_globs and is_host_glob(own)):
         sentence += "; brokers compare addresses, never host names"
     return Tick("host", False, f"{sentence}.")
 
 
 def _operation_tick(binding: AclBinding, decision: Decision) -> Tick:
     own, asked = binding.operation, decision.request.operation
-    matches = fits_operation(binding, decision.request, decision.rules)
+    matches = fits_operation(binding, decision.request, decision.settings)
     if own is Operation.ALL:
         return Tick("operation", True, "It is about every operation.")
     if own is asked:

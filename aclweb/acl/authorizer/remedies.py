@@ -32,10 +32,10 @@ from aclweb.acl.model import (
     WILDCARD,
     AccessRequest,
     AclBinding,
+    AuthorizerSettings,
     PatternType,
     PermissionType,
     ResourceType,
-    Rules,
     split_principal,
 )
 
@@ -94,14 +94,14 @@ def smallest_removals(decision: Decision) -> Removals:
 
 def _smallest_allow(decision: Decision, others: Sequence[AclBinding]) -> AclBinding | None:
     """Return the smallest ALLOW that gives ALLOWED beside `others`, which cover the resource."""
-    request, rules = decision.request, decision.rules
+    request, settings = decision.request, decision.settings
     if split_principal(request.principal) is None:
         # No session has such a principal, and an ACL for it is for nobody.
         return None
     if request.resource_name is None:
         patterns = _patterns_by_type(decision, others)
     else:
-        patterns = _patterns_covering(request.resource_type, request.resource_name, rules)
+        patterns = _patterns_covering(request.resource_type, request.resource_name, settings)
     for pattern_type, name in islice(patterns, PATTERNS_TRIED):
         candidate = AclBinding(
             resource_type=request.resource_type,
@@ -117,7 +117,9 @@ def _smallest_allow(decision: Decision, others: Sequence[AclBinding]) -> AclBind
     return None
 
 
-def _patterns_covering(kind: ResourceType, name: str, rules: Rules) -> Iterator[tuple[PatternType, str]]:
+def _patterns_covering(
+    kind: ResourceType, name: str, settings: AuthorizerSettings
+) -> Iterator[tuple[PatternType, str]]:
     """Yield the patterns that a broker stores and that cover `name`, narrowest first, as far as needed."""
     if kind is ResourceType.CLUSTER:
         if name == CLUSTER_NAME:
@@ -126,7 +128,7 @@ def _patterns_covering(kind: ResourceType, name: str, rules: Rules) -> Iterator[
     if name == WILDCARD:
         # LITERAL `*` is every name, so this one name is best said as a prefix.
         yield PatternType.PREFIXED, name
-    elif "/" in name and not rules.stores_slashes:
+    elif "/" in name and not settings.stores_slashes:
         if head := name.partition("/")[0]:
             yield PatternType.PREFIXED, head
     elif name:
@@ -136,16 +138,18 @@ def _patterns_covering(kind: ResourceType, name: str, rules: Rules) -> Iterator[
 
 def _patterns_by_type(decision: Decision, others: Sequence[AclBinding]) -> Iterator[tuple[PatternType, str]]:
     """Yield LITERAL patterns on names that no DENY takes away again, the caller's own names first."""
-    request, rules = decision.request, decision.rules
-    denies = [b for b in own_by_type(request, others, rules) if b.permission_type is not PermissionType.ALLOW]
-    if any(_is_wildcard_deny(binding, rules) for binding in denies):
+    request, settings = decision.request, decision.settings
+    denies = [
+        b for b in own_by_type(request, others, settings) if b.permission_type is not PermissionType.ALLOW
+    ]
+    if any(_is_wildcard_deny(binding, settings) for binding in denies):
         return
     globs = [shape_of(b) for b in denies if b.pattern_type is PatternType.GLOB]
     literals = {b.resource_name for b in denies if b.pattern_type is PatternType.LITERAL}
     prefixes = tuple({b.resource_name for b in denies if b.pattern_type is PatternType.PREFIXED} - {""})
     for name in _names_to_try(request, others):
-        starts_below = name[:1] < WILDCARD and rules.names_below_asterisk_are_a_hazard
-        storable = name not in ("", WILDCARD) and ("/" not in name or rules.stores_slashes)
+        starts_below = name[:1] < WILDCARD and settings.names_below_asterisk_are_a_hazard
+        storable = name not in ("", WILDCARD) and ("/" not in name or settings.stores_slashes)
         denied = name in literals or name.startswith(prefixes) or any(shape.matches(name) for shape in globs)
         if storable and not starts_below and not denied:
             yield PatternType.LITERAL, name
@@ -178,7 +182,7 @@ def _removable(decision: Decision, known: Sequence[AclBinding]) -> list[tuple[Ac
     if decision.request.resource_name is not None:
         if decision.basis is Basis.NO_ALLOW_ACL:
             # Nothing but the default can allow it then, and that only once nothing covers it.
-            return [tuple(known)] if decision.rules.allow_everyone else []
+            return [tuple(known)] if decision.settings.allow_everyone else []
         return [decision.determining]
     if decision.allowed:
         return [_holding_up_by_type(decision, known)]
@@ -189,16 +193,16 @@ def _in_the_way(decision: Decision) -> tuple[AclBinding, ...]:
     """Return the DENYs that no ALLOW can get past."""
     if decision.request.resource_name is not None:
         return decision.determining
-    return tuple(b for b in decision.determining if _is_wildcard_deny(b, decision.rules))
+    return tuple(b for b in decision.determining if _is_wildcard_deny(b, decision.settings))
 
 
 def _holding_up_by_type(decision: Decision, known: Sequence[AclBinding]) -> tuple[AclBinding, ...]:
     """Return every ALLOW that alone allows the type, so that each has to go."""
-    request, rules = decision.request, decision.rules
-    holding = dict.fromkeys(undominated(own_by_type(request, known, rules), rules))
-    if rules.by_type_tries_hardcode:
-        at_hardcode = [binding for binding in known if covers_name(binding, HARDCODE, rules)]
-        readings = {binding: reading_of(request, binding, rules) for binding in at_hardcode}
+    request, settings = decision.request, decision.settings
+    holding = dict.fromkeys(undominated(own_by_type(request, known, settings), settings))
+    if settings.by_type_tries_hardcode:
+        at_hardcode = [binding for binding in known if covers_name(binding, HARDCODE, settings)]
+        readings = {binding: reading_of(request, binding, settings) for binding in at_hardcode}
         if "deny" not in readings.values():
             holding |= dict.fromkeys(b for b, reading in readings.items() if reading == "allow")
     return tuple(binding for binding in known if binding in holding)
@@ -206,36 +210,36 @@ def _holding_up_by_type(decision: Decision, known: Sequence[AclBinding]) -> tupl
 
 def _blocking_by_type(decision: Decision, known: Sequence[AclBinding]) -> list[tuple[AclBinding, ...]]:
     """Return for each way in which the type could be allowed what stands in that way."""
-    request, rules = decision.request, decision.rules
-    entries = own_by_type(request, known, rules)
+    request, settings = decision.request, decision.settings
+    entries = own_by_type(request, known, settings)
     denies = [binding for binding in entries if binding.is_deny]
-    everywhere = tuple(binding for binding in denies if _is_wildcard_deny(binding, rules))
+    everywhere = tuple(binding for binding in denies if _is_wildcard_deny(binding, settings))
     ways: list[tuple[AclBinding, ...]] = []
-    if rules.default_settles_by_type:
+    if settings.default_settles_by_type:
         ways.append(everywhere)
-    if rules.by_type_tries_hardcode:
-        at_hardcode = tuple(binding for binding in known if covers_name(binding, HARDCODE, rules))
-        readings = [reading_of(request, binding, rules) for binding in at_hardcode]
+    if settings.by_type_tries_hardcode:
+        at_hardcode = tuple(binding for binding in known if covers_name(binding, HARDCODE, settings))
+        readings = [reading_of(request, binding, settings) for binding in at_hardcode]
         if "allow" in readings:
             ways.append(tuple(b for b, r in zip(at_hardcode, readings, strict=True) if r == "deny"))
-        if rules.allow_everyone:
+        if settings.allow_everyone:
             ways.append(at_hardcode)
     allows = (binding for binding in entries if binding.permission_type is PermissionType.ALLOW)
     for allow in islice(allows, ALLOWS_COMPARED):
-        ways.append((*everywhere, *(deny for deny in denies if _dominates(deny, allow, rules))))
+        ways.append((*everywhere, *(deny for deny in denies if _dominates(deny, allow, settings))))
     return ways
 
 
-def _dominates(deny: AclBinding, allow: AclBinding, rules: Rules) -> bool:
+def _dominates(deny: AclBinding, allow: AclBinding, settings: AuthorizerSettings) -> bool:
     """Whether Kafka, asked by type, holds that this DENY takes all that the ALLOW gives."""
-    may = rules.has_globs or allow.resource_name.startswith(deny.resource_name)
-    return may and not undominated((allow, deny), rules)
+    may = settings.has_globs or allow.resource_name.startswith(deny.resource_name)
+    return may and not undominated((allow, deny), settings)
 
 
-def _is_wildcard_deny(binding: AclBinding, rules: Rules) -> bool:
+def _is_wildcard_deny(binding: AclBinding, settings: AuthorizerSettings) -> bool:
     """Whether no ALLOW reaches beyond this DENY."""
     return binding.is_deny and (
-        binding.pattern.is_wildcard or (rules.has_globs and shape_of(binding) == EVERYTHING)
+        binding.pattern.is_wildcard or (settings.has_globs and shape_of(binding) == EVERYTHING)
     )
 
 
@@ -252,4 +256,4 @@ def _without(bindings: Iterable[AclBinding], removed: Iterable[AclBinding]) -> l
 
 
 def _result_with(decision: Decision, bindings: Sequence[AclBinding]) -> Result:
-    return answer_given(decision.request, bindings, decision.unknowns, decision.rules)[0]
+    return answer_given(decision.request, bindings, decision.unknowns, decision.settings)[0]

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from aclweb.acl.authorizer.scan_order import entry_order, in_scan_order
 from aclweb.acl.matching import GlobSet, PrefixChain, empty_prefix_covers, glob_shape, wildcard_covers
-from aclweb.acl.model import WILDCARD, AclBinding, PatternType, PermissionType, Rules
+from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, PatternType, PermissionType
 
 
 class ResourceShelf:
@@ -59,19 +59,19 @@ class ResourceShelf:
                 groups.setdefault(binding.principal, []).append(binding)
         return groups
 
-    def covering(self, name: str, rules: Rules) -> list[AclBinding]:
+    def covering(self, name: str, settings: AuthorizerSettings) -> list[AclBinding]:
         """Return the bindings that cover `name` for certain, in scan order."""
         found = list(self.literals.get(name, ()))
         for place in self.chain.places(name):
             found += self.prefixed[place]
-        if self.wildcard and name != WILDCARD and wildcard_covers(name, rules):
+        if self.wildcard and name != WILDCARD and wildcard_covers(name, settings):
             found += self.wildcard
-        if self.empty_prefix and empty_prefix_covers(name, rules):
+        if self.empty_prefix and empty_prefix_covers(name, settings):
             found += self.empty_prefix
         if name[:1] <= WILDCARD:
             found = in_scan_order(found)
         # Every prefix of a name after `*` sorts after `*` too, so the parts stand in order.
-        return found + self.globs_covering(name) if self.globs and rules.has_globs else found
+        return found + self.globs_covering(name) if self.globs and settings.has_globs else found
 
     def globs_covering(self, name: str) -> list[AclBinding]:
         """Return the bindings with GLOB patterns that cover `name`, the most specific first."""
@@ -82,12 +82,12 @@ class ResourceShelf:
         """The GLOB patterns, in the order of `globs`."""
         return GlobSet(glob_shape(binding.resource_name) for binding in self.globs)
 
-    def is_covered(self, name: str, rules: Rules) -> bool:
+    def is_covered(self, name: str, settings: AuthorizerSettings) -> bool:
         """Whether a binding covers `name` for certain."""
         return bool(
             name in self.literals
-            or (self.wildcard and wildcard_covers(name, rules))
-            or (self.empty_prefix and empty_prefix_covers(name, rules))
+            or (self.wildcard and wildcard_covers(name, settings))
+            or (self.empty_prefix and empty_prefix_covers(name, settings))
             or self.chain.longest(name) >= 0
-            or (self.globs and rules.has_globs and self.glob_set.matching(name))
+            or (self.globs and settings.has_globs and self.glob_set.matching(name))
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from aclweb.acl.authorizer import BELOW_ASTERISK, UNPARSABLE_PRINCIPAL
 from aclweb.acl.matching import read_range
-from aclweb.acl.model import WILDCARD, AclBinding, Rules, shown, split_principal
+from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, shown, split_principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +17,10 @@ class Caution:
     sentence: str
 
 
-def cautions(binding: AclBinding, rules: Rules) -> tuple[Caution, ...]:
+def cautions(binding: AclBinding, settings: AuthorizerSettings) -> tuple[Caution, ...]:
     """Return what to know before this ACL is added to a cluster under these settings, or kept there."""
     found = []
-    if rules.names_below_asterisk_are_a_hazard and "" < binding.resource_name[:1] < WILDCARD:
+    if settings.names_below_asterisk_are_a_hazard and "" < binding.resource_name[:1] < WILDCARD:
         found.append(
             Caution(
                 BELOW_ASTERISK,
@@ -28,7 +28,7 @@ def cautions(binding: AclBinding, rules: Rules) -> tuple[Caution, ...]:
                 "answer; choose a name that begins with a letter or a digit.",
             )
         )
-    if rules.principals_without_colon_are_a_hazard and split_principal(binding.principal) is None:
+    if settings.principals_without_colon_are_a_hazard and split_principal(binding.principal) is None:
         found.append(
             Caution(
                 UNPARSABLE_PRINCIPAL,
@@ -36,11 +36,11 @@ def cautions(binding: AclBinding, rules: Rules) -> tuple[Caution, ...]:
                 "request that reaches such an ACL; remove it.",
             )
         )
-    if not rules.cidr_hosts and read_range(binding.host) is not None:
+    if not settings.cidr_hosts and read_range(binding.host) is not None:
         found.append(
             Caution(
                 DORMANT_RANGE,
-                f"Kafka {rules.kafka_version} takes {shown(binding.host)} for a mere text that no address "
+                f"Kafka {settings.kafka_version} takes {shown(binding.host)} for a mere text that no address "
                 f"equals; the ACL matches nobody now, and takes effect with an upgrade to KRaft 4.4.",
             )
         )

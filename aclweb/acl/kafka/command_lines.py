@@ -16,10 +16,10 @@ from aclweb.acl.model import (
     CLUSTER_NAME,
     AclBinding,
     AclError,
+    AuthorizerSettings,
     Operation,
     PatternType,
     ResourceType,
-    Rules,
     shown,
     split_principal,
     tool_operations_of,
@@ -35,18 +35,18 @@ def commands(
     *,
     op: str = "add",
     bootstrap: str = '"$BOOTSTRAP"',
-    rules: Rules | None = None,
+    settings: AuthorizerSettings | None = None,
 ) -> list[str]:
     """Return one kafka-acls command for each ACL, quoted for a POSIX shell.
 
     op: "add", or "remove", which removes exactly these ACLs and does not ask back.
     bootstrap: put after --bootstrap-server as it is, so it may name a shell variable.
-    Raises AclError for an ACL that the tool cannot say, under `rules` (the newest Kafka
+    Raises AclError for an ACL that the tool cannot say, under `settings` (the newest Kafka
     when None).
     """
     lines = []
     for binding in bindings:
-        reason = why_no_command(binding, rules or Rules())
+        reason = why_no_command(binding, settings or AuthorizerSettings())
         if reason:
             raise AclError(reason)
         lines.append(_command(binding, op, bootstrap))
@@ -93,11 +93,11 @@ def _option(name: str, value: str) -> tuple[str, ...]:
     return (f"--{name}={value}",) if value.startswith("-") else (f"--{name}", value)
 
 
-def why_no_command(binding: AclBinding, rules: Rules) -> str | None:
+def why_no_command(binding: AclBinding, settings: AuthorizerSettings) -> str | None:
     """Return why kafka-acls cannot say this ACL, as a sentence; None if it can."""
     if binding.has_unknown:
         return "kafka-acls has no word for UNKNOWN; name the type, pattern type, operation and permission."
-    known = (PatternType.LITERAL, PatternType.PREFIXED, *((PatternType.GLOB,) if rules.has_globs else ()))
+    known = (PatternType.LITERAL, PatternType.PREFIXED, *((PatternType.GLOB,) if settings.has_globs else ()))
     if binding.pattern_type not in known:
         return f"kafka-acls cannot add an ACL of pattern type {binding.pattern_type.name}; use LITERAL or PREFIXED."
     if split_principal(binding.principal) is None:
@@ -112,14 +112,14 @@ def why_no_command(binding: AclBinding, rules: Rules) -> str | None:
             f"not as {binding.pattern_type.name} {shown(binding.resource_name)}."
         )
     option = NAME_OPTIONS.get(binding.resource_type)
-    if option and option not in grammar(rules).valued:
+    if option and option not in grammar(settings).valued:
         return (
-            f"kafka-acls of Kafka {rules.kafka_version} has no option for {binding.resource_type.name}; "
+            f"kafka-acls of Kafka {settings.kafka_version} has no option for {binding.resource_type.name}; "
             "that of 3.3 and later has."
         )
     if not binding.resource_name:
         return "The resource name is empty, which kafka-acls refuses; name a resource."
-    operations = (Operation.ALL, *tool_operations_of(binding.resource_type, rules))
+    operations = (Operation.ALL, *tool_operations_of(binding.resource_type, settings))
     if binding.operation not in operations:
         return (
             f"kafka-acls refuses {binding.operation.name} on {binding.resource_type.name}; "

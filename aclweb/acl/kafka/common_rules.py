@@ -36,7 +36,7 @@ def not_known(seen: Seen) -> str:
     young = [
         f"{word.name} needs Kafka {since[0]}.{since[1]} or later."
         for word, since in YOUNGER_WORDS.items()
-        if seen.target.rules.version < since
+        if seen.target.settings.version < since
         and word.value == (seen.item.resource_type if isinstance(word, ResourceType) else seen.item.operation)
     ]
     return " ".join(young) or not_for_storing(seen)
@@ -76,7 +76,7 @@ def _has_code_zero(seen: Seen) -> bool:
 
 def lacks_a_name(seen: Seen) -> bool:
     # The proposal says LITERAL * as the empty GLOB: that one covers everything.
-    is_glob = seen.target.rules.has_globs and seen.item.pattern_type == PatternType.GLOB.value
+    is_glob = seen.target.settings.has_globs and seen.item.pattern_type == PatternType.GLOB.value
     return not seen.name and not is_glob
 
 

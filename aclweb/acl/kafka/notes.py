@@ -16,10 +16,10 @@ from aclweb.acl.matching import AclFilter
 from aclweb.acl.model import (
     WILDCARD,
     AclBinding,
+    AuthorizerSettings,
     Operation,
     PatternType,
     ResourceType,
-    Rules,
     resource_text,
     shown,
 )
@@ -30,7 +30,7 @@ _CONSUMER_USES = (ResourceType.TOPIC, ResourceType.GROUP)
 
 
 def notes_of(
-    options: Options, acls: Sequence[AclBinding], filters: Sequence[AclFilter], rules: Rules
+    options: Options, acls: Sequence[AclBinding], filters: Sequence[AclFilter], settings: AuthorizerSettings
 ) -> tuple[str, ...]:
     """Return sentences about what the tool passes over, and about the sharp edges of what it does.
 
@@ -38,9 +38,9 @@ def notes_of(
     """
     notes = [*_passed_over(options), *_unlike_their_look(options)]
     if options.has("add"):
-        notes += _adding(acls, rules)
+        notes += _adding(acls, settings)
     elif options.has("remove"):
-        notes += _removing(options, filters, rules)
+        notes += _removing(options, filters, settings)
     elif options.has("list"):
         notes += _listing(options, filters)
     return tuple(dict.fromkeys(notes))
@@ -100,16 +100,16 @@ def _unlike_their_look(options: Options) -> Iterator[str]:
         yield "The ACL on the cluster for --idempotent is literal all the same."
 
 
-def _adding(acls: Sequence[AclBinding], rules: Rules) -> Iterator[str]:
-    cluster = Target(rules)
+def _adding(acls: Sequence[AclBinding], settings: AuthorizerSettings) -> Iterator[str]:
+    cluster = Target(settings)
     for acl in acls:
         no = refusal("add", acl, cluster)
         if no is not None:
             yield f"The cluster refuses what is sent. {no.sentence}"
-        yield from (caution.sentence for caution in cautions(acl, rules))
+        yield from (caution.sentence for caution in cautions(acl, settings))
 
 
-def _removing(options: Options, filters: Sequence[AclFilter], rules: Rules) -> Iterator[str]:
+def _removing(options: Options, filters: Sequence[AclFilter], settings: AuthorizerSettings) -> Iterator[str]:
     if any(asked.principal is None for asked in filters):
         named = "; ".join(dict.fromkeys(resources_in(asked) for asked in filters))
         idle = [
@@ -130,7 +130,7 @@ def _removing(options: Options, filters: Sequence[AclFilter], rules: Rules) -> I
     elif loose:
         yield "With the pattern type any, both the literal and the prefixed ACLs of the name are removed."
     if not options.has("force"):
-        where = "; without a terminal it fails" if rules.version >= (4, 0) else ""
+        where = "; without a terminal it fails" if settings.version >= (4, 0) else ""
         yield f"The tool asks before it removes{where}. --force stops it from asking."
 
 

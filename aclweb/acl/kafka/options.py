@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from aclweb.acl.model import AclError, ResourceType, Rules
+from aclweb.acl.model import AclError, AuthorizerSettings, ResourceType
 
 END_OF_OPTIONS = "--"
 
@@ -72,19 +72,19 @@ class Options:
         return values[0] if values else None
 
 
-def grammar(rules: Rules) -> Grammar:
+def grammar(settings: AuthorizerSettings) -> Grammar:
     """Return the options that kafka-acls of this version knows."""
     valued = {
         "bootstrap-server", "operation", "resource-pattern-type", "allow-principal", "deny-principal",
         "allow-host", "deny-host", *NAME_OPTIONS.values(),
     }  # fmt: skip
-    if rules.version < (3, 3):
+    if settings.version < (3, 3):
         valued.remove("user-principal")
-    if rules.version >= (4, 0):
+    if settings.version >= (4, 0):
         valued.add("bootstrap-controller")
     else:
         valued |= {"authorizer", "authorizer-properties"}
-        if rules.version >= (2, 5):
+        if settings.version >= (2, 5):
             valued.add("zk-tls-config-file")
     return Grammar(
         flags={

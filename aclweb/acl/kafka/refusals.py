@@ -12,7 +12,15 @@ from types import MappingProxyType
 from typing import Self
 
 from aclweb.acl.matching import AclFilter
-from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType, Rules, visible
+from aclweb.acl.model import (
+    AclBinding,
+    AuthorizerSettings,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+    visible,
+)
 
 MOST_RECORDS = 10_000
 """The most ACLs that one request may add to, or take from, a KRaft cluster."""
@@ -120,7 +128,7 @@ class Target:
     inter.broker.protocol.version is 2.0-IV1 or newer. wire_version: of the request, 0 to 3.
     """
 
-    rules: Rules = field(default_factory=Rules)
+    settings: AuthorizerSettings = field(default_factory=AuthorizerSettings)
     permitted: bool = True
     has_authorizer: bool = True
     ranges: bool = True
@@ -177,7 +185,7 @@ class Seen:
 
     @classmethod
     def by(cls, target: Target, item: Item) -> Self:
-        version = target.rules.version
+        version = target.settings.version
         return cls(
             item,
             target,
@@ -235,8 +243,8 @@ class Rule:
     since: Version = (0, 0)
     before: Version = (99, 0)
 
-    def holds_in(self, rules: Rules) -> bool:
-        return self.authorizer in ("", rules.authorizer) and self.since <= rules.version < self.before
+    def holds_in(self, settings: AuthorizerSettings) -> bool:
+        return self.authorizer in ("", settings.authorizer) and self.since <= settings.version < self.before
 
     def refusal(self, seen: Seen) -> Refusal:
         return Refusal(self.layer, self.error, self.text(seen), self.scope, self.sentence(seen))

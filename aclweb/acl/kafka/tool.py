@@ -20,12 +20,12 @@ from aclweb.acl.model import (
     WILDCARD,
     AclBinding,
     AclError,
+    AuthorizerSettings,
     Operation,
     PatternType,
     PermissionType,
     ResourcePattern,
     ResourceType,
-    Rules,
     shown,
     split_principal,
     tool_operations_of,
@@ -100,20 +100,22 @@ class _Usage(OptionError):
     """A message that the tool prints with its usage."""
 
 
-def plan(arguments: Sequence[str] | str, rules: Rules | None = None, *, most: int = MOST_ACLS) -> Plan:
-    """Return what kafka-acls of the version of `rules` (the newest when None) would do.
+def plan(
+    arguments: Sequence[str] | str, settings: AuthorizerSettings | None = None, *, most: int = MOST_ACLS
+) -> Plan:
+    """Return what kafka-acls of the version of `settings` (the newest when None) would do.
 
     arguments: the words that the tool gets, or the line that a person gives to a shell.
     Raises AclError for a line that no shell reads as one command of kafka-acls, and for
     arguments that stand for more than `most` ACLs or filters.
     """
-    rules = rules or Rules()
+    settings = settings or AuthorizerSettings()
     remarks: tuple[str, ...] = ()
     if isinstance(arguments, str):
         line = read_shell_line(arguments, TOOLS)
         arguments, remarks = line.words, line.remarks
     _check_characters(arguments)
-    options = read_options(arguments, grammar(rules))
+    options = read_options(arguments, grammar(settings))
     given = [action for action in ACTIONS if options.has(action)]
     action = given[0] if len(given) == 1 else None
     try:
@@ -123,12 +125,12 @@ def plan(arguments: Sequence[str] | str, rules: Rules | None = None, *, most: in
             raise _Usage("This tool helps to manage acls on kafka.")
         if options.has("version"):
             return Plan(None, notes=(*remarks, "kafka-acls prints its version and does nothing else."))
-        _check_options(options, rules)
+        _check_options(options, settings)
         _check_size(options, most)
-        planned = _planned(options, action or "", rules)
+        planned = _planned(options, action or "", settings)
     except OptionError as refusal:
         return Plan(action, error=str(refusal), notes=remarks)
-    notes = notes_of(options, planned.acls, planned.filters, rules)
+    notes = notes_of(options, planned.acls, planned.filters, settings)
     return replace(planned, notes=(*remarks, *notes))
 
 
@@ -140,9 +142,9 @@ def _check_characters(arguments: Iterable[str]) -> None:
             raise AclError(f"The argument {shown(word)} holds half a character; write it in UTF-8.")
 
 
-def _check_options(options: Options, rules: Rules) -> None:
+def _check_options(options: Options, settings: AuthorizerSettings) -> None:
     """Raise _Usage where options do not go together, for the first reason that the tool finds."""
-    if rules.version >= (4, 0):
+    if settings.version >= (4, 0):
         if options.has("bootstrap-server") and options.has("bootstrap-controller"):
             raise _Usage("Only one of --bootstrap-server or --bootstrap-controller must be specified")
         if not options.has("bootstrap-server", "bootstrap-controller"):
@@ -196,9 +198,9 @@ def _check_size(options: Options, most: int) -> None:
         )
 
 
-def _planned(options: Options, action: str, rules: Rules) -> Plan:
+def _planned(options: Options, action: str, settings: AuthorizerSettings) -> Plan:
     """Return the plan for options that go together; raise OptionError with what the tool prints instead."""
-    is_scala = rules.version < (4, 0)
+    is_scala = settings.version < (4, 0)
     if is_scala and not options.has("bootstrap-server"):
         options.one("authorizer")
     acls: tuple[AclBinding, ...] = ()
@@ -208,11 +210,11 @@ def _planned(options: Options, action: str, rules: Rules) -> Plan:
         if not (is_scala and action == "add"):
             _check_connection(options)
         if action == "add":
-            acls = _to_add(options, rules)
+            acls = _to_add(options, settings)
         elif action == "remove":
-            filters = _to_remove(options, rules)
+            filters = _to_remove(options, settings)
         else:
-            filters = _to_list(options, rules)
+            filters = _to_list(options, settings)
         _check_connection(options)
     except _Usage:
         raise
@@ -234,27 +236,27 @@ def _check_connection(options: Options) -> None:
     options.one("zk-tls-config-file")
 
 
-def _to_add(options: Options, rules: Rules) -> tuple[AclBinding, ...]:
-    pattern_type = _pattern_type(options, rules)
+def _to_add(options: Options, settings: AuthorizerSettings) -> tuple[AclBinding, ...]:
+    pattern_type = _pattern_type(options, settings)
     if pattern_type in (PatternType.ANY, PatternType.MATCH):
         raise _Usage(
             f"A '--resource-pattern-type' value of '{pattern_type.name}' is not valid when adding acls."
         )
-    work = _worked_out(options, rules)
+    work = _worked_out(options, settings)
     if not all(work.values()):
         raise _Usage("You must specify one of: --allow-principal, --deny-principal when trying to add ACLs.")
     return tuple(_binding(pattern, entry) for pattern, entries in work.items() for entry in entries)
 
 
-def _to_remove(options: Options, rules: Rules) -> tuple[AclFilter, ...]:
+def _to_remove(options: Options, settings: AuthorizerSettings) -> tuple[AclFilter, ...]:
     """Return one filter for each entry, and one for all ACLs of a pattern without entries."""
-    work = _worked_out(options, rules)
+    work = _worked_out(options, settings)
     return tuple(_filter(pattern, entry) for pattern, entries in work.items() for entry in entries or (None,))
 
 
-def _to_list(options: Options, rules: Rules) -> tuple[AclFilter, ...]:
+def _to_list(options: Options, settings: AuthorizerSettings) -> tuple[AclFilter, ...]:
     """Return one filter for each resource and each principal that is asked for."""
-    patterns = _patterns(options, rules)
+    patterns = _patterns(options, settings)
     principals: list[str | None] = [*_principals(options, "principal")]
     anything = ResourcePattern(ResourceType.ANY, "", PatternType.ANY)
     return tuple(
@@ -271,38 +273,41 @@ def _to_list(options: Options, rules: Rules) -> tuple[AclFilter, ...]:
     )
 
 
-def _worked_out(options: Options, rules: Rules) -> _Work:
+def _worked_out(options: Options, settings: AuthorizerSettings) -> _Work:
     """Return the entries for each resource pattern, without which a removal takes all there are."""
     work: _Work = {}
     if not options.has("producer", "consumer"):
         entries = _entries(options, map(_operation, options.all("operation") or ("All",)))
-        for pattern in _named_patterns(options, rules):
+        for pattern in _named_patterns(options, settings):
             work[pattern] = dict(entries)
     if options.has("producer"):
-        _add_role(work, PRODUCER, options, rules)
+        _add_role(work, PRODUCER, options, settings)
         if options.has("idempotent"):
             work[_THE_CLUSTER] = _entries(options, [Operation.IDEMPOTENT_WRITE])
     if options.has("consumer"):
-        _add_role(work, CONSUMER, options, rules)
-    _check_operations(work, rules)
+        _add_role(work, CONSUMER, options, settings)
+    _check_operations(work, settings)
     return work
 
 
 def _add_role(
-    work: _Work, role: Mapping[ResourceType, tuple[Operation, ...]], options: Options, rules: Rules
+    work: _Work,
+    role: Mapping[ResourceType, tuple[Operation, ...]],
+    options: Options,
+    settings: AuthorizerSettings,
 ) -> None:
-    for pattern in _named_patterns(options, rules):
+    for pattern in _named_patterns(options, settings):
         if pattern.resource_type in role:
             work.setdefault(pattern, {}).update(_entries(options, role[pattern.resource_type]))
 
 
-def _check_operations(work: _Work, rules: Rules) -> None:
+def _check_operations(work: _Work, settings: AuthorizerSettings) -> None:
     for pattern, entries in work.items():
-        legal = (Operation.ALL, *tool_operations_of(pattern.resource_type, rules))
+        legal = (Operation.ALL, *tool_operations_of(pattern.resource_type, settings))
         if all(entry.operation in legal for entry in entries):
             continue
         # In either language the order is that of a set, which is to say any.
-        if rules.version < (4, 0):
+        if settings.version < (4, 0):
             words = ", ".join(operation.pascal for operation in legal)
         else:
             words = f"[{', '.join(operation.name for operation in legal)}]"
@@ -335,9 +340,9 @@ def _operation(word: str) -> Operation:
     return _OPERATIONS.get(_trimmed(word).upper(), Operation.UNKNOWN)
 
 
-def _pattern_type(options: Options, rules: Rules) -> PatternType:
+def _pattern_type(options: Options, settings: AuthorizerSettings) -> PatternType:
     words = dict(_PATTERN_TYPES)
-    if rules.has_globs:
+    if settings.has_globs:
         words[PatternType.GLOB.name] = PatternType.GLOB
     for text in options.all("resource-pattern-type"):
         if text.translate(_DOTLESS).upper() not in words:
@@ -345,8 +350,8 @@ def _pattern_type(options: Options, rules: Rules) -> PatternType:
     return words[(options.one("resource-pattern-type") or "LITERAL").translate(_DOTLESS).upper()]
 
 
-def _named_patterns(options: Options, rules: Rules) -> Sequence[ResourcePattern]:
-    patterns = _patterns(options, rules)
+def _named_patterns(options: Options, settings: AuthorizerSettings) -> Sequence[ResourcePattern]:
+    patterns = _patterns(options, settings)
     if not patterns:
         raise _Usage(
             "You must provide at least one resource: --topic <topic> or --cluster or --group <group> or "
@@ -355,9 +360,9 @@ def _named_patterns(options: Options, rules: Rules) -> Sequence[ResourcePattern]
     return patterns
 
 
-def _patterns(options: Options, rules: Rules) -> Sequence[ResourcePattern]:
+def _patterns(options: Options, settings: AuthorizerSettings) -> Sequence[ResourcePattern]:
     """Return the resource patterns that are named, with ANY or MATCH for a pattern type where that was given."""
-    pattern_type = _pattern_type(options, rules)
+    pattern_type = _pattern_type(options, settings)
     patterns = [
         # Of all names, only transactional ids keep the white space around them.
         ResourcePattern(

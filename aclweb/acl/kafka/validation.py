@@ -2,7 +2,7 @@
 
 A request passes several layers, and each refuses something else: the constructors of
 Java's classes, the AdminClient, the request object, the broker, and then the KRaft
-controller or the ZooKeeper authorizer. The rules stand in two tables, in the order in
+controller or the ZooKeeper authorizer. The rules of validation are in two tables, in the order in
 which a request meets them, and a rule says in which authorizers and versions it holds.
 
 `text` is Kafka's own, letter for letter, and `sentence` is ours. A version is taken as
@@ -30,7 +30,7 @@ from aclweb.acl.kafka.refusals import (
     Target,
 )
 from aclweb.acl.matching import AclFilter
-from aclweb.acl.model import VERSIONS, AclBinding, Rules
+from aclweb.acl.model import VERSIONS, AclBinding, AuthorizerSettings
 
 
 def creation_answers(
@@ -41,7 +41,7 @@ def creation_answers(
     present: the ACLs that it holds, which count only for the limit of 10,000 new ones.
     """
     answers = _answers(CREATION_RULES, items, target)
-    if target.rules.is_standard and len(items) > MOST_RECORDS:
+    if target.settings.is_standard and len(items) > MOST_RECORDS:
         held = {Item.of(binding) for binding in present}
         new = {item for item, answer in zip(items, answers, strict=True) if answer is None} - held
         if len(new) > MOST_RECORDS:
@@ -61,7 +61,7 @@ def deletion_answers(
     matched: how many different ACLs the filters find together.
     """
     answers = _answers(DELETION_RULES, filters, target)
-    if target.rules.is_standard and matched > MOST_RECORDS:
+    if target.settings.is_standard and matched > MOST_RECORDS:
         through = all(answer is None or answer.layer is Layer.CONTROLLER for answer in answers)
         return (TOO_MANY_GONE,) * len(filters) if through else answers
     return answers
@@ -74,7 +74,7 @@ def listing_answer(asked: Item, target: Target, *, found: Iterable[AclBinding] =
     know, as only ZooKeeper can hold it, spoils the whole answer.
     """
     answer = _answers(LISTING_RULES, (asked,), target)[0]
-    if answer is None and not target.rules.is_standard and any(binding.has_unknown for binding in found):
+    if answer is None and not target.settings.is_standard and any(binding.has_unknown for binding in found):
         return POISONED
     return answer
 
@@ -83,7 +83,7 @@ def _answers(rules: Iterable[Rule], items: Sequence[Item], target: Target) -> tu
     seen = [Seen.by(target, item) for item in items]
     answers: list[Refusal | None] = [None] * len(items)
     for rule in rules:
-        if not rule.holds_in(target.rules):
+        if not rule.holds_in(target.settings):
             continue
         hit = [place for place, one in enumerate(seen) if answers[place] is None and rule.applies(one)]
         if not hit:
@@ -205,8 +205,8 @@ def refused_by_client(verb: str, given: AclBinding | AclFilter) -> Refusal | Non
 
 _JAVA_FIELDS = ("resourceType", "patternType", "operation", "permissionType")
 _EVERY_TARGET = tuple(
-    Target(Rules(authorizer=authorizer, kafka_version=version))
+    Target(AuthorizerSettings(authorizer=authorizer, kafka_version=version))
     for authorizer in ("standard", "acl")
     for version in reversed(VERSIONS[authorizer])
 )
-_OLD_SETTINGS = (Target(ranges=False), Target(Rules(authorizer="acl"), prefixes=False))
+_OLD_SETTINGS = (Target(ranges=False), Target(AuthorizerSettings(authorizer="acl"), prefixes=False))

@@ -32,10 +32,10 @@ from aclweb.acl.model import (
     CLUSTER_NAME,
     WILDCARD,
     AclBinding,
+    AuthorizerSettings,
     Operation,
     PatternType,
     ResourceType,
-    Rules,
 )
 
 _ADDRESSES = ("203.0.113.9", "198.51.100.23", "192.0.2.44", "172.16.77.7", "2001:db8:0:0:0:0:0:9")
@@ -49,7 +49,9 @@ class Others:
     wasted: what `redundant` yields for the same, if it was worked out already.
     """
 
-    def __init__(self, index: AclIndex, settings: Rules, wasted: Iterable[Redundancy] | None = None) -> None:
+    def __init__(
+        self, index: AclIndex, settings: AuthorizerSettings, wasted: Iterable[Redundancy] | None = None
+    ) -> None:
         self.index, self.settings = index, settings
         self._wasted = wasted
         self._allowing: dict[tuple[ResourceType, Operation], set[str]] = {}

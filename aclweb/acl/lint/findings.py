@@ -19,7 +19,7 @@ from aclweb.acl.lint.redundancy import Redundancy
 from aclweb.acl.lint.registry import ALONE_CHECKS, BESIDE_CHECKS, UNKNOWN_CHECKS
 from aclweb.acl.lint.rule import SEVERITIES, Broken, Example, LintRule
 from aclweb.acl.lint.subject import Subject
-from aclweb.acl.model import AclBinding, Rules
+from aclweb.acl.model import AclBinding, AuthorizerSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +42,23 @@ class LintFinding:
         }
 
 
-def lint(binding: AclBinding, rules: Rules | None = None) -> tuple[LintFinding, ...]:
+def lint(binding: AclBinding, settings: AuthorizerSettings | None = None) -> tuple[LintFinding, ...]:
     """Return what one ACL alone breaks, errors first."""
-    return _alone(Subject(binding, rules or Rules()))
+    return _alone(Subject(binding, settings or AuthorizerSettings()))
 
 
 def lint_all(
-    index: AclIndex, rules: Rules | None = None, *, wasted: Iterable[Redundancy] | None = None
+    index: AclIndex, settings: AuthorizerSettings | None = None, *, wasted: Iterable[Redundancy] | None = None
 ) -> Iterator[LintFinding]:
     """Yield what each ACL breaks alone and beside the others, ACL by ACL in the order of `index`.
 
     wasted: what `redundant` yields for the same, if it was worked out already.
     """
-    rules = rules or Rules()
-    others = Others(index, rules, wasted)
+    settings = settings or AuthorizerSettings()
+    others = Others(index, settings, wasted)
     checks = [(rule, beside(others)) for rule, beside in BESIDE_CHECKS]
     for binding in index:
-        acl = Subject(binding, rules)
+        acl = Subject(binding, settings)
         yield from _alone(acl)
         if binding.has_unknown:
             continue

@@ -36,16 +36,16 @@ from aclweb.acl.model import (
     NOUNS,
     WILDCARD,
     AclBinding,
+    AuthorizerSettings,
     PatternType,
     ResourceType,
-    Rules,
     name_text,
     says,
     split_principal,
 )
 from aclweb.acl.simulate import Names
 
-_GLOBS = Rules("glob")
+_GLOBS = AuthorizerSettings("glob")
 
 
 @dataclass(frozen=True)

@@ -43,13 +43,13 @@ from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
     AclBinding,
+    AuthorizerSettings,
     Delta,
     Operation,
     PatternType,
     PermissionType,
     ResourcePattern,
     ResourceType,
-    Rules,
     name_text,
     operations_of,
     says,
@@ -125,7 +125,7 @@ class Redundancy:
 
 def redundant(
     index: AclIndex,
-    rules: Rules | None = None,
+    settings: AuthorizerSettings | None = None,
     names: Names | None = None,
     *,
     limits: list[str] | None = None,
@@ -135,12 +135,12 @@ def redundant(
     names: the topics, groups and transactional ids that exist, for `orphan`; a type without
     a single given name is not looked at. limits: takes a sentence where the search stopped early.
     """
-    rules = rules or Rules()
-    filed = _Filed(index, rules)
-    existing = _Existing(names or Names(), rules)
+    settings = settings or AuthorizerSettings()
+    filed = _Filed(index, settings)
+    existing = _Existing(names or Names(), settings)
     for binding in index:
         if not binding.has_unknown:
-            yield from _findings(binding, filed, existing, rules)
+            yield from _findings(binding, filed, existing, settings)
     if limits is not None and filed.stopped_early:
         limits.append(
             "Globs are compared with a bound on the work, which was reached: "
@@ -179,7 +179,7 @@ def _leads_back(
 
 def consolidations(
     index: AclIndex,
-    rules: Rules | None = None,
+    settings: AuthorizerSettings | None = None,
     names: Names | None = None,
     *,
     limits: list[str] | None = None,
@@ -188,8 +188,8 @@ def consolidations(
 
     limits: takes a sentence where there could be more proposals than are yielded.
     """
-    rules = rules or Rules()
-    if rules.has_globs and any(map(has_glob, index)):
+    settings = settings or AuthorizerSettings()
+    if settings.has_globs and any(map(has_glob, index)):
         if limits is not None:
             limits.append(
                 "No consolidation is proposed where globs are, because what it would change for names that "
@@ -197,12 +197,12 @@ def consolidations(
             )
         return
     proposals = [
-        *_operation_proposals(index, rules),
-        *_host_proposals(index, rules),
+        *_operation_proposals(index, settings),
+        *_host_proposals(index, settings),
         *_prefix_proposals(index),
     ]
     proposals.sort(key=lambda proposal: -len(proposal[2]))
-    comparison = _Comparison(index, rules, names or Names())
+    comparison = _Comparison(index, settings, names or Names())
     # What an ACL that is there says already is told as implied, and nothing need be added for it.
     proposals = [
         proposal for proposal in proposals if proposal[1] not in index and comparison.is_worth_it(*proposal)
@@ -226,8 +226,8 @@ _Group = dict[Operation, AclBinding]
 class _Patterns:
     """The patterns of one type, with what stands on each; asked for all that cover a given one."""
 
-    def __init__(self, groups: dict[Pattern, _Group], rules: Rules) -> None:
-        self.groups, self._rules = groups, rules
+    def __init__(self, groups: dict[Pattern, _Group], settings: AuthorizerSettings) -> None:
+        self.groups, self._settings = groups, settings
         self._chain = PrefixChain.of(name for literal, name in groups if not literal and name)
         masks: list[int] = []
         for prefix, parent in zip(self._chain.prefixes, self._chain.parents, strict=True):
@@ -246,7 +246,7 @@ class _Patterns:
         return None
 
     def _covering(self, binding: AclBinding, wanted: int) -> Iterator[_Group]:
-        name, rules = binding.resource_name, self._rules
+        name, settings = binding.resource_name, self._settings
         literal = binding.pattern_type is PatternType.LITERAL
         is_wildcard = literal and name == WILDCARD
         if literal and (True, name) in self.groups:
@@ -256,30 +256,30 @@ class _Patterns:
             while place >= 0 and self._masks[place] & wanted:
                 yield self.groups[False, self._chain.prefixes[place]]
                 place = self._chain.parents[place]
-        if not is_wildcard and _under_wildcard(literal, name, rules):
+        if not is_wildcard and _under_wildcard(literal, name, settings):
             yield self.groups.get((True, WILDCARD), {})
-        if empty_prefix_covers(name, rules):
+        if empty_prefix_covers(name, settings):
             yield self.groups.get((False, ""), {})
-        if not literal and not name and not rules.empty_prefix_covers_all:
+        if not literal and not name and not settings.empty_prefix_covers_all:
             # For AclAuthorizer the empty prefix covers the empty name alone, as the empty literal does.
             yield self.groups.get((True, ""), {})
 
 
-def _under_wildcard(literal: bool, name: str, rules: Rules) -> bool:
+def _under_wildcard(literal: bool, name: str, settings: AuthorizerSettings) -> bool:
     """Whether LITERAL `*` covers all that this other pattern covers."""
     if literal:
-        return wildcard_covers(name, rules)
+        return wildcard_covers(name, settings)
     if not name:
-        return not rules.wildcard_skips_starred_names
+        return not settings.wildcard_skips_starred_names
     # A prefix that begins with an asterisk has longer names, which KRaft's wildcard skips.
-    return wildcard_covers(name + name, rules)
+    return wildcard_covers(name + name, settings)
 
 
 class _Filed:
     """All bindings without unknown values, by type, principal, host and permission."""
 
-    def __init__(self, index: AclIndex, rules: Rules) -> None:
-        self.rules = rules
+    def __init__(self, index: AclIndex, settings: AuthorizerSettings) -> None:
+        self.settings = settings
         groups: dict[tuple[ResourceType, str, str, PermissionType], dict[Pattern, _Group]] = {}
         anyone: dict[ResourceType, dict[Pattern, list[AclBinding]]] = {}
         ranges: dict[tuple[int, int], dict[int, dict[str, None]]] = {}
@@ -292,16 +292,16 @@ class _Filed:
                 continue
             owner = binding.resource_type, binding.principal, binding.host, binding.permission_type
             groups.setdefault(owner, {}).setdefault(pattern, {})[binding.operation] = binding
-            span = read_range(binding.host) if rules.cidr_hosts else None
+            span = read_range(binding.host) if settings.cidr_hosts else None
             if span is not None:
                 bits, start, length = span
                 by_start = ranges.setdefault((bits, length), {})
                 by_start.setdefault(start >> bits - length, {})[binding.host] = None
-        self._owners = {owner: _Patterns(found, rules) for owner, found in groups.items()}
+        self._owners = {owner: _Patterns(found, settings) for owner, found in groups.items()}
         self._ranges = ranges
-        self._wider_globs = WiderGlobs(index) if rules.has_globs else None
+        self._wider_globs = WiderGlobs(index) if settings.has_globs else None
         self._anyone = {
-            kind: _Patterns({pattern: _one_or_two(found) for pattern, found in patterns.items()}, rules)
+            kind: _Patterns({pattern: _one_or_two(found) for pattern, found in patterns.items()}, settings)
             for kind, patterns in anyone.items()
         }
 
@@ -375,8 +375,8 @@ def _bits(group: _Group) -> int:
 class _Existing:
     """The names that exist, to see what a pattern covers among them."""
 
-    def __init__(self, names: Names, rules: Rules) -> None:
-        self._rules = rules
+    def __init__(self, names: Names, settings: AuthorizerSettings) -> None:
+        self._settings = settings
         given = {
             ResourceType.TOPIC: (*names.topics, *names.new_topics),
             ResourceType.GROUP: (*names.groups, *names.new_groups),
@@ -387,7 +387,7 @@ class _Existing:
 
     def under(self, binding: AclBinding) -> tuple[str, ...]:
         """Return the given names of the type that the pattern covers."""
-        return tuple(self._sorted.get(binding.resource_type, NO_NAMES).under(binding, self._rules))
+        return tuple(self._sorted.get(binding.resource_type, NO_NAMES).under(binding, self._settings))
 
     def count_under(self, prefixed: AclBinding) -> int:
         """Return how many given names begin with a prefix, without listing them."""
@@ -404,7 +404,9 @@ class _Existing:
         return self._none_under[pattern]
 
 
-def _findings(binding: AclBinding, filed: _Filed, existing: _Existing, rules: Rules) -> Iterator[Redundancy]:
+def _findings(
+    binding: AclBinding, filed: _Filed, existing: _Existing, settings: AuthorizerSettings
+) -> Iterator[Redundancy]:
     alike = filed.find(
         binding, binding.permission_type, tuple(dict.fromkeys((binding.operation, Operation.ALL)))
     )
@@ -418,9 +420,9 @@ def _findings(binding: AclBinding, filed: _Filed, existing: _Existing, rules: Ru
             f"{' '.join(f'{says(deny)}.' for deny in denies)}"
         )
         yield Redundancy(SHADOWED, "warning", sentence, binding, denies)
-    dead = why_dead(binding, rules)
-    cover = filed.also_covering(binding) if dead is not None and rules.allow_everyone else None
-    if dead is not None and (cover is not None or not rules.allow_everyone):
+    dead = why_dead(binding, settings)
+    cover = filed.also_covering(binding) if dead is not None and settings.allow_everyone else None
+    if dead is not None and (cover is not None or not settings.allow_everyone):
         severity = "error" if binding.is_deny else "warning"
         meaning = "it denies nobody anything" if binding.is_deny else "it allows nobody anything"
         sentence = f"{says(binding)}: {dead}, so {meaning}."
@@ -430,7 +432,7 @@ def _findings(binding: AclBinding, filed: _Filed, existing: _Existing, rules: Ru
         if stronger is not None:
             sentence = f"{says(binding)}: another ACL already implies this. {says(stronger)}."
             yield Redundancy(HARMLESS_DUPLICATE, "info", sentence, binding, (stronger,))
-    unreachable = why_no_client(binding, rules) or why_no_resource(binding)
+    unreachable = why_no_client(binding, settings) or why_no_resource(binding)
     if unreachable is not None:
         sentence = f"{says(binding)}: {unreachable}."
         yield Redundancy(UNREACHABLE, "error" if binding.is_deny else "warning", sentence, binding)
@@ -468,18 +470,18 @@ def _shadow(binding: AclBinding, filed: _Filed) -> tuple[AclBinding, ...]:
 _Proposal = tuple[str, AclBinding, tuple[AclBinding, ...]]
 
 
-def _operation_proposals(index: AclIndex, rules: Rules) -> Iterator[_Proposal]:
+def _operation_proposals(index: AclIndex, settings: AuthorizerSettings) -> Iterator[_Proposal]:
     """Propose ALL in place of every operation that means something on the type."""
     for shared, group in _grouped(index, "operation"):
-        wanted = set(operations_of(shared.resource_type, rules))
+        wanted = set(operations_of(shared.resource_type, settings))
         found = tuple(binding for binding in group if binding.operation in wanted)
         if len(wanted) > 1 and {binding.operation for binding in found} == wanted:
             yield CONSOLIDATE_OPERATIONS, replace(shared, operation=Operation.ALL), found
 
 
-def _host_proposals(index: AclIndex, rules: Rules) -> Iterator[_Proposal]:
+def _host_proposals(index: AclIndex, settings: AuthorizerSettings) -> Iterator[_Proposal]:
     """Propose a range in place of hosts that together are exactly that range."""
-    if not rules.cidr_hosts:
+    if not settings.cidr_hosts:
         return
     for shared, group in _grouped(index, "host"):
         by_family: dict[int, dict[tuple[int, int], AclBinding]] = {32: {}, 128: {}}
@@ -543,9 +545,9 @@ def _prefix_proposals(index: AclIndex) -> Iterator[_Proposal]:
 class _Comparison:
     """Works out what a proposal would change, with only those ACLs and names that can matter."""
 
-    def __init__(self, index: AclIndex, rules: Rules, names: Names) -> None:
-        self._index, self._rules, self._names = index, rules, names
-        self._existing = _Existing(names, rules)
+    def __init__(self, index: AclIndex, settings: AuthorizerSettings, names: Names) -> None:
+        self._index, self._settings, self._names = index, settings, names
+        self._existing = _Existing(names, settings)
         self._by_type: dict[ResourceType, list[AclBinding]] = {}
         self._by_caller: dict[tuple[ResourceType, str], list[AclBinding]] = {}
         for binding in index:
@@ -559,7 +561,7 @@ class _Comparison:
     def differences(self, proposed: AclBinding, replaced: tuple[AclBinding, ...]) -> tuple[Effect, ...]:
         """Return what is allowed, refused or unsure after the replacement and was not before."""
         kind, caller = proposed.resource_type, proposed.principal
-        if self._rules.allow_everyone:
+        if self._settings.allow_everyone:
             # Everybody can be touched, by the default that the rule ends.
             near = self._by_type[kind]
         elif caller == ANY_USER:
@@ -578,7 +580,7 @@ class _Comparison:
             principals=self._names.principals,
             hosts=tuple(_edges(tried)),
         )
-        impact = simulate(delta, AclIndex(near), names, self._rules)
+        impact = simulate(delta, AclIndex(near), names, self._settings)
         if proposed.host != replaced[0].host:
             # The joined range holds the same addresses, which the what-if tries at its edges. Its own
             # cell is for those that lie in none of its parts, and there are none.
@@ -608,10 +610,12 @@ class _Comparison:
         place = shelf.chain.longest(name)
         if place >= 0:
             return shelf.prefixed[place][0]
-        if shelf.wildcard and wildcard_covers(name, self._rules):
+        if shelf.wildcard and wildcard_covers(name, self._settings):
             return shelf.wildcard[0]
         return (
-            shelf.empty_prefix[0] if shelf.empty_prefix and empty_prefix_covers(name, self._rules) else None
+            shelf.empty_prefix[0]
+            if shelf.empty_prefix and empty_prefix_covers(name, self._settings)
+            else None
         )
 
 

@@ -12,7 +12,14 @@ from enum import IntEnum
 from aclweb.acl.lint.beside import Others
 from aclweb.acl.lint.claims import Claim, NoClaim
 from aclweb.acl.lint.subject import Subject
-from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType, Rules
+from aclweb.acl.model import (
+    AclBinding,
+    AuthorizerSettings,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
 
 ERROR, WARNING, INFO = "error", "warning", "info"
 SEVERITIES = (ERROR, WARNING, INFO)
@@ -52,7 +59,7 @@ class Example:
     """One ACL of a rule file, under settings and beside other ACLs. also: other rules that find something in it."""
 
     acl: AclBinding
-    settings: Rules = field(default_factory=Rules)
+    settings: AuthorizerSettings = field(default_factory=AuthorizerSettings)
     others: tuple[AclBinding, ...] = ()
     also: tuple[str, ...] = ()
 

@@ -7,10 +7,10 @@ from aclweb.acl.matching import MANY, ONE, why_dead, why_no_resource
 from aclweb.acl.model import (
     WILDCARD,
     AclBinding,
+    AuthorizerSettings,
     PatternType,
     PermissionType,
     ResourceType,
-    Rules,
     says,
     split_principal,
 )
@@ -41,7 +41,7 @@ class Subject:
         "settings",
     )
 
-    def __init__(self, binding: AclBinding, settings: Rules) -> None:
+    def __init__(self, binding: AclBinding, settings: AuthorizerSettings) -> None:
         self.binding, self.settings = binding, settings
         self.is_deny = binding.is_deny
         self.is_allow = binding.permission_type is PermissionType.ALLOW

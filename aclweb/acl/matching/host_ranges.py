@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from aclweb.acl.matching.glob import Places, covers, shape_of_name, stranger_to
 from aclweb.acl.matching.hosts import UNRANGED, in_range, range_within, read_address, read_range
 from aclweb.acl.matching.sessions import comes_from, host_shape, is_host_glob
-from aclweb.acl.model import WILDCARD, Rules
+from aclweb.acl.model import WILDCARD, AuthorizerSettings
 
 STEPS = 4_000
 """After so many places in the texts a comparison is given up; hosts that people write need hundreds."""
@@ -25,7 +25,7 @@ STEPS = 4_000
 SIGNATURE_STEPS = 40_000
 """The same where many hosts are compared at once."""
 
-_WITH_GLOBS = Rules("glob")
+_WITH_GLOBS = AuthorizerSettings("glob")
 
 
 def admits_all(wide: str, narrow: str) -> bool:

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from aclweb.acl.matching.glob import SEARCHED_BY_RE, Shape, shape_of_glob
 from aclweb.acl.matching.patterns import empty_prefix_covers, wildcard_covers
-from aclweb.acl.model import WILDCARD, AclBinding, PatternType, ResourcePattern, Rules
+from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, PatternType, ResourcePattern
 
 FEW = 1_000
 """So many names are tried one by one sooner than narrowed down."""
@@ -53,7 +53,7 @@ class SortedNames:
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._has(name)
 
-    def under(self, pattern: ResourcePattern | AclBinding, rules: Rules) -> Sequence[str]:
+    def under(self, pattern: ResourcePattern | AclBinding, settings: AuthorizerSettings) -> Sequence[str]:
         """Return the names that the pattern matches for certain under these settings."""
         text = pattern.name if isinstance(pattern, ResourcePattern) else pattern.resource_name
         if pattern.pattern_type is PatternType.GLOB:
@@ -61,11 +61,11 @@ class SortedNames:
         if pattern.pattern_type is PatternType.PREFIXED:
             if text:
                 return self.starting_with(text)
-            return [name for name in self.names if empty_prefix_covers(name, rules)]
+            return [name for name in self.names if empty_prefix_covers(name, settings)]
         if pattern.pattern_type is not PatternType.LITERAL:
             return ()
         if text == WILDCARD:
-            return [name for name in self.names if wildcard_covers(name, rules)]
+            return [name for name in self.names if wildcard_covers(name, settings)]
         return (text,) if self._has(text) else ()
 
     def starting_with(self, prefix: str) -> Sequence[str]:

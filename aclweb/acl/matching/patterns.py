@@ -13,27 +13,27 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from aclweb.acl.matching.glob import EVERYTHING, Shape, shape_of_glob, shape_of_name, shape_of_prefix
-from aclweb.acl.model import WILDCARD, AclBinding, PatternType, ResourcePattern, Rules
+from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, PatternType, ResourcePattern
 
 
-def wildcard_covers(name: str, rules: Rules) -> bool:
+def wildcard_covers(name: str, settings: AuthorizerSettings) -> bool:
     """Whether LITERAL `*` covers `name`."""
-    return not (len(name) > 1 and name[0] == WILDCARD and rules.wildcard_skips_starred_names)
+    return not (len(name) > 1 and name[0] == WILDCARD and settings.wildcard_skips_starred_names)
 
 
-def empty_prefix_covers(name: str, rules: Rules) -> bool:
+def empty_prefix_covers(name: str, settings: AuthorizerSettings) -> bool:
     """Whether PREFIXED with an empty name covers `name`."""
-    return not name or rules.empty_prefix_covers_all
+    return not name or settings.empty_prefix_covers_all
 
 
-def covers_name(pattern: ResourcePattern | AclBinding, name: str, rules: Rules) -> bool:
+def covers_name(pattern: ResourcePattern | AclBinding, name: str, settings: AuthorizerSettings) -> bool:
     """Whether the pattern covers the resource `name` of its own type, for certain."""
     own = pattern.name if isinstance(pattern, ResourcePattern) else pattern.resource_name
     if pattern.pattern_type is PatternType.LITERAL:
-        return own == name or (own == WILDCARD and wildcard_covers(name, rules))
+        return own == name or (own == WILDCARD and wildcard_covers(name, settings))
     if pattern.pattern_type is PatternType.PREFIXED:
-        return name.startswith(own) if own else empty_prefix_covers(name, rules)
-    return pattern.pattern_type is PatternType.GLOB and rules.has_globs and glob_shape(own).matches(name)
+        return name.startswith(own) if own else empty_prefix_covers(name, settings)
+    return pattern.pattern_type is PatternType.GLOB and settings.has_globs and glob_shape(own).matches(name)
 
 
 @lru_cache(maxsize=16_384)

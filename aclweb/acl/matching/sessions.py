@@ -11,23 +11,23 @@ from functools import lru_cache
 
 from aclweb.acl.matching.glob import Shape, is_glob, shape_of_glob
 from aclweb.acl.matching.hosts import admits
-from aclweb.acl.model import ANY_USER, WILDCARD, Rules, split_principal
+from aclweb.acl.model import ANY_USER, WILDCARD, AuthorizerSettings, split_principal
 
 
-def is_for(acl_principal: str, principal: str, rules: Rules) -> bool:
+def is_for(acl_principal: str, principal: str, settings: AuthorizerSettings) -> bool:
     """Whether an ACL with `acl_principal` is for this session; one without a colon is for nobody."""
     if acl_principal == ANY_USER:
         return True
     if acl_principal == principal:
         return split_principal(principal) is not None
-    return rules.has_globs and glob_is_for(acl_principal, principal)
+    return settings.has_globs and glob_is_for(acl_principal, principal)
 
 
-def comes_from(acl_host: str, host: str, rules: Rules) -> bool:
+def comes_from(acl_host: str, host: str, settings: AuthorizerSettings) -> bool:
     """Whether an ACL with `acl_host` admits a session from this address."""
-    if admits(acl_host, host, ranges=rules.cidr_hosts):
+    if admits(acl_host, host, ranges=settings.cidr_hosts):
         return True
-    return rules.has_globs and is_glob(acl_host) and host_shape(acl_host).matches(host)
+    return settings.has_globs and is_glob(acl_host) and host_shape(acl_host).matches(host)
 
 
 def is_principal_glob(principal: str) -> bool:

@@ -19,9 +19,9 @@ from aclweb.acl.model import (
     WILDCARD,
     AclBinding,
     AclError,
+    AuthorizerSettings,
     PatternType,
     ResourceType,
-    Rules,
     name_text,
     split_principal,
 )
@@ -31,21 +31,21 @@ _START_OF_A_TOPIC = re.compile(r"[a-zA-Z0-9._-]{0,249}\Z")
 _TOO_LONG = "no topic has a name of more than 249 characters"
 
 
-def why_dead(binding: AclBinding, rules: Rules) -> str | None:
+def why_dead(binding: AclBinding, settings: AuthorizerSettings) -> str | None:
     """Say why no session can ever match this principal or host, whatever is asked; None if one can."""
     if split_principal(binding.principal) is None:
         return f"the principal {binding.principal!r} has no type and is nobody's"
-    return why_no_address(binding.host, rules)
+    return why_no_address(binding.host, settings)
 
 
-def why_no_address(host: str, rules: Rules) -> str | None:
+def why_no_address(host: str, settings: AuthorizerSettings) -> str | None:
     """Say why this host of an ACL admits no address that a client can have; None if it admits one."""
     if host == WILDCARD or is_address(host):
         return None
-    if rules.has_globs and is_host_glob(host):
+    if settings.has_globs and is_host_glob(host):
         return None if reaches_somebody(host) else f"brokers compare addresses, and none matches {host!r}"
     if "/" in host:
-        if not rules.cidr_hosts:
+        if not settings.cidr_hosts:
             return f"this Kafka reads no address ranges, and no client's address is {host!r}"
         span = read_range(host)
         if span == (*UNRANGED, 32):
@@ -62,9 +62,9 @@ def is_address(host: str) -> bool:
     return _java_text(plain) == plain and (not percent or (":" in plain and bool(scope)))
 
 
-def why_no_client(binding: AclBinding, rules: Rules) -> str | None:
+def why_no_client(binding: AclBinding, settings: AuthorizerSettings) -> str | None:
     """Say why hardly any client has this principal, though its letters could match; None if one may."""
-    if rules.has_globs:
+    if settings.has_globs:
         return None
     if WILDCARD in binding.principal and binding.principal != ANY_USER:
         who = name_text(binding.principal)

@@ -1,6 +1,6 @@
 """What differs between Kafka's authorizers and versions, and what an operator configures.
 
-A `Rules` value holds everything that a decision depends on beside the ACLs. Kafka's two
+A `AuthorizerSettings` value holds everything that a decision depends on beside the ACLs. Kafka's two
 authorizers are `standard` (KRaft's StandardAuthorizer) and `acl` (AclAuthorizer, which
 keeps its ACLs in ZooKeeper). A third one, `glob`, is no broker's: it is the newest KRaft
 with the pattern type of the GLOB proposal, and without KRaft's quirks.
@@ -73,7 +73,7 @@ _YOUNGER: Mapping[tuple[ResourceType, Operation], tuple[int, int]] = MappingProx
 
 
 @dataclass(frozen=True)
-class Rules:
+class AuthorizerSettings:
     """Everything that a decision depends on beside the ACLs.
 
     An empty `kafka_version` means the newest version of the authorizer. `undeclared`
@@ -116,7 +116,7 @@ class Rules:
         boolean or a text), both optional. Raises AclError for any other key and for
         what a broker would refuse at its start.
         """
-        rules = cls(authorizer=authorizer or "standard", kafka_version=kafka_version or "")
+        settings = cls(authorizer=authorizer or "standard", kafka_version=kafka_version or "")
         for key in config:
             if key not in (SUPER_USERS_KEY, ALLOW_EVERYONE_KEY):
                 raise AclError(
@@ -124,10 +124,10 @@ class Rules:
                     f"use {SUPER_USERS_KEY!r} or {ALLOW_EVERYONE_KEY!r}."
                 )
         return cls(
-            authorizer=rules.authorizer,
-            kafka_version=rules.kafka_version,
-            super_users=_super_users(rules.authorizer, config.get(SUPER_USERS_KEY, "")),
-            allow_everyone=_allow_everyone(rules.authorizer, config.get(ALLOW_EVERYONE_KEY, False)),
+            authorizer=settings.authorizer,
+            kafka_version=settings.kafka_version,
+            super_users=_super_users(settings.authorizer, config.get(SUPER_USERS_KEY, "")),
+            allow_everyone=_allow_everyone(settings.authorizer, config.get(ALLOW_EVERYONE_KEY, False)),
             undeclared=undeclared,
         )
 
@@ -216,7 +216,7 @@ class Rules:
         """Whether the authorizer's log names the broker rule that settled a decision."""
         return self.is_standard
 
-    def decides_like(self, other: Rules) -> bool:
+    def decides_like(self, other: AuthorizerSettings) -> bool:
         """Whether both settings give every request the same answer, whatever the ACLs."""
         return (
             self.has_globs == other.has_globs
@@ -229,7 +229,7 @@ class Rules:
         )
 
 
-def operations_of(resource_type: ResourceType, rules: Rules) -> tuple[Operation, ...]:
+def operations_of(resource_type: ResourceType, settings: AuthorizerSettings) -> tuple[Operation, ...]:
     """Return the operations that a broker of this version asks of a resource of the type.
 
     Delete on the cluster is one in KRaft, whose controller deletes any topic by it; kafka-acls
@@ -238,21 +238,21 @@ def operations_of(resource_type: ResourceType, rules: Rules) -> tuple[Operation,
     return tuple(
         operation
         for operation in OPERATIONS.get(resource_type, ())
-        if rules.version >= _YOUNGER.get((resource_type, operation), (0, 0))
-        and not is_never_asked(resource_type, operation, rules)
+        if settings.version >= _YOUNGER.get((resource_type, operation), (0, 0))
+        and not is_never_asked(resource_type, operation, settings)
     )
 
 
-def tool_operations_of(resource_type: ResourceType, rules: Rules) -> tuple[Operation, ...]:
+def tool_operations_of(resource_type: ResourceType, settings: AuthorizerSettings) -> tuple[Operation, ...]:
     """Return the operations that kafka-acls of this version takes on a resource of the type, beside ALL."""
     tool = TOOL_OPERATIONS.get(resource_type, ())
-    return tuple(operation for operation in operations_of(resource_type, rules) if operation in tool)
+    return tuple(operation for operation in operations_of(resource_type, settings) if operation in tool)
 
 
-def is_never_asked(resource_type: ResourceType, operation: Operation, rules: Rules) -> bool:
+def is_never_asked(resource_type: ResourceType, operation: Operation, settings: AuthorizerSettings) -> bool:
     """Whether other authorizers' brokers ask for this operation and those of this one do not, in any version."""
     deletes_topics = resource_type is ResourceType.CLUSTER and operation is Operation.DELETE
-    return deletes_topics and not rules.cluster_right_deletes_topics
+    return deletes_topics and not settings.cluster_right_deletes_topics
 
 
 def _version(authorizer: str, text: str) -> str:

@@ -14,7 +14,15 @@ from dataclasses import replace
 from itertools import chain
 
 from aclweb.acl.authorizer import AclIndex, Decision, authorize
-from aclweb.acl.model import CLUSTER_NAME, AccessRequest, AclBinding, AclError, ResourceType, Rules, shown
+from aclweb.acl.model import (
+    CLUSTER_NAME,
+    AccessRequest,
+    AclBinding,
+    AclError,
+    AuthorizerSettings,
+    ResourceType,
+    shown,
+)
 from aclweb.acl.needs.actions import ACTIONS, action_of
 from aclweb.acl.needs.assessment import MATCHES_SHOWN, Asked, Assessment, CallVerdict, Outcome, sentences_of
 from aclweb.acl.needs.calls import Check, Right, checks_of
@@ -42,16 +50,16 @@ def find_action(text: str) -> ClientAction:
     raise AclError(f"{shown(text)} is no client action and no call of Kafka's protocol; {hint}")
 
 
-def missing_roles(action: ClientAction, names: Names, rules: Rules) -> tuple[Role, ...]:
+def missing_roles(action: ClientAction, names: Names, settings: AuthorizerSettings) -> tuple[Role, ...]:
     """Return the roles without a name that keep the action from being decided, in the order of GIVEN_ROLES."""
-    if action.is_api and _counted(action, names, rules):
+    if action.is_api and _counted(action, names, settings):
         # The cases of a call stand for themselves, so those without a name are just not asked.
         return ()
     lacking = {
         roles[0].given_as
-        for call in calls_under(action, rules)
+        for call in calls_under(action, settings)
         if action.is_api or call.is_needed(names)
-        for check in checks_of(call.case, rules)
+        for check in checks_of(call.case, settings)
         if check.refusal.is_error and (roles := _roles(check, call)) and not _can_ask(check, call, names)
     }
     return tuple(role for role in GIVEN_ROLES if role.key in lacking)
@@ -64,44 +72,46 @@ def assess(
     host: str,
     names: Names,
     index: AclIndex,
-    rules: Rules,
+    settings: AuthorizerSettings,
 ) -> Assessment:
     """Return the outcome of each call of an action on the ACLs of `index`.
 
     names: by the key of their role (`topic`, `group`, `transactional-id`, …), several of
     each if need be. host: as Java prints it. Raises AclError naming what is not given.
     """
-    lacking = missing_roles(action, names, rules)
+    lacking = missing_roles(action, names, settings)
     if lacking:
         options = ", ".join(f"--{role.key}" for role in lacking)
         nouns = " and ".join(role.noun for role in lacking)
         raise AclError(f"Whether {action.name} would work depends on {nouns}; give {options}.")
-    counted = _counted(action, names, rules)
+    counted = _counted(action, names, settings)
     verdicts = [
-        _decide_call(call, call in counted, principal, host, names, index, rules)
-        for call in calls_under(action, rules)
+        _decide_call(call, call in counted, principal, host, names, index, settings)
+        for call in calls_under(action, settings)
     ]
     verdicts = _mark_first_failing(verdicts)
     missing = smallest_set(verdicts, principal, host, names)
     denied_by = denying_acls(refused_rights(verdicts))
-    assessment = Assessment(action, principal, host, rules, tuple(verdicts), missing, denied_by, ())
+    assessment = Assessment(action, principal, host, settings, tuple(verdicts), missing, denied_by, ())
     return replace(assessment, sentences=sentences_of(assessment))
 
 
 def needed_acls(
-    action: ClientAction, *, principal: str, host: str, names: Names, rules: Rules
+    action: ClientAction, *, principal: str, host: str, names: Names, settings: AuthorizerSettings
 ) -> tuple[AclBinding, ...]:
     """Return the smallest set of ACLs for an action where there is none yet."""
-    bare = replace(rules, super_users=frozenset(), allow_everyone=False)
-    return assess(action, principal=principal, host=host, names=names, index=AclIndex(()), rules=bare).missing
+    bare = replace(settings, super_users=frozenset(), allow_everyone=False)
+    return assess(
+        action, principal=principal, host=host, names=names, index=AclIndex(()), settings=bare
+    ).missing
 
 
-def _counted(action: ClientAction, names: Names, rules: Rules) -> list[Call]:
+def _counted(action: ClientAction, names: Names, settings: AuthorizerSettings) -> list[Call]:
     """The calls that the action depends on.
 
     Of one call's cases those that are about the names given, or else those that need no name.
     """
-    calls = calls_under(action, rules)
+    calls = calls_under(action, settings)
     if not action.is_api:
         return [call for call in calls if call.is_needed(names)]
     askable = [
@@ -110,31 +120,43 @@ def _counted(action: ClientAction, names: Names, rules: Rules) -> list[Call]:
         if call.case.usual
         and all(
             _can_ask(check, call, names) or not check.refusal.is_error
-            for check in checks_of(call.case, rules)
+            for check in checks_of(call.case, settings)
         )
     ]
     named = [
         call
         for call in askable
-        if any(_subjects(check, call, names) for check in checks_of(call.case, rules))
+        if any(_subjects(check, call, names) for check in checks_of(call.case, settings))
     ]
     return named or askable
 
 
 def _decide_call(
-    call: Call, needed: bool, principal: str, host: str, names: Names, index: AclIndex, rules: Rules
+    call: Call,
+    needed: bool,
+    principal: str,
+    host: str,
+    names: Names,
+    index: AclIndex,
+    settings: AuthorizerSettings,
 ) -> CallVerdict:
-    checks = checks_of(call.case, rules)
-    asked = tuple(chain.from_iterable(_ask(c, call, principal, host, names, index, rules) for c in checks))
+    checks = checks_of(call.case, settings)
+    asked = tuple(chain.from_iterable(_ask(c, call, principal, host, names, index, settings) for c in checks))
     return CallVerdict(call, checks, asked, needed)
 
 
 def _ask(
-    check: Check, call: Call, principal: str, host: str, names: Names, index: AclIndex, rules: Rules
+    check: Check,
+    call: Call,
+    principal: str,
+    host: str,
+    names: Names,
+    index: AclIndex,
+    settings: AuthorizerSettings,
 ) -> list[Asked]:
     def decided(right: Right, name: str | None) -> Decision:
         request = AccessRequest(principal, host, right.operation, right.resource_type, name)
-        return authorize(request, index, rules)
+        return authorize(request, index, settings)
 
     subjects = _subjects(check, call, names)
     found = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from aclweb.acl.authorizer import AclIndex, HostRegion, Result, divide_hosts, places_words
-from aclweb.acl.model import WILDCARD, Rules
+from aclweb.acl.model import WILDCARD, AuthorizerSettings
 from aclweb.acl.needs.answers import assess
 from aclweb.acl.needs.assessment import Assessment, Outcome
 from aclweb.acl.needs.roles import ClientAction, Names
@@ -97,12 +97,12 @@ class HostsAssessed:
 
 
 def assess_for_any_host(
-    action: ClientAction, *, principal: str, names: Names, index: AclIndex, rules: Rules
+    action: ClientAction, *, principal: str, names: Names, index: AclIndex, settings: AuthorizerSettings
 ) -> HostsAssessed:
     """Return what becomes of an action from each part of the hosts. Raises AclError as `assess` does."""
 
     def assessed(host: str) -> Assessment:
-        return assess(action, principal=principal, host=host, names=names, index=index, rules=rules)
+        return assess(action, principal=principal, host=host, names=names, index=index, settings=settings)
 
     elsewhere = assessed(WILDCARD)
     requests = dict.fromkeys(
@@ -111,7 +111,7 @@ def assess_for_any_host(
         for asked in verdict.asked
         for decision in asked.decisions
     )
-    regions, is_complete = divide_hosts(tuple(requests), index, rules)
+    regions, is_complete = divide_hosts(tuple(requests), index, settings)
     if len({region.results for region in regions}) > MOST_KINDS:
         return HostsAssessed(elsewhere, (), is_complete=False)
     like: dict[tuple[Result, ...], Assessment] = {}

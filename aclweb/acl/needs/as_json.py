@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aclweb.acl.authorizer import Decision
-from aclweb.acl.model import Rules
+from aclweb.acl.model import AuthorizerSettings
 from aclweb.acl.needs.any_host import HostsAssessed, without_missing
 from aclweb.acl.needs.assessment import Asked, Assessment, CallVerdict, Outcome
 from aclweb.acl.needs.calls import Check, checks_of
@@ -11,21 +11,21 @@ from aclweb.acl.needs.errors import Error
 from aclweb.acl.needs.roles import Call, ClientAction, calls_under
 
 
-def needed_as_dict(action: ClientAction, rules: Rules) -> dict[str, object]:
+def needed_as_dict(action: ClientAction, settings: AuthorizerSettings) -> dict[str, object]:
     """Return what the action needs, whoever does it."""
-    return _head(action, rules) | {
-        "calls": [_call(call, checks_of(call.case, rules)) for call in calls_under(action, rules)],
+    return _head(action, settings) | {
+        "calls": [_call(call, checks_of(call.case, settings)) for call in calls_under(action, settings)],
         "notes": list(action.notes),
     }
 
 
-def _head(action: ClientAction, rules: Rules) -> dict[str, object]:
+def _head(action: ClientAction, settings: AuthorizerSettings) -> dict[str, object]:
     return {
         "action": action.name,
         "kind": "API" if action.is_api else "CLIENT_ACTION",
         "does": action.does,
-        "authorizer": rules.authorizer,
-        "kafka_version": rules.kafka_version,
+        "authorizer": settings.authorizer,
+        "kafka_version": settings.kafka_version,
     }
 
 
@@ -68,7 +68,7 @@ def _error(error: Error | None) -> dict[str, object] | None:
 def assessed_as_dict(assessment: Assessment) -> dict[str, object]:
     """Return what would become of the action, call by call."""
     failing = assessment.first_failing
-    return _head(assessment.action, assessment.rules) | {
+    return _head(assessment.action, assessment.settings) | {
         "principal": assessment.principal,
         "host": assessment.host,
         "outcome": assessment.outcome.value,

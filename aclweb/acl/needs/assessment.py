@@ -7,7 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from aclweb.acl.authorizer import Decision, Result, explain
-from aclweb.acl.model import NOUNS, WORDS, AclBinding, Operation, Rules, name_text, resource_text, says
+from aclweb.acl.model import (
+    NOUNS,
+    WORDS,
+    AclBinding,
+    AuthorizerSettings,
+    Operation,
+    name_text,
+    resource_text,
+    says,
+)
 from aclweb.acl.needs.calls import Check, Refusal, Right
 from aclweb.acl.needs.errors import Error
 from aclweb.acl.needs.roles import Call, ClientAction, Subject
@@ -108,7 +117,7 @@ class Assessment:
     action: ClientAction
     principal: str
     host: str
-    rules: Rules
+    settings: AuthorizerSettings
     calls: tuple[CallVerdict, ...]
     missing: tuple[AclBinding, ...]
     denied_by: tuple[AclBinding, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from aclweb.acl.model import Operation, ResourceType, Rules
+from aclweb.acl.model import AuthorizerSettings, Operation, ResourceType
 from aclweb.acl.needs.errors import Error
 
 Version = tuple[int, int]
@@ -49,14 +49,14 @@ class Span:
     before: Version | None = None
     authorizer: str = ""
 
-    def holds(self, rules: Rules) -> bool:
-        if self.since is not None and rules.version < self.since:
+    def holds(self, settings: AuthorizerSettings) -> bool:
+        if self.since is not None and settings.version < self.since:
             return False
-        if self.before is not None and rules.version >= self.before:
+        if self.before is not None and settings.version >= self.before:
             return False
         if not self.authorizer:
             return True
-        return (rules.authorizer == "acl") == (self.authorizer == "acl")
+        return (settings.authorizer == "acl") == (self.authorizer == "acl")
 
     def __str__(self) -> str:
         """`from Kafka 4.0 on`, `before Kafka 2.8`, `KRaft only`; empty for always."""
@@ -140,11 +140,11 @@ class Api:
         raise KeyError(f"{self.name} has no case {name!r}.")
 
 
-def checks_of(case: Case, rules: Rules) -> tuple[Check, ...]:
+def checks_of(case: Case, settings: AuthorizerSettings) -> tuple[Check, ...]:
     """Return the checks that a broker under these settings makes, each with the rights it knows."""
     found = []
     for check in case.checks:
-        rights = tuple(right for right in check.any_of if right.span.holds(rules))
-        if check.span.holds(rules) and rights:
+        rights = tuple(right for right in check.any_of if right.span.holds(settings))
+        if check.span.holds(settings) and rights:
             found.append(Check(rights, check.refusal, check.error, check.note, check.span))
     return tuple(found)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from aclweb.acl.authorizer import AclIndex, Basis, Result, answer_given, authorize, smallest_fix
 from aclweb.acl.matching import covers_name
-from aclweb.acl.model import AccessRequest, AclBinding, PatternType, ResourceType, Rules
+from aclweb.acl.model import AccessRequest, AclBinding, AuthorizerSettings, PatternType, ResourceType
 from aclweb.acl.needs.assessment import WEAK, Asked, CallVerdict
 from aclweb.acl.needs.calls import Refusal, Right
 from aclweb.acl.needs.roles import Call, Names, Subject
@@ -67,28 +67,28 @@ def _set_for(
 
 def _candidates(call: Call, asked: Asked, principal: str, host: str, names: Names) -> list[AclBinding]:
     """The ACLs that could help, the narrowest first: on a name, then on one name of a type, then on the cluster."""
-    rules = asked.decisions[0].rules
+    settings = asked.decisions[0].settings
     on_names: list[AclBinding] = []
     on_any_one: list[AclBinding] = []
     on_the_cluster: list[AclBinding] = []
     for right in asked.check.any_of:
         subjects = call.role(right.resource_type).subjects(names)
         if right.resource_type is ResourceType.CLUSTER:
-            on_the_cluster += _allows(right, subjects, principal, host, rules)
+            on_the_cluster += _allows(right, subjects, principal, host, settings)
         elif right.any_one:
-            on_any_one += _allows(right, subjects, principal, host, rules)
+            on_any_one += _allows(right, subjects, principal, host, settings)
         elif asked.subject is not None and asked.subject.resource_type is right.resource_type:
-            on_names += _allows(right, (asked.subject,), principal, host, rules)
+            on_names += _allows(right, (asked.subject,), principal, host, settings)
         else:
-            on_names += _allows(right, subjects, principal, host, rules)
+            on_names += _allows(right, subjects, principal, host, settings)
     return [*on_names, *on_any_one, *on_the_cluster]
 
 
 def _allows(
-    right: Right, subjects: Iterable[Subject], principal: str, host: str, rules: Rules
+    right: Right, subjects: Iterable[Subject], principal: str, host: str, settings: AuthorizerSettings
 ) -> list[AclBinding]:
     found = []
-    bare = replace(rules, super_users=frozenset(), allow_everyone=False)
+    bare = replace(settings, super_users=frozenset(), allow_everyone=False)
     for subject in subjects:
         request = AccessRequest(principal, host, right.operation, right.resource_type, subject.name)
         fix = smallest_fix(authorize(request, AclIndex(()), bare))
@@ -103,18 +103,18 @@ def _holds_with(asked: Asked, more: Iterable[AclBinding]) -> bool:
     """Whether one of the rights would be allowed if these ACLs were there too."""
     more = tuple(more)
     for decision in asked.decisions:
-        request, rules = decision.request, decision.rules
+        request, settings = decision.request, decision.settings
         covering = [finding.binding for finding in decision.findings]
-        covering += [binding for binding in more if _reaches(binding, request, rules)]
-        if answer_given(request, covering, decision.unknowns, rules)[0] is Result.ALLOWED:
+        covering += [binding for binding in more if _reaches(binding, request, settings)]
+        if answer_given(request, covering, decision.unknowns, settings)[0] is Result.ALLOWED:
             return True
     return False
 
 
-def _reaches(binding: AclBinding, request: AccessRequest, rules: Rules) -> bool:
+def _reaches(binding: AclBinding, request: AccessRequest, settings: AuthorizerSettings) -> bool:
     if binding.resource_type is not request.resource_type:
         return False
-    return request.resource_name is None or covers_name(binding, request.resource_name, rules)
+    return request.resource_name is None or covers_name(binding, request.resource_name, settings)
 
 
 def denying_acls(refused: Sequence[tuple[Call, Asked]]) -> tuple[AclBinding, ...]:

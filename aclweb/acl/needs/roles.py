@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from aclweb.acl.model import CLUSTER_NAME, PatternType, ResourceType, Rules
+from aclweb.acl.model import CLUSTER_NAME, AuthorizerSettings, PatternType, ResourceType
 from aclweb.acl.needs.calls import Api, Case
 
 Names = Mapping[str, Sequence[str]]
@@ -149,6 +149,6 @@ class ClientAction:
     is_api: bool = False
 
 
-def calls_under(action: ClientAction, rules: Rules) -> tuple[Call, ...]:
+def calls_under(action: ClientAction, settings: AuthorizerSettings) -> tuple[Call, ...]:
     """Return the calls of an action that a broker under these settings knows; all of them if it knows none."""
-    return tuple(call for call in action.calls if call.case.span.holds(rules)) or action.calls
+    return tuple(call for call in action.calls if call.case.span.holds(settings)) or action.calls

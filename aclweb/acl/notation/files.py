@@ -20,12 +20,12 @@ from aclweb.acl.model import (
     AccessRequest,
     AclBinding,
     AclError,
+    AuthorizerSettings,
     Delta,
     KeyProblem,
     NotationError,
     Problems,
     ResourcePattern,
-    Rules,
     lines_of,
     shown,
 )
@@ -194,21 +194,21 @@ def write_acls(
     bindings: Iterable[AclBinding],
     *,
     format: str,
-    rules: Rules | None = None,
+    settings: AuthorizerSettings | None = None,
     source: str = "",
     lines: Sequence[int] = (),
 ) -> str:
     """Return `bindings` in one of OUTPUTS.
 
-    rules: whose listing and operations count, the newest Kafka's when None. source and
+    settings: whose listing and operations count, the newest Kafka's when None. source and
     lines: where each ACL was read, for messages. Raises NotationError naming every ACL
     that this notation cannot hold.
     """
     if format not in OUTPUTS:
         raise NotationError(f"{format!r} is not a format; use one of {', '.join(OUTPUTS)}.")
     bindings = list(bindings)
-    rules = rules or Rules()
-    _check_writable(bindings, format, rules, source or "ACL", lines or range(1, len(bindings) + 1))
+    settings = settings or AuthorizerSettings()
+    _check_writable(bindings, format, settings, source or "ACL", lines or range(1, len(bindings) + 1))
 
     if format == "jsonl":
         return "".join(f"{json.dumps(binding.as_dict())}\n" for binding in bindings)
@@ -217,34 +217,38 @@ def write_acls(
     if format == "yaml":
         return acl_yaml.write_rows(binding.as_dict() for binding in bindings)
     if format == "kafka-acls":
-        return "".join(f"{command}\n" for command in commands(bindings, rules=rules))
+        return "".join(f"{command}\n" for command in commands(bindings, settings=settings))
     if format == "listing":
-        return listing.write_listing(bindings, scala=writes_scala_listing(rules))
+        return listing.write_listing(bindings, scala=writes_scala_listing(settings))
     return _write_nodes(bindings)
 
 
-def writes_scala_listing(rules: Rules) -> bool:
+def writes_scala_listing(settings: AuthorizerSettings) -> bool:
     """Whether kafka-acls of this version is the tool written in Scala, with its stray spaces."""
-    return rules.authorizer == "acl" or rules.version <= (4, 0)
+    return settings.authorizer == "acl" or settings.version <= (4, 0)
 
 
 def _check_writable(
-    bindings: Sequence[AclBinding], format: str, rules: Rules, source: str, lines: Sequence[int]
+    bindings: Sequence[AclBinding],
+    format: str,
+    settings: AuthorizerSettings,
+    source: str,
+    lines: Sequence[int],
 ) -> None:
     problems = Problems(source)
     for line, binding in zip(lines, bindings, strict=True):
-        reason = why_not_written(binding, format, rules)
+        reason = why_not_written(binding, format, settings)
         if reason:
             problems.add(line, reason)
     problems.raise_if_any()
 
 
-def why_not_written(binding: AclBinding, format: str, rules: Rules) -> str | None:
+def why_not_written(binding: AclBinding, format: str, settings: AuthorizerSettings) -> str | None:
     """Return why one of OUTPUTS cannot hold this ACL, as a sentence; None where it can."""
     if format == "jsonl":
         return None
     if format == "kafka-acls":
-        return why_no_command(binding, rules)
+        return why_no_command(binding, settings)
     if format == "zk":
         try:
             znodes.path_of(binding.pattern)

@@ -38,10 +38,10 @@ from aclweb.acl.model import (
     OPERATIONS,
     WILDCARD,
     AclBinding,
+    AuthorizerSettings,
     Operation,
     PatternType,
     ResourceType,
-    Rules,
     operations_of,
     split_principal,
 )
@@ -114,23 +114,23 @@ class Universe:
         index: AclIndex,
         added: AclIndex,
         names: Names,
-        rules: Rules,
-        after_rules: Rules,
+        settings: AuthorizerSettings,
+        after_settings: AuthorizerSettings,
         hosts: frozenset[str],
         without: frozenset[str] = frozenset(),
     ) -> None:
         """hosts: those in ACLs of `index` that are to have a class of their own. without: those that get none."""
         self.index, self.added, self.names = index, added, names
         self._hosts, self._without = hosts, without
-        self.rules, self.after_rules = rules, after_rules
+        self.settings, self.after_settings = settings, after_settings
         self._new = {kind: dict.fromkeys(names.new(kind)) for kind in OPERATIONS}
         self._types = {resource_type: _TypeNames(self, resource_type) for resource_type in OPERATIONS}
         self._operations = {
             resource_type: tuple(
                 operation
                 for operation in operations
-                if operation in operations_of(resource_type, rules)
-                or operation in operations_of(resource_type, after_rules)
+                if operation in operations_of(resource_type, settings)
+                or operation in operations_of(resource_type, after_settings)
             )
             for resource_type, operations in OPERATIONS.items()
         }
@@ -158,15 +158,15 @@ class Universe:
         named = self.index.principals | self.added.principals
         return (
             frozenset(principal for principal in named if split_principal(principal) is not None)
-            | self.rules.super_users
-            | self.after_rules.super_users
+            | self.settings.super_users
+            | self.after_settings.super_users
             | frozenset(self.names.principals)
         ) - {ANY_USER}
 
     @property
     def has_globs(self) -> bool:
         """Whether globs are read in either world."""
-        return self.rules.has_globs or self.after_rules.has_globs
+        return self.settings.has_globs or self.after_settings.has_globs
 
     @property
     def judges_by_example(self) -> bool:
@@ -210,7 +210,7 @@ class Universe:
 
     @cached_property
     def _given_principals(self) -> frozenset[str]:
-        return frozenset(self.names.principals) | self.rules.super_users | self.after_rules.super_users
+        return frozenset(self.names.principals) | self.settings.super_users | self.after_settings.super_users
 
     @cached_property
     def _stranger(self) -> str:
@@ -265,7 +265,7 @@ class Universe:
         """Yield the classes of names that a shelf with globs covers, once each; it has no pattern for all names."""
         yield from self.exact_spots(resource_type, self.exact_under(shelf, resource_type))
         for spot in self._spots_to_come(resource_type):
-            if shelf.is_covered(spot.sample, self.after_rules):
+            if shelf.is_covered(spot.sample, self.after_settings):
                 yield spot
 
     def covered(self, binding: AclBinding, most: int) -> tuple[int, Sequence[str]]:
@@ -333,7 +333,8 @@ class _TypeNames:
         # Two names answer unlike their neighbours: the empty one, which an empty prefix alone
         # covers in ZooKeeper mode, and `*` itself, which KRaft's wildcard covers.
         if self._empty_prefix and not (
-            self.universe.rules.empty_prefix_covers_all and self.universe.after_rules.empty_prefix_covers_all
+            self.universe.settings.empty_prefix_covers_all
+            and self.universe.after_settings.empty_prefix_covers_all
         ):
             exact[""] = None
         if self.resource_type in _FREE_NAMES and WILDCARD in self.prefixes:
@@ -347,12 +348,12 @@ class _TypeNames:
             return prefixes
         for shelf in self.shelves:
             prefixes |= dict.fromkeys(shelf.chain.prefixes)
-        both = (self.universe.rules, self.universe.after_rules)
-        if self._empty_prefix and any(rules.empty_prefix_covers_all for rules in both):
+        both = (self.universe.settings, self.universe.after_settings)
+        if self._empty_prefix and any(settings.empty_prefix_covers_all for settings in both):
             prefixes[""] = None
         if (
             self.resource_type in _FREE_NAMES
-            and any(rules.wildcard_skips_starred_names for rules in both)
+            and any(settings.wildcard_skips_starred_names for settings in both)
             and any(shelf.wildcard for shelf in self.shelves)
         ):
             # KRaft skips the literal `*` for longer names that begin with an asterisk, so

@@ -22,10 +22,10 @@ from aclweb.acl.model import (
     OPERATIONS,
     WILDCARD,
     AclBinding,
+    AuthorizerSettings,
     Operation,
     PatternType,
     ResourceType,
-    Rules,
     is_never_asked,
     split_principal,
 )
@@ -73,7 +73,7 @@ class Cover:
         resource_type: ResourceType,
         groups: list[Group],
         unknown_patterns: list[AclBinding],
-        rules: Rules,
+        settings: AuthorizerSettings,
         sides: dict[tuple[object, ...], Side],
         *,
         briefly: bool = False,
@@ -82,10 +82,10 @@ class Cover:
         """sides: those made so far, so that equal ones are one. covered: whether any ACL covers the
         names, where the groups hold those of some callers alone.
         """
-        self.groups, self.unknown_patterns, self.rules = groups, unknown_patterns, rules
+        self.groups, self.unknown_patterns, self.settings = groups, unknown_patterns, settings
         self._sides, self._briefly = sides, briefly
         self._covered = bool(groups) if covered is None else covered
-        self._never_asked = _never_asked(resource_type, rules)
+        self._never_asked = _never_asked(resource_type, settings)
         self._all = [*groups, Group(unknown_patterns)] if unknown_patterns else groups
 
     def __bool__(self) -> bool:
@@ -102,8 +102,8 @@ class Cover:
 
     def own(self, principal: str | None) -> list[AclBinding]:
         """Return the bindings for one principal; with None, for one that nobody names."""
-        if self.rules.has_globs and principal is not None:
-            callers = [own for own in self.principals if is_for(own, principal, self.rules)]
+        if self.settings.has_globs and principal is not None:
+            callers = [own for own in self.principals if is_for(own, principal, self.settings)]
         else:
             callers = [ANY_USER] if principal is None else [principal, ANY_USER]
         return [
@@ -123,7 +123,7 @@ class Cover:
         return Reading(matching, mask)
 
     def reading_at(self, own: Iterable[AclBinding], host: str) -> Reading:
-        return self.reading([binding for binding in own if comes_from(binding.host, host, self.rules)])
+        return self.reading([binding for binding in own if comes_from(binding.host, host, self.settings)])
 
     def reading_outside(self, own: Iterable[AclBinding], outside: str) -> Reading:
         """Return the joined masks on an address that nobody names and that lies in no range, such as `outside`."""
@@ -131,7 +131,7 @@ class Cover:
 
     def reading_inside(self, own: Iterable[AclBinding], range_text: str, outside: str) -> Reading:
         """Return the joined masks on an address of a range that nobody names and that lies in no narrower one."""
-        ranges = self.rules.cidr_hosts
+        ranges = self.settings.cidr_hosts
         return self.reading(
             [
                 binding
@@ -145,10 +145,10 @@ class Cover:
         """Whether a host of an ACL admits addresses that nobody names; a glob is judged by one of them."""
         if host == WILDCARD:
             return True
-        return self.rules.has_globs and is_host_glob(host) and comes_from(host, outside, self.rules)
+        return self.settings.has_globs and is_host_glob(host) and comes_from(host, outside, self.settings)
 
     def answer(self, principal: str | None, reading: Reading, operation: Operation) -> Answer:
-        if principal in self.rules.super_users:
+        if principal in self.settings.super_users:
             return Result.ALLOWED, Basis.SUPER_USER
         if operation in self._never_asked:
             return Result.DENIED, Basis.NOT_ASKED
@@ -157,7 +157,7 @@ class Cover:
             1 << operation._value_,
             covered=self._covered,
             unknown_patterns=self.unknown_effects(reading, operation),
-            rules=self.rules,
+            settings=self.settings,
         )
 
     def unknown_effects(self, reading: Reading, operation: Operation) -> list[str]:
@@ -211,8 +211,8 @@ Readings = tuple[Reading, Reading]
 
 
 @lru_cache(maxsize=64)
-def _never_asked(resource_type: ResourceType, rules: Rules) -> frozenset[Operation]:
-    return frozenset(op for op in OPERATIONS[resource_type] if is_never_asked(resource_type, op, rules))
+def _never_asked(resource_type: ResourceType, settings: AuthorizerSettings) -> frozenset[Operation]:
+    return frozenset(op for op in OPERATIONS[resource_type] if is_never_asked(resource_type, op, settings))
 
 
 def joined_masks(bindings: Iterable[AclBinding]) -> int:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from aclweb.acl.authorizer import AclIndex, ResourceShelf
 from aclweb.acl.matching import empty_prefix_covers, wildcard_covers
-from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding, ResourceType, Rules
+from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding, AuthorizerSettings, ResourceType
 from aclweb.acl.simulate.budget import Meter
 from aclweb.acl.simulate.classes import Spot
 from aclweb.acl.simulate.cover import Cover, Group
@@ -30,7 +30,7 @@ class Coverage:
         """
         principals = {binding.principal for binding in self.worlds.touching}
         if (
-            not (self.worlds.briefly and self.worlds.same_rules)
+            not (self.worlds.briefly and self.worlds.same_settings)
             or self.worlds.universe.has_globs
             or ANY_USER in principals
         ):
@@ -57,25 +57,25 @@ class Coverage:
         if spot.is_new or kind not in self.near:
             return None
         shelf, added = self.worlds.shelves[kind]
-        before = shelf is not None and shelf.is_covered(name, self.worlds.rules)
-        after = before or (added is not None and added.is_covered(name, self.worlds.rules))
+        before = shelf is not None and shelf.is_covered(name, self.worlds.settings)
+        after = before or (added is not None and added.is_covered(name, self.worlds.settings))
         if before and self.worlds.remove and shelf is not None:
             self._meter.spend(1)
             after = self._stays_covered(shelf, name) or (
-                added is not None and added.is_covered(name, self.worlds.rules)
+                added is not None and added.is_covered(name, self.worlds.settings)
             )
         # Where the last ACL of a name goes, or its first comes, a default that allows touches everybody.
-        return None if before != after and self.worlds.rules.allow_everyone else (before, after)
+        return None if before != after and self.worlds.settings.allow_everyone else (before, after)
 
     def _stays_covered(self, shelf: ResourceShelf, name: str) -> bool:
         """Whether an ACL that stays covers a name, where the settings stay too."""
         covering: list[list[AclBinding]] = []
-        if shelf.wildcard and name != WILDCARD and wildcard_covers(name, self.worlds.rules):
+        if shelf.wildcard and name != WILDCARD and wildcard_covers(name, self.worlds.settings):
             covering.append(shelf.wildcard)
         if name in shelf.literals:
             covering.append(shelf.literals[name])
         covering += [shelf.prefixed[place] for place in shelf.chain.places(name)]
-        if shelf.empty_prefix and empty_prefix_covers(name, self.worlds.rules):
+        if shelf.empty_prefix and empty_prefix_covers(name, self.worlds.settings):
             covering.append(shelf.empty_prefix)
         return any(binding not in self.worlds.removed for bindings in covering for binding in bindings)
 
@@ -88,8 +88,8 @@ class Coverage:
             spot.is_new,
             covered,
             name == "",
-            wildcard_covers(name, self.worlds.rules),
-            wildcard_covers(name, self.worlds.after_rules),
+            wildcard_covers(name, self.worlds.settings),
+            wildcard_covers(name, self.worlds.after_settings),
             *(
                 (
                     name if name in shelf.literals else None,
@@ -114,38 +114,46 @@ class Coverage:
         unknown_before: list[AclBinding] = []
         unknown_after: list[AclBinding] = []
         if shelf is not None:
-            before = self._groups(shelf, spot.sample, self.worlds.rules)
+            before = self._groups(shelf, spot.sample, self.worlds.settings)
             kept = (
                 before
-                if self.worlds.same_rules
-                else self._groups(shelf, spot.sample, self.worlds.after_rules)
+                if self.worlds.same_settings
+                else self._groups(shelf, spot.sample, self.worlds.after_settings)
             )
             after = self._left_of(kept)
             unknown_before = shelf.unknown_patterns
             unknown_after = [binding for binding in unknown_before if binding not in self.worlds.removed]
         if added is not None:
-            after = after + self._groups(added, spot.sample, self.worlds.after_rules)
+            after = after + self._groups(added, spot.sample, self.worlds.after_settings)
             unknown_after = unknown_after + added.unknown_patterns
         kind = spot.resource_type
         was, comes = covered or (None, None)
         brief = self.worlds.briefly
         return (
-            Cover(kind, before, unknown_before, self.worlds.rules, self._sides, briefly=brief, covered=was),
             Cover(
-                kind, after, unknown_after, self.worlds.after_rules, self._sides, briefly=brief, covered=comes
+                kind, before, unknown_before, self.worlds.settings, self._sides, briefly=brief, covered=was
+            ),
+            Cover(
+                kind,
+                after,
+                unknown_after,
+                self.worlds.after_settings,
+                self._sides,
+                briefly=brief,
+                covered=comes,
             ),
         )
 
-    def _groups(self, shelf: ResourceShelf, name: str, rules: Rules) -> list[Group]:
+    def _groups(self, shelf: ResourceShelf, name: str, settings: AuthorizerSettings) -> list[Group]:
         """Return the bindings of a shelf that cover a name, pattern by pattern."""
         found = [shelf.literals[name]] if name in shelf.literals else []
         found += [shelf.prefixed[place] for place in shelf.chain.places(name)]
-        if shelf.wildcard and name != WILDCARD and wildcard_covers(name, rules):
+        if shelf.wildcard and name != WILDCARD and wildcard_covers(name, settings):
             found.append(shelf.wildcard)
-        if shelf.empty_prefix and empty_prefix_covers(name, rules):
+        if shelf.empty_prefix and empty_prefix_covers(name, settings):
             found.append(shelf.empty_prefix)
         groups = [self._group_of(bindings) for bindings in found]
-        if shelf.globs and rules.has_globs and (globs := shelf.globs_covering(name)):
+        if shelf.globs and settings.has_globs and (globs := shelf.globs_covering(name)):
             groups.append(Group(globs))
         return groups
 

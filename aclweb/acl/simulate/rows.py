@@ -111,7 +111,7 @@ class Rows:
         stay = set(map(id, after.groups))
         kept = [group for group in before.groups if id(group) in stay]
         groups = [*kept, *(group for cover in (before, after) for group in cover.groups if group not in kept)]
-        supers = self.worlds.rules.super_users | self.worlds.after_rules.super_users
+        supers = self.worlds.settings.super_users | self.worlds.after_settings.super_users
         everybody = everywhere = 0
         for group in groups:
             everybody |= group.masks.get(ANY_USER, 0)
@@ -142,17 +142,17 @@ class Rows:
         return rows
 
     def is_range(self, host: str) -> bool:
-        reads_ranges = self.worlds.rules.cidr_hosts or self.worlds.after_rules.cidr_hosts
+        reads_ranges = self.worlds.settings.cidr_hosts or self.worlds.after_settings.cidr_hosts
         return reads_ranges and "/" in host and read_range(host) is not None
 
     def _stands_for_its_addresses(self, host: str) -> bool:
         """Whether a named host is a range in both worlds; its cell is for its addresses that nobody names.
 
-        Elsewhere its cell is for its text, which comes to life, or dies, with a change of rules.
+        Elsewhere its cell is for its text, which comes to life, or dies, with a change of settings.
         """
         return (
-            self.worlds.rules.cidr_hosts
-            and self.worlds.after_rules.cidr_hosts
+            self.worlds.settings.cidr_hosts
+            and self.worlds.after_settings.cidr_hosts
             and not self.worlds.universe.has_globs
             and self.is_range(host)
         )

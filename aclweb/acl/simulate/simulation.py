@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.model import Delta, Rules
+from aclweb.acl.model import AuthorizerSettings, Delta
 from aclweb.acl.simulate.budget import Budget, Meter
 from aclweb.acl.simulate.classes import Names, Spot
 from aclweb.acl.simulate.cover import Cover
@@ -38,8 +38,8 @@ def simulate(
     delta: Delta,
     index: AclIndex,
     names: Names | None = None,
-    rules: Rules | None = None,
-    after_rules: Rules | None = None,
+    settings: AuthorizerSettings | None = None,
+    after_settings: AuthorizerSettings | None = None,
     *,
     briefly: bool = False,
     met_only: bool = False,
@@ -58,9 +58,15 @@ def simulate(
     of the command line have; else the same edit has the same warnings, in whatever order it is given.
     budget: raise TooCostly rather than work out more than this.
     """
-    rules = rules or Rules()
+    settings = settings or AuthorizerSettings()
     worlds = Worlds(
-        delta, index, names or Names(), rules, after_rules or rules, briefly=briefly, met_only=met_only
+        delta,
+        index,
+        names or Names(),
+        settings,
+        after_settings or settings,
+        briefly=briefly,
+        met_only=met_only,
     )
     return _Simulation(worlds, Meter(budget)).run()
 
@@ -69,7 +75,7 @@ def simulate(
 class _Verdict:
     """What becomes of one class of names, and whether it had and has any ACL.
 
-    reread: whether these differ although the ACL stays, because the rules read its pattern otherwise.
+    reread: whether these differ although the ACL stays, because the settings read its pattern differently.
     """
 
     parts: Parts

@@ -25,20 +25,23 @@ class Touched:
         """Return where answers can differ: named principals, whether all others too, and operations."""
         operations = self.worlds.universe.operations(spot.resource_type)
         touching = self._touching(spot, before, after)
-        allowing = self.worlds.rules.allow_everyone or self.worlds.after_rules.allow_everyone
+        allowing = self.worlds.settings.allow_everyone or self.worlds.after_settings.allow_everyone
         default_moves = allowing and (
             bool(before) != bool(after)
-            or (self.worlds.rules.allow_everyone != self.worlds.after_rules.allow_everyone and not before)
+            or (
+                self.worlds.settings.allow_everyone != self.worlds.after_settings.allow_everyone
+                and not before
+            )
             or any(binding.pattern_type is PatternType.UNKNOWN for binding in touching)
         )
-        if self.worlds.same_rules and not spot.is_new and not default_moves:
+        if self.worlds.same_settings and not spot.is_new and not default_moves:
             touched = joined_masks(touching)
             touched |= touched >> MAYBE_SHIFT
             touched |= touched >> DENY_SHIFT
             operations = tuple(op for op in operations if touched & 1 << op._value_)
         asks_otherwise = self.worlds.asks_otherwise(spot.resource_type)
         if spot.is_new or default_moves or asks_otherwise or any(map(self._is_for_others, touching)):
-            supers = self.worlds.rules.super_users | self.worlds.after_rules.super_users
+            supers = self.worlds.settings.super_users | self.worlds.after_settings.super_users
             named = before.principals | after.principals | supers
             if self.worlds.universe.has_globs and any(map(is_principal_glob, named)):
                 named |= self.worlds.universe.principals
@@ -47,26 +50,26 @@ class Touched:
         if self.worlds.universe.has_globs:
             callers |= self._matched_by({own for own in callers if is_principal_glob(own)})
         return (
-            callers | (self.worlds.rules.super_users ^ self.worlds.after_rules.super_users),
+            callers | (self.worlds.settings.super_users ^ self.worlds.after_settings.super_users),
             False,
             operations,
         )
 
     def _touching(self, spot: Spot, before: Cover, after: Cover) -> list[AclBinding]:
         """Return the bindings that cover these names on one side only, or are read otherwise there."""
-        if self.worlds.same_rules:
+        if self.worlds.same_settings:
             shelf = self.worlds.touching.shelf(spot.resource_type)
             return (
                 []
                 if shelf is None
-                else shelf.covering(spot.sample, self.worlds.rules) + shelf.unknown_patterns
+                else shelf.covering(spot.sample, self.worlds.settings) + shelf.unknown_patterns
             )
         old = {*before.bindings, *before.unknown_patterns}
         new = {*after.bindings, *after.unknown_patterns}
         touching = list(old ^ new)
-        if self.worlds.rules.cidr_hosts != self.worlds.after_rules.cidr_hosts:
+        if self.worlds.settings.cidr_hosts != self.worlds.after_settings.cidr_hosts:
             touching += [binding for binding in old & new if "/" in binding.host]
-        if self.worlds.rules.has_globs != self.worlds.after_rules.has_globs:
+        if self.worlds.settings.has_globs != self.worlds.after_settings.has_globs:
             touching += [b for b in old & new if is_principal_glob(b.principal) or is_host_glob(b.host)]
         return touching
 
@@ -76,7 +79,8 @@ class Touched:
             return binding.principal == ANY_USER
         other = self.worlds.universe.session(None)
         return other is not None and any(
-            is_for(binding.principal, other, rules) for rules in (self.worlds.rules, self.worlds.after_rules)
+            is_for(binding.principal, other, settings)
+            for settings in (self.worlds.settings, self.worlds.after_settings)
         )
 
     def _matched_by(self, globs: Iterable[str]) -> set[str]:

@@ -64,7 +64,7 @@ class Warnings:
                     f"brokers may refuse it or fail on it; write 'User:{binding.principal}'."
                 )
             if (
-                self.worlds.after_rules.names_below_asterisk_are_a_hazard
+                self.worlds.after_settings.names_below_asterisk_are_a_hazard
                 and binding.resource_name[:1]
                 and binding.resource_name[0] < WILDCARD
             ):
@@ -84,14 +84,14 @@ class Warnings:
             yield f"Not in force, so removing it changes nothing: {first_said(missing)}"
 
     def _default_mode(self) -> Iterator[str]:
-        opens = self.worlds.after_rules.allow_everyone
-        unsure = "allow_everyone" in self.worlds.after_rules.undeclared
+        opens = self.worlds.after_settings.allow_everyone
+        unsure = "allow_everyone" in self.worlds.after_settings.undeclared
         condition = (
             "if this cluster allows everyone where no ACL exists, which nobody has declared, "
             if unsure
             else ""
         )
-        if self.changes.closed and (self.worlds.rules.allow_everyone or unsure):
+        if self.changes.closed and (self.worlds.settings.allow_everyone or unsure):
             yield (
                 f"These are the first ACLs on {self._spots(self.changes.closed)}: {condition}everyone may use "
                 f"{it_or_them(self.changes.closed)} today, and from then on only those whom an ACL allows."
@@ -128,19 +128,19 @@ class Warnings:
         if self.changes.no_longer_read:
             why = (
                 "KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk"
-                if self.worlds.after_rules.wildcard_skips_starred_names
+                if self.worlds.after_settings.wildcard_skips_starred_names
                 else "AclAuthorizer takes the empty prefix for the empty name alone"
             )
-            opens = self.worlds.after_rules.allow_everyone or bool(condition)
+            opens = self.worlds.after_settings.allow_everyone or bool(condition)
             who = f"{condition}everyone" if opens else "only super users"
             yield (
                 f"{why}, which leaves {self._spots(self.changes.no_longer_read)} without an ACL: "
                 f"{who} may use {it_or_them(self.changes.no_longer_read)} from then on."
             )
-        if self.changes.newly_read and (self.worlds.rules.allow_everyone or condition):
+        if self.changes.newly_read and (self.worlds.settings.allow_everyone or condition):
             why = (
                 "Only KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk"
-                if self.worlds.rules.wildcard_skips_starred_names
+                if self.worlds.settings.wildcard_skips_starred_names
                 else "KRaft's authorizer lets the empty prefix match every name"
             )
             yield (
@@ -175,16 +175,16 @@ class Warnings:
 
     def _hosts_that_are_text(self) -> Iterator[str]:
         ranges = sorted({binding.host for binding in self.worlds.add if "/" in binding.host})
-        if ranges and not self.worlds.after_rules.cidr_hosts:
+        if ranges and not self.worlds.after_settings.cidr_hosts:
             yield (
                 f"This Kafka reads no address ranges, so {listed(ranges, 'host')} matches nobody "
                 "(it takes effect with an upgrade to 4.4)."
             )
-        if self.worlds.after_rules.cidr_hosts != self.worlds.rules.cidr_hosts:
+        if self.worlds.after_settings.cidr_hosts != self.worlds.settings.cidr_hosts:
             stored = sorted(host for host in self.worlds.index.hosts if read_range(host) is not None)
             what = (
                 "From Kafka 4.4 on, hosts written as address ranges take effect"
-                if self.worlds.after_rules.cidr_hosts
+                if self.worlds.after_settings.cidr_hosts
                 else "Before Kafka 4.4 hosts written as address ranges are text, which matches nobody"
             )
             if stored:

@@ -1,6 +1,6 @@
 """What is compared: which two worlds, and which classes of names can differ between them?
 
-A world is the ACLs in force and the rules by which they are read, before the edit and after it.
+A world is the ACLs in force and the authorizer settings, before the edit and after it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from aclweb.acl.model import (
     OPERATIONS,
     WILDCARD,
     AclBinding,
+    AuthorizerSettings,
     Delta,
     Operation,
     PatternType,
     PermissionType,
     Resource,
     ResourceType,
-    Rules,
     is_never_asked,
 )
 from aclweb.acl.simulate.classes import EXACT, PREFIX, Names, Spot, Universe
@@ -35,30 +35,32 @@ class Worlds:
         delta: Delta,
         index: AclIndex,
         names: Names,
-        rules: Rules,
-        after_rules: Rules,
+        settings: AuthorizerSettings,
+        after_settings: AuthorizerSettings,
         *,
         briefly: bool = False,
         met_only: bool = False,
     ) -> None:
         self.asked, self.briefly, self.met_only = delta, briefly, met_only
-        self.index, self.names, self.rules, self.after_rules = index, names, rules, after_rules
+        self.index, self.names, self.settings, self.after_settings = index, names, settings, after_settings
         self.add = tuple(binding for binding in delta.add if binding not in index)
         self.remove = tuple(binding for binding in delta.remove if binding in index)
         self.added, self.removed = AclIndex(self.add), frozenset(self.remove)
         self.touching = AclIndex((*self.add, *self.remove))
-        self.same_rules = rules.decides_like(after_rules)
+        self.same_settings = settings.decides_like(after_settings)
         hosts = self._hosts_that_count() if briefly else index.hosts
         self.unmet = (
             frozenset(filter(self._is_nobodys, hosts | self.added.hosts | frozenset(names.hosts)))
             if met_only
             else frozenset[str]()
         )
-        self.universe = Universe(index, self.added, names, rules, after_rules, hosts, without=self.unmet)
+        self.universe = Universe(
+            index, self.added, names, settings, after_settings, hosts, without=self.unmet
+        )
         self.shelves = {kind: (index.shelf(kind), self.added.shelf(kind)) for kind in OPERATIONS}
-        index.require_known(rules)
-        if rules.has_globs or self.added.first_glob is not None:
-            AclIndex(b for b in (*index, *self.add) if b not in self.removed).require_known(after_rules)
+        index.require_known(settings)
+        if settings.has_globs or self.added.first_glob is not None:
+            AclIndex(b for b in (*index, *self.add) if b not in self.removed).require_known(after_settings)
 
     def _hosts_that_count(self) -> frozenset[str]:
         """Return the hosts of ACLs on which an answer that changes can hang.
@@ -69,7 +71,7 @@ class Worlds:
         """
         principals = self.touching.principals
         is_for_all = any(binding.principal == ANY_USER for binding in self.touching)
-        if is_for_all or not self.same_rules or self.rules.has_globs:
+        if is_for_all or not self.same_settings or self.settings.has_globs:
             return self.index.hosts
         shelves = filter(None, map(self.index.shelf, OPERATIONS))
         return frozenset(
@@ -86,12 +88,14 @@ class Worlds:
             if shelf is None:
                 continue
             for name in self.names.new(resource_type):
-                for binding in (*shelf.covering(name, self.rules), *shelf.unknown_patterns):
+                for binding in (*shelf.covering(name, self.settings), *shelf.unknown_patterns):
                     yield binding.host
 
     def _is_nobodys(self, host: str) -> bool:
         """Whether no client's address can be this host in either world."""
-        return all(why_no_address(host, rules) is not None for rules in {self.rules, self.after_rules})
+        return all(
+            why_no_address(host, settings) is not None for settings in {self.settings, self.after_settings}
+        )
 
     def is_no_resource(self, spot: Spot) -> bool:
         """Whether nothing can have a name of this class; what was given exists."""
@@ -128,14 +132,14 @@ class Worlds:
             yield from self.universe.exact_spots(resource_type, untouched)
 
     def _touched_of(self, resource_type: ResourceType) -> Iterator[Spot]:
-        if not self.same_rules:
+        if not self.same_settings:
             return self.universe.all_spots(resource_type)
         shelf = self.touching.shelf(resource_type)
         if shelf is None:
             return iter(())
-        if self.rules.has_globs and not (shelf.wildcard or shelf.unknown_patterns or shelf.empty_prefix):
+        if self.settings.has_globs and not (shelf.wildcard or shelf.unknown_patterns or shelf.empty_prefix):
             return self.universe.spots_covered(shelf, resource_type)
-        empty_covers_all = shelf.empty_prefix and self.rules.empty_prefix_covers_all
+        empty_covers_all = shelf.empty_prefix and self.settings.empty_prefix_covers_all
         if shelf.wildcard or shelf.unknown_patterns or empty_covers_all:
             return self.universe.all_spots(resource_type)
         literals = [*shelf.literals, ""] if shelf.empty_prefix else list(shelf.literals)
@@ -144,8 +148,8 @@ class Worlds:
     def asks_otherwise(self, resource_type: ResourceType) -> bool:
         """Whether brokers of only one side ask for some operation, so that ACLs which stay matter otherwise."""
         return any(
-            is_never_asked(resource_type, operation, self.rules)
-            != is_never_asked(resource_type, operation, self.after_rules)
+            is_never_asked(resource_type, operation, self.settings)
+            != is_never_asked(resource_type, operation, self.after_settings)
             for operation in OPERATIONS[resource_type]
         )
 
@@ -162,5 +166,5 @@ class Worlds:
                 yield from (Resource(resource_type, name) for name in names if name in under)
                 continue
             for name in names:
-                if shelf.is_covered(name, self.rules) or shelf.is_covered(name, self.after_rules):
+                if shelf.is_covered(name, self.settings) or shelf.is_covered(name, self.after_settings):
                     yield Resource(resource_type, name)

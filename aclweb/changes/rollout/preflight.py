@@ -11,7 +11,7 @@ from aclweb.changes.rollout.hold import Item, Run, State, blocked, step
 from aclweb.changes.rollout.settle import settle
 from aclweb.changes.rollout.words import acls, patterns_told, told_items
 from aclweb.clusters import ClusterClient
-from aclweb.inventory.current import rules_of
+from aclweb.inventory.current import settings_of
 
 
 def check_paper(run: Run) -> None:
@@ -75,7 +75,7 @@ def preflight(run: Run, client: ClusterClient) -> None:
         )
         raise blocked(run, State.FAILED, "change.refused", why)
 
-    moved = drift(change, Content(reading.bindings, topics, groups or ()), rules_of(change.cluster))
+    moved = drift(change, Content(reading.bindings, topics, groups or ()), settings_of(change.cluster))
     if not moved.same_effect:
         raise blocked(run, State.BLOCKED_STALE, "change.stale", " ".join(moved.sentences))
 

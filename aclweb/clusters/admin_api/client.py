@@ -42,9 +42,9 @@ from aclweb.acl.model import (
     ALLOW_EVERYONE_KEY,
     ANY_USER,
     AclBinding,
+    AuthorizerSettings,
     Operation,
     ResourceType,
-    Rules,
 )
 from aclweb.acl.principals import BrokerSettings as NamingSettings
 from aclweb.acl.principals import Client, Protocol, identify
@@ -329,16 +329,24 @@ class AdminClient:
         self._groups_of_all = not silent and len(there) == len(self._nodes)
         return tuple(sorted(groups))
 
-    def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
+    def names_known(self, acls: AclReading, authorizer_settings: AuthorizerSettings) -> NamesKnown:
         """Return what the ACLs, and the operations that brokers allow this login, prove about the names read."""
         if self._settings is not None and ALLOW_EVERYONE_KEY in self._settings.proven:
-            rules = replace(rules, allow_everyone=False, undeclared=rules.undeclared - {"allow_everyone"})
+            authorizer_settings = replace(
+                authorizer_settings,
+                allow_everyone=False,
+                undeclared=authorizer_settings.undeclared - {"allow_everyone"},
+            )
         login, listed = self.login(), self._groups_of_all is not None
         if not self._still_holds(login, acls):
             # A right came or went while names were read, so that they prove nothing.
             return replace(
                 names_known(
-                    login, (), rules, groups_listed=self._groups_of_all is not None, all_brokers=False
+                    login,
+                    (),
+                    authorizer_settings,
+                    groups_listed=self._groups_of_all is not None,
+                    all_brokers=False,
                 ),
                 topics=Known.VISIBLE,
                 sees=lambda _type, _name: False,  # nothing of either kind is told as gone
@@ -346,7 +354,7 @@ class AdminClient:
         return names_known(
             login,
             acls.bindings,
-            rules,
+            authorizer_settings,
             groups_listed=listed,
             all_brokers=bool(self._groups_of_all),
         )

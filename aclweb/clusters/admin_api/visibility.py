@@ -19,11 +19,11 @@ from aclweb.acl.model import (
     TOOL_OPERATIONS,
     WILDCARD,
     AclBinding,
+    AuthorizerSettings,
     Operation,
     PatternType,
     PermissionType,
     ResourceType,
-    Rules,
 )
 from aclweb.clusters.client import Known, Login, NamesKnown
 
@@ -43,7 +43,12 @@ _CLUSTER = "kafka-cluster"
 
 
 def names_known(
-    login: Login, bindings: Iterable[AclBinding], rules: Rules, *, groups_listed: bool, all_brokers: bool
+    login: Login,
+    bindings: Iterable[AclBinding],
+    authorizer_settings: AuthorizerSettings,
+    *,
+    groups_listed: bool,
+    all_brokers: bool,
 ) -> NamesKnown:
     """Return how complete the lists of topics and groups are that brokers gave this login.
 
@@ -51,7 +56,7 @@ def names_known(
     all. all_brokers: whether each broker listed its groups.
     """
     held = tuple(bindings)
-    topics, sees_topic = _topics(login, held, rules)
+    topics, sees_topic = _topics(login, held, authorizer_settings)
     groups = Known.UNKNOWN
     if groups_listed:
         # Describe on the cluster lists all groups. The ACLs could not have been read without it.
@@ -68,32 +73,41 @@ def _everything(_name: str) -> bool:
     return True
 
 
-def _topics(login: Login, held: tuple[AclBinding, ...], rules: Rules) -> tuple[Known, Callable[[str], bool]]:
-    if _is_super_user(login, held, rules):
+def _topics(
+    login: Login, held: tuple[AclBinding, ...], authorizer_settings: AuthorizerSettings
+) -> tuple[Known, Callable[[str], bool]]:
+    if _is_super_user(login, held, authorizer_settings):
         return Known.ALL, _everything
     on_topics = [one for one in held if one.resource_type in (ResourceType.TOPIC, ResourceType.UNKNOWN)]
-    if not on_topics and _default_applies(login, held, rules):
+    if not on_topics and _default_applies(login, held, authorizer_settings):
         return Known.ALL, _everything
-    sees = _Sees(login.principal, tuple(on_topics), rules)
+    sees = _Sees(login.principal, tuple(on_topics), authorizer_settings)
     everywhere = any(
         one.resource_name == WILDCARD and one.pattern_type is PatternType.LITERAL for one in sees.granted
     )
     return (Known.ALL if everywhere and not sees.hidden else Known.VISIBLE), sees
 
 
-def _default_applies(login: Login, held: tuple[AclBinding, ...], rules: Rules) -> bool:
+def _default_applies(
+    login: Login, held: tuple[AclBinding, ...], authorizer_settings: AuthorizerSettings
+) -> bool:
     """Whether topics without ACLs are certainly open to this login: it got onto the cluster in no other way."""
-    if not any(_on_cluster(one, rules) for one in held):
+    if not any(_on_cluster(one, authorizer_settings) for one in held):
         return bool(login.operations)
-    return "allow_everyone" not in rules.undeclared and rules.allow_everyone
+    return "allow_everyone" not in authorizer_settings.undeclared and authorizer_settings.allow_everyone
 
 
 class _Sees:
     """Whether a topic of this name would certainly be listed."""
 
-    def __init__(self, principal: str | None, on_topics: tuple[AclBinding, ...], rules: Rules) -> None:
+    def __init__(
+        self,
+        principal: str | None,
+        on_topics: tuple[AclBinding, ...],
+        authorizer_settings: AuthorizerSettings,
+    ) -> None:
         mine = {ANY_USER} if principal is None else {ANY_USER, principal}
-        self._rules = rules
+        self._authorizer_settings = authorizer_settings
         self.granted = tuple(
             one
             for one in on_topics
@@ -112,22 +126,26 @@ class _Sees:
         )
 
     def __call__(self, name: str) -> bool:
-        return any(covers_name(one, name, self._rules) for one in self.granted) and not any(
-            one.pattern_type is PatternType.UNKNOWN or covers_name(one, name, self._rules)
+        return any(covers_name(one, name, self._authorizer_settings) for one in self.granted) and not any(
+            one.pattern_type is PatternType.UNKNOWN or covers_name(one, name, self._authorizer_settings)
             for one in self.hidden
         )
 
 
-def _is_super_user(login: Login, held: tuple[AclBinding, ...], rules: Rules) -> bool:
+def _is_super_user(
+    login: Login, held: tuple[AclBinding, ...], authorizer_settings: AuthorizerSettings
+) -> bool:
     """Whether this login is a super user: it is declared, or nothing else explains what it may do on the cluster."""
-    if login.principal is not None and login.principal in rules.super_users:
+    if login.principal is not None and login.principal in authorizer_settings.super_users:
         return True
     if login.operations is None or not login.operations.issuperset(TOOL_OPERATIONS[ResourceType.CLUSTER]):
         return False
-    on_cluster = [one for one in held if _on_cluster(one, rules)]
+    on_cluster = [one for one in held if _on_cluster(one, authorizer_settings)]
     if not on_cluster:
         # Without an ACL on the cluster the default decides about everybody else.
-        return "allow_everyone" not in rules.undeclared and not rules.allow_everyone
+        return (
+            "allow_everyone" not in authorizer_settings.undeclared and not authorizer_settings.allow_everyone
+        )
     # An ACL for anybody may be the one that counts here, since the principal can be another than it seems.
     granted: dict[str, set[Operation]] = {}
     for one in on_cluster:
@@ -148,7 +166,7 @@ def _grants_all(operations: set[Operation]) -> bool:
     return implied.issuperset(TOOL_OPERATIONS[ResourceType.CLUSTER])
 
 
-def _on_cluster(binding: AclBinding, rules: Rules) -> bool:
+def _on_cluster(binding: AclBinding, authorizer_settings: AuthorizerSettings) -> bool:
     return binding.resource_type in (ResourceType.CLUSTER, ResourceType.UNKNOWN) and (
-        binding.pattern_type is PatternType.UNKNOWN or covers_name(binding, _CLUSTER, rules)
+        binding.pattern_type is PatternType.UNKNOWN or covers_name(binding, _CLUSTER, authorizer_settings)
     )

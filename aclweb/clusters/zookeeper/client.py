@@ -37,7 +37,7 @@ from kazoo.exceptions import (
 )
 from kazoo.protocol.states import KeeperState
 
-from aclweb.acl.model import AclBinding, PatternType, ResourcePattern, Rules
+from aclweb.acl.model import AclBinding, AuthorizerSettings, PatternType, ResourcePattern
 from aclweb.acl.notation import znodes
 from aclweb.clusters.client import (
     AclReading,
@@ -259,7 +259,7 @@ class ZooKeeperClient:
         """Return None: groups live in a topic of the brokers and not in ZooKeeper."""
         return None
 
-    def names_known(self, acls: AclReading, rules: Rules) -> NamesKnown:
+    def names_known(self, acls: AclReading, authorizer_settings: AuthorizerSettings) -> NamesKnown:
         """Return that all topics are known: whoever may list the nodes sees each of them."""
         return NamesKnown(Known.ALL, Known.UNKNOWN, lambda _type, _name: True)
 

@@ -10,7 +10,7 @@ is decided as assumed, and the decision says on what it hangs), and `hosts` that
 are told as `dead_hosts`.
 
 On a cluster with 100,000 ACLs hundreds of principals reach one topic, and most of them
-through rules of the same shape. So a row joins the masks of its bindings first, and rows
+through ACLs of the same shape. So a row joins the masks of its bindings first, and rows
 with the same masks share their verdicts; who settled a cell is listed when it is asked for.
 """
 
@@ -42,11 +42,11 @@ from aclweb.acl.model import (
     WILDCARD,
     AclBinding,
     AclError,
+    AuthorizerSettings,
     Operation,
     PatternType,
     PermissionType,
     Resource,
-    Rules,
     split_principal,
 )
 from aclweb.inventory.access.cells import REACHES, AccessRow, Verdict
@@ -123,17 +123,17 @@ class Matrix:
 
     def __init__(self, here: InForce, host: str | None = None) -> None:
         """Take what is in force. Raises AclError for the authorizer `glob`, which no cluster has."""
-        if here.rules.has_globs:
+        if here.settings.has_globs:
             raise AclError(
                 "The access matrix is for authorizers that brokers have; ask for 'glob' on the command line."
             )
         self.index = here.index
-        self.rules = here.rules
+        self.settings = here.settings
         self.host = host
         self.decided = 0  # verdicts that were not taken from an earlier row
         # From page to page: what is decided here hangs on the joined masks alone.
-        self._rows: _Kept[tuple[Verdict, ...]] = here.holdings.remember(("rows", here.rules, host), _Kept)
-        self._verdicts: _Kept[Verdict] = here.holdings.remember(("verdicts", here.rules, host), _Kept)
+        self._rows: _Kept[tuple[Verdict, ...]] = here.holdings.remember(("rows", here.settings, host), _Kept)
+        self._verdicts: _Kept[Verdict] = here.holdings.remember(("verdicts", here.settings, host), _Kept)
 
     @cached_property
     def nowhere_named(self) -> str:
@@ -153,8 +153,8 @@ class Matrix:
         """
         # To Kafka a principal without a colon is nobody.
         mine = own + for_any_user if split_principal(principal) is not None else for_any_user
-        is_super = principal in self.rules.super_users
-        hangs_on = ("super_users",) if "super_users" in self.rules.undeclared else ()
+        is_super = principal in self.settings.super_users
+        hangs_on = ("super_users",) if "super_users" in self.settings.undeclared else ()
         verdicts = self._row_verdicts(resource, operations, mine, is_super)
         return AccessRow(
             principal,
@@ -164,7 +164,7 @@ class Matrix:
             mine.bindings,
             is_super,
             hangs_on,
-            self.rules.cidr_hosts,
+            self.settings.cidr_hosts,
         )
 
     def any_user(
@@ -178,12 +178,12 @@ class Matrix:
             resource,
             verdicts,
             for_any_user.bindings,
-            reads_ranges=self.rules.cidr_hosts,
+            reads_ranges=self.settings.cidr_hosts,
         )
 
     def super_users(self, resource: Resource, operations: tuple[Operation, ...]) -> AccessRow:
         """Return what super users can do: everything, and unknown only in who they are."""
-        hangs_on = ("super_users",) if "super_users" in self.rules.undeclared else ()
+        hangs_on = ("super_users",) if "super_users" in self.settings.undeclared else ()
         verdicts = tuple(Verdict(operation=operation, state="allowed") for operation in operations)
         return AccessRow("", "super-users", resource, verdicts, is_super_user=True, hangs_on=hangs_on)
 
@@ -191,17 +191,17 @@ class Matrix:
         self, resource: Resource, operations: tuple[Operation, ...], mine: Joined, is_super: bool
     ) -> tuple[Verdict, ...]:
         shelf = self.index.shelf(resource.resource_type)
-        covered = mine.covers or (shelf is not None and shelf.is_covered(resource.name, self.rules))
+        covered = mine.covers or (shelf is not None and shelf.is_covered(resource.name, self.settings))
         unknown = tuple(shelf.unknown_patterns) if shelf is not None else ()
         by_host = dict(mine.by_host)
         everywhere = by_host.pop(WILDCARD, 0)
         if self.host is not None:
-            admitting = [host for host in by_host if admits(host, self.host, ranges=self.rules.cidr_hosts)]
+            admitting = [host for host in by_host if admits(host, self.host, ranges=self.settings.cidr_hosts)]
             everywhere = reduce(or_, map(by_host.__getitem__, admitting), everywhere)
         if is_super or self.host is not None:
             by_host = {}
         row = _Row(
-            rules=self.rules,
+            settings=self.settings,
             elsewhere=self.nowhere_named if self.host is None else self.host,
             everywhere=everywhere,
             by_host=by_host,
@@ -244,7 +244,7 @@ class _Row:
     `mine_unknown` those of them for the caller.
     """
 
-    rules: Rules
+    settings: AuthorizerSettings
     elsewhere: str
     everywhere: int
     by_host: Mapping[str, int]
@@ -254,7 +254,7 @@ class _Row:
     mine_unknown: Sequence[AclBinding] = ()
 
     def verdict(self, operation: Operation) -> Verdict:
-        root = region_tree(self.by_host, self.rules)
+        root = region_tree(self.by_host, self.settings)
         choose_addresses(root, frozenset(self.by_host))
         # Ranges may leave no other address; then those of one of them stand for all.
         like_others = root if root.example else root.children[0]
@@ -277,7 +277,7 @@ class _Row:
         told = different or same
         return Verdict(
             operation=operation,
-            state="some-hosts" if different else _state(result, basis, self.rules),
+            state="some-hosts" if different else _state(result, basis, self.settings),
             through=_through(told, operation, places),
             is_particular=_is_particular([*different, *same], operation, places),
             implied=_is_implied(told, operation, places),
@@ -287,8 +287,8 @@ class _Row:
                 if region.results != root.results
             ),
             dead_hosts=tuple(self._dead_hosts(operation, result)),
-            elsewhere=_state(result, basis, self.rules) if different else "",
-            hangs_on=("allow_everyone",) if _hangs_on_default(basis, self.rules) else (),
+            elsewhere=_state(result, basis, self.settings) if different else "",
+            hangs_on=("allow_everyone",) if _hangs_on_default(basis, self.settings) else (),
             settled_at=_settled_at([*different, *same], places),
         )
 
@@ -296,7 +296,7 @@ class _Row:
         """Yield the ACL hosts that would have another result if they were addresses."""
         for host, weight in self.by_host.items():
             answer = self._answer(host, self.everywhere | weight, operation)
-            if answer[0] is not result and why_no_address(host, self.rules) is not None:
+            if answer[0] is not result and why_no_address(host, self.settings) is not None:
                 yield host
 
     def _answer(self, host: str, weight: int, operation: Operation) -> Answer:
@@ -306,12 +306,16 @@ class _Row:
         readings = [
             effect_on(binding, operation)
             for binding in self.mine_unknown
-            if admits(binding.host, host, ranges=self.rules.cidr_hosts)
+            if admits(binding.host, host, ranges=self.settings.cidr_hosts)
         ]
         if len(readings) < len(self.unknown_patterns):
             readings.append("")  # the others may cover the resource and do nothing for this caller
         return answer_from(
-            mask, 1 << operation._value_, covered=self.covered, unknown_patterns=readings, rules=self.rules
+            mask,
+            1 << operation._value_,
+            covered=self.covered,
+            unknown_patterns=readings,
+            settings=self.settings,
         )
 
 
@@ -379,8 +383,8 @@ def reach(binding: AclBinding) -> str:
     return "all" if binding.resource_name == WILDCARD else "exact"
 
 
-def _state(result: Result, basis: Basis, rules: Rules) -> str:
-    if result is Result.UNDECIDED or _hangs_on_default(basis, rules):
+def _state(result: Result, basis: Basis, settings: AuthorizerSettings) -> str:
+    if result is Result.UNDECIDED or _hangs_on_default(basis, settings):
         return "unknown"
     if basis is Basis.DEFAULT_ALLOW:
         return "default"
@@ -389,8 +393,8 @@ def _state(result: Result, basis: Basis, rules: Rules) -> str:
     return "refused" if basis is Basis.DENY_ACL else "none"
 
 
-def _hangs_on_default(basis: Basis, rules: Rules) -> bool:
-    return basis in (Basis.DEFAULT_ALLOW, Basis.DEFAULT_DENY) and "allow_everyone" in rules.undeclared
+def _hangs_on_default(basis: Basis, settings: AuthorizerSettings) -> bool:
+    return basis in (Basis.DEFAULT_ALLOW, Basis.DEFAULT_DENY) and "allow_everyone" in settings.undeclared
 
 
 def _unused(text: str, taken: Iterable[str]) -> str:

@@ -21,11 +21,11 @@ from aclweb.acl.model import (
     CLUSTER_NAME,
     WILDCARD,
     AclBinding,
+    AuthorizerSettings,
     Operation,
     PatternType,
     Resource,
     ResourceType,
-    Rules,
     operations_of,
 )
 from aclweb.clusters import Known
@@ -98,7 +98,7 @@ def principal_access(cluster: Cluster, principal: str, *, as_of: Moment | None =
     """Return what this principal can do, now or `as_of`; `User:*` means somebody whom no ACL names."""
     here = in_force(cluster, as_of)
     known = tuple(here.known(kind) for kind in (ResourceType.TOPIC, ResourceType.GROUP))
-    question = ("principal_access", principal, here.rules, known)
+    question = ("principal_access", principal, here.settings, known)
     return here.holdings.remember(question, lambda: access_of(here, principal))
 
 
@@ -123,7 +123,7 @@ def access_of(here: InForce, principal: str) -> PrincipalAccess:
             for verdict in able:
                 counts[kind, verdict.operation] += len(piece.names)
             (particular if any(verdict.is_particular for verdict in able) else through_all).append(piece)
-    is_super_user = principal in here.rules.super_users
+    is_super_user = principal in here.settings.super_users
     return PrincipalAccess(
         principal=principal,
         is_super_user=is_super_user,
@@ -163,11 +163,11 @@ def _pieces(
 ) -> Iterator[_Piece]:
     """Yield the names of this type in pieces that the same of these ACLs cover."""
     names = _names(here, kind, mine)
-    operations = operations_of(kind, here.rules)
+    operations = operations_of(kind, here.settings)
     begins: dict[int, list[int]] = {}
     ends: dict[int, list[int]] = {}
     for place, binding in enumerate(mine):
-        for start, end in _covered(names, binding, here.rules):
+        for start, end in _covered(names, binding, here.settings):
             if start < end:
                 begins.setdefault(start, []).append(place)
                 ends.setdefault(end, []).append(place)
@@ -202,18 +202,20 @@ def _names(here: InForce, kind: ResourceType, mine: Iterable[AclBinding]) -> tup
     return tuple(sorted(mentioned))
 
 
-def _covered(names: tuple[str, ...], binding: AclBinding, rules: Rules) -> Iterator[tuple[int, int]]:
+def _covered(
+    names: tuple[str, ...], binding: AclBinding, settings: AuthorizerSettings
+) -> Iterator[tuple[int, int]]:
     """Yield the parts of the sorted `names` that the binding covers, or may, as start and end (excluded)."""
     everything = (0, len(names))
     if binding.pattern_type is PatternType.UNKNOWN:
         yield everything
-    elif binding.pattern.is_wildcard and rules.wildcard_skips_starred_names:
+    elif binding.pattern.is_wildcard and settings.wildcard_skips_starred_names:
         # Not the names that begin with an asterisk and go on.
         first, last = span(names, WILDCARD, PatternType.PREFIXED)
         yield 0, first + (first < last and names[first] == WILDCARD)
         yield last, len(names)
     elif binding.pattern_type is PatternType.PREFIXED and not binding.resource_name:
-        yield everything if empty_prefix_covers("any", rules) else (0, bisect_right(names, ""))
+        yield everything if empty_prefix_covers("any", settings) else (0, bisect_right(names, ""))
     else:
         yield span(names, binding.resource_name, binding.pattern_type)
 
@@ -228,13 +230,13 @@ def _parted_by_default(
     if not piece:
         return
     shelf = here.index.shelf(kind)
-    open_by_default = here.rules.allow_everyone or "allow_everyone" in here.rules.undeclared
+    open_by_default = here.settings.allow_everyone or "allow_everyone" in here.settings.undeclared
     if covers or not open_by_default or shelf is None:
         yield piece
         return
     parts: tuple[list[str], list[str]] = ([], [])
     for name in piece:
-        parts[not shelf.is_covered(name, here.rules)].append(name)
+        parts[not shelf.is_covered(name, here.settings)].append(name)
     yield from (part for part in parts if part)
 
 
@@ -249,7 +251,7 @@ def _sentences(
     who = "Somebody whom no ACL names" if principal == ANY_USER else name_text(principal)
     caveats = (
         *(sentence for kind in _COUNTED if (sentence := _incomplete(here, kind))),
-        *exposure.caveats(here.rules, default_applies=False),
+        *exposure.caveats(here.settings, default_applies=False),
     )
     if is_super_user:
         return (f"{who} is a super user: it may do everything, and no ACL about it is looked at.", *caveats)

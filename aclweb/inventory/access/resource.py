@@ -34,28 +34,28 @@ def topic_access(
     here = in_force(cluster, as_of)
     resource = Resource(resource_type, name)
     known = here.known(resource_type)
-    question = ("topic_access", resource, host, here.rules, known)
+    question = ("topic_access", resource, host, here.settings, known)
     return here.holdings.remember(question, lambda: resource_access(here, resource, host=host))
 
 
 def resource_access(here: InForce, resource: Resource, *, host: str | None = None) -> ResourceAccess:
     """Return who can do what with this resource, by what `here` holds."""
-    rules = here.rules
-    affecting = here.index.affecting(resource, rules)
+    settings = here.settings
+    affecting = here.index.affecting(resource, settings)
     unknowns = _unknown_patterns(here.holdings, resource.resource_type)
-    operations = operations_of(resource.resource_type, rules)
+    operations = operations_of(resource.resource_type, settings)
     matrix = Matrix(here, host)
     rows = _rows(matrix, resource, operations, (*affecting, *unknowns))
     by_cluster = _by_cluster(matrix, here) if resource.resource_type is ResourceType.TOPIC else ()
     info = _info(here, resource)
-    super_users = None if "super_users" in rules.undeclared else tuple(sorted(rules.super_users))
+    super_users = None if "super_users" in settings.undeclared else tuple(sorted(settings.super_users))
     answer = ResourceAccess(
         resource=resource,
         exists=_exists(here, resource),
         partitions=info[0],
         internal=info[1],
         sentences=(),
-        caveats=exposure.caveats(rules, default_applies=not affecting),
+        caveats=exposure.caveats(settings, default_applies=not affecting),
         operations=operations,
         rows=rows,
         bindings=tuple(sorted(affecting, key=_loudest_first)),
@@ -63,7 +63,7 @@ def resource_access(here: InForce, resource: Resource, *, host: str | None = Non
         super_users=super_users,
         by_cluster=by_cluster,
     )
-    sentences = exposure.resource_sentences(answer, rules)
+    sentences = exposure.resource_sentences(answer, settings)
     return ResourceAccess(**{**answer.__dict__, "sentences": (*sentences, *answer.caveats)})
 
 
@@ -116,8 +116,8 @@ def _by_cluster(matrix: Matrix, here: InForce) -> tuple[tuple[Operation, tuple[s
     KRaft's controller takes Delete on the cluster for any topic; ZooKeeper mode does not.
     """
     whole = Resource(ResourceType.CLUSTER, CLUSTER_NAME)
-    operations = _BY_CLUSTER if here.rules.cluster_right_deletes_topics else (Operation.CREATE,)
-    joined = _by_principal(here.index.affecting(whole, here.rules))
+    operations = _BY_CLUSTER if here.settings.cluster_right_deletes_topics else (Operation.CREATE,)
+    joined = _by_principal(here.index.affecting(whole, here.settings))
     for_all = joined.get(ANY_USER, NOTHING)
     rows = [
         matrix.any_user(whole, operations, for_all)

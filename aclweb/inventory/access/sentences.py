@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from aclweb.acl.authorizer import name_text, part_words, places_words, resource_text, says
-from aclweb.acl.model import Operation, ResourceType, Rules
+from aclweb.acl.model import AuthorizerSettings, Operation, ResourceType
 from aclweb.inventory.access.cells import AccessRow, Cell, ResourceAccess
 
 # What people want to know first of each type, as the end of "12 principals can …".
@@ -30,10 +30,10 @@ _HOSTS_TOLD = 3
 _SECOND_COUNT = re.compile(r"^([0-9,]+) principals?( \(and perhaps others\))? can ")
 
 
-def resource_sentences(access: ResourceAccess, rules: Rules) -> tuple[str, ...]:
+def resource_sentences(access: ResourceAccess, settings: AuthorizerSettings) -> tuple[str, ...]:
     """Return how far this resource is exposed, the most important first."""
     if access.default_applies:
-        return (_by_default(access, rules),)
+        return (_by_default(access, settings),)
     named = [row for row in access.rows if row.kind == "principal" and not row.is_super_user]
     anybody = next(row for row in access.rows if row.kind == "any-user")
     first = _FIRST.get(access.resource.resource_type, ())
@@ -52,12 +52,12 @@ def resource_sentences(access: ResourceAccess, rules: Rules) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def caveats(rules: Rules, *, default_applies: bool) -> tuple[str, ...]:
+def caveats(settings: AuthorizerSettings, *, default_applies: bool) -> tuple[str, ...]:
     """Return what these answers depend on that nobody has declared."""
     found = []
-    if "super_users" in rules.undeclared:
+    if "super_users" in settings.undeclared:
         found.append("Nobody has declared the super users of this cluster; super users may do everything.")
-    if default_applies and "allow_everyone" in rules.undeclared:
+    if default_applies and "allow_everyone" in settings.undeclared:
         found.append(
             "Brokers do not show their default; an administrator of this cluster can declare "
             "allow.everyone.if.no.acl.found."
@@ -107,14 +107,14 @@ def cell_sentence(cell: Cell) -> str:
     return f"No ACL allows {who} to {what}.{dead}"
 
 
-def _by_default(access: ResourceAccess, rules: Rules) -> str:
+def _by_default(access: ResourceAccess, settings: AuthorizerSettings) -> str:
     noun = _NOUNS.get(access.resource.resource_type, "resource")
-    if "allow_everyone" in rules.undeclared:
+    if "allow_everyone" in settings.undeclared:
         return (
             f"No ACL matches this {noun}, so the cluster's default decides. Nobody has declared it: everybody "
             f"can do everything with it, or nobody can do anything."
         )
-    if rules.allow_everyone:
+    if settings.allow_everyone:
         return (
             f"No ACL matches this {noun} and this cluster then allows everyone: everybody can do everything "
             f"with it. The first ACL that matches it ends that for all but those whom it allows."

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, Rules
+from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, AuthorizerSettings
 from aclweb.audit import trail
 from aclweb.inventory.current import broker_settings as brokertold
 from aclweb.inventory.current import declared
@@ -48,7 +48,9 @@ def declare(
         if not isinstance(value, _Unchanged)
     }
     if wanted.get("super_users") is not None:
-        Rules.read(authorizer=cluster.authorizer, config={SUPER_USERS_KEY: wanted["super_users"]})
+        AuthorizerSettings.read(
+            authorizer=cluster.authorizer, config={SUPER_USERS_KEY: wanted["super_users"]}
+        )
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(pk=cluster.pk)
         before = Declaration.told_by(row)

@@ -13,7 +13,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from aclweb.acl.model import AclError, Rules
+from aclweb.acl.model import AclError, AuthorizerSettings
 from aclweb.audit import trail
 from aclweb.clusters import KINDS, ClusterError, ClusterKind
 from aclweb.clusters.connection import check_options
@@ -127,7 +127,7 @@ def _set(cluster: Cluster, settings: Mapping[str, Any]) -> None:
             f"No broker has the authorizer {cluster.authorizer!r}; use {' or '.join(Cluster.Authorizer.values)}."
         )
     try:
-        Rules(authorizer=cluster.authorizer, kafka_version=cluster.kafka_version)
+        AuthorizerSettings(authorizer=cluster.authorizer, kafka_version=cluster.kafka_version)
         check_options(source, cluster.options)
     except (AclError, ClusterError) as error:
         raise RegisteringError(str(error)) from error

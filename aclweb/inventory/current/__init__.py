@@ -11,7 +11,7 @@ from aclweb.inventory.current.view import (
     connection_of,
     in_force,
     known_version,
-    rules_of,
+    settings_of,
     span,
 )
 
@@ -29,7 +29,7 @@ __all__ = [
     "moment_at",
     "moment_of",
     "not_known",
-    "rules_of",
+    "settings_of",
     "span",
     "standing",
     "told",

@@ -11,9 +11,9 @@ import datetime
 import re
 from collections.abc import Iterator
 
-from aclweb.acl.model import Rules
+from aclweb.acl.model import AuthorizerSettings
 from aclweb.inventory.current.declared import declared_at
-from aclweb.inventory.current.view import Moment, rules_of
+from aclweb.inventory.current.view import Moment, settings_of
 from aclweb.inventory.models import Cluster, Declaration, Revision
 
 _NUMBER = re.compile(r"(?:revision |r)?([0-9]{1,9})", re.IGNORECASE)
@@ -62,7 +62,7 @@ def told(cluster: Cluster, moment: Moment) -> tuple[str, ...]:
     """Return what a reader must know of the declarations of the moment, as sentences."""
     if moment.declared is None:
         return ()
-    return (*_differing(rules_of(moment.declared), rules_of(cluster)), *not_known(moment))
+    return (*_differing(settings_of(moment.declared), settings_of(cluster)), *not_known(moment))
 
 
 def not_known(moment: Moment) -> Iterator[str]:
@@ -75,19 +75,19 @@ def not_known(moment: Moment) -> Iterator[str]:
         )
 
 
-def _differing(then: Rules, today: Rules) -> Iterator[str]:
+def _differing(then: AuthorizerSettings, today: AuthorizerSettings) -> Iterator[str]:
     for (name, before), (_, after) in zip(standing(then), standing(today), strict=True):
         if before != after:
             yield f"{name}: {before} then, {after} today."
 
 
-def standing(rules: Rules) -> tuple[tuple[str, str], ...]:
+def standing(settings: AuthorizerSettings) -> tuple[tuple[str, str], ...]:
     """Return what answers depend on besides ACLs and names, each with its name, in words that may follow a colon."""
     return (
-        ("Authorizer", _AUTHORIZERS[rules.authorizer]),
-        ("Kafka version", rules.kafka_version),
-        ("Where no ACL exists", _default(rules)),
-        ("Super users", _super_users(rules)),
+        ("Authorizer", _AUTHORIZERS[settings.authorizer]),
+        ("Kafka version", settings.kafka_version),
+        ("Where no ACL exists", _default(settings)),
+        ("Super users", _super_users(settings)),
     )
 
 
@@ -97,20 +97,23 @@ _AUTHORIZERS = {
 }
 
 
-def _default(rules: Rules) -> str:
-    if "allow_everyone" in rules.undeclared:
+def _default(settings: AuthorizerSettings) -> str:
+    if "allow_everyone" in settings.undeclared:
         return "not declared"
-    return "everyone is allowed" if rules.allow_everyone else "refused"
+    return "everyone is allowed" if settings.allow_everyone else "refused"
 
 
-def _super_users(rules: Rules) -> str:
-    if "super_users" in rules.undeclared:
+def _super_users(settings: AuthorizerSettings) -> str:
+    if "super_users" in settings.undeclared:
         return "not declared"
-    return "; ".join(sorted(rules.super_users)) or "none"
+    return "; ".join(sorted(settings.super_users)) or "none"
 
 
 def _answers_alike(declared: Declaration, cluster: Cluster) -> bool:
-    return rules_of(declared) == rules_of(cluster) and (declared.topics_listed, declared.groups_listed) == (
+    return settings_of(declared) == settings_of(cluster) and (
+        declared.topics_listed,
+        declared.groups_listed,
+    ) == (
         cluster.topics_listed,
         cluster.groups_listed,
     )

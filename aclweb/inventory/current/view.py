@@ -32,11 +32,11 @@ from aclweb.acl.model import (
     WILDCARD,
     AclBinding,
     AclError,
+    AuthorizerSettings,
     Operation,
     PatternType,
     PermissionType,
     ResourceType,
-    Rules,
 )
 from aclweb.clusters import ClusterError, ClusterState, Connection, Known, TopicInfo
 from aclweb.inventory.models import (
@@ -183,7 +183,7 @@ class InForce:
 
     cluster: Cluster
     revision: Revision | None
-    rules: Rules
+    settings: AuthorizerSettings
     holdings: Holdings
     groups_known: bool
     declared: Cluster | Declaration
@@ -221,7 +221,7 @@ class InForce:
     @cached_property
     def principals(self) -> tuple[str, ...]:
         """Everybody whom a binding or the declared super users name, sorted."""
-        return tuple(sorted({*self.holdings.by_principal, *self.rules.super_users}))
+        return tuple(sorted({*self.holdings.by_principal, *self.settings.super_users}))
 
     @property
     def stale(self) -> bool:
@@ -243,7 +243,7 @@ def in_force(cluster: Cluster, as_of: Moment | None = None, *, asked: bool = Tru
     return InForce(
         cluster=fresh,
         revision=revision,
-        rules=rules_of(declared),
+        settings=settings_of(declared),
         holdings=_holdings(fresh, revision, past=revision != fresh.revision, asked=asked),
         groups_known=declared.groups_known,
         declared=declared,
@@ -255,7 +255,7 @@ def current_index(cluster: Cluster, as_of: Moment | None = None) -> AclIndex:
     return in_force(cluster, as_of).index
 
 
-def rules_of(declared: Cluster | Declaration) -> Rules:
+def settings_of(declared: Cluster | Declaration) -> AuthorizerSettings:
     """Return the authorizer settings that are declared; what nobody declared is assumed and named as undeclared."""
     config: dict[str, object] = {}
     undeclared = set()
@@ -267,7 +267,7 @@ def rules_of(declared: Cluster | Declaration) -> Rules:
         undeclared.add("allow_everyone")
     else:
         config[ALLOW_EVERYONE_KEY] = declared.allow_everyone
-    return Rules.read(
+    return AuthorizerSettings.read(
         authorizer=declared.authorizer,
         kafka_version=known_version(declared.authorizer, declared.kafka_version),
         config=config,
@@ -278,7 +278,7 @@ def rules_of(declared: Cluster | Declaration) -> Rules:
 def known_version(authorizer: str, kafka_version: str) -> str | None:
     """Return the version if aclweb knows it for this authorizer; None means the newest known."""
     try:
-        return Rules(authorizer=authorizer, kafka_version=kafka_version).kafka_version
+        return AuthorizerSettings(authorizer=authorizer, kafka_version=kafka_version).kafka_version
     except AclError:
         return None
 

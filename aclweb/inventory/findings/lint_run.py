@@ -54,7 +54,7 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.simulate import EXACT, PATTERN, PREFIX, Effect, Names
 from aclweb.inventory import leases
-from aclweb.inventory.current import InForce, in_force, rules_of
+from aclweb.inventory.current import InForce, in_force, settings_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.store import insert, staging
@@ -109,13 +109,13 @@ class Finding:
 
 def key_of(cluster: Cluster) -> str:
     """Return what the findings in one revision depend on besides its ACLs and names."""
-    rules = rules_of(cluster)
+    settings = settings_of(cluster)
     told = [
-        rules.authorizer,
-        rules.kafka_version,
-        sorted(rules.super_users),
-        rules.allow_everyone,
-        sorted(rules.undeclared),
+        settings.authorizer,
+        settings.kafka_version,
+        sorted(settings.super_users),
+        settings.allow_everyone,
+        sorted(settings.undeclared),
         cluster.topics_listed,
         cluster.groups_listed,
         _version(),
@@ -209,14 +209,14 @@ def look_through(here: InForce, *, limits: Limits) -> tuple[Finding, ...]:
         topics=here.holdings.names[ResourceType.TOPIC],
         groups=here.holdings.names[ResourceType.GROUP] if here.groups_known else (),
     )
-    wasted = list(redundant(here.index, here.rules, names, limits=limits["findings"]))
+    wasted = list(redundant(here.index, here.settings, names, limits=limits["findings"]))
     found: list[Finding] = []
-    for told in lint_all(here.index, here.rules, wasted=wasted):
+    for told in lint_all(here.index, here.settings, wasted=wasted):
         if told.rule != SHADOWED:  # which is told among what is wasted
             found.append(Finding(told.rule, told.severity, told.sentence, told.acl, told.by))
     found = _joined(found, wasted)
     found.sort(key=lambda each: (SEVERITIES.index(each.severity), each.rule))
-    for proposal in consolidations(here.index, here.rules, names, limits=limits["proposals"]):
+    for proposal in consolidations(here.index, here.settings, names, limits=limits["proposals"]):
         found.append(_proposal(proposal))
     return tuple(found)
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from aclweb.clusters import ClusterState
 from aclweb.inventory.current import broker_settings as brokertold
-from aclweb.inventory.current import rules_of
+from aclweb.inventory.current import settings_of
 from aclweb.inventory.models import Cluster
 
 # The state in a few words, its tone, and what it means whatever the cluster's own sentence says.
@@ -122,7 +122,7 @@ def _default_badge(cluster: Cluster) -> Badge:
 def _super_users_badge(cluster: Cluster) -> Badge:
     if cluster.super_users is None:
         return Badge("super users not declared", "warn", "super-users")
-    count = len(rules_of(cluster).super_users)
+    count = len(settings_of(cluster).super_users)
     words = "1 super user" if count == 1 else f"{count or 'no'} super users"
     how = "read" if brokertold.is_read(cluster, "super_users") else "declared"
     return Badge(f"{words} ({how})", "quiet", "super-users")

@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from aclweb.acl.matching import covers_name
 from aclweb.acl.model import AclBinding, Delta, Resource
-from aclweb.inventory.current import BINDING_COLUMNS, bindings_of, rules_of
+from aclweb.inventory.current import BINDING_COLUMNS, bindings_of, settings_of
 from aclweb.inventory.lists.listing import MOST_ROWS, Page
 from aclweb.inventory.models import Cluster, Revision, StoredAcl
 
@@ -44,7 +44,7 @@ def revision_delta(revision: Revision) -> Delta:
 
 def edits_of(cluster: Cluster, resource: Resource, *, most: int = 200) -> tuple[Edit, ...]:
     """Return the edits to bindings that cover this resource since the first sync, newest first."""
-    rules = rules_of(cluster)
+    settings = settings_of(cluster)
     rows = (
         StoredAcl.objects.filter(
             cluster=cluster, resource_type=resource.resource_type.name, added_in__published=True
@@ -56,7 +56,7 @@ def edits_of(cluster: Cluster, resource: Resource, *, most: int = 200) -> tuple[
     edits: list[Edit] = []
     for row in rows.iterator(chunk_size=2000):
         (binding,) = bindings_of([tuple(getattr(row, column) for column in BINDING_COLUMNS)])
-        if not covers_name(binding, resource.name, rules):
+        if not covers_name(binding, resource.name, settings):
             continue
         if row.added_in.number > 1:
             edits.append(Edit(row.added_in, "add", binding))

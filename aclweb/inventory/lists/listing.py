@@ -172,7 +172,7 @@ def list_names(
     rows = []
     for name in some:
         topic = here.holdings.topic(name) if resource_type is ResourceType.TOPIC else None
-        affecting = len(here.index.affecting(Resource(resource_type, name), here.rules))
+        affecting = len(here.index.affecting(Resource(resource_type, name), here.settings))
         rows.append(
             NameRow(name, topic.partitions if topic else None, topic.internal if topic else False, affecting)
         )
@@ -192,7 +192,7 @@ def list_principals(cluster: Cluster, text: str = "", page: int = 1, size: int =
             principal,
             here.holdings.by_principal[principal],
             here.holdings.denies_by_principal[principal],
-            principal in here.rules.super_users,
+            principal in here.settings.super_users,
         )
         for principal in some
     )
@@ -214,7 +214,7 @@ def _cut(rows: Sequence[Row], page: int, size: int) -> tuple[Sequence[Row], int,
 
 def _listed(here: InForce, filters: AclListFilters) -> tuple[Sequence[AclBinding], dict[str, dict[str, int]]]:
     """Return every ACL that the filters let through, and the facets; kept for the next page of the list."""
-    return here.holdings.remember(("list_acls", filters, here.rules), lambda: _filtered(here, filters))
+    return here.holdings.remember(("list_acls", filters, here.settings), lambda: _filtered(here, filters))
 
 
 def _filtered(
@@ -275,7 +275,7 @@ def _names_test(here: InForce, filters: AclListFilters) -> Callable[[AclBinding]
         binding
         for kind in kinds
         if kind not in (ResourceType.ANY, ResourceType.UNKNOWN)
-        for binding in here.index.affecting(Resource(kind, name), here.rules)
+        for binding in here.index.affecting(Resource(kind, name), here.settings)
     )
     return lambda binding: binding in affecting
 

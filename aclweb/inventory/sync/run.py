@@ -43,7 +43,7 @@ from aclweb.inventory.current import (
     connection_of,
     declared,
     known_version,
-    rules_of,
+    settings_of,
 )
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import (
@@ -174,7 +174,7 @@ def _read(cluster: Cluster, client: ClusterClient | None) -> Reading:
     problems += [Problem(address, SILENT.format(address=address)) for address in facts.silent]
     topics, topics_failed = _listed(client.read_topics, "topics", problems)
     groups, groups_failed = _listed(client.read_groups, "groups", problems)
-    known = client.names_known(acls, rules_of(cluster))
+    known = client.names_known(acls, settings_of(cluster))
     if topics_failed:
         known = replace(known, topics=Known(cluster.topics_listed))
     if groups_failed:

@@ -345,10 +345,10 @@ class Answer:
 
 def answer(request: AccessRequest, in_force: InForce) -> Answer:
     """Return the answer to one question from what is in force; host `*` asks for every host at once."""
-    index, rules = in_force.index, in_force.rules
+    index, settings = in_force.index, in_force.settings
     if request.host != WILDCARD:
-        return Answer(in_force, authorize(request, index, rules))
-    return Answer(in_force, *decide_elsewhere(request, index, rules))
+        return Answer(in_force, authorize(request, index, settings))
+    return Answer(in_force, *decide_elsewhere(request, index, settings))
 
 
 def in_words(sentence: str, decided_for: str = WILDCARD, asked: str = WILDCARD) -> str:

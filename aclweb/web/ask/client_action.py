@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 from django import forms
 
 from aclweb.acl.authorizer import Basis, Decision, Result, explain, part_words
-from aclweb.acl.model import WILDCARD, ResourceType, Rules, name_text
+from aclweb.acl.model import WILDCARD, AuthorizerSettings, ResourceType, name_text
 from aclweb.acl.needs import (
     ACTIONS,
     GIVEN_ROLES,
@@ -78,15 +78,15 @@ class ClientForm(AskForm):
     )
     field_order = ("principal", "action", "host")
 
-    def __init__(self, *args: Any, rules: Rules, **kwargs: Any) -> None:
-        super().__init__(*args, rules=rules, **kwargs)
+    def __init__(self, *args: Any, settings: AuthorizerSettings, **kwargs: Any) -> None:
+        super().__init__(*args, settings=settings, **kwargs)
         for name in ("operation", "type", "name"):
             del self.fields[name]
         for name in ("principal", "host"):
             self.fields[name].widget.attrs["class"] = "form-control name"
         self.client_action = ACTIONS.get(str(self["action"].value()), ACTIONS["produce"])
-        self.needed = {role.key for role in missing_roles(self.client_action, {}, rules)}
-        for role in roles_of(self.client_action, rules):
+        self.needed = {role.key for role in missing_roles(self.client_action, {}, settings)}
+        for role in roles_of(self.client_action, settings):
             self.fields[role.key] = forms.CharField(
                 label=role.noun.removeprefix("the ").capitalize(),
                 strip=False,
@@ -118,20 +118,20 @@ class ClientForm(AskForm):
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = forms.Form.clean(self) or {}
         names = {role.key: (given[role.key],) for role in GIVEN_ROLES if given.get(role.key)}
-        for role in missing_roles(self.client_action, names, self.rules):
+        for role in missing_roles(self.client_action, names, self.settings):
             self.add_error(
                 role.key, f"Whether {self.client_action.name} works depends on {role.noun}; name it."
             )
         return given
 
 
-def roles_of(action: ClientAction, rules: Rules) -> tuple[Role, ...]:
+def roles_of(action: ClientAction, settings: AuthorizerSettings) -> tuple[Role, ...]:
     """Return the roles for which a person may give names to this action, in the order to ask for them."""
     keys: set[str] = set()
-    for call in calls_under(action, rules):
+    for call in calls_under(action, settings):
         if call.needed_with is not None:
             keys.add(call.needed_with.given_as)
-        for check in checks_of(call.case, rules):
+        for check in checks_of(call.case, settings):
             for right in check.any_of:
                 if not right.any_one and right.resource_type is not ResourceType.CLUSTER:
                     keys.add(call.role(right.resource_type).given_as)
@@ -350,13 +350,13 @@ def client_answer(form: ClientForm, here: InForce, *, at: str = "") -> ClientAns
             host=from_host,
             names=form.names,
             index=here.index,
-            rules=here.rules,
+            settings=here.settings,
         )
 
     if host != WILDCARD:
         return ClientAnswer(assessed(host))
     hosts = assess_for_any_host(
-        form.client_action, principal=principal, names=form.names, index=here.index, rules=here.rules
+        form.client_action, principal=principal, names=form.names, index=here.index, settings=here.settings
     )
     if len(hosts.parts) < 2:
         whole = hosts.elsewhere

@@ -25,7 +25,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     in_force = current.in_force(cluster, moment.past)
     is_asked = "principal" in request.GET and "choose" not in request.GET
     given = request.GET.dict()
-    form = ClientForm(request.GET if is_asked else None, rules=in_force.rules, initial=given)
+    form = ClientForm(request.GET if is_asked else None, settings=in_force.settings, initial=given)
     context: dict[str, Any] = {"cluster": cluster, "as_of": moment, "form": form, "in_force": in_force}
     if in_force.revision is not None and form.is_bound and form.is_valid():
         context |= {

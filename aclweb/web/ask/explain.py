@@ -54,7 +54,7 @@ def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_err
     in_force = current.in_force(cluster, moment.past)
     form = AskForm(
         request.GET if "principal" in request.GET else None,
-        rules=in_force.rules,
+        settings=in_force.settings,
         initial={"principal": request.GET.get("who", "")},  # a link that asks nothing yet
     )
     context: dict[str, Any] = {

@@ -27,7 +27,7 @@ def ask(request: HttpRequest) -> HttpResponse:
     if cluster is None:
         return render_page(request, "ask/home/no_clusters.html", None, {}, section="home")
     in_force = current.in_force(cluster)
-    form = AskForm(request.GET if "principal" in request.GET else None, rules=in_force.rules)
+    form = AskForm(request.GET if "principal" in request.GET else None, settings=in_force.settings)
     context: dict[str, Any] = {"cluster": cluster, "form": form, "in_force": in_force}
     if not wants_part(request):
         assert isinstance(request.user, User)  # login_required

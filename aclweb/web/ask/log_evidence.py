@@ -115,7 +115,7 @@ def _of_parts(answer: Answer, seen: Sequence[Seen], load: Load) -> Witness:
 
 
 def _of_part(answer: Answer, part: HostPart, seen: Iterable[Seen]) -> Evidence:
-    ranges = answer.in_force.rules.cidr_hosts
+    ranges = answer.in_force.settings.cidr_hosts
     mine = [
         found
         for found in seen

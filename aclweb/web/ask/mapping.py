@@ -157,5 +157,5 @@ class MappingForm(forms.Form):
             name,
             identity,
             rules=in_force.holdings.by_principal[principal] if principal is not None else 0,
-            is_super_user=principal in in_force.rules.super_users,
+            is_super_user=principal in in_force.settings.super_users,
         )

@@ -81,12 +81,12 @@ def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     is_wrong = wrong or request.GET.get("use", "") not in ("", acl_filters.UNUSED)
     if is_wrong or here.revision is None:
         return redirect(listed)
-    reason = exporting.why_not(bindings, format, here.rules)
+    reason = exporting.why_not(bindings, format, here.settings)
     if reason is not None:
         messages.error(request, f"No {notation.word} was made: {reason}")
         return redirect(listed)
     answer = StreamingHttpResponse(
-        exporting.written(bindings, format, here.rules), content_type=notation.media_type
+        exporting.written(bindings, format, here.settings), content_type=notation.media_type
     )
     name = f"acls-{cluster.slug}-revision-{here.revision.number}.{notation.ending}"
     answer["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -110,11 +110,13 @@ def _facets(query: QueryDict, told: Told) -> list[Facet]:
                 if severities[severity]
             ),
         ),
-        Facet("Rule", tuple(_rules(query, rules.most_common(), titles))),
+        Facet("Rule", tuple(_settings(query, rules.most_common(), titles))),
     ]
 
 
-def _rules(query: QueryDict, counted: Iterable[tuple[str, int]], titles: dict[str, str]) -> Iterable[Choice]:
+def _settings(
+    query: QueryDict, counted: Iterable[tuple[str, int]], titles: dict[str, str]
+) -> Iterable[Choice]:
     for rule, count in counted:
         yield _choice(query, "rule", rule, titles[rule], count)
 

@@ -77,7 +77,7 @@ def _unknown_topic(here: InForce, name: str) -> list[UnknownName]:
 
 def knows_principal(here: InForce, principal: str) -> bool:
     """Whether an ACL, the declared super users or the newest log name this principal."""
-    if principal == ANY_USER or principal in here.rules.super_users:
+    if principal == ANY_USER or principal in here.settings.super_users:
         return True
     if here.holdings.naming(principal):
         return True

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from aclweb.accounts.models import User
 from aclweb.changes import queries, review
 from aclweb.changes.models import Change, ChangeError
-from aclweb.inventory.current import rules_of
+from aclweb.inventory.current import settings_of
 from aclweb.web.drafts import impact_rows
 from aclweb.web.shell import exporting, frame
 from aclweb.web.shell.htmx import render_page
@@ -55,7 +55,7 @@ def detail(request: HttpRequest, number: int) -> HttpResponse:
 def commands(request: HttpRequest, number: int) -> HttpResponseBase:
     """Give the whole change as kafka-acls commands, however many its page shows."""
     change = _change(request, number)
-    return exporting.commands_file(change.delta, rules_of(change.cluster), change.key)
+    return exporting.commands_file(change.delta, settings_of(change.cluster), change.key)
 
 
 @login_required

@@ -24,12 +24,12 @@ from aclweb.acl.model import (
     WILDCARD,
     AclBinding,
     AclError,
+    AuthorizerSettings,
     Delta,
     Operation,
     PatternType,
     PermissionType,
     ResourceType,
-    Rules,
     operations_of,
     says,
     shown,
@@ -112,14 +112,14 @@ class Draft:
             remove=tuple(line.binding for line in self.lines if line.op == "remove"),
         )
 
-    def cautious_lines(self, rules: Rules) -> list[tuple[Line, tuple[LintFinding, ...]]]:
+    def cautious_lines(self, settings: AuthorizerSettings) -> list[tuple[Line, tuple[LintFinding, ...]]]:
         """Return each line with what to know before it is added to a cluster under these settings."""
-        return [(line, hints(line.binding, rules) if line.op == "add" else ()) for line in self.lines]
+        return [(line, hints(line.binding, settings) if line.op == "add" else ()) for line in self.lines]
 
 
-def hints(binding: AclBinding, rules: Rules) -> tuple[LintFinding, ...]:
+def hints(binding: AclBinding, settings: AuthorizerSettings) -> tuple[LintFinding, ...]:
     """Return what to know of an ACL before it is added; why a cluster refuses it is told by validation."""
-    return tuple(finding for finding in lint(binding, rules) if finding.rule != "refused-by-kafka")
+    return tuple(finding for finding in lint(binding, settings) if finding.rule != "refused-by-kafka")
 
 
 # The fields of a rule that take any text, and what belongs there.
@@ -156,7 +156,7 @@ class RuleForm(forms.Form):
     resource_name = forms.CharField(label="Name", strip=False, max_length=32_767, required=False)
     host = forms.CharField(label="Host", required=False, help_text="Leave empty for any host.")
 
-    def __init__(self, data: QueryDict | None = None, *, rules: Rules, **kwargs: Any) -> None:
+    def __init__(self, data: QueryDict | None = None, *, settings: AuthorizerSettings, **kwargs: Any) -> None:
         # A key that was pasted into the wrong field is neither read nor put into the page again.
         self.secrets = [name for name in _TYPED if data is not None and holds_pem(data.get(name, ""))]
         if data is not None and self.secrets:
@@ -164,7 +164,7 @@ class RuleForm(forms.Form):
             for name in self.secrets:
                 data[name] = ""
         super().__init__(data, **kwargs)
-        self.rules = rules
+        self.settings = settings
         self.refusal: Refusal | None = None
         self.notes: list[str] = []
         for name in self.secrets:
@@ -226,7 +226,7 @@ class RuleForm(forms.Form):
             )
         self._check_operation(given)
         if not self.errors:
-            self.refusal = refusal("add", self.binding(), Target(self.rules))
+            self.refusal = refusal("add", self.binding(), Target(self.settings))
             if self.refusal is not None:
                 raise forms.ValidationError(self.refusal.sentence)
         return given
@@ -236,7 +236,7 @@ class RuleForm(forms.Form):
             return
         operation = Operation[str(given["operation"])]
         resource_type = ResourceType[str(given["resource_type"])]
-        meaningful = operations_of(resource_type, self.rules)
+        meaningful = operations_of(resource_type, self.settings)
         if operation is not Operation.ALL and operation not in meaningful:
             words = ", ".join(member.pascal for member in meaningful)
             thing = resource_type.name.lower().replace("_", " ")
@@ -300,7 +300,7 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
         )
         lines = lines[:MOST_LINES]
     of_lines: list[Fault] = []
-    lines = _takeable(lines, of_lines, Target(in_force.rules))
+    lines = _takeable(lines, of_lines, Target(in_force.settings))
     if in_force.revision is not None:
         lines = _present(lines, of_lines, in_force)
     faults += _told_once(of_lines)

@@ -180,10 +180,10 @@ def _read_command(
     """Add what one command asks for."""
     try:
         line = read_shell_line(command, TOOLS)
-        told = plan(line.words, in_force.rules, most=MOST_ACLS)
+        told = plan(line.words, in_force.settings, most=MOST_ACLS)
         if told.error in _NO_ADDRESS:
             told = plan(
-                [*line.words, "--bootstrap-server", "this-cluster:9092"], in_force.rules, most=MOST_ACLS
+                [*line.words, "--bootstrap-server", "this-cluster:9092"], in_force.settings, most=MOST_ACLS
             )
             warnings.add(
                 number, f"No --bootstrap-server is given; this draft is for {in_force.cluster.name}."

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from aclweb.accounts.access import cluster_or_404, may
 from aclweb.accounts.models import User
 from aclweb.acl.matching import covers_name
-from aclweb.acl.model import AclError, PatternType, ResourcePattern, ResourceType, Rules
+from aclweb.acl.model import AclError, AuthorizerSettings, PatternType, ResourcePattern, ResourceType
 from aclweb.changes import policy, review
 from aclweb.changes import preview as previews
 from aclweb.changes.models import ChangeError
@@ -57,10 +57,10 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
             "This proposal is gone: the cluster was synced since. The findings list the current proposals."
         )
         draft = replace(draft, faults=(*draft.faults, gone))
-    form = RuleForm(data, rules=in_force.rules)
+    form = RuleForm(data, settings=in_force.settings)
     notes: list[str] = []
     if "add_rule" not in data or not form.is_touched:
-        form = RuleForm(initial=_prefill(data), rules=in_force.rules)
+        form = RuleForm(initial=_prefill(data), settings=in_force.settings)
     elif form.is_valid():
         line = Line("add", form.binding())
         if line.binding in in_force.index:
@@ -68,7 +68,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             draft = replace(draft, lines=tuple(dict.fromkeys([*draft.lines, line])))
             notes = form.notes
-            form = RuleForm(rules=in_force.rules)
+            form = RuleForm(settings=in_force.settings)
     kept = _place(cluster, request.user, draft, data)
     # What an address cannot say, a form that is wrong or a text that waits, is shown at once.
     waits = "drop" in data and bool(data.get("paste", "").strip())
@@ -125,7 +125,7 @@ def turn_into_change(request: HttpRequest, slug: str) -> HttpResponse:
         kept = _place(cluster, request.user, draft, request.POST)
         context = {
             **_workbench(cluster, in_force, draft, kept),
-            "form": RuleForm(rules=in_force.rules),
+            "form": RuleForm(settings=in_force.settings),
             "pasted": _pasted(request.POST, draft),
             "may_request": True,
             "request_error": str(error),
@@ -144,7 +144,7 @@ def commands(request: HttpRequest, slug: str) -> HttpResponseBase:
     cluster = cluster_or_404(request.user, slug)
     in_force = current.in_force(cluster)
     draft = _read(request.GET, cluster, in_force)
-    return exporting.commands_file(draft.delta, in_force.rules, f"draft-{cluster.slug}")
+    return exporting.commands_file(draft.delta, in_force.settings, f"draft-{cluster.slug}")
 
 
 @login_required
@@ -163,7 +163,7 @@ def matches(request: HttpRequest, slug: str) -> HttpResponse:
         names = tuple(topic.name for topic in in_force.topics)
     elif resource_type == "GROUP":
         names = in_force.groups
-    found = [] if names is None else _covered(names, resource_type, kind, name, in_force.rules)
+    found = [] if names is None else _covered(names, resource_type, kind, name, in_force.settings)
     context = {
         "cluster": cluster,
         "asked": bool(kind) and (bool(name) or kind == "ALL"),
@@ -180,12 +180,12 @@ def matches(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _checks(data: QueryDict, in_force: InForce) -> dict[str, Any]:
     """Return what there is to say of the ACL as far as it is typed: its faults, or what to know of it."""
-    form = RuleForm(data, rules=in_force.rules)
+    form = RuleForm(data, settings=in_force.settings)
     if form.is_valid():
         binding = form.binding()
         return {
             "form": form,
-            "cautions": hints(binding, in_force.rules),
+            "cautions": hints(binding, in_force.settings),
             "is_there": binding in in_force.index,
             "is_whole": True,
         }
@@ -193,13 +193,15 @@ def _checks(data: QueryDict, in_force: InForce) -> dict[str, Any]:
     return {"form": form, "typed_errors": [error for name in typed for error in form.errors[name]]}
 
 
-def _covered(names: tuple[str, ...], resource_type: str, kind: str, name: str, rules: Rules) -> list[str]:
+def _covered(
+    names: tuple[str, ...], resource_type: str, kind: str, name: str, settings: AuthorizerSettings
+) -> list[str]:
     if kind == "ALL":
         return list(names)
     if kind not in ("LITERAL", "PREFIXED") or not name:
         return []
     pattern = ResourcePattern(ResourceType[resource_type], name, PatternType[kind])
-    return [known for known in names if covers_name(pattern, known, rules)]
+    return [known for known in names if covers_name(pattern, known, settings)]
 
 
 def _read(data: QueryDict, cluster: Cluster, in_force: InForce) -> Draft:
@@ -250,7 +252,7 @@ def _workbench(cluster: Cluster, in_force: InForce, draft: Draft, kept: keeping.
         "cluster": cluster,
         "in_force": in_force,
         "draft": draft,
-        "draft_lines": draft.cautious_lines(in_force.rules),
+        "draft_lines": draft.cautious_lines(in_force.settings),
         "kept": kept,
         # Why nothing is written here even where it is approved; empty where a worker writes it.
         "unwritable": policy.writable(cluster)[1],

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from django.http import StreamingHttpResponse
 
 from aclweb.acl.kafka import commands, why_escaped, why_no_command
-from aclweb.acl.model import AclBinding, Delta, Rules, Step
+from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, Step
 from aclweb.acl.notation import why_not_written, write_acls
 
 COMMANDS = "kafka-acls"
@@ -38,41 +38,41 @@ NOTATIONS = {
 }
 
 
-def why_not(bindings: Sequence[AclBinding], format: str, rules: Rules) -> str | None:
+def why_not(bindings: Sequence[AclBinding], format: str, settings: AuthorizerSettings) -> str | None:
     """Return why these ACLs cannot all be put into this notation; None where they can."""
     if format == COMMANDS:
         return None
-    reasons = (why_not_written(binding, format, rules) for binding in bindings)
+    reasons = (why_not_written(binding, format, settings) for binding in bindings)
     return next(filter(None, reasons), None)
 
 
-def written(bindings: Sequence[AclBinding], format: str, rules: Rules) -> Iterator[str]:
+def written(bindings: Sequence[AclBinding], format: str, settings: AuthorizerSettings) -> Iterator[str]:
     """Yield the text of all these ACLs in one of NOTATIONS, a piece at a time."""
     if format == COMMANDS:
         yield _head(len(bindings))
         for binding in bindings:
-            yield f"{command(binding, rules)}\n"
+            yield f"{command(binding, settings)}\n"
         return
     if not bindings:
-        yield write_acls((), format=format, rules=rules)
+        yield write_acls((), format=format, settings=settings)
     for place in range(0, len(bindings), _AT_ONCE):
-        text = write_acls(bindings[place : place + _AT_ONCE], format=format, rules=rules)
+        text = write_acls(bindings[place : place + _AT_ONCE], format=format, settings=settings)
         # Only the first piece of a CSV has the header.
         yield text.partition("\n")[2] if format == "csv" and place else text
 
 
-def written_plan(plan: Iterable[Step], rules: Rules) -> Iterator[str]:
+def written_plan(plan: Iterable[Step], settings: AuthorizerSettings) -> Iterator[str]:
     """Yield the commands of an edit in the order in which aclweb would write them."""
     steps = list(plan)
     yield _head(sum(len(step.bindings) for step in steps))
     for step in steps:
         for binding in step.bindings:
-            yield f"{command(binding, rules, op=step.op)}\n"
+            yield f"{command(binding, settings, op=step.op)}\n"
 
 
-def commands_file(delta: Delta, rules: Rules, name: str) -> StreamingHttpResponse:
+def commands_file(delta: Delta, settings: AuthorizerSettings, name: str) -> StreamingHttpResponse:
     """Return all commands of an edit as a file to download."""
-    text = written_plan(delta.steps(), rules)
+    text = written_plan(delta.steps(), settings)
     answer = StreamingHttpResponse(text, content_type=NOTATIONS[COMMANDS].media_type)
     answer["Content-Disposition"] = f'attachment; filename="{name}.sh"'
     return answer
@@ -83,13 +83,13 @@ def _head(count: int) -> str:
     return f"# {acls}. Set BOOTSTRAP to the address of a broker, such as kafka-1:9092.\n"
 
 
-def command(binding: AclBinding, rules: Rules, *, op: str = "add") -> str:
+def command(binding: AclBinding, settings: AuthorizerSettings, *, op: str = "add") -> str:
     """Return the command for this ACL, or a comment with the ACL where the tool cannot express it.
 
     A comment also stands before a command that writes characters which cannot be seen.
     """
-    reason = why_no_command(binding, rules)
+    reason = why_no_command(binding, settings)
     if reason is None:
         escaped = why_escaped(binding)
-        return (f"# {escaped}\n" if escaped else "") + commands([binding], op=op, rules=rules)[0]
+        return (f"# {escaped}\n" if escaped else "") + commands([binding], op=op, settings=settings)[0]
     return f"# Not a command: {json.dumps({'op': op, **binding.as_dict()})} {reason}"

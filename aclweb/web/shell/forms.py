@@ -20,9 +20,9 @@ from aclweb.acl.model import (
     WILDCARD,
     AccessRequest,
     AclError,
+    AuthorizerSettings,
     Operation,
     ResourceType,
-    Rules,
     operations_of,
     split_principal,
 )
@@ -81,10 +81,10 @@ class AskForm(forms.Form):
         widget=forms.TextInput(attrs={"placeholder": "any host"}),
     )
 
-    def __init__(self, *args: Any, rules: Rules, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, settings: AuthorizerSettings, **kwargs: Any) -> None:
         kwargs.setdefault("auto_id", "ask-%s")
         super().__init__(*args, **kwargs)
-        self.rules = rules
+        self.settings = settings
         self.host_note = ""
         self.principal_note = ""
         for name in ("principal", "name", "host"):
@@ -141,7 +141,7 @@ class AskForm(forms.Form):
         return given
 
     def _check_operation(self, kind: ResourceType, operation: Operation) -> None:
-        meaningful = operations_of(kind, self.rules)
+        meaningful = operations_of(kind, self.settings)
         if operation not in meaningful:
             words = ", ".join(spoken(found.name) for found in meaningful)
             thing = spoken(kind.name).lower()
@@ -230,7 +230,7 @@ class DeclareForm(forms.Form):
     def _check_super_users(self, text: str) -> None:
         authorizer = self.cluster.authorizer
         try:
-            Rules.read(
+            AuthorizerSettings.read(
                 authorizer=authorizer,
                 kafka_version=known_version(authorizer, self.cluster.kafka_version),
                 config={SUPER_USERS_KEY: text, ALLOW_EVERYONE_KEY: False},

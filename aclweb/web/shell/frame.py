@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 
 from aclweb.accounts import access
-from aclweb.inventory.current import AuthorizerTold, rules_of
+from aclweb.inventory.current import AuthorizerTold, settings_of
 from aclweb.inventory.current import broker_settings as brokertold
 from aclweb.inventory.lists import status
 from aclweb.inventory.models import Cluster
@@ -58,7 +58,7 @@ def standing(cluster: Cluster) -> Standing:
     default = {None: "undeclared", True: "allow", False: "deny"}[cluster.allow_everyone]
     named = None
     if cluster.super_users is not None:
-        named = tuple(sorted(rules_of(cluster).super_users))
+        named = tuple(sorted(settings_of(cluster).super_users))
     told = status(cluster)
     return Standing(
         cluster=cluster,

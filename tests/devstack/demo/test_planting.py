@@ -9,7 +9,7 @@ from kazoo.client import KazooClient
 
 from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, Operation, PermissionType
 from aclweb.acl.notation.authorizer_log import AccessEvent, parse_record, records
 from aclweb.clusters import Connection, connect
@@ -99,7 +99,7 @@ def test_the_clients_of_edge_eu_leave_permits_refusals_and_a_deny_in_its_log(edg
     refused = edge_traffic.drive(bootstrap=edge.bootstrap, passwords=edge.users, rounds=1)
 
     assert refused >= 4
-    rules = Rules.read(config={"super.users": company.super_users(company.EDGE)})
+    settings = AuthorizerSettings.read(config={"super.users": company.super_users(company.EDGE)})
     index = AclIndex(company.bindings(company.EDGE))
     with edge.authorizer_log.open(encoding="utf-8") as log:
         found = [parse_record(record) for record in records(log)]
@@ -111,4 +111,4 @@ def test_the_clients_of_edge_eu_leave_permits_refusals_and_a_deny_in_its_log(edg
     for event in events:
         if event.ref_count and event.operation is not Operation.UNKNOWN:
             asked = (event.principal, event.host, event.operation, event.resource_type, event.resource_name)
-            assert authorize(AccessRequest(*asked), index, rules).allowed == event.allowed, event
+            assert authorize(AccessRequest(*asked), index, settings).allowed == event.allowed, event

@@ -11,7 +11,7 @@ import pytest
 
 from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import Rules
+from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest
 from aclweb.acl.notation.authorizer_log import AccessEvent, NotDecision, parse_record, records
 from devstack.demo import company, traffic
@@ -82,7 +82,7 @@ def test_working_hours_are_busier_than_the_night(events):
 
 
 def test_todays_acls_answer_nearly_every_line_as_the_log_does(events):
-    rules = Rules.read(
+    settings = AuthorizerSettings.read(
         authorizer=company.authorizer(),
         kafka_version=company.kafka_version(),
         config={"super.users": company.super_users()},
@@ -103,7 +103,7 @@ def test_todays_acls_answer_nearly_every_line_as_the_log_does(events):
 
     differs = Counter()
     for (*asked, allowed), count in lines.items():
-        if authorize(AccessRequest(*asked), index, rules).allowed != allowed:
+        if authorize(AccessRequest(*asked), index, settings).allowed != allowed:
             differs[asked[0]] += count
 
     assert set(differs) == {"User:jlund", "User:returns-portal"}

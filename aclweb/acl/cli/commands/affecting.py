@@ -11,7 +11,7 @@ from aclweb.acl.cli.commands.options import (
     add_acl_options,
     add_json_option,
     add_rule_options,
-    rules_from,
+    settings_from,
 )
 from aclweb.acl.model import AclError, Resource, ResourceType, shown
 
@@ -26,11 +26,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print the ACLs whose pattern covers the resource, once each, in the order of Kafka's scan."""
-    rules = inputs.rules = rules_from(given)
+    settings = inputs.settings = settings_from(given)
     resource = _resource(given)
     index = AclIndex(inputs.bindings(given.acls, given.format))
     inputs.require_good()
-    bindings = index.affecting(resource, rules)
+    bindings = index.affecting(resource, settings)
     emit(as_json(binding.as_dict()) if given.json else says(binding) for binding in bindings)
     if not bindings:
         tell(f"No ACL matches {shortened(resource_text(resource.resource_type, resource.name))}.")

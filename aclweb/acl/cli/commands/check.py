@@ -28,7 +28,7 @@ from aclweb.acl.cli.commands.options import (
     defaults_from,
     why_not_decided,
 )
-from aclweb.acl.model import AccessRequest, AclError, NotationError, Rules, number_of, shown
+from aclweb.acl.model import AccessRequest, AclError, AuthorizerSettings, NotationError, number_of, shown
 from aclweb.acl.notation import binding_from_dict, parse_object, request_from_dict
 
 KEYS = ("id", "authorizer", "kafka_version", "config", "acls", "request", "requests", "expected")
@@ -42,7 +42,7 @@ class Scenario:
     """One line of a scenario file: ACLs, questions, and the answers they are to give."""
 
     name: object
-    rules: Rules
+    settings: AuthorizerSettings
     index: AclIndex
     requests: tuple[AccessRequest, ...]
     expected: tuple[str, ...]
@@ -79,7 +79,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
                 yield _bad_answer(scenario, json=given.json)
                 continue
             results = tuple(
-                decide(request, scenario.index, scenario.rules)[0].value for request in scenario.requests
+                decide(request, scenario.index, scenario.settings)[0].value for request in scenario.requests
             )
             if results == scenario.expected:
                 held += 1
@@ -121,7 +121,7 @@ def _scenario(fields: Mapping[str, object], defaults: Declared) -> Scenario:
     name = fields.get("id")
     if not isinstance(name, (str, int, float)) or isinstance(name, bool):
         raise NotationError(f"id is {shown(name)}; give each scenario a text or a number as its id.")
-    rules = Rules.read(
+    settings = AuthorizerSettings.read(
         authorizer=_text_or_none(fields, "authorizer", defaults.authorizer),
         kafka_version=_text_or_none(fields, "kafka_version", defaults.kafka_version),
         config={**defaults.config, **_config(fields)},
@@ -131,7 +131,7 @@ def _scenario(fields: Mapping[str, object], defaults: Declared) -> Scenario:
         for number, given in enumerate(_list(fields, "acls"), start=1)
     ]
     for number, binding in enumerate(bindings, start=1):
-        reason = why_not_decided(binding, rules)
+        reason = why_not_decided(binding, settings)
         if reason is not None:
             raise NotationError(f"ACL {number}: {reason}")
     if ("request" in fields) == ("requests" in fields):
@@ -143,7 +143,7 @@ def _scenario(fields: Mapping[str, object], defaults: Declared) -> Scenario:
     ]
     return Scenario(
         name,
-        rules,
+        settings,
         AclIndex(bindings),
         tuple(requests),
         _expected(fields, len(requests), is_list),

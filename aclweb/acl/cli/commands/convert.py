@@ -6,7 +6,7 @@ import argparse
 
 from aclweb.acl.cli.commands.console import DONE, as_json, emit, emit_text
 from aclweb.acl.cli.commands.inputs import Inputs
-from aclweb.acl.cli.commands.options import add_acl_options, add_json_option, add_rule_options, rules_from
+from aclweb.acl.cli.commands.options import add_acl_options, add_json_option, add_rule_options, settings_from
 from aclweb.acl.notation import OUTPUTS, write_acls
 
 JSON_OUTPUTS = ("jsonl", "zk")
@@ -25,10 +25,10 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
 
     With --json, a notation that is no JSON comes as the text of one object.
     """
-    rules = inputs.rules = rules_from(given)
+    settings = inputs.settings = settings_from(given)
     file = inputs.acls(given.acls, given.format)
     inputs.require_good()
-    text = write_acls(file.bindings, format=given.to, rules=rules, source=given.acls, lines=file.lines)
+    text = write_acls(file.bindings, format=given.to, settings=settings, source=given.acls, lines=file.lines)
     if given.json and given.to not in JSON_OUTPUTS:
         emit([as_json({"notation": given.to, "text": text})])
     else:

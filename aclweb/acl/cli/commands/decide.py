@@ -22,9 +22,9 @@ from aclweb.acl.cli.commands.options import (
     add_acl_options,
     add_json_option,
     add_rule_options,
-    rules_from,
+    settings_from,
 )
-from aclweb.acl.model import WILDCARD, AccessRequest, Rules, number_of, says
+from aclweb.acl.model import WILDCARD, AccessRequest, AuthorizerSettings, number_of, says
 
 AFFECTING_SHOWN = 20
 """How many of the ACLs that cover a resource are printed for people; a resource may have 100,000."""
@@ -42,31 +42,33 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print one answer for each request, in their order."""
-    rules = inputs.rules = rules_from(given)
+    settings = inputs.settings = settings_from(given)
     index = AclIndex(inputs.bindings(given.acls, given.format))
     requests = inputs.requests(given.requests)
     inputs.require_good()
     if given.explain:
         explained = (
-            authorize(request, index, rules) for request in with_progress(requests, what="Explained")
+            authorize(request, index, settings) for request in with_progress(requests, what="Explained")
         )
         if given.json:
             emit(as_json(_explained(explain(decision))) for decision in explained)
         else:
             emit(line for decision in explained for line in _in_words(explain(decision)))
     elif given.json:
-        emit(_answers(requests, index, rules))
+        emit(_answers(requests, index, settings))
     else:
-        emit(_lines(requests, index, rules))
+        emit(_lines(requests, index, settings))
     return DONE
 
 
-def _answers(requests: Sequence[AccessRequest], index: AclIndex, rules: Rules) -> Iterator[str]:
+def _answers(
+    requests: Sequence[AccessRequest], index: AclIndex, settings: AuthorizerSettings
+) -> Iterator[str]:
     # There are few different answers, so each is put into JSON once.
     texts: dict[object, str] = {}
     for request in with_progress(requests, what="Decided"):
-        result, basis = decide_fast(request, index, rules)
-        hazards = hazards_of(request, index, rules)
+        result, basis = decide_fast(request, index, settings)
+        hazards = hazards_of(request, index, settings)
         text = texts.get((result, basis, hazards))
         if text is None:
             text = as_json({"result": result.value, "basis": basis.value, "hazards": list(hazards)})
@@ -74,10 +76,10 @@ def _answers(requests: Sequence[AccessRequest], index: AclIndex, rules: Rules) -
         yield text
 
 
-def _lines(requests: Sequence[AccessRequest], index: AclIndex, rules: Rules) -> Iterator[str]:
+def _lines(requests: Sequence[AccessRequest], index: AclIndex, settings: AuthorizerSettings) -> Iterator[str]:
     for request in with_progress(requests, what="Decided"):
-        result, basis = decide_fast(request, index, rules)
-        hazards = "".join(f"  ! {hazard}" for hazard in hazards_of(request, index, rules))
+        result, basis = decide_fast(request, index, settings)
+        hazards = "".join(f"  ! {hazard}" for hazard in hazards_of(request, index, settings))
         yield f"{result.value:9}  {basis.value:13}  {request_text(request)}{hazards}"
 
 
@@ -89,14 +91,14 @@ def _for_any_host(decision: Decision) -> dict[str, object] | None:
     """Return the answer for every host at once to a request with host `*`; None for any other request."""
     if decision.request.host != WILDCARD:
         return None
-    return decide_for_any_host(decision.request, decision.index, decision.rules).as_dict()
+    return decide_for_any_host(decision.request, decision.index, decision.settings).as_dict()
 
 
 def _in_words(explanation: Explanation) -> Iterator[str]:
     decision = explanation.decision
     yield f"{decision.result.value:9}  {decision.basis.value:13}  {request_text(decision.request)}"
     if decision.request.host == WILDCARD:
-        yield f"    {decide_for_any_host(decision.request, decision.index, decision.rules).sentence}"
+        yield f"    {decide_for_any_host(decision.request, decision.index, decision.settings).sentence}"
     for sentence in explanation.sentences:
         yield f"    {sentence}"
     if not decision.findings:

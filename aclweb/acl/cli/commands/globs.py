@@ -16,7 +16,7 @@ from aclweb.acl.cli.commands.console import (
 from aclweb.acl.cli.commands.inputs import Inputs
 from aclweb.acl.cli.commands.options import add_acl_options, add_json_option
 from aclweb.acl.lint import Compiler, Rewriting, as_glob
-from aclweb.acl.model import Rules, number_of, shown
+from aclweb.acl.model import AuthorizerSettings, number_of, shown
 from aclweb.acl.notation import OUTPUTS, write_acls
 from aclweb.acl.simulate import Names
 
@@ -47,7 +47,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
         raise UsageError(f"--authorizer {shown(given.authorizer)} has no GLOBs; leave it out, or say glob.")
     if given.json and given.to is not None:
         raise UsageError("Give either --json or --to, not both.")
-    inputs.rules = Rules("glob")
+    inputs.settings = AuthorizerSettings("glob")
     file = inputs.acls(given.acls, given.format)
     names = Names(
         topics=inputs.names(given.topics),
@@ -63,8 +63,8 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
         emit(as_json(rewriting.as_dict()) for rewriting in found)
         return DONE
     bindings = dict.fromkeys(binding for rewriting in found for binding in rewriting.acls)
-    rules = Rules("glob") if given.rewrite else Rules()
-    emit_text(write_acls(bindings, format=given.to or "jsonl", rules=rules))
+    settings = AuthorizerSettings("glob") if given.rewrite else AuthorizerSettings()
+    emit_text(write_acls(bindings, format=given.to or "jsonl", settings=settings))
     tell(*map(shortened, _remarks(found)))
     return DONE
 

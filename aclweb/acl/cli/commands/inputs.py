@@ -15,7 +15,15 @@ from aclweb.acl.authorizer import says
 from aclweb.acl.cli.commands.console import UsageError, one_line, tell
 from aclweb.acl.cli.commands.options import why_not_decided
 from aclweb.acl.cli.commands.progress import PROGRESS
-from aclweb.acl.model import AccessRequest, AclBinding, Delta, NotationError, Problems, Rules, shown
+from aclweb.acl.model import (
+    AccessRequest,
+    AclBinding,
+    AuthorizerSettings,
+    Delta,
+    NotationError,
+    Problems,
+    shown,
+)
 from aclweb.acl.notation import AclFile, Edit, read_acl_file, read_edits, read_names, read_requests
 
 STANDARD_INPUT = "-"
@@ -27,7 +35,7 @@ class Inputs:
     """The files of one command; standard input can be given once."""
 
     def __init__(self) -> None:
-        self.rules: Rules | None = None
+        self.settings: AuthorizerSettings | None = None
         """Whose ACLs the files hold; those of no GLOB while None."""
         self._has_standard_input = False
         self._problems: list[str] = []
@@ -121,7 +129,7 @@ class Inputs:
         PROGRESS.at("Working")
 
     def _why_not_decided(self, binding: AclBinding) -> str | None:
-        return why_not_decided(binding, self.rules)
+        return why_not_decided(binding, self.settings)
 
     def _read(self, path: str, read: Callable[[str], Read], nothing: Read) -> Read:
         try:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from aclweb.acl.cli.commands.console import BAD_INPUT, DONE, UsageError, as_json, emit, tell
 from aclweb.acl.cli.commands.inputs import Inputs
-from aclweb.acl.cli.commands.options import add_json_option, add_rule_options, rules_from, why_not_decided
+from aclweb.acl.cli.commands.options import add_json_option, add_rule_options, settings_from, why_not_decided
 from aclweb.acl.kafka import Plan, plan, resources_in
 from aclweb.acl.matching import AclFilter
 from aclweb.acl.model import AclBinding, AclError, NotationError, PatternType, name_text, says
@@ -29,12 +29,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print what kafka-acls would add, remove or list; nothing is sent."""
-    rules = rules_from(given)
+    settings = settings_from(given)
     try:
-        planned = plan(_arguments(given), rules)
+        planned = plan(_arguments(given), settings)
     except AclError as error:
         raise UsageError(str(error)) from error
-    refused = {reason for binding in planned.acls if (reason := why_not_decided(binding, rules)) is not None}
+    refused = {
+        reason for binding in planned.acls if (reason := why_not_decided(binding, settings)) is not None
+    }
     if refused:
         raise NotationError(*sorted(refused))
     if given.json:

@@ -15,7 +15,7 @@ from aclweb.acl.cli.commands.console import (
     with_progress,
 )
 from aclweb.acl.cli.commands.inputs import Inputs
-from aclweb.acl.cli.commands.options import add_acl_options, add_json_option, add_rule_options, rules_from
+from aclweb.acl.cli.commands.options import add_acl_options, add_json_option, add_rule_options, settings_from
 from aclweb.acl.cli.commands.severities import add_fail_on_option, fails
 from aclweb.acl.lint import lint_all
 from aclweb.acl.model import number_of
@@ -30,11 +30,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print what each ACL breaks, in the order of the file."""
-    rules = inputs.rules = rules_from(given)
+    settings = inputs.settings = settings_from(given)
     bindings = inputs.bindings(given.acls, given.format)
     inputs.require_good()
     index = AclIndex(bindings)
-    found = [*with_progress(lint_all(index, rules), what="Found")]
+    found = [*with_progress(lint_all(index, settings), what="Found")]
     if given.json:
         emit(as_json(finding.as_dict()) for finding in found)
     else:

@@ -11,10 +11,10 @@ from aclweb.acl.cli.commands.options import (
     add_acl_options,
     add_json_option,
     add_rule_options,
-    rules_from,
+    settings_from,
 )
 from aclweb.acl.matching import AclFilter
-from aclweb.acl.model import NotationError, PatternType, Rules
+from aclweb.acl.model import AuthorizerSettings, NotationError, PatternType
 from aclweb.acl.notation import filter_from_dict, parse_object
 
 
@@ -35,8 +35,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print the ACLs that the filter finds, once each, in the order of the file."""
-    rules = inputs.rules = rules_from(given)
-    asked = _filter(given.filter, rules)
+    settings = inputs.settings = settings_from(given)
+    asked = _filter(given.filter, settings)
     if given.check_filter:
         emit([as_json(_checked(asked))])
         return DONE
@@ -53,12 +53,12 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     return DONE
 
 
-def _filter(text: str, rules: Rules) -> AclFilter:
+def _filter(text: str, settings: AuthorizerSettings) -> AclFilter:
     try:
         asked = filter_from_dict(parse_object(text))
     except NotationError as error:
         raise UsageError(f"--filter: {error}") from error
-    if asked.pattern_type is PatternType.GLOB and not rules.has_globs:
+    if asked.pattern_type is PatternType.GLOB and not settings.has_globs:
         raise UsageError(
             "--filter: pattern_type is 'GLOB', which only the authorizer 'glob' knows; "
             "use ANY, MATCH, LITERAL or PREFIXED."

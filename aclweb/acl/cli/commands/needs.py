@@ -12,9 +12,9 @@ from aclweb.acl.cli.commands.options import (
     add_acl_options,
     add_json_option,
     add_rule_options,
-    rules_from,
+    settings_from,
 )
-from aclweb.acl.model import WILDCARD, AclError, NotationError, Rules
+from aclweb.acl.model import WILDCARD, AclError, AuthorizerSettings, NotationError
 from aclweb.acl.needs import (
     GIVEN_ROLES,
     Assessment,
@@ -75,15 +75,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print what each action needs, or with ACLs what becomes of each; in the order given."""
-    rules = inputs.rules = rules_from(given)
+    settings = inputs.settings = settings_from(given)
     actions = _actions(given.actions)
     names = {role.key: tuple(getattr(given, role.key.replace("-", "_"))) for role in GIVEN_ROLES}
     if given.acls is None:
         _refuse_without_acls(given, names)
         if given.json:
-            emit(as_json(needed_as_dict(action, rules)) for action in actions)
+            emit(as_json(needed_as_dict(action, settings)) for action in actions)
         else:
-            emit(line for action in actions for line in _needs_in_words(action, rules))
+            emit(line for action in actions for line in _needs_in_words(action, settings))
         return DONE
     if given.principal is None or given.host is None:
         lacking = " and ".join(f"--{key}" for key in ("principal", "host") if getattr(given, key) is None)
@@ -91,13 +91,13 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     index = AclIndex(inputs.bindings(given.acls, given.format))
     inputs.require_good()
     if given.host == WILDCARD:
-        everywhere = [_assess_hosts(action, given, names, index, rules) for action in actions]
+        everywhere = [_assess_hosts(action, given, names, index, settings) for action in actions]
         if given.json:
             emit(as_json(hosts_assessed_as_dict(hosts)) for hosts in everywhere)
         else:
             emit(line for hosts in everywhere for line in _hosts_in_words(hosts))
         return DONE
-    assessments = [_assess(action, given, names, index, rules) for action in actions]
+    assessments = [_assess(action, given, names, index, settings) for action in actions]
     if given.json:
         emit(as_json(assessed_as_dict(assessment)) for assessment in assessments)
     else:
@@ -127,21 +127,31 @@ def _refuse_without_acls(given: argparse.Namespace, names: Names) -> None:
 
 
 def _assess(
-    action: ClientAction, given: argparse.Namespace, names: Names, index: AclIndex, rules: Rules
+    action: ClientAction,
+    given: argparse.Namespace,
+    names: Names,
+    index: AclIndex,
+    settings: AuthorizerSettings,
 ) -> Assessment:
     try:
         return assess(
-            action, principal=given.principal, host=given.host, names=names, index=index, rules=rules
+            action, principal=given.principal, host=given.host, names=names, index=index, settings=settings
         )
     except AclError as error:
         raise UsageError(str(error)) from error
 
 
 def _assess_hosts(
-    action: ClientAction, given: argparse.Namespace, names: Names, index: AclIndex, rules: Rules
+    action: ClientAction,
+    given: argparse.Namespace,
+    names: Names,
+    index: AclIndex,
+    settings: AuthorizerSettings,
 ) -> HostsAssessed:
     try:
-        return assess_for_any_host(action, principal=given.principal, names=names, index=index, rules=rules)
+        return assess_for_any_host(
+            action, principal=given.principal, names=names, index=index, settings=settings
+        )
     except AclError as error:
         raise UsageError(str(error)) from error
 
@@ -149,11 +159,11 @@ def _assess_hosts(
 # --- what is needed -------------------------------------------------------------------------
 
 
-def _needs_in_words(action: ClientAction, rules: Rules) -> Iterator[str]:
+def _needs_in_words(action: ClientAction, settings: AuthorizerSettings) -> Iterator[str]:
     yield f"{action.name}: the client {action.does}."
-    for place, call in enumerate(calls_under(action, rules), start=1):
+    for place, call in enumerate(calls_under(action, settings), start=1):
         yield f"  {place}. {call_text(call)}"
-        checks = checks_of(call.case, rules)
+        checks = checks_of(call.case, settings)
         if not checks:
             yield "       no access"
         for check in checks:

@@ -14,8 +14,8 @@ from aclweb.acl.model import (
     VERSIONS,
     AclBinding,
     AclError,
+    AuthorizerSettings,
     PatternType,
-    Rules,
     shown,
 )
 from aclweb.acl.notation import FORMATS
@@ -77,11 +77,13 @@ def declared(given: argparse.Namespace) -> Declared:
     return Declared(given.authorizer, given.kafka_version, given.super_users, given.allow_everyone or None)
 
 
-def rules_from(given: argparse.Namespace) -> Rules:
+def settings_from(given: argparse.Namespace) -> AuthorizerSettings:
     """Return the authorizer settings that the options ask for; raise UsageError for what no broker has."""
     said = declared(given)
     try:
-        return Rules.read(authorizer=said.authorizer, kafka_version=said.kafka_version, config=said.config)
+        return AuthorizerSettings.read(
+            authorizer=said.authorizer, kafka_version=said.kafka_version, config=said.config
+        )
     except AclError as error:
         raise UsageError(str(error)) from error
 
@@ -100,7 +102,7 @@ def defaults_from(given: argparse.Namespace) -> Declared:
         errors: list[AclError] = []
         for authorizer in authorizers:
             try:
-                Rules.read(authorizer=authorizer, kafka_version=version, config=config)
+                AuthorizerSettings.read(authorizer=authorizer, kafka_version=version, config=config)
             except AclError as error:
                 errors.append(error)
         if len(errors) == len(authorizers):
@@ -108,9 +110,9 @@ def defaults_from(given: argparse.Namespace) -> Declared:
     return said
 
 
-def why_not_decided(binding: AclBinding, rules: Rules | None = None) -> str | None:
+def why_not_decided(binding: AclBinding, settings: AuthorizerSettings | None = None) -> str | None:
     """Return why an authorizer (any released one when None) does not decide by this ACL, None if it does."""
-    if rules is None or not rules.has_globs:
+    if settings is None or not settings.has_globs:
         return ONLY_IN_GLOB if binding.pattern_type is PatternType.GLOB else None
     globs = [("principal", binding.principal), ("host", binding.host)]
     globs = [(key, text) for key, text in globs if len(text) > LONGEST_GLOB and is_glob(text)]

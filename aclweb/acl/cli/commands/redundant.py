@@ -20,7 +20,7 @@ from aclweb.acl.cli.commands.options import (
     add_acl_options,
     add_json_option,
     add_rule_options,
-    rules_from,
+    settings_from,
 )
 from aclweb.acl.cli.commands.severities import add_fail_on_option, fails
 from aclweb.acl.lint import Redundancy, consolidations, redundant, removable
@@ -43,7 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print what is redundant in the order of the file, then proposals to consolidate."""
-    rules = inputs.rules = rules_from(given)
+    settings = inputs.settings = settings_from(given)
     bindings = inputs.bindings(given.acls, given.format)
     names = Names(
         topics=inputs.names(given.topics),
@@ -53,8 +53,8 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     inputs.require_good()
     index = AclIndex(bindings)
     limits: list[str] = []
-    found = [*with_progress(redundant(index, rules, names, limits=limits), what="Found")]
-    proposals = [*with_progress(consolidations(index, rules, names, limits=limits), what="Compared")]
+    found = [*with_progress(redundant(index, settings, names, limits=limits), what="Found")]
+    proposals = [*with_progress(consolidations(index, settings, names, limits=limits), what="Compared")]
     if given.json:
         emit(as_json(finding.as_dict()) for finding in (*found, *proposals))
     else:

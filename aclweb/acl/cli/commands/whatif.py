@@ -24,17 +24,17 @@ from aclweb.acl.cli.commands.options import (
     add_json_option,
     add_rule_options,
     declared,
-    rules_from,
+    settings_from,
 )
 from aclweb.acl.matching import why_no_topic
 from aclweb.acl.model import (
     ALLOW_EVERYONE_KEY,
     SUPER_USERS_KEY,
     AclError,
+    AuthorizerSettings,
     Delta,
     PatternType,
     ResourceType,
-    Rules,
     number_of,
     shown,
 )
@@ -105,18 +105,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print everything that differs; exit 1 if a list named by --fail-on is not empty."""
-    rules = rules_from(given)
-    after_rules = _after_rules(given, rules)
-    inputs.rules = after_rules if after_rules is not None and after_rules.has_globs else rules
+    settings = settings_from(given)
+    after_settings = _after_settings(given, settings)
+    inputs.settings = after_settings if after_settings is not None and after_settings.has_globs else settings
     watched = _watched(given.fail_on)
     index = AclIndex(inputs.bindings(given.acls, given.format))
     delta = _delta(given, inputs, index)
     names = _names(given, inputs)
     inputs.require_good()
-    reader = _reader(given, rules, after_rules or rules, delta, index)
+    reader = _reader(given, settings, after_settings or settings, delta, index)
 
     seen = reader.as_seen(delta, index.bindings) if reader is not None else delta
-    impact = simulate(seen, index, names, rules, after_rules)
+    impact = simulate(seen, index, names, settings, after_settings)
     unseen = reader.warnings(delta, index.bindings) if reader is not None else ()
     warnings = (*unseen, *impact.warnings, *_topics_that_cannot_be(names.new_topics))
     impact = replace(impact, warnings=warnings)
@@ -133,22 +133,22 @@ def _delta(given: argparse.Namespace, inputs: Inputs, index: AclIndex) -> Delta:
     return Delta.between(index.bindings, inputs.bindings(given.to_acls, given.format))
 
 
-def _after_rules(given: argparse.Namespace, rules: Rules) -> Rules | None:
+def _after_settings(given: argparse.Namespace, settings: AuthorizerSettings) -> AuthorizerSettings | None:
     said = declared(given)
     wanted = (given.to_authorizer, given.to_kafka_version, given.to_super_users, given.to_allow_everyone)
     if all(option is None for option in wanted):
         return None
-    authorizer = given.to_authorizer or rules.authorizer
-    stays = authorizer == rules.authorizer
+    authorizer = given.to_authorizer or settings.authorizer
+    stays = authorizer == settings.authorizer
     config = dict(said.config)
     if given.to_super_users is not None:
         config[SUPER_USERS_KEY] = given.to_super_users
     if given.to_allow_everyone is not None:
         config[ALLOW_EVERYONE_KEY] = given.to_allow_everyone == "true"
     try:
-        return Rules.read(
+        return AuthorizerSettings.read(
             authorizer=authorizer,
-            kafka_version=given.to_kafka_version or (rules.kafka_version if stays else None),
+            kafka_version=given.to_kafka_version or (settings.kafka_version if stays else None),
             config=config,
         )
     except AclError as error:
@@ -156,10 +156,14 @@ def _after_rules(given: argparse.Namespace, rules: Rules) -> Rules | None:
 
 
 def _reader(
-    given: argparse.Namespace, rules: Rules, after_rules: Rules, delta: Delta, index: AclIndex
+    given: argparse.Namespace,
+    settings: AuthorizerSettings,
+    after_settings: AuthorizerSettings,
+    delta: Delta,
+    index: AclIndex,
 ) -> Reader | None:
     """Return who reads the ACLs afterwards; None for a broker that knows every pattern type in them."""
-    loses_globs = rules.has_globs and not after_rules.has_globs
+    loses_globs = settings.has_globs and not after_settings.has_globs
     if given.to_unseen_globs and not loses_globs:
         raise UsageError(
             "--to-unseen-globs is for going from --authorizer glob to one that knows no GLOB; "
@@ -172,7 +176,7 @@ def _reader(
     stored = delta.applied_to(index.bindings) if loses_globs else ()
     if any(binding.pattern_type is PatternType.GLOB for binding in stored):
         raise UsageError(
-            f"The ACLs hold GLOBs, which the authorizer {after_rules.authorizer!r} does not know; remove or "
+            f"The ACLs hold GLOBs, which the authorizer {after_settings.authorizer!r} does not know; remove or "
             "compile them first, or give --to-unseen-globs for a reader that passes over them."
         )
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aclweb.acl.lint.claims import Claim
 from aclweb.acl.lint.rule import ERROR, WARNING, About, Broken, Example, LintRule, allow, deny
 from aclweb.acl.lint.subject import Subject
-from aclweb.acl.model import WILDCARD, ResourceType, Rules, name_text
+from aclweb.acl.model import WILDCARD, AuthorizerSettings, ResourceType, name_text
 
 
 def check(acl: Subject) -> tuple[Broken, ...]:
@@ -41,12 +41,14 @@ RULE = LintRule(
     bad=(
         Example(allow("User:bob", "READ", "team-*", kind="GROUP")),
         Example(deny("User:bob", "READ", "orders-*", pattern="PREFIXED")),
-        Example(allow("User:bob", "READ", "team-?", kind="GROUP"), Rules("glob")),
+        Example(allow("User:bob", "READ", "team-?", kind="GROUP"), AuthorizerSettings("glob")),
     ),
     good=(
         Example(allow("User:bob", "READ", "*")),
         Example(allow("User:bob", "READ", "team-?", kind="GROUP")),
-        Example(allow("User:bob", "READ", "team-*", kind="GROUP", pattern="GLOB"), Rules("glob")),
+        Example(
+            allow("User:bob", "READ", "team-*", kind="GROUP", pattern="GLOB"), AuthorizerSettings("glob")
+        ),
     ),
     alone={About.NAME: check},
     rank=1,

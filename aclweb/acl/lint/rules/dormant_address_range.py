@@ -5,7 +5,7 @@ from __future__ import annotations
 from aclweb.acl.lint.claims import Claim
 from aclweb.acl.lint.rule import WARNING, About, Broken, Example, LintRule, allow
 from aclweb.acl.lint.subject import Subject
-from aclweb.acl.model import Rules
+from aclweb.acl.model import AuthorizerSettings
 
 
 def check(acl: Subject) -> tuple[Broken, ...]:
@@ -23,7 +23,11 @@ RULE = LintRule(
         "matches no client; after an upgrade it takes effect without any edit."
     ),
     instead="Name each address, or `*`; and check such ACLs before an upgrade.",
-    bad=(Example(allow("User:bob", "READ", "orders", host="10.0.0.0/8"), Rules(kafka_version="3.9")),),
+    bad=(
+        Example(
+            allow("User:bob", "READ", "orders", host="10.0.0.0/8"), AuthorizerSettings(kafka_version="3.9")
+        ),
+    ),
     good=(Example(allow("User:bob", "READ", "orders", host="10.0.0.0/8")),),
     alone={About.KAFKA: check},
     rank=2,

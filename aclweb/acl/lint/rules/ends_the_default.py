@@ -11,9 +11,9 @@ from aclweb.acl.model import (
     ANY_USER,
     AccessRequest,
     AclBinding,
+    AuthorizerSettings,
     PermissionType,
     ResourcePattern,
-    Rules,
     operations_of,
 )
 
@@ -76,12 +76,14 @@ RULE = LintRule(
         "from then on whoever has no ALLOW is refused."
     ),
     instead="Also allow those who must keep access, such as `User:*` for ALL.",
-    bad=(Example(deny("User:bob", "DELETE", "orders"), Rules(allow_everyone=True)),),
+    bad=(Example(deny("User:bob", "DELETE", "orders"), AuthorizerSettings(allow_everyone=True)),),
     good=(
         Example(deny("User:bob", "DELETE", "orders")),
-        Example(allow("User:bob", "DELETE", "orders"), Rules(allow_everyone=True)),
+        Example(allow("User:bob", "DELETE", "orders"), AuthorizerSettings(allow_everyone=True)),
         Example(
-            deny("User:bob", "DELETE", "orders"), Rules(allow_everyone=True), (allow("User:*", "ALL", "*"),)
+            deny("User:bob", "DELETE", "orders"),
+            AuthorizerSettings(allow_everyone=True),
+            (allow("User:*", "ALL", "*"),),
         ),
     ),
     beside=_Ending,

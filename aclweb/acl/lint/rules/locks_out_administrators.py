@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from aclweb.acl.lint.claims import Claim
 from aclweb.acl.lint.rule import WARNING, About, Broken, Example, LintRule, deny
 from aclweb.acl.lint.subject import Subject
-from aclweb.acl.model import ANY_USER, WILDCARD, Operation, Rules
+from aclweb.acl.model import ANY_USER, WILDCARD, AuthorizerSettings, Operation
 
 _ADMINISTERING: Mapping[Operation, str] = {
     Operation.ALL: "administer the cluster, and brokers work together only as super users",
@@ -37,7 +37,7 @@ RULE = LintRule(
     instead="Deny it to the principals that are meant; whoever has no ALLOW is refused anyway.",
     bad=(
         Example(deny("User:*", "ALTER", "kafka-cluster", kind="CLUSTER")),
-        Example(deny("User:*", "ALL", "kafka-cluster", kind="CLUSTER"), Rules("acl")),
+        Example(deny("User:*", "ALL", "kafka-cluster", kind="CLUSTER"), AuthorizerSettings("acl")),
     ),
     good=(
         Example(deny("User:bob", "ALTER", "kafka-cluster", kind="CLUSTER")),

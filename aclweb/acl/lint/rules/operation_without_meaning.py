@@ -6,7 +6,7 @@ from aclweb.acl.authorizer import IMPLIED
 from aclweb.acl.lint.claims import Claim
 from aclweb.acl.lint.rule import WARNING, About, Broken, Example, LintRule, allow
 from aclweb.acl.lint.subject import Subject
-from aclweb.acl.model import NOUNS, WORDS, Operation, Rules, operations_of
+from aclweb.acl.model import NOUNS, WORDS, AuthorizerSettings, Operation, operations_of
 
 
 def check(acl: Subject) -> tuple[Broken, ...]:
@@ -36,7 +36,10 @@ RULE = LintRule(
     instead="Choose an operation of the type; the sentence names them.",
     bad=(
         Example(allow("User:bob", "WRITE", "team", kind="GROUP")),
-        Example(allow("User:bob", "DESCRIBE_CONFIGS", "team", kind="GROUP"), Rules(kafka_version="3.9")),
+        Example(
+            allow("User:bob", "DESCRIBE_CONFIGS", "team", kind="GROUP"),
+            AuthorizerSettings(kafka_version="3.9"),
+        ),
     ),
     good=(
         Example(allow("User:bob", "ALL", "team", kind="GROUP")),

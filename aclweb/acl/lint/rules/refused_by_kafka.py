@@ -5,7 +5,7 @@ from __future__ import annotations
 from aclweb.acl.lint.claims import NoClaim
 from aclweb.acl.lint.rule import ERROR, About, Broken, Example, LintRule, allow
 from aclweb.acl.lint.subject import Subject
-from aclweb.acl.model import Rules
+from aclweb.acl.model import AuthorizerSettings
 
 
 def check(acl: Subject) -> tuple[Broken, ...]:
@@ -27,7 +27,7 @@ RULE = LintRule(
     bad=(
         Example(allow("User:bob", "READ", "")),
         Example(allow("User:bob", "DESCRIBE", "other", kind="CLUSTER")),
-        Example(allow("User:bob", "READ", "a/b", kind="GROUP"), Rules("acl")),
+        Example(allow("User:bob", "READ", "a/b", kind="GROUP"), AuthorizerSettings("acl")),
     ),
     good=(
         Example(allow("User:bob", "READ", "a/b", kind="GROUP")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aclweb.acl.lint.claims import Claim
 from aclweb.acl.lint.rule import INFO, About, Broken, Example, LintRule, deny
 from aclweb.acl.lint.subject import Subject
-from aclweb.acl.model import Rules
+from aclweb.acl.model import AuthorizerSettings
 
 
 def check(acl: Subject) -> tuple[Broken, ...]:
@@ -25,7 +25,9 @@ RULE = LintRule(
         "DENY stops nothing."
     ),
     instead="Take the principal from super.users, or remove the ACL.",
-    bad=(Example(deny("User:bob", "READ", "orders"), Rules(super_users=frozenset({"User:bob"}))),),
+    bad=(
+        Example(deny("User:bob", "READ", "orders"), AuthorizerSettings(super_users=frozenset({"User:bob"}))),
+    ),
     good=(Example(deny("User:bob", "READ", "orders")),),
     alone={About.PRINCIPAL: check},
     rank=2,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aclweb.acl.lint.claims import Claim
 from aclweb.acl.lint.rule import INFO, About, Broken, Example, LintRule, deny
 from aclweb.acl.lint.subject import STARRED, Subject
-from aclweb.acl.model import NOUNS, Rules
+from aclweb.acl.model import NOUNS, AuthorizerSettings
 
 
 def check(acl: Subject) -> tuple[Broken, ...]:
@@ -31,7 +31,7 @@ RULE = LintRule(
     instead="Deny PREFIXED `*` as well as LITERAL `*`.",
     bad=(Example(deny("User:bob", "READ", "*", kind="GROUP")),),
     good=(
-        Example(deny("User:bob", "READ", "*", kind="GROUP"), Rules("acl")),
+        Example(deny("User:bob", "READ", "*", kind="GROUP"), AuthorizerSettings("acl")),
         Example(deny("User:bob", "READ", "*")),
     ),
     alone={About.NAME: check},

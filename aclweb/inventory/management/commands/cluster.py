@@ -28,7 +28,7 @@ from aclweb.clusters.connection import (
 from aclweb.inventory.admin import declare as declaring
 from aclweb.inventory.admin import register as registering
 from aclweb.inventory.current import broker_settings as brokertold
-from aclweb.inventory.current import connection_of, rules_of
+from aclweb.inventory.current import connection_of, settings_of
 from aclweb.inventory.lists import status
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
 from aclweb.inventory.models import Cluster
@@ -157,7 +157,7 @@ class Command(BaseCommand):
             lambda: connect(replace(connection_of(cluster), knock_seconds=_KNOCK_SECONDS)),
             cluster.source,
             cluster.address,
-            rules_of(cluster),
+            settings_of(cluster),
             writes=cluster.changes_enabled,
         )
         found = {

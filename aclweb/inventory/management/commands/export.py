@@ -43,7 +43,7 @@ class Command(BaseCommand):
             if format == "snapshot":
                 text = snapshot_text(here)
             else:
-                text = write_acls(here.index, format=format, rules=here.rules, source=cluster)
+                text = write_acls(here.index, format=format, settings=here.settings, source=cluster)
         except NotationError as error:
             raise CommandError("\n".join(error.messages), returncode=2) from error
         self.stdout.write(text, ending="")
