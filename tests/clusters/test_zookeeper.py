@@ -14,7 +14,6 @@ from kazoo.security import ACL, Id, make_acl
 
 from aclweb.acl.notation import znodes
 from aclweb.clusters import (
-    AdminClient,
     ClusterError,
     ClusterState,
     Connection,
@@ -22,6 +21,7 @@ from aclweb.clusters import (
     Verb,
     connect,
 )
+from aclweb.clusters.admin_api.client import AdminClient
 from aclweb.clusters.zookeeper import ZOOKEEPER
 from aclweb.clusters.zookeeper.client import LARGEST_TRANSACTION, ZooKeeperClient
 from devstack.servers import ZooKeeperServer, lay_out
