@@ -15,7 +15,7 @@ from itertools import count, islice
 from pathlib import Path
 
 from devstack.servers import ZooKeeperServer
-from tests.clusters.doors import hangs_up, listening, relay, silent
+from tests.clusters.odd_servers import hangs_up, listening, relay, silent
 
 
 @dataclass(frozen=True)

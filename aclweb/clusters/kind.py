@@ -81,7 +81,7 @@ class Connection:
     """Where a cluster is and how to log in.
 
     options: allow-listed client settings by name; they may hold secrets, so they never appear in repr or
-    logs. knock_seconds: how long it may take until the first words of a server; None for as long as
+    logs. probe_seconds: how long it may take until the first words of a server; None for as long as
     anything else.
     """
 
@@ -89,9 +89,9 @@ class Connection:
     address: str
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
     timeout_seconds: float = 15.0
-    knock_seconds: float | None = None
+    probe_seconds: float | None = None
 
     @property
-    def knock_patience(self) -> float:
+    def probe_timeout(self) -> float:
         """How many seconds an address has until its first words; then it counts as silent."""
-        return min(self.timeout_seconds, self.knock_seconds or self.timeout_seconds)
+        return min(self.timeout_seconds, self.probe_seconds or self.timeout_seconds)

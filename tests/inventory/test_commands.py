@@ -14,7 +14,7 @@ from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
-from tests.clusters.doors import listening, silent
+from tests.clusters.odd_servers import listening, silent
 from tests.inventory.readings import Answers, topics, trouble
 
 pytestmark = pytest.mark.django_db
@@ -268,7 +268,7 @@ def test_check_of_a_port_that_stays_silent_says_so_at_once(kind, capsys):
 
 
 def test_a_sync_waits_for_a_slow_cluster_as_long_as_its_timeout_says(cluster):
-    assert current.connection_of(cluster).knock_patience == 15
+    assert current.connection_of(cluster).probe_timeout == 15
 
 
 def test_check_of_a_cluster_that_refuses_is_status_1(cluster, answers, capsys):

@@ -99,7 +99,15 @@ from aclweb.clusters.client import (
     TopicInfo,
     Verb,
 )
-from aclweb.clusters.connection import Door, Survey, check_options, misadvertised, nobody, pem, tls_context
+from aclweb.clusters.connection import (
+    Endpoint,
+    Probes,
+    check_options,
+    none_reachable,
+    pem,
+    tls_context,
+    wrongly_advertised,
+)
 from aclweb.clusters.kind import Connection
 from aclweb.clusters.rights import Right
 
@@ -146,7 +154,7 @@ class AdminClient:
         self._servers = split_address(connection.address)
         self._where = ", ".join(self._servers)
         self._timeout = connection.timeout_seconds
-        self._patience = connection.knock_patience
+        self._probe_timeout = connection.probe_timeout
         self._write_timeout = self._options.request_timeout_seconds or max(
             WRITE_TIMEOUT_SECONDS, self._timeout
         )
@@ -163,19 +171,19 @@ class AdminClient:
 
     def _first_broker(self) -> str:
         """Return the address at which a broker answers first; raises ClusterError saying what is there instead."""
-        survey = Survey(self._servers, self._context, self._patience)
+        probes = Probes(self._servers, self._context, self._probe_timeout)
         try:
-            first = survey.first()
+            first = probes.first()
             if first is None:
-                raise nobody(
-                    survey.all(),
+                raise none_reachable(
+                    probes.all(),
                     self._options,
-                    wanted=Door.BROKER,
-                    waited_seconds=self._patience,
+                    wanted=Endpoint.BROKER,
+                    waited_seconds=self._probe_timeout,
                     sync_waits_seconds=self._timeout,
                 )
         finally:
-            survey.close()
+            probes.close()
         return first
 
     def _nodes_from(self, first: str) -> tuple[Node, ...]:
@@ -189,14 +197,14 @@ class AdminClient:
             for broker in self._kafka._manager.cluster.brokers()
         )
         if first not in {node.address for node in nodes}:
-            survey = Survey([node.address for node in nodes], self._context, self._patience)
+            probes = Probes([node.address for node in nodes], self._context, self._probe_timeout)
             try:
-                reached = survey.first()
+                reached = probes.first()
                 if reached is None:
-                    raise misadvertised(survey.all(), self._where)
+                    raise wrongly_advertised(probes.all(), self._where)
                 first = reached
             finally:
-                survey.close()
+                probes.close()
         return tuple(sorted(nodes, key=lambda node: node.address != first))
 
     def _open(self, first: str) -> KafkaAdminClient:
@@ -279,12 +287,14 @@ class AdminClient:
             if len(self._nodes) == 1:
                 self._there = self._nodes
             else:
-                survey = Survey([node.address for node in self._nodes], self._context, 2 * SILENT_SECONDS)
+                probes = Probes([node.address for node in self._nodes], self._context, 2 * SILENT_SECONDS)
                 try:
-                    found = survey.all()
+                    found = probes.all()
                 finally:
-                    survey.close()
-                self._there = tuple(node for node in self._nodes if found[node.address].door is Door.BROKER)
+                    probes.close()
+                self._there = tuple(
+                    node for node in self._nodes if found[node.address].endpoint is Endpoint.BROKER
+                )
         return self._there
 
     def read_acls(self) -> AclReading:
@@ -506,11 +516,11 @@ class AdminClient:
         return answer.value
 
     def _is_there(self, node: Node) -> bool:
-        survey = Survey([node.address], self._context, SILENT_SECONDS)
+        probes = Probes([node.address], self._context, SILENT_SECONDS)
         try:
-            return survey.first() is not None
+            return probes.first() is not None
         finally:
-            survey.close()
+            probes.close()
 
     def _poisoned(self) -> str:
         """Say where an ACL sits that makes the brokers refuse to list any."""

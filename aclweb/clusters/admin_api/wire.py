@@ -26,7 +26,7 @@ from aclweb.clusters.client import (
 _library_log = logging.getLogger("kafka.net.manager")
 
 
-_nobody = logging.NullHandler()
+_discard = logging.NullHandler()
 
 
 LARGEST_ANSWER = 100_000_000
@@ -53,7 +53,7 @@ class Node:
 
 
 class HungError(errors.KafkaTimeoutError):  # type: ignore[misc]
-    """A broker that neither answers a question nor a knock."""
+    """A broker that answers neither a request nor a probe."""
 
 
 def unreachable(sentence: str) -> ClusterError:
@@ -113,7 +113,7 @@ def _hush_library() -> None:
     _library_log.setLevel(logging.WARNING)
     _library_log.disabled = False
     _library_log.propagate = False
-    _library_log.addHandler(_nobody)
+    _library_log.addHandler(_discard)
 
 
 class _Manager(KafkaConnectionManager):  # type: ignore[misc]

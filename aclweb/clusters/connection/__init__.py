@@ -1,7 +1,6 @@
 """What stands at an address, and with which settings and certificates is it spoken to?"""
 
-from aclweb.clusters.connection.doorstep import Door, Survey
-from aclweb.clusters.connection.doorwords import misadvertised, nobody
+from aclweb.clusters.connection.connect_errors import none_reachable, wrongly_advertised
 from aclweb.clusters.connection.options import (
     LOGIN_OPTIONS,
     ClientOptions,
@@ -16,20 +15,21 @@ from aclweb.clusters.connection.options_file import (
     secret_files,
     why_exposed,
 )
+from aclweb.clusters.connection.reachability import Endpoint, Probes
 
 __all__ = [
     "LOGIN_OPTIONS",
     "ClientOptions",
-    "Door",
+    "Endpoint",
     "OptionsFileError",
     "PemFiles",
-    "Survey",
+    "Probes",
     "check_options",
-    "misadvertised",
-    "nobody",
+    "none_reachable",
     "read_options",
     "read_pem",
     "secret_files",
     "tls_context",
     "why_exposed",
+    "wrongly_advertised",
 ]

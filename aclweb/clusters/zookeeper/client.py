@@ -55,11 +55,11 @@ from aclweb.clusters.client import (
 )
 from aclweb.clusters.connection import (
     ClientOptions,
-    Door,
+    Endpoint,
     PemFiles,
-    Survey,
+    Probes,
     check_options,
-    nobody,
+    none_reachable,
     pem,
     tls_context,
 )
@@ -122,7 +122,7 @@ class ZooKeeperClient:
         servers, self._chroot = split_address(connection.address)
         self._where = f"{servers}{self._chroot}"
         self._timeout = connection.timeout_seconds
-        self._patience = connection.knock_patience
+        self._probe_timeout = connection.probe_timeout
         self._pem = PemFiles(options) if options.uses_tls else None
         self._parents: dict[str, list[Any]] = {}
         servers = self._reachable(servers.split(","), options)
@@ -135,22 +135,22 @@ class ZooKeeperClient:
     def _reachable(self, servers: list[str], options: ClientOptions) -> str:
         """Return the servers, that which answered first before the others; raises ClusterError where none is one."""
         context = tls_context(options) if options.uses_tls else None
-        survey = Survey(servers, context, self._patience, Door.KEEPER)
+        probes = Probes(servers, context, self._probe_timeout, Endpoint.ZOOKEEPER)
         try:
-            first = survey.first()
+            first = probes.first()
             if first is None:
-                raise nobody(
-                    survey.all(),
+                raise none_reachable(
+                    probes.all(),
                     options,
-                    wanted=Door.KEEPER,
-                    waited_seconds=self._patience,
+                    wanted=Endpoint.ZOOKEEPER,
+                    waited_seconds=self._probe_timeout,
                     sync_waits_seconds=self._timeout,
                 )
         except ClusterError:
             self._drop_pem()
             raise
         finally:
-            survey.close()
+            probes.close()
         return ",".join(sorted(servers, key=lambda server: server != first))
 
     def _open(self, servers: str, options: ClientOptions) -> KazooClient:

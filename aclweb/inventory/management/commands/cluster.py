@@ -34,7 +34,7 @@ from aclweb.inventory.management.operator import at_the_shell, cluster_named
 from aclweb.inventory.models import Cluster
 
 # Somebody waits at a terminal: an address that stays silent for so long is told as silent. A sync is more patient.
-_KNOCK_SECONDS = 2.5
+_PROBE_SECONDS = 2.5
 _ADDRESS_FORMS = "; ".join(f"{kind.address_form} ({name})" for name, kind in KINDS.items())
 _YES = {"true": True, "false": False, "on": True, "off": False}
 
@@ -154,7 +154,7 @@ class Command(BaseCommand):
     def _check(self, options: dict[str, Any]) -> None:
         cluster = cluster_named(options["cluster"])
         checked = checking.check(
-            lambda: connect(replace(connection_of(cluster), knock_seconds=_KNOCK_SECONDS)),
+            lambda: connect(replace(connection_of(cluster), probe_seconds=_PROBE_SECONDS)),
             cluster.source,
             cluster.address,
             settings_of(cluster),

@@ -13,11 +13,11 @@ import pytest
 from aclweb.clusters import ClusterError, ClusterState, Connection
 from aclweb.clusters.admin_api import ADMIN_API
 from aclweb.clusters.admin_api.client import AdminClient
-from aclweb.clusters.connection.doorstep import Door, Survey
+from aclweb.clusters.connection.reachability import Endpoint, Probes
 from aclweb.clusters.zookeeper import ZOOKEEPER
 from aclweb.clusters.zookeeper.client import ZooKeeperClient
 from tests.clusters.certificates import Authority
-from tests.clusters.doors import (
+from tests.clusters.odd_servers import (
     hangs_up,
     kafka_like,
     listening,
@@ -139,22 +139,22 @@ def test_a_name_that_nobody_knows_is_told_at_once():
     assert "no-such-host.invalid:9092" in failure("no-such-host.invalid:9092")
 
 
-def test_what_hangs_is_told_as_hanging_when_the_patience_is_over():
+def test_what_hangs_is_told_as_hanging_when_the_time_is_over():
     with listening(silent) as address:
         assert "takes connections and answers nothing for 2 s" in failure(address, 2)
 
 
 @pytest.mark.parametrize("keeper", [False, True])
 @pytest.mark.parametrize("protocol", ["PLAINTEXT", "SSL"])
-def test_a_knock_has_a_patience_of_its_own(keeper, protocol):
+def test_a_probe_has_a_timeout_of_its_own(keeper, protocol):
     began = time.monotonic()
     with listening(silent) as address, pytest.raises(ClusterError) as caught:
         if keeper:
             options = {} if protocol == "PLAINTEXT" else {"ssl.ca.pem": CA.pem}
-            ZooKeeperClient(Connection(ZOOKEEPER, address, options, 30, knock_seconds=1))
+            ZooKeeperClient(Connection(ZOOKEEPER, address, options, 30, probe_seconds=1))
         else:
             options = {"security.protocol": protocol}
-            AdminClient(Connection(ADMIN_API, address, options, 30, knock_seconds=1))
+            AdminClient(Connection(ADMIN_API, address, options, 30, probe_seconds=1))
 
     assert time.monotonic() - began < QUICK_SECONDS
     assert "answers nothing for 1 s" in str(caught.value)
@@ -164,20 +164,20 @@ def test_a_knock_has_a_patience_of_its_own(keeper, protocol):
 def test_a_survey_ends_its_threads():
     before = threading.active_count()
     with listening(silent) as address:
-        survey = Survey([address, "127.0.0.1:1"], None, 60)
+        probes = Probes([address, "127.0.0.1:1"], None, 60)
         time.sleep(0.2)
-        survey.close()
+        probes.close()
         for _ in range(100):
-            if not [one for one in threading.enumerate() if one.name == "knock"]:
+            if not [one for one in threading.enumerate() if one.name == "probe"]:
                 break
             time.sleep(0.05)
-        assert not [one for one in threading.enumerate() if one.name == "knock"]
-        del survey
+        assert not [one for one in threading.enumerate() if one.name == "probe"]
+        del probes
     assert threading.active_count() <= before + 2
 
 
 @pytest.mark.kafka
-def test_a_broker_is_found_beside_doors_that_are_none_however_those_behave(kafka44):
+def test_a_broker_is_found_beside_ports_that_are_none_however_those_behave(kafka44):
     with listening(silent) as hung, listening(hangs_up) as rude, listening(web_server) as web:
         address = ",".join([hung, rude, "127.0.0.1:1", "no-such-host.invalid:9092", web, kafka44.bootstrap])
         options = dict(kafka44.connection().options)
@@ -187,13 +187,13 @@ def test_a_broker_is_found_beside_doors_that_are_none_however_those_behave(kafka
                 client.read_acls()
             assert time.monotonic() - began < QUICK_SECONDS
 
-        found = Survey(address.split(","), None, 3).all()
-    assert [found[one].door for one in (hung, rude, "127.0.0.1:1", web, kafka44.bootstrap)] == [
-        Door.SILENT,
-        Door.HANGS_UP,
-        Door.CLOSED,
-        Door.HTTP,
-        Door.BROKER,
+        found = Probes(address.split(","), None, 3).all()
+    assert [found[one].endpoint for one in (hung, rude, "127.0.0.1:1", web, kafka44.bootstrap)] == [
+        Endpoint.SILENT,
+        Endpoint.HANGS_UP,
+        Endpoint.CLOSED,
+        Endpoint.HTTP,
+        Endpoint.BROKER,
     ]
 
 

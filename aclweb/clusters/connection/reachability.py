@@ -1,8 +1,7 @@
 """What answers at each address of a cluster, before anybody logs in?
 
-All addresses are tried at once, so that one that hangs holds up nobody, and each way in which
-an address is no broker's has a word of its own. A client library only says that it
-got no connection.
+All addresses are probed at once, so that one that hangs delays none of the others. Each way in which an
+address is not a broker's has an `Endpoint` of its own; a client library only says that it got no connection.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ _HTTP = b"GET / HTTP/1.0\r\n\r\n"
 _TLS_RECORDS = (0x14, 0x15, 0x16)
 
 
-def _question() -> bytes:
+def _api_versions_request() -> bytes:
     body = struct.pack(">hhih", _API_VERSIONS, 0, _CORRELATION, len(_CLIENT)) + _CLIENT
     return struct.pack(">i", len(body)) + body
 
 
-_QUESTION = _question()
+_API_VERSIONS_REQUEST = _api_versions_request()
 
 
-class Door(enum.Enum):
-    """What stands at an address, the most telling first."""
+class Endpoint(enum.Enum):
+    """What is at an address, the most telling first."""
 
     BROKER = enum.auto()
-    KEEPER = enum.auto()
+    ZOOKEEPER = enum.auto()
     UNTRUSTED = enum.auto()  # its certificate is not to be trusted
     REFUSES_CERTIFICATE = enum.auto()  # it wants another client certificate, or one at all
     WANTS_TLS = enum.auto()
@@ -62,73 +61,73 @@ class Door(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """What was found at `address`; `detail` is the TLS library's or system's own word for it."""
+class ProbeResult:
+    """What a probe found at `address`; `detail` is the TLS library's or system's own word for it."""
 
     address: str
-    door: Door
+    endpoint: Endpoint
     detail: str = ""
 
 
 @dataclass
-class Survey:
-    """Knocks at all addresses at once; `close` ends the knocks that still wait."""
+class Probes:
+    """Probes all addresses at once; `close` ends the probes that still wait."""
 
     addresses: Sequence[str]
     context: ssl.SSLContext | None
-    patience_seconds: float
-    wanted: Door = Door.BROKER  # or KEEPER
-    found: dict[str, Finding] = field(default_factory=dict)
+    timeout_seconds: float
+    wanted: Endpoint = Endpoint.BROKER  # or ZOOKEEPER
+    found: dict[str, ProbeResult] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._answers: queue.Queue[Finding] = queue.Queue()
+        self._answers: queue.Queue[ProbeResult] = queue.Queue()
         self._sockets = _Sockets()
-        self._deadline = time.monotonic() + self.patience_seconds
+        self._deadline = time.monotonic() + self.timeout_seconds
         for address in dict.fromkeys(self.addresses):
-            threading.Thread(target=self._knock, args=(address,), daemon=True, name="knock").start()
+            threading.Thread(target=self._probe, args=(address,), daemon=True, name="probe").start()
 
-    def _knock(self, address: str) -> None:
+    def _probe(self, address: str) -> None:
         try:
-            knock = _KeeperKnock if self.wanted is Door.KEEPER else _Knock
-            found = knock(address, self.context, self._deadline, self._sockets).find()
+            probe = _ZooKeeperProbe if self.wanted is Endpoint.ZOOKEEPER else _Probe
+            found = probe(address, self.context, self._deadline, self._sockets).find()
         except Exception as error:  # whatever it is, somebody waits for the answer
-            found = Finding(address, Door.NO_ANSWER, type(error).__name__)
+            found = ProbeResult(address, Endpoint.NO_ANSWER, type(error).__name__)
         self._answers.put(found)
 
     def first(self) -> str | None:
         """Return the address of what was wanted that answered first, None where none does in time."""
         while len(self.found) < len(set(self.addresses)):
-            finding = self._next()
-            if finding is None:
+            result = self._next()
+            if result is None:
                 break
-            if finding.door is self.wanted:
-                return finding.address
-        return next((each.address for each in self.found.values() if each.door is self.wanted), None)
+            if result.endpoint is self.wanted:
+                return result.address
+        return next((each.address for each in self.found.values() if each.endpoint is self.wanted), None)
 
-    def all(self) -> dict[str, Finding]:
-        """Return what was found at each address, silent ones when the patience is over."""
+    def all(self) -> dict[str, ProbeResult]:
+        """Return what was found at each address, silent ones when the time is over."""
         while len(self.found) < len(set(self.addresses)) and self._next() is not None:
             pass
         for address in self.addresses:
-            self.found.setdefault(address, Finding(address, Door.SILENT))
+            self.found.setdefault(address, ProbeResult(address, Endpoint.SILENT))
         return self.found
 
-    def _next(self) -> Finding | None:
-        # A little longer than the knocks themselves, which tell what they waited for.
+    def _next(self) -> ProbeResult | None:
+        # A little longer than the probes themselves, which tell what they waited for.
         left = self._deadline + 0.5 - time.monotonic()
         try:
-            finding = self._answers.get(timeout=max(0.0, left))
+            result = self._answers.get(timeout=max(0.0, left))
         except queue.Empty:
             return None
-        self.found[finding.address] = finding
-        return finding
+        self.found[result.address] = result
+        return result
 
     def close(self) -> None:
         self._sockets.close()
 
 
 class _Sockets:
-    """The open sockets of a survey, so that whoever ends it can wake those who wait on them."""
+    """The open sockets of some probes, so that whoever ends it can wake those who wait on them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -152,10 +151,10 @@ class _Sockets:
                     socket.socket.shutdown(one, socket.SHUT_RDWR)
 
 
-class _Knock:
-    """One try at one address."""
+class _Probe:
+    """One probe of an address where a broker is expected."""
 
-    greeting = _QUESTION
+    request = _API_VERSIONS_REQUEST
     _has_shaken_hands = False
 
     def __init__(
@@ -165,39 +164,39 @@ class _Knock:
         host, _, port = address.rpartition(":")
         self.host, self.port = host.strip("[]"), int(port)
 
-    def find(self) -> Finding:
+    def find(self) -> ProbeResult:
         try:
             socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
-            return self._found(Door.UNKNOWN_NAME)
+            return self._found(Endpoint.UNKNOWN_NAME)
         try:
             with self._connected() as plain:
-                return self._spoken_to(plain)
+                return self._probed(plain)
         except TimeoutError:
-            return self._found(Door.NO_ANSWER)
+            return self._found(Endpoint.NO_ANSWER)
         except ConnectionRefusedError:
-            return self._found(Door.CLOSED)
+            return self._found(Endpoint.CLOSED)
         except OSError as error:
-            return self._found(Door.NO_ANSWER, errno.errorcode.get(error.errno or 0, ""))
+            return self._found(Endpoint.NO_ANSWER, errno.errorcode.get(error.errno or 0, ""))
 
-    def _spoken_to(self, plain: socket.socket) -> Finding:
+    def _probed(self, plain: socket.socket) -> ProbeResult:
         try:
             if self.context is None:
-                return self._greeted(plain)
+                return self._asked(plain)
             with self._tracked(
                 self.context.wrap_socket(plain, server_hostname=self.host, do_handshake_on_connect=False)
             ) as secure:
-                return self._shake_hands(secure) or self._greeted(secure)
+                return self._shake_hands(secure) or self._asked(secure)
         except ssl.SSLCertVerificationError as error:
-            return self._found(Door.UNTRUSTED, error.verify_message or "")
+            return self._found(Endpoint.UNTRUSTED, error.verify_message or "")
         except ssl.SSLError as error:
             return self._tls_failed(error)
         except TimeoutError:
-            return self._found(Door.SILENT)
+            return self._found(Endpoint.SILENT)
         except OSError:
             return self._hung_up()
 
-    def _shake_hands(self, secure: ssl.SSLSocket) -> Finding | None:
+    def _shake_hands(self, secure: ssl.SSLSocket) -> ProbeResult | None:
         """Set up TLS; return what it is that stays silent instead of doing so."""
         secure.settimeout(min(_SILENT_SECONDS, self._left()))
         try:
@@ -210,9 +209,9 @@ class _Knock:
         self._has_shaken_hands = True
         return None
 
-    def _greeted(self, opened: socket.socket) -> Finding:
+    def _asked(self, opened: socket.socket) -> ProbeResult:
         opened.settimeout(min(_SILENT_SECONDS, self._left()))
-        opened.sendall(self.greeting)
+        opened.sendall(self.request)
         try:
             first = opened.recv(4096)
         except TimeoutError:
@@ -226,58 +225,63 @@ class _Knock:
             if not more:
                 break
             first += more
-        return self._judged(first)
+        return self._recognised(first)
 
     def _is_part(self, answer: bytes) -> bool:
         return _is_kafka(answer) and len(answer) < 4 + int.from_bytes(answer[:4])
 
-    def _judged(self, answer: bytes) -> Finding:
+    def _recognised(self, answer: bytes) -> ProbeResult:
         if not answer:
             return self._hung_up()
         if answer.startswith(b"HTTP/"):
-            return self._found(Door.HTTP)
+            return self._found(Endpoint.HTTP)
         if self.context is None and answer[0] in _TLS_RECORDS and answer[1:2] == b"\x03":
             return self._wants_tls()
-        return self._found(self._kind_of(answer))
+        return self._found(self._recognised_as(answer))
 
-    def _kind_of(self, answer: bytes) -> Door:
+    def _recognised_as(self, answer: bytes) -> Endpoint:
         if not _is_kafka(answer):
-            return Door.OTHER
-        return Door.BROKER if _METADATA in _keys(answer) else Door.CONTROLLER
+            return Endpoint.OTHER
+        return Endpoint.BROKER if _METADATA in _keys(answer) else Endpoint.CONTROLLER
 
-    def _tls_failed(self, error: ssl.SSLError) -> Finding:
+    def _tls_failed(self, error: ssl.SSLError) -> ProbeResult:
         reason = error.reason or ""
         if "ALERT" in reason:
             if any(word in reason for word in ("HANDSHAKE_FAILURE", "PROTOCOL_VERSION", "INSUFFICIENT")):
-                return self._found(Door.NO_COMMON_TLS, _alert(reason))
-            return self._found(Door.REFUSES_CERTIFICATE, _alert(reason))
+                return self._found(Endpoint.NO_COMMON_TLS, _alert(reason))
+            return self._found(Endpoint.REFUSES_CERTIFICATE, _alert(reason))
         if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):
             return self._hung_up()
         if "UNSUPPORTED_PROTOCOL" in reason or "NO_SHARED_CIPHER" in reason:
-            return self._found(Door.NO_COMMON_TLS, _alert(reason))
+            return self._found(Endpoint.NO_COMMON_TLS, _alert(reason))
         other = self._speaks_http()
-        return other or self._found(Door.NO_TLS, _alert(reason))
+        return other or self._found(Endpoint.NO_TLS, _alert(reason))
 
-    def _hung_up(self) -> Finding:
+    def _hung_up(self) -> ProbeResult:
         """Say what it is that takes a connection and ends it after our first words."""
         if self.sockets.closed:
-            return self._found(Door.NO_ANSWER)
+            return self._found(Endpoint.NO_ANSWER)
         if self._has_shaken_hands:
-            return self._speaks_kafka() or self._found(Door.HANGS_UP)
+            return self._speaks_kafka() or self._found(Endpoint.HANGS_UP)
         if self.context is not None:
-            return self._speaks_http() or self._found(Door.NO_TLS)
-        return self._speaks_tls() or self._speaks_http() or self._speaks_kafka() or self._found(Door.HANGS_UP)
+            return self._speaks_http() or self._found(Endpoint.NO_TLS)
+        return (
+            self._speaks_tls()
+            or self._speaks_http()
+            or self._speaks_kafka()
+            or self._found(Endpoint.HANGS_UP)
+        )
 
-    def _speaks_kafka(self) -> Finding | None:
+    def _speaks_kafka(self) -> ProbeResult | None:
         """Return what answers Kafka's question, for those who asked another one."""
         return None
 
-    def _wants_tls(self) -> Finding:
-        return self._found(Door.WANTS_TLS)
+    def _wants_tls(self) -> ProbeResult:
+        return self._found(Endpoint.WANTS_TLS)
 
-    def _speaks_tls(self) -> Finding | None:
+    def _speaks_tls(self) -> ProbeResult | None:
         try:
-            with self._over_tls(_anybody()) as secure:
+            with self._over_tls(_trusting_context()) as secure:
                 secure.do_handshake()
         except ssl.SSLError as error:
             return self._wants_tls() if "ALERT" in (error.reason or "") else None
@@ -297,12 +301,12 @@ class _Knock:
             secure.settimeout(min(2.0, self._left()))
             yield secure
 
-    def _speaks_http(self) -> Finding | None:
+    def _speaks_http(self) -> ProbeResult | None:
         try:
             with self._connected() as plain:
                 plain.settimeout(min(_SILENT_SECONDS, self._left()))
                 plain.sendall(_HTTP)
-                return self._found(Door.HTTP) if plain.recv(5) == b"HTTP/" else None
+                return self._found(Endpoint.HTTP) if plain.recv(5) == b"HTTP/" else None
         except OSError:
             return None
 
@@ -326,49 +330,53 @@ class _Knock:
             raise TimeoutError
         return left
 
-    def _found(self, door: Door, detail: str = "") -> Finding:
-        return Finding(self.address, door, detail)
+    def _found(self, endpoint: Endpoint, detail: str = "") -> ProbeResult:
+        return ProbeResult(self.address, endpoint, detail)
 
 
-class _KeeperKnock(_Knock):
-    """One try at an address where a ZooKeeper is expected."""
+class _ZooKeeperProbe(_Probe):
+    """One probe of an address where a ZooKeeper is expected."""
 
     # It answers this whether or not it lets anybody ask.
-    greeting = b"srvr"
+    request = b"srvr"
 
     def _is_part(self, answer: bytes) -> bool:
         return False
 
-    def _kind_of(self, answer: bytes) -> Door:
+    def _recognised_as(self, answer: bytes) -> Endpoint:
         if b"not currently serving" in answer:
-            return Door.NOT_SERVING
+            return Endpoint.NOT_SERVING
         if answer.startswith(b"Zookeeper version") or b"whitelist" in answer:
-            return Door.KEEPER
-        return Door.OTHER
+            return Endpoint.ZOOKEEPER
+        return Endpoint.OTHER
 
-    def _speaks_kafka(self) -> Finding | None:
+    def _speaks_kafka(self) -> ProbeResult | None:
         if self.context is not None:
-            return self._found(Door.BROKER) if _is_kafka(self._answer_over_tls(_QUESTION)) else None
+            return (
+                self._found(Endpoint.BROKER)
+                if _is_kafka(self._answer_over_tls(_API_VERSIONS_REQUEST))
+                else None
+            )
         try:
             with self._connected() as plain:
                 plain.settimeout(min(_SILENT_SECONDS, self._left()))
-                plain.sendall(_QUESTION)
-                return self._found(Door.BROKER) if _is_kafka(plain.recv(4096)) else None
+                plain.sendall(_API_VERSIONS_REQUEST)
+                return self._found(Endpoint.BROKER) if _is_kafka(plain.recv(4096)) else None
         except OSError:
             return None
 
-    def _wants_tls(self) -> Finding:
+    def _wants_tls(self) -> ProbeResult:
         """Say who it is that wants TLS, where it talks to those who have no certificate."""
-        if _is_kafka(self._answer_over_tls(_QUESTION)):
-            return self._found(Door.BROKER)
-        answer = self._answer_over_tls(self.greeting)
-        is_keeper = self._kind_of(answer) in (Door.KEEPER, Door.NOT_SERVING)
-        return self._found(Door.WANTS_TLS if is_keeper else Door.SOME_TLS)
+        if _is_kafka(self._answer_over_tls(_API_VERSIONS_REQUEST)):
+            return self._found(Endpoint.BROKER)
+        answer = self._answer_over_tls(self.request)
+        is_zookeeper = self._recognised_as(answer) in (Endpoint.ZOOKEEPER, Endpoint.NOT_SERVING)
+        return self._found(Endpoint.WANTS_TLS if is_zookeeper else Endpoint.SOME_TLS)
 
     def _answer_over_tls(self, words: bytes) -> bytes:
         """Return the first bytes of what is answered over TLS, empty where nothing is."""
         try:
-            with self._over_tls(self.context or _anybody()) as secure:
+            with self._over_tls(self.context or _trusting_context()) as secure:
                 secure.settimeout(min(_SILENT_SECONDS, self._left()))
                 secure.do_handshake()
                 secure.sendall(words)
@@ -377,8 +385,8 @@ class _KeeperKnock(_Knock):
             return b""
 
 
-def _anybody() -> ssl.SSLContext:
-    """Return a context that trusts everybody, to learn who is there; nothing secret is said in it."""
+def _trusting_context() -> ssl.SSLContext:
+    """Return a context that trusts everybody, to learn who is there; nothing secret is sent over it."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context

@@ -14,7 +14,7 @@ from aclweb.clusters.zookeeper import ZOOKEEPER
 from aclweb.clusters.zookeeper.client import ZooKeeperClient
 from devstack.servers import ZooKeeperServer, lay_out
 from tests.clusters.certificates import Authority
-from tests.clusters.doors import hangs_up, listening, silent, web_server
+from tests.clusters.odd_servers import hangs_up, listening, silent, web_server
 from tests.servers import need_java
 
 pytestmark = pytest.mark.zookeeper
