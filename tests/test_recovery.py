@@ -145,7 +145,7 @@ def test_a_damaged_backup_changes_nothing(damage, told, backed_up, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"not a tar", None])
-def test_what_is_no_backup_is_told(content, tmp_path):
+def test_what_is_no_backup_is_reported(content, tmp_path):
     file = tmp_path / "a.tar"
     if content is not None:
         file.write_bytes(content)
@@ -271,7 +271,7 @@ def test_doctor_goes_on_after_a_database_that_cannot_be_read(lived, tmp_path):
     assert told["disk space"]["ok"] is True
 
 
-def test_little_room_on_the_disk_is_told(monkeypatch, settings, tmp_path):
+def test_little_room_on_the_disk_is_reported(monkeypatch, settings, tmp_path):
     settings.ACLWEB_DATA_DIR = tmp_path
     monkeypatch.setattr(doctor, "LEAST_FREE_BYTES", 1 << 60)
 

@@ -174,7 +174,7 @@ def test_a_command_that_is_not_there_is_a_sentence(supervisor, tmp_path):
         supervisor.start(missing)
 
 
-def test_work_in_the_background_that_fails_is_told_and_stops_nothing(supervisor, notes):
+def test_work_in_the_background_that_fails_is_reported_and_stops_nothing(supervisor, notes):
     told = []
     done = threading.Event()
 
@@ -302,7 +302,7 @@ def test_a_part_that_stayed_for_a_while_each_time_is_never_given_up(
 
 
 @pytest.mark.parametrize("needed", [True, False])
-def test_a_part_that_does_not_stay_is_given_up_after_five_more_tries_and_told(
+def test_a_part_that_does_not_stay_is_given_up_after_five_more_tries_and_reported(
     supervisor, watched, notes, tmp_path, needed
 ):
     given_up = []

@@ -103,7 +103,7 @@ def test_nothing_is_wrong_with_a_database_that_works(data):
     assert found["sign in"][0] == 302
 
 
-def test_a_full_disk_is_told_on_the_page_in_the_terminal_and_in_readiness(data, tmp_path_factory):
+def test_a_full_disk_is_reported_on_the_page_in_the_terminal_and_in_readiness(data, tmp_path_factory):
     with full_disk(tmp_path_factory.mktemp("full"), data) as full:
         found = asked(full)
         command = run(full, "manage.py", "grant", "list")
@@ -120,7 +120,7 @@ def test_a_full_disk_is_told_on_the_page_in_the_terminal_and_in_readiness(data, 
     assert writing.stderr.strip() == storage.FULL
 
 
-def test_a_read_only_database_is_told(data):
+def test_a_read_only_database_is_reported(data):
     if os.geteuid() == 0:
         # Root writes in spite of a mode, so the disk itself must refuse.
         subprocess.run(["mount", "--bind", data, data], check=False)
@@ -143,7 +143,7 @@ def test_a_read_only_database_is_told(data):
     assert (writing.returncode, writing.stderr.strip()) == (1, storage.READ_ONLY)
 
 
-def test_a_locked_database_is_told(data):
+def test_a_locked_database_is_reported(data):
     with closing(sqlite3.connect(data / "aclweb.sqlite3", isolation_level=None)) as other:
         other.execute("PRAGMA journal_mode=WAL")
         other.execute("BEGIN EXCLUSIVE")
@@ -176,7 +176,7 @@ def test_a_database_of_a_newer_release_is_refused_by_every_entry_point(data):
         assert "changes.0999_of_the_future" in last
 
 
-def test_a_database_of_an_older_release_is_told_with_the_command_that_mends_it(data):
+def test_a_database_of_an_older_release_is_reported_with_the_command_that_mends_it(data):
     with closing(sqlite3.connect(data / "aclweb.sqlite3")) as database:
         database.execute("DELETE FROM django_migrations WHERE app = 'insights'")
         database.commit()
@@ -188,7 +188,7 @@ def test_a_database_of_an_older_release_is_told_with_the_command_that_mends_it(d
     assert refused.stderr.strip().endswith("Run: python manage.py migrate")
 
 
-def test_a_database_that_was_never_made_is_told(tmp_path):
+def test_a_database_that_was_never_made_is_reported(tmp_path):
     keys.make_missing(tmp_path)
 
     refused = run(tmp_path, "manage.py", "cluster", "list")
@@ -198,7 +198,7 @@ def test_a_database_that_was_never_made_is_told(tmp_path):
     assert refused.stderr.count("\n") == 1
 
 
-def test_a_file_that_is_no_database_is_told(data):
+def test_a_file_that_is_no_database_is_reported(data):
     (data / "aclweb.sqlite3").write_bytes(b"not a database at all, but long enough to look at" * 100)
 
     refused = run(data, "manage.py", "cluster", "list")
@@ -215,7 +215,7 @@ def test_a_file_that_is_no_database_is_told(data):
         ("55P03", storage.LOCKED),
     ],
 )
-def test_what_postgresql_says_is_told_in_the_same_words(state, sentence):
+def test_what_postgresql_says_is_reported_in_the_same_words(state, sentence):
     class FromPsycopg(Exception):
         sqlstate = state
 

@@ -54,7 +54,7 @@ def test_a_command_that_prints_json_prints_nothing_else(data):  # noqa: F811
     assert told.stderr == ""
 
 
-def test_where_logs_are_collected_or_asked_for_they_are_told(data):  # noqa: F811
+def test_where_logs_are_collected_or_asked_for_they_are_reported(data):  # noqa: F811
     collected = run(data, "manage.py", *ADD)
     asked = at_terminal(data, "cluster", "set", "eu", "--name", "Europe", ACLWEB_LOG_LEVEL="debug")
 

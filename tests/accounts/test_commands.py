@@ -37,7 +37,7 @@ def test_a_token_is_issued_listed_and_revoked(ada, capsys):
         ("grant", "give", "ada", "viewer", "test-xx"),
     ],
 )
-def test_what_cannot_be_done_is_told_with_status_2(ada, words):
+def test_what_cannot_be_done_is_reported_with_status_2(ada, words):
     with pytest.raises(CommandError) as refused:
         call_command(*words)
     assert refused.value.returncode == 2

@@ -181,7 +181,7 @@ def test_a_super_user_is_allowed_from_every_host_whatever_is_denied() -> None:
     assert decide_for_any_host(read("User:a", "t"), index, settings).result is HostResult.ALLOWED
 
 
-def test_two_thousand_hosts_are_told_in_one_short_sentence() -> None:
+def test_two_thousand_hosts_are_reported_in_one_short_sentence() -> None:
     index = AclIndex([allow("User:a", "READ", "t", host=f"10.0.{n // 250}.{n % 250}") for n in range(2_000)])
 
     answer = decide_for_any_host(read("User:a", "t"), index)

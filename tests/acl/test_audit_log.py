@@ -342,7 +342,7 @@ def test_what_a_broker_prints_is_read_back_or_flagged_where_a_name_imitates_a_re
 
 @round_trip
 @given(st.lists(st.sampled_from(FAMILIES).flatmap(decisions), max_size=4), st.sampled_from(["\n", "\r\n"]))
-def test_the_records_of_a_log_are_told_apart_though_names_hold_line_breaks(events, end):
+def test_the_records_of_a_log_are_distinguished_though_names_hold_line_breaks(events, end):
     whole = [printed(event) for event in events]
     starts = re.compile(r"[\r\n]\[[0-9]{4}-")
     assume(not any(starts.search(record) or record.endswith("\r") for record in whole))

@@ -183,7 +183,7 @@ def test_the_module_runs_from_the_command_line_and_tells_that_its_reader_left(tm
         ("2>&-", "--acls missing", b""),
     ],
 )
-def test_a_stream_that_is_closed_is_told_as_far_as_one_can(tmp_path, redirection, arguments, told):
+def test_a_stream_that_is_closed_is_reported_as_far_as_one_can(tmp_path, redirection, arguments, told):
     (tmp_path / "a").write_text(write_acls([BOB_READS], format="jsonl"))
     command = f"{sys.executable} -S -m aclweb.acl convert {arguments} --to csv {redirection}"
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
@@ -195,7 +195,7 @@ def test_a_stream_that_is_closed_is_told_as_far_as_one_can(tmp_path, redirection
     assert (done.returncode, done.stdout, done.stderr) == (2, b"", told)
 
 
-def test_an_answer_that_cannot_be_written_is_told(tmp_path):
+def test_an_answer_that_cannot_be_written_is_reported(tmp_path):
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full to write to")
     path = tmp_path / "a"
@@ -548,7 +548,7 @@ def test_whatif_tells_of_a_new_topic_that_can_never_be(run, name):
     assert len(told[0]) < 300
 
 
-def test_whatif_spells_out_twenty_names_of_many_that_fare_alike(run):
+def test_whatif_spells_out_twenty_names_of_many_with_equal_results(run):
     acls("a", allow("User:bob", "READ", "t-", pattern="PREFIXED"))
     lines("topics", *(f"t-{number:02}" for number in range(30)))
     command = ("whatif", "--acls", "a", "--remove", "a", "--topics", "topics")
@@ -561,7 +561,7 @@ def test_whatif_spells_out_twenty_names_of_many_that_fare_alike(run):
     assert len(impact["loses"]) == 2 * 31
 
 
-def test_whatif_tells_in_one_line_of_callers_and_hosts_that_fare_alike(run):
+def test_whatif_joins_callers_and_hosts_with_equal_results_in_one_line(run):
     callers, hosts = ("User:a", "User:b"), ("10.0.0.1", "10.0.0.2")
     acls("a", *(allow(caller, "READ", "t", host=host) for caller in callers for host in hosts))
     text = run("whatif", "--acls", "a", "--remove", "a")[1].splitlines()
@@ -622,7 +622,7 @@ def test_whatif_takes_the_callers_and_resources_of_requests_as_given(run):
     assert "payments.eu" in {gain["resource_name"] for gain in impact["gains"]}
 
 
-def test_a_list_of_names_from_windows_is_told(run):
+def test_a_list_of_names_from_windows_is_reported(run):
     acls("a", BOB_READS)
     Path("topics").write_bytes(b"orders\r\npayments\r\n")
     status, _out, err = run("whatif", "--acls", "a", "--topics", "topics")
@@ -1009,7 +1009,7 @@ def test_a_message_holds_nothing_that_drives_a_terminal_or_ends_its_line(run):
         (b'{"path": "/x", "data": null}\n', "f:1: path '/x'"),
     ],
 )
-def test_a_file_that_is_none_is_told_with_its_line(run, content, message):
+def test_a_file_that_is_none_is_reported_with_its_line(run, content, message):
     Path("f").write_bytes(content)
     status, out, err = run("convert", "--acls", "f", "--to", "jsonl")
 

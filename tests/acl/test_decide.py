@@ -85,7 +85,7 @@ def test_reasons_come_in_the_promised_keys_and_in_new_ones(decide: Decide) -> No
     assert affecting[json.dumps(WORLD[0].as_dict())]["why_not"] == ["principal"]
 
 
-def test_a_near_miss_beside_the_resource_is_told_with_its_ticks(decide: Decide) -> None:
+def test_a_near_miss_beside_the_resource_is_reported_with_its_ticks(decide: Decide) -> None:
     (answer,) = answers(decide(WORLD, [read("User:bob", "Orders")], "--json", "--explain"))
 
     (miss,) = answer["near_misses"]

@@ -291,7 +291,7 @@ def test_removing_all_acls_of_a_resource_is_said_to_open_it_to_everyone() -> Non
 
 
 @pytest.mark.parametrize("by_type", [False, True])
-def test_exactly_one_gate_decides_and_the_verdict_is_the_result(by_type: bool) -> None:
+def test_exactly_one_gate_decides_and_the_decision_is_the_result(by_type: bool) -> None:
     words = {Result.ALLOWED: "Yes, allowed", Result.DENIED: "No, refused", Result.UNDECIDED: "Cannot tell"}
     for seed, decision in decisions(by_type):
         reasons = explain(decision)

@@ -124,7 +124,7 @@ def test_the_exact_filter_of_an_acl_finds_that_acl_alone(binding):
         ({"permission": "UNKNOWN"}, "Permission type is UNKNOWN"),
     ],
 )
-def test_the_first_indefinite_field_is_told_in_kafkas_words(change, text):
+def test_the_first_indefinite_field_is_reported_in_kafkas_words(change, text):
     exact = {
         "name": "a", "pattern": "LITERAL", "resource_type": "TOPIC", "principal": "User:a", "host": "*",
         "operation": "READ", "permission": "ALLOW",

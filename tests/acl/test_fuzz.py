@@ -276,7 +276,7 @@ def test_a_format_is_recognised_or_refused_with_the_line(text):
 
 
 @pytest.mark.parametrize("notation", FORMATS)
-def test_bytes_that_are_no_utf_8_are_told_line_by_line_in_every_notation(tmp_path, notation):
+def test_bytes_that_are_no_utf_8_are_reported_line_by_line_in_every_notation(tmp_path, notation):
     path = tmp_path / "x"
 
     @round_trip
@@ -468,7 +468,7 @@ def scenario_line(name: object, bindings: list[AclBinding], request: Mapping[str
         )
     )
 )
-def test_a_scenario_is_read_exactly_or_told_with_its_line(text):
+def test_a_scenario_is_read_exactly_or_reported_with_its_line(text):
     data = text.encode("utf-8", "surrogatepass")
     lines = [line for line in data.removeprefix(BOM.encode()).split(b"\n") if line.strip(b" \t\r")]
     found = list(read_scenarios(data.removeprefix(BOM.encode()), Declared(None, None, None, None)))

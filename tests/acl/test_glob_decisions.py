@@ -80,7 +80,7 @@ def test_what_is_explained_of_random_worlds_with_globs_holds_when_decided_again(
     assert fixed > 50
 
 
-def test_unknown_values_beside_globs_are_told_alike_by_decide_and_authorize() -> None:
+def test_unknown_values_beside_globs_are_reported_alike_by_decide_and_authorize() -> None:
     undecided = 0
     for seed in range(400 * SCALE):
         rng = random.Random(f"unknown beside globs {seed}")

@@ -39,7 +39,7 @@ def test_short_globs_are_found_by_their_head_their_tail_or_a_single_character(se
         assert globs.matching(name) == [i for i, shape in enumerate(shapes) if shape.matches(name)], name
 
 
-def test_equal_globs_are_tried_once_and_each_is_told() -> None:
+def test_equal_globs_are_tried_once_and_each_is_reported() -> None:
     globs = GlobSet([shape_of_glob("*orders*")] * 50 + [shape_of_glob(f"x{n}*") for n in range(FEW)])
 
     assert globs.matching("eu.orders") == list(range(50))

@@ -196,7 +196,7 @@ def test_a_search_begins_inside_of_a_pair_where_java_s_does(pattern, begins):
     assert [spans[0][0] for spans in JavaPattern.read(pattern).find_all("\U0001f600a")] == begins
 
 
-def test_what_depends_on_the_version_of_java_is_not_told():
+def test_what_depends_on_the_version_of_java_is_not_reported():
     # The edge of a word beside é: Java 18 and Java 19 differ.
     with pytest.raises(CannotTell):
         JavaPattern.read(r"\bé").find("é")

@@ -300,7 +300,7 @@ def test_outer_white_space_is_cut_off_except_from_transactional_ids():
     assert "The white space around 'x ' is kept." in planned.notes
 
 
-def test_what_the_cluster_will_refuse_is_told_though_the_tool_sends_it():
+def test_what_the_cluster_will_refuse_is_reported_though_the_tool_sends_it():
     assert add("--topic", "", "--allow-principal", "User:a").notes == (
         "The cluster refuses what is sent. The resource name is empty; give a name, or * for all.",
     )

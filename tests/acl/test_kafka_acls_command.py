@@ -97,7 +97,7 @@ def test_our_options_stand_before_the_hyphens_and_the_tools_behind_them(capsys):
         (["--", "--list", "--topic", "a\udcff"], "half a character"),
     ],
 )
-def test_what_cannot_be_asked_is_told_with_exit_status_2(words, what, capsys):
+def test_what_cannot_be_asked_is_reported_with_exit_status_2(words, what, capsys):
     assert main(["kafka-acls", *words]) == 2
 
     printed = capsys.readouterr()

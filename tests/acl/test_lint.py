@@ -168,7 +168,7 @@ def test_a_deny_that_guards_nothing_is_an_error_and_an_empty_allow_a_warning():
         ),
     ],
 )
-def test_what_is_wrong_with_a_name_is_told_by_one_rule(binding, told):
+def test_what_is_wrong_with_a_name_is_reported_by_one_rule(binding, told):
     assert broken(binding) == told
 
 
@@ -186,7 +186,7 @@ def of_rule(rule, *bindings, settings=None):
     return [finding for finding in lint_all(AclIndex(bindings), settings) if finding.rule == rule]
 
 
-def test_a_consumer_without_a_group_is_told_once():
+def test_a_consumer_without_a_group_is_reported_once():
     topics = [allow(BOB, "READ", f"orders.{country}") for country in ("cz", "de")]
 
     assert len(of_rule("group-right-missing", *topics)) == 1
@@ -194,7 +194,7 @@ def test_a_consumer_without_a_group_is_told_once():
     assert not of_rule("group-right-missing", *topics, allow("User:*", "ALL", "*", resource_type="GROUP"))
 
 
-def test_a_transactional_id_without_a_topic_is_told():
+def test_a_transactional_id_without_a_topic_is_reported():
     own = allow(BOB, "WRITE", "tx", resource_type="TRANSACTIONAL_ID")
 
     assert of_rule("topic-right-missing", own)
@@ -209,7 +209,7 @@ def test_a_denial_of_read_that_leaves_describe_is_told_unless_describe_is_denied
     assert not of_rule("deny-leaves-describe", deny(BOB, "ALL", "orders"))
 
 
-def test_a_name_with_an_asterisk_at_its_end_is_told_as_the_prefix_that_was_meant():
+def test_a_name_with_an_asterisk_at_its_end_is_reported_as_the_prefix_that_was_meant():
     (finding,) = lint(allow(BOB, "READ", "team-*", resource_type="GROUP"))
 
     assert finding.sentence.endswith("for names that begin with team- write PREFIXED team-.")
@@ -229,7 +229,7 @@ SHUTS = deny("User:app", "WRITE", "orders.eu")
         [deny(BOB, "READ", "orders.eu")],
     ],
 )
-def test_a_denial_that_shuts_everybody_out_of_a_name_is_told(others):
+def test_a_denial_that_shuts_everybody_out_of_a_name_is_reported(others):
     assert [finding.acl for finding in of_rule("ends-the-default", SHUTS, *others, settings=OPEN)][:1] == [
         SHUTS
     ]

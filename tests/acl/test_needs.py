@@ -418,7 +418,7 @@ def test_random_questions_meet_every_outcome():
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_an_action_without_names_asks_for_those_it_hangs_on(action):
+def test_an_action_without_names_asks_for_those_it_depends_on(action):
     lacking = missing_roles(find_action(action), {}, AuthorizerSettings())
 
     if lacking:
@@ -436,7 +436,7 @@ def test_an_action_without_names_asks_for_those_it_hangs_on(action):
     )
 
 
-def test_a_call_by_its_name_hangs_on_the_cases_whose_names_are_given():
+def test_a_call_by_its_name_depends_on_the_cases_whose_names_are_given():
     outcome = asked("FindCoordinator", bobs("DESCRIBE", "GROUP", "g"), group="g")
 
     assert {verdict.call.case.name: verdict.outcome for verdict in outcome.calls} == {

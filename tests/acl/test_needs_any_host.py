@@ -75,7 +75,7 @@ def test_a_deny_from_one_host_fails_there_alone():
     assert found.sentence == "It depends on the host: fails from 10.0.0.7, works from every other host."
 
 
-def test_hosts_too_many_to_compare_are_told_as_that(monkeypatch):
+def test_hosts_too_many_to_compare_are_reported_as_that(monkeypatch):
     monkeypatch.setattr(any_host, "MOST_DIVIDED", 3)
 
     found = hosts_of(allow("User:a", "READ", "t", host="10.20.6.21"))

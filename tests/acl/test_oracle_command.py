@@ -64,7 +64,7 @@ def test_compare_ends_with_1_and_prints_a_difference_at_its_smallest(capsys, mon
     assert "1 differences." in told
 
 
-def test_a_target_that_is_none_is_told_with_those_that_are(capsys):
+def test_a_target_that_is_none_is_reported_with_those_that_are(capsys):
     status = command.main(["compare", "--target", "standard 9.9.9"])
 
     assert status == 2

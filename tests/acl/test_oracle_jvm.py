@@ -94,7 +94,7 @@ def test_a_machine_whose_java_has_no_compiler_compiles_with_the_eclipse_compiler
     assert [folder.name[:10] for folder in (tmp_path / "aclweb" / "oracle").iterdir()] == ["Echo-4.4.0"]
 
 
-def test_a_source_that_is_wrong_is_told_with_the_words_of_the_compiler(tmp_path):
+def test_a_source_that_is_wrong_is_reported_with_the_words_of_the_compiler(tmp_path):
     source = tmp_path / "Wrong.java"
     source.write_text('public class Wrong { int number = "text"; }')
 
@@ -102,7 +102,7 @@ def test_a_source_that_is_wrong_is_told_with_the_words_of_the_compiler(tmp_path)
         jvm.compile_java(source, need_jars("4.4.0"), tmp_path / "classes", jvm._compiler())
 
 
-def test_a_version_whose_jars_are_not_here_is_told_with_the_command(tmp_path: Path, monkeypatch):
+def test_a_version_whose_jars_are_not_here_is_reported_with_the_command(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("ACLWEB_KAFKA_HOME", str(tmp_path))
 
     with pytest.raises(OracleError, match=r"run python -m devstack\.jars 4\.4\.0"):

@@ -116,7 +116,7 @@ def test_the_questions_come_in_the_order_in_which_java_asks_them():
     assert [request.resource_name for request in WORLD.type_requests()] == [None, None]
 
 
-def test_a_lopsided_generator_is_told():
+def test_a_lopsided_generator_is_reported():
     tally = Tally()
     tally.add(KRAFT, WORLD, "0))) +-")
     tally.counts = Counter({key: count * 20_000 for key, count in tally.counts.items()})
@@ -214,7 +214,7 @@ class DeniesEverybodyOnceThereIsAnAclForBob:
         return f"{letters} {'+-'[: world.type_decisions]}"
 
 
-def test_a_difference_is_shrunk_to_the_acls_that_it_needs_and_told_as_a_scenario():
+def test_a_difference_is_shrunk_to_the_acls_that_it_needs_and_reported_as_a_scenario():
     bob = replace(ALLOW, principal="User:bob")
     others = [replace(ALLOW, resource_name=f"b{number}") for number in range(9)]
     crowded = replace(

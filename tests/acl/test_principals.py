@@ -114,7 +114,7 @@ def test_a_client_that_nobody_asked_for_a_name_is_anonymous():
         assert identify(client, BrokerSettings(ssl_rules="RULE:(/")).principal == ANONYMOUS
 
 
-def test_a_certificate_goes_through_the_rules_and_each_step_is_told():
+def test_a_certificate_goes_through_the_rules_and_each_step_is_reported():
     identity = identify(
         Client(Protocol.SSL, subject="subject=O = b, CN = Duke"),
         BrokerSettings(ssl_rules="RULE:^OU=x/y/,RULE:^CN=([^,]*).*$/$1/L"),
@@ -142,7 +142,7 @@ def test_kerberos_names_go_through_their_rules_and_other_sasl_names_do_not():
     assert identify(other, settings).principal == "User:joe@R"
 
 
-def test_with_a_builder_of_its_own_a_broker_s_names_cannot_be_told():
+def test_with_a_builder_of_its_own_a_broker_s_names_are_unknown():
     identity = identify(
         Client(Protocol.SSL, subject="CN=a"), BrokerSettings(principal_builder="com.example.Builder")
     )
@@ -156,7 +156,7 @@ def test_with_a_builder_of_its_own_a_broker_s_names_cannot_be_told():
     assert identify(Client(Protocol.SSL, subject="CN=a"), default).principal == "User:CN=a"
 
 
-def test_a_name_that_is_not_known_cannot_be_told():
+def test_a_login_name_that_is_not_known_leaves_the_principal_unknown():
     for client in (
         Client(Protocol.SASL_SSL, mechanism="PLAIN"),
         Client(Protocol.SASL_SSL, authorization_id="a"),

@@ -294,7 +294,7 @@ def test_p9_by_a_default_allow_the_first_allow_can_revoke_and_the_last_gone_gran
 @both_modes
 @enough
 @given(world=worlds, request=requests, profile=profiles, one=bindings)
-def test_p10_and_p12_an_acl_touches_only_resources_that_its_pattern_covers(
+def test_p10_and_p12_an_acl_matches_only_resources_that_its_pattern_covers(
     opens, world, request, profile, one
 ):
     settings = settings_of(profile, opens)
@@ -311,7 +311,7 @@ def test_p10_and_p12_an_acl_touches_only_resources_that_its_pattern_covers(
 
 @enough
 @given(world=worlds, request=requests, profile=profiles, one=bindings)
-def test_p11_where_the_default_refuses_an_acl_touches_only_whom_it_names(world, request, profile, one):
+def test_p11_where_the_default_refuses_an_acl_matches_only_whom_it_names(world, request, profile, one):
     settings = settings_of(profile, opens=False)
     assume(not is_for(one.principal, request.principal, settings))
 
@@ -320,7 +320,7 @@ def test_p11_where_the_default_refuses_an_acl_touches_only_whom_it_names(world, 
 
 @enough
 @given(world=worlds, request=requests, profile=profiles, one=bindings)
-def test_p13_where_the_default_refuses_an_acl_touches_only_its_hosts_and_operations(
+def test_p13_where_the_default_refuses_an_acl_matches_only_its_hosts_and_operations(
     world, request, profile, one
 ):
     settings = settings_of(profile, opens=False)

@@ -70,7 +70,7 @@ def refused(text: str, notation: str) -> Callable[[], None]:
         ("zk", '{"path": "/kafka-acl/Topic/t", "data": "{\\"version\\": 2}"}\n'),
     ],
 )
-def test_a_file_full_of_bad_lines_is_told_in_time_that_grows_with_it(notation, line):
+def test_a_file_full_of_bad_lines_is_reported_in_time_that_grows_with_it(notation, line):
     start = f"{HEADER}\n" if notation == "csv" else ""
     few, many = (refused(start + line * count, notation) for count in (FEW, MANY))
 

@@ -240,7 +240,7 @@ def test_ten_thousand_acls_are_the_most_that_one_request_takes_away():
 # --- for those who ask about one ACL ---------------------------------------------------------
 
 
-def test_what_no_version_takes_is_told_apart_from_what_only_some_refuse():
+def test_what_no_version_takes_is_distinguished_from_what_only_some_refuse():
     assert refused_everywhere("add", allow("bob", "READ", "t")) is not None
     assert refused_everywhere("add", allow("User:bob", "READ", "")) is not None
     assert refused_everywhere("add", allow("User:bob", "READ", "t", pattern="GLOB")) is not None

@@ -361,7 +361,7 @@ def test_every_difference_is_reported_once_and_nothing_else(chunk: int) -> None:
     assert min(seen[kind] for kind in ("gains", "loses", "recovered", "unchanged")) > 10, seen
 
 
-def test_an_allow_for_one_principal_touches_only_that_principal() -> None:
+def test_an_allow_for_one_principal_matches_only_that_principal() -> None:
     index = AclIndex([allow("User:ada", "READ", "orders.eu")])
     names = Names(topics=("orders.eu", "orders.us", "billing"))
 
@@ -467,7 +467,7 @@ def test_a_pattern_that_is_read_otherwise_is_no_acl_that_comes_or_goes(
     ] == [said]
 
 
-def test_an_acl_that_goes_where_rules_change_too_is_still_the_last_one() -> None:
+def test_an_acl_that_goes_where_acls_change_too_is_still_the_last_one() -> None:
     delta = Delta(remove=(ON_ALL_GROUPS,))
 
     impact = simulate(

@@ -52,7 +52,7 @@ def test_no_right_creates_or_deletes_a_cluster() -> None:
             assert " by a right on cluster" in told
 
 
-def test_a_question_about_the_cluster_is_told_in_the_same_words() -> None:
+def test_a_question_about_the_cluster_is_reported_in_the_same_words() -> None:
     asked = AccessRequest("User:ops", "10.0.0.7", Operation.CREATE, ResourceType.CLUSTER, "kafka-cluster")
 
     told = explain(authorize(asked, AclIndex([on_cluster("CREATE")])))
@@ -118,7 +118,7 @@ STARTS = "But User:ops has Write on a topic, which is enough to start an idempot
         (ask("User:ops", "READ", "t"), on_cluster("ALL"), AuthorizerSettings(), []),
     ],
 )
-def test_another_right_by_which_the_client_succeeds_is_told_in_one_sentence(
+def test_another_right_by_which_the_client_succeeds_is_reported_in_one_sentence(
     asked, grant, settings, told
 ) -> None:
     decision = authorize(asked, AclIndex([grant]), settings)

@@ -292,7 +292,7 @@ def test_somebody_elses_draft_is_nobody_elses_business(program, read_cluster, ad
     assert program.get(f"/api/v1/changes/{draft.key}/").status_code == 404
 
 
-def test_a_change_in_review_is_told_with_its_items_and_its_effect(program, read_cluster, ada):
+def test_a_change_in_review_is_reported_with_its_items_and_its_effect(program, read_cluster, ada):
     change = review.draft(
         cluster=read_cluster,
         author=ada,
@@ -309,7 +309,7 @@ def test_a_change_in_review_is_told_with_its_items_and_its_effect(program, read_
     assert "revision" in told["impact"]
 
 
-def test_a_cluster_that_was_never_read_gives_no_verdict(cho, cluster):
+def test_a_cluster_that_was_never_read_gives_no_decision(cho, cluster):
     client = APIClient()
     client.force_authenticate(cho)
     door = f"/api/v1/clusters/{cluster.slug}"

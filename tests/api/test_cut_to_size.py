@@ -35,7 +35,7 @@ def size(answer: dict[str, object]) -> int:
     return len(json.dumps(answer))
 
 
-def test_an_effect_that_fits_is_told_whole() -> None:
+def test_an_effect_that_fits_is_reported_whole() -> None:
     found = effect()
 
     answer = cut_to_size(found)

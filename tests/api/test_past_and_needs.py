@@ -20,7 +20,7 @@ from aclweb.inventory.findings import lint_run as searching
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 TOPICS = [TopicInfo("orders"), TopicInfo("stock")]
 THEN = [allow("User:bob", "READ", "orders"), allow("User:bob", "READ", "g", resource_type="GROUP")]
@@ -121,7 +121,7 @@ def test_a_moment_that_is_none_is_refused_and_never_answered_with_now(program, r
 # --- needs ----------------------------------------------------------------------------------
 
 
-def test_needs_are_told_in_the_words_of_the_command(program, read_cluster, tmp_path):
+def test_needs_are_reported_in_the_words_of_the_command(program, read_cluster, tmp_path):
     asked = {
         "actions": ["consume", "METADATA"],
         "principal": "User:bob",
@@ -204,7 +204,7 @@ def test_what_a_client_needed_then_was_there_then(program, read_cluster):
         ({"actions": ["consume"] * 21}, "20"),
     ],
 )
-def test_needs_that_cannot_be_told_are_refused_with_what_would_be_right(program, read_cluster, wrong, told):
+def test_needs_that_are_unknown_are_refused_with_what_would_be_right(program, read_cluster, wrong, told):
     answer = program.post(door(read_cluster, "needs"), wrong, format="json")
 
     assert answer.status_code == 400

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 trail.register("test.done", "{actor} did it to {target}.")
 
 
-def test_a_whole_chain_is_status_0_and_told(capsys):
+def test_a_whole_chain_is_status_0_and_reported(capsys):
     event = trail.record(actor="ada", verb="test.done", target="CR-1")
 
     call_command("audit", "verify")

@@ -84,7 +84,7 @@ def test_work_that_was_rolled_back_leaves_no_head(settings, tmp_path, django_cap
     assert heads.problem() == ""
 
 
-def test_removed_triggers_are_told_and_can_be_put_back(kept, capsys):
+def test_removed_triggers_are_reported_and_can_be_put_back(kept, capsys):
     with connection.cursor() as cursor:
         on_table = f" ON {triggers.TABLE}" if connection.vendor == "postgresql" else ""
         name = triggers.names(connection)[0]

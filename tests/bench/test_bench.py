@@ -40,7 +40,9 @@ def test_a_run_is_kept_as_data_and_as_a_page(results: Path, capsys: pytest.Captu
     assert len(capsys.readouterr().out.splitlines()) == len(figures) + 1
 
 
-def test_a_part_that_does_not_exist_is_told_with_those_that_do(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_part_that_does_not_exist_is_reported_with_those_that_do(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit):
         main(["speed"])
 

@@ -63,7 +63,7 @@ def test_a_living_cluster_that_waited_for_two_intervals_and_no_more_is_in_time()
     assert report(ASKED, late)[-1].endswith("2.05 intervals (20 s); at most 2 are due: MISSED.")
 
 
-def test_a_state_that_cannot_be_and_a_failed_worker_are_told() -> None:
+def test_a_state_that_cannot_be_and_a_failed_worker_are_reported() -> None:
     wrong = verdicts(
         ASKED,
         told(

@@ -52,7 +52,7 @@ def test_the_plan_is_in_the_safe_order_and_so_are_the_commands(cluster):
     ],
     ids=["principal", "host", "operation", "name", "pattern"],
 )
-def test_another_rule_is_another_plan(cluster, other):
+def test_another_acl_is_another_plan(cluster, other):
     assert preview(cluster, Delta(add=(WISH,))).plan_hash != preview(cluster, Delta(add=(other,))).plan_hash
 
 
@@ -63,7 +63,7 @@ def test_another_cluster_or_requester_is_another_plan(cluster):
     assert preview(cluster, Delta(add=(WISH,)), requester=1).plan_hash != first
 
 
-def test_the_effect_keeps_its_hash_when_unrelated_rules_come(cluster, kafka):
+def test_the_effect_keeps_its_hash_when_unrelated_acls_come(cluster, kafka):
     before = preview(cluster, Delta(add=(WISH,)))
     kafka.edit(add=[allow("User:bob", "WRITE", "orders")])
     reread(cluster)
@@ -89,7 +89,7 @@ def test_a_new_topic_alone_can_be_previewed(cluster, kafka):
     }
 
 
-def test_rules_that_are_so_already_are_counted_in_a_note(cluster):
+def test_acls_that_are_so_already_are_counted_in_a_note(cluster):
     shown = preview(cluster, Delta(add=(WISH, allow("User:bob", "READ", "orders"))))
 
     assert "1 of these ACLs already exists." in shown.notes

@@ -142,7 +142,7 @@ def test_a_page_whose_acls_are_all_to_be_written_says_nothing_of_now(cluster, as
     assert (page.would_now, page.effect_now) == ("", None)
 
 
-def test_the_timeline_is_told_in_sentences_newest_first(approved, ada, ben):
+def test_the_timeline_is_reported_in_sentences_newest_first(approved, ada, ben):
     change = approved(WISH)
     rollout.apply(change.pk)
     change.refresh_from_db()

@@ -109,7 +109,7 @@ def test_a_new_topic_under_an_approved_prefix_is_the_same_effect(kafka, approved
     ],
     ids=["longer-prefix", "exact-name-under-it", "every-topic", "shorter-prefix", "elsewhere-from-a-host"],
 )
-def test_rules_for_others_under_an_approved_prefix_do_not_block(kafka, approved, foreign):
+def test_acls_for_others_under_an_approved_prefix_do_not_block(kafka, approved, foreign):
     change = approved(allow("User:ledger", "READ", "payments.", pattern="PREFIXED"))
     kafka.edit(add=[foreign])
 
@@ -125,7 +125,7 @@ def test_rules_for_others_under_an_approved_prefix_do_not_block(kafka, approved,
     ],
     ids=["denied-under-a-longer-prefix", "denied-on-a-name-to-come", "allowed-under-a-longer-prefix"],
 )
-def test_rules_for_the_same_principal_under_an_approved_prefix_block(kafka, approved, foreign):
+def test_acls_for_the_same_principal_under_an_approved_prefix_block(kafka, approved, foreign):
     change = approved(allow("User:ledger", "READ", "payments.", pattern="PREFIXED"))
     kafka.edit(add=[foreign])
 
@@ -168,7 +168,7 @@ def test_an_approval_is_refused_while_the_effect_is_not_the_one_submitted(kafka,
         review.approve(change=change, reviewer=ben)
 
 
-def test_foreign_edits_during_the_run_are_kept_and_told(kafka, approved):
+def test_foreign_edits_during_the_run_are_kept_and_reported(kafka, approved):
     theirs = allow("User:theirs", "READ", "payments.eu")
     change = approved(WISH)
     kafka.fail(foreign=[[theirs.as_dict()], []])
@@ -191,7 +191,7 @@ def test_a_change_ends_in_force_when_it_is_run_again_after_a_foreign_edit(kafka,
     assert [item.state for item in change.items.all()] == ["APPLIED"]
 
 
-def test_a_rule_taken_away_while_we_wrote_is_not_called_in_force(kafka, approved):
+def test_an_acl_taken_away_while_we_wrote_is_not_called_in_force(kafka, approved):
     change = approved(WISH)
     kafka.fail(foreign=[[], [WISH.as_dict()]])
 
@@ -324,7 +324,7 @@ def test_nothing_is_sent_when_its_audit_event_cannot_be_written(kafka, approved,
 # --- Answers ---
 
 
-def test_a_refusal_stops_before_the_next_rule(kafka, approved):
+def test_a_refusal_stops_before_the_next_acl(kafka, approved):
     kafka.fail(refuse=["User:refused"])
     change = approved(deny("User:refused", "READ", "orders"), WISH)
 
@@ -428,7 +428,7 @@ def test_a_cluster_gone_after_the_write_leaves_the_outcome_unknown_until_it_is_b
     assert len(kafka.calls()) == 1
 
 
-def test_a_rule_is_not_taken_for_gone_where_its_resource_cannot_be_read(kafka, approved, monkeypatch):
+def test_an_acl_is_not_taken_for_gone_where_its_resource_cannot_be_read(kafka, approved, monkeypatch):
     kafka.fail(deaf=1)
     change = approved(remove=(BOB,))
     monkeypatch.setattr(failpoints, "hit", lambda name: name == "replied" and garble(monkeypatch))
@@ -457,7 +457,7 @@ def garble(monkeypatch):
     monkeypatch.setattr(FileClient, "read_acls", read_acls)
 
 
-def test_a_reading_that_was_not_stored_is_not_named_as_the_proof(kafka, approved, monkeypatch):
+def test_a_sync_that_was_not_stored_is_not_named_as_the_proof(kafka, approved, monkeypatch):
     change = approved(WISH)
     before = change.revision
 
@@ -474,7 +474,7 @@ def test_a_reading_that_was_not_stored_is_not_named_as_the_proof(kafka, approved
     assert change.applied_revision is None
 
 
-def test_a_change_in_force_asks_for_what_is_found_in_the_rules_once(
+def test_a_change_in_force_asks_for_what_is_found_in_the_acls_once(
     cluster, approved, monkeypatch, django_capture_on_commit_callbacks
 ):
     asked = []
@@ -489,7 +489,7 @@ def test_a_change_in_force_asks_for_what_is_found_in_the_rules_once(
     assert asked == [cluster.pk]
 
 
-def test_a_reading_by_the_clock_does_not_tell_our_edit_as_made_elsewhere(
+def test_a_sync_by_the_clock_does_not_report_our_edit_as_made_elsewhere(
     cluster, kafka, approved, monkeypatch
 ):
     change = approved(WISH)
@@ -511,7 +511,7 @@ def test_a_reading_by_the_clock_does_not_tell_our_edit_as_made_elsewhere(
     ],
     ids=["ours alone", "and another"],
 )
-def test_what_a_lost_worker_wrote_is_told_as_ours_by_whoever_reads_it_first(
+def test_what_a_lost_worker_wrote_is_reported_as_ours_by_whoever_reads_it_first(
     cluster, kafka, approved, monkeypatch, foreign, origin, cause
 ):
     change = approved(WISH, remove=(BOB,))
@@ -532,7 +532,7 @@ def test_what_a_lost_worker_wrote_is_told_as_ours_by_whoever_reads_it_first(
 
 
 @pytest.mark.parametrize("stored", [True, False], ids=["read after the end", "not read after the end"])
-def test_what_is_undone_by_hand_after_a_change_is_told_as_made_elsewhere(
+def test_what_is_undone_by_hand_after_a_change_is_reported_as_made_elsewhere(
     cluster, kafka, approved, monkeypatch, stored
 ):
     change = approved(WISH)
@@ -556,7 +556,7 @@ def die(name):
     raise FailpointError(name)
 
 
-def test_a_reading_under_way_is_waited_for_and_not_for_ever(cluster, kafka, approved, monkeypatch):
+def test_a_sync_under_way_is_waited_for_and_not_for_ever(cluster, kafka, approved, monkeypatch):
     change = approved(WISH)
     leases.take(Cluster.objects.filter(pk=cluster.pk), owner="reading", seconds=60)
     naps = []

@@ -164,7 +164,7 @@ def test_the_safe_order_is_kept_on_the_cluster(kafka, approved):
     assert written == [("add", "DENY"), ("add", "ALLOW"), ("remove", "ALLOW")]
 
 
-def test_a_reading_after_the_change_finds_nothing_new(cluster, approved):
+def test_a_sync_after_the_change_finds_nothing_new(cluster, approved):
     change = approved(WISH)
     rollout.apply(change.pk)
     change.refresh_from_db()

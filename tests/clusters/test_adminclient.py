@@ -70,7 +70,7 @@ def failure(address: str, given: dict[str, str] | None = None, seconds: float = 
 
 
 @pytest.mark.kafka
-def test_a_wrong_password_is_told_as_such_and_never_repeated(broker):
+def test_a_wrong_password_is_reported_as_such_and_never_repeated(broker):
     error = failure(broker.bootstrap, options(broker, "bob", sasl_password="hunter2"))
 
     assert error.state is ClusterState.LOGIN_REFUSED
@@ -87,7 +87,7 @@ def test_a_mechanism_that_the_brokers_do_not_offer_is_named(broker):
 
 
 @pytest.mark.kafka
-def test_a_login_at_the_port_without_logins_is_told_as_the_wrong_port(broker):
+def test_a_login_at_the_port_without_logins_is_reported_as_the_wrong_port(broker):
     error = failure(broker.plaintext, options(broker, "bob"))
 
     assert error.state is ClusterState.LOGIN_REFUSED
@@ -95,7 +95,7 @@ def test_a_login_at_the_port_without_logins_is_told_as_the_wrong_port(broker):
 
 
 @pytest.mark.kafka
-def test_no_login_at_the_port_that_wants_one_is_told_as_a_missing_login(broker):
+def test_no_login_at_the_port_that_wants_one_is_reported_as_a_missing_login(broker):
     error = failure(broker.bootstrap)
 
     assert error.state is ClusterState.LOGIN_REFUSED
@@ -103,21 +103,21 @@ def test_no_login_at_the_port_that_wants_one_is_told_as_a_missing_login(broker):
 
 
 @pytest.mark.kafka
-def test_tls_at_a_port_that_does_not_speak_it_is_told(broker):
+def test_tls_at_a_port_that_does_not_speak_it_is_reported(broker):
     error = failure(broker.bootstrap, {"security.protocol": "SSL"})
 
     assert error.state is ClusterState.UNREACHABLE
     assert "does not speak TLS" in str(error)
 
 
-def test_a_closed_port_is_told_with_the_address():
+def test_a_closed_port_is_reported_with_the_address():
     error = failure("127.0.0.1:1", seconds=1)
 
     assert error.state is ClusterState.UNREACHABLE
     assert "No Kafka broker answers at 127.0.0.1:1" in str(error)
 
 
-def test_a_name_that_nobody_knows_is_told_as_such():
+def test_a_name_that_nobody_knows_is_reported_as_such():
     error = failure("no-such-host.invalid:9092", seconds=1)
 
     assert error.state is ClusterState.UNREACHABLE
@@ -127,7 +127,7 @@ def test_a_name_that_nobody_knows_is_told_as_such():
 @pytest.mark.parametrize(
     "wrong", ["", "broker", "broker:", ":9092", "broker:kafka", "a:1,b", "PLAINTEXT://a:9092/x"]
 )
-def test_an_address_that_is_none_is_told_with_what_would_be_right(wrong):
+def test_an_address_that_is_none_is_reported_with_what_would_be_right(wrong):
     error = failure(wrong, seconds=1)
 
     assert repr(wrong) in str(error)
@@ -279,7 +279,7 @@ def test_tls_is_refused_where_nobody_vouches_or_the_certificate_names_another_ho
 
 
 @pytest.mark.parametrize("name", ["ssl.ca.pem", "ssl.certificate.pem"])
-def test_pem_text_that_is_damaged_is_told_before_anything_is_sent(name):
+def test_pem_text_that_is_damaged_is_reported_before_anything_is_sent(name):
     damaged = "-----BEGIN CERTIFICATE-----\nno base64!\n-----END CERTIFICATE-----\n"
     given = {
         "security.protocol": "SSL",
@@ -293,7 +293,7 @@ def test_pem_text_that_is_damaged_is_told_before_anything_is_sent(name):
 
 @pytest.mark.kafka
 @pytest.mark.zookeeper
-def test_an_acl_that_makes_brokers_fail_to_list_any_is_told_with_its_place(kafka39, fresh):
+def test_an_acl_that_makes_brokers_fail_to_list_any_is_reported_with_its_place(kafka39, fresh):
     wipe(kafka39)
     entry = {"principal": "User:bob", "permissionType": "Allow", "operation": "Fly", "host": "*"}
     keeper = KazooClient(hosts=str(kafka39.zookeeper))
@@ -336,7 +336,7 @@ def poisoned(broker: KafkaBroker) -> ClusterError:
 
 @pytest.mark.kafka
 @pytest.mark.parametrize(("name", "version"), [("kafka44", "4.4"), ("kafka39", "3.9")])
-def test_the_version_of_the_brokers_software_is_told(request, name, version):
+def test_the_version_of_the_brokers_software_is_reported(request, name, version):
     broker = request.getfixturevalue(name)
 
     with AdminClient(broker.connection()) as client:
@@ -589,7 +589,7 @@ def test_no_deletion_is_sent_that_could_take_more_than_the_acl_that_was_asked_fo
     ],
     ids=["operation", "range", "new"],
 )
-def test_a_brokers_no_is_told_by_the_rule_that_foretells_it(binding, code, text, told):
+def test_a_brokers_no_is_reported_by_the_rule_that_foretells_it(binding, code, text, told):
     answer = SimpleNamespace(results=[SimpleNamespace(error_code=code, error_message=text)])
 
     (outcome,) = offline(Answers(answer)).write(Verb.ADD, [binding])
@@ -639,7 +639,7 @@ def test_a_deletion_names_every_field_so_that_nothing_else_can_match():
     )
 
 
-def test_a_word_newer_than_aclweb_is_read_and_told_and_not_dropped():
+def test_a_word_newer_than_aclweb_is_read_and_reported_and_not_dropped():
     acl = SimpleNamespace(principal="User:bob", host="*", operation=99, permission_type=3)
     resource = SimpleNamespace(resource_type=2, resource_name="t", pattern_type=3, acls=[acl])
 

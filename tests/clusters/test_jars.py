@@ -115,7 +115,7 @@ def test_a_folder_of_an_older_lock_does_not_count(small):
     assert jars.kafka_jars("1.2.3") is None
 
 
-def test_a_version_without_a_lock_is_told_with_those_that_have_one():
+def test_a_version_without_a_lock_is_reported_with_those_that_have_one():
     with pytest.raises(ClusterError, match=r"'9\.9\.9'; use one of 4\.4\.0, .*3\.9\.2"):
         jars.fetch("9.9.9", lambda line: None)
 
@@ -176,7 +176,7 @@ def test_the_command_without_a_version_fetches_what_the_tests_use_and_says_where
     assert f"Kafka 1.2.3: {small / '1.2.3'}" in capsys.readouterr().out
 
 
-def test_a_cache_that_cannot_be_written_is_told(small):
+def test_a_cache_that_cannot_be_written_is_reported(small):
     small.write_text("a file where the folder should be")
 
     with pytest.raises(ClusterError, match="ACLWEB_KAFKA_HOME"):
@@ -212,7 +212,7 @@ def test_a_list_of_authorities_that_cannot_be_read_is_done_without(tmp_path, mon
     assert jars._trusting(tmp_path) == []
 
 
-def test_of_what_a_resolver_says_the_line_with_the_cause_is_told():
+def test_of_what_a_resolver_says_the_line_with_the_cause_is_reported():
     said = ":: problems summary ::\n:::: WARNINGS\n  PKIX path building failed: no valid path\n"
 
     assert jars._telling(said) == "PKIX path building failed: no valid path"

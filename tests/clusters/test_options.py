@@ -78,7 +78,7 @@ def test_the_value_of_a_refused_setting_is_not_repeated(name):
     assert "s3cret-value" not in str(caught.value)
 
 
-def test_every_fault_is_told_at_once():
+def test_every_fault_is_reported_at_once():
     with pytest.raises(ClusterError) as caught:
         check_options(ADMIN_API, {"debug": "all", "plugin.library.paths": "x.so", "security.protocol": "TLS"})
 
@@ -147,7 +147,7 @@ def test_a_file_name_is_no_certificate(name):
         check_options(ADMIN_API, LOGIN | {name: "/etc/ssl/private/key.pem"})
 
 
-def test_a_certificate_without_its_key_is_told():
+def test_a_certificate_without_its_key_is_reported():
     with pytest.raises(ClusterError, match="belong together"):
         check_options(ADMIN_API, LOGIN | {"ssl.certificate.pem": PEM})
 
@@ -156,7 +156,7 @@ def test_a_certificate_without_its_key_is_told():
     ("protocol", "name"),
     [("PLAINTEXT", "sasl.username"), ("SSL", "sasl.password"), ("SASL_PLAINTEXT", "ssl.ca.pem")],
 )
-def test_a_setting_that_its_protocol_would_ignore_is_told(protocol, name):
+def test_a_setting_that_its_protocol_would_ignore_is_reported(protocol, name):
     given = {"security.protocol": protocol, name: PEM if name.endswith("pem") else "x"}
 
     with pytest.raises(ClusterError, match=f"Setting {name} has no effect"):
@@ -164,7 +164,7 @@ def test_a_setting_that_its_protocol_would_ignore_is_told(protocol, name):
 
 
 @pytest.mark.parametrize("value", ["0", "999", "600001", "1e4", "-5", "ten", "٣٠٠٠"])
-def test_a_timeout_that_is_none_is_told_with_its_bounds(value):
+def test_a_timeout_that_is_none_is_reported_with_its_bounds(value):
     with pytest.raises(ClusterError, match="from 1000 to 600000"):
         check_options(ADMIN_API, {"request.timeout.ms": value})
 

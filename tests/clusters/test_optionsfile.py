@@ -135,7 +135,7 @@ def test_only_the_key_of_a_mixed_file_is_kept_as_key_and_certificates_as_such():
     assert pem.tidied(mixed, pem.CERTIFICATE) == CERTIFICATE
 
 
-def test_a_mechanism_that_is_not_offered_is_all_that_is_told():
+def test_a_mechanism_that_is_not_offered_is_all_that_is_reported():
     with pytest.raises(ClusterError) as caught:
         check_options(ADMIN_API, {"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"})
 
@@ -225,7 +225,7 @@ def test_no_refusal_holds_a_piece_of_a_key(folder, cluster, capsys, caplog, text
     assert str(caught.value).endswith((".", ". "))
 
 
-def test_a_line_that_sets_nothing_is_told_by_its_number(folder):
+def test_a_line_that_sets_nothing_is_reported_by_its_number(folder):
     with pytest.raises(OptionsFileError, match=r"^F:3: this line has no setting with a value"):
         read_options("client.id=x\n\nnonsense\n", "F", folder)
 

@@ -55,7 +55,7 @@ def failure(address: str, seconds: float = 15, *, keeper: bool = False, **given:
     return str(caught.value)
 
 
-def test_a_closed_port_is_told_at_once():
+def test_a_closed_port_is_reported_at_once():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
 
@@ -64,22 +64,22 @@ def test_a_closed_port_is_told_at_once():
 
 @pytest.mark.parametrize("server", [web_server, picky_web_server])
 @pytest.mark.parametrize("protocol", ["PLAINTEXT", "SSL"])
-def test_a_web_server_is_told_as_one(server, protocol):
+def test_a_web_server_is_reported_as_one(server, protocol):
     with listening(server) as address:
         assert "speaks HTTP and is no Kafka broker's" in failure(address, security_protocol=protocol)
 
 
-def test_another_service_is_told_as_no_kafka():
+def test_another_service_is_reported_as_no_kafka():
     with listening(mail_server) as address:
         assert "does not speak as a Kafka broker does" in failure(address)
 
 
-def test_a_port_that_hangs_up_is_told_as_such():
+def test_a_port_that_hangs_up_is_reported_as_such():
     with listening(hangs_up) as address:
         assert "closes them without an answer" in failure(address)
 
 
-def test_tls_at_a_port_that_hangs_up_on_it_is_told_with_what_to_set():
+def test_tls_at_a_port_that_hangs_up_on_it_is_reported_with_what_to_set():
     with listening(hangs_up) as address:
         told = failure(address, security_protocol="SSL")
 
@@ -87,7 +87,7 @@ def test_tls_at_a_port_that_hangs_up_on_it_is_told_with_what_to_set():
     assert "set it to PLAINTEXT" in told
 
 
-def test_plain_talk_at_a_tls_port_is_told_as_such(server_context):
+def test_plain_talk_at_a_tls_port_is_reported_as_such(server_context):
     def talk(one: socket.socket) -> None:
         with contextlib.suppress(ssl.SSLError), server_context.wrap_socket(one, server_side=True) as secure:
             silent(secure)
@@ -113,7 +113,7 @@ def over_tls(server_context):
 
 
 @pytest.mark.parametrize("given", [{}, {"security_protocol": "SSL", "ssl_ca_pem": CA.pem}])
-def test_a_kafka_tls_port_given_as_zookeeper_is_told_as_a_brokers(over_tls, given):
+def test_a_kafka_tls_port_given_as_zookeeper_is_reported_as_a_brokers(over_tls, given):
     with listening(over_tls(kafka_like)) as address:
         told = failure(address, keeper=True, **given)
 
@@ -135,11 +135,11 @@ def test_a_tls_port_that_wants_a_certificate_first_is_not_called_zookeepers(over
     assert "cannot tell whether it is ZooKeeper or a Kafka broker" in told
 
 
-def test_a_name_that_nobody_knows_is_told_at_once():
+def test_a_name_that_nobody_knows_is_reported_at_once():
     assert "no-such-host.invalid:9092" in failure("no-such-host.invalid:9092")
 
 
-def test_what_hangs_is_told_as_hanging_when_the_time_is_over():
+def test_what_hangs_is_reported_as_hanging_when_the_time_is_over():
     with listening(silent) as address:
         assert "takes connections and answers nothing for 2 s" in failure(address, 2)
 
@@ -198,7 +198,7 @@ def test_a_broker_is_found_beside_ports_that_are_none_however_those_behave(kafka
 
 
 @pytest.mark.kafka
-def test_the_port_of_a_controller_is_told_as_one(kafka44):
+def test_the_port_of_a_controller_is_reported_as_one(kafka44):
     controller = int((kafka44.directory / "ports").read_text().split()[0])
 
     assert "is that of a KRaft controller" in failure(f"127.0.0.1:{controller}")

@@ -45,7 +45,7 @@ def stored_topics(cluster) -> set[str]:
     return set(rows.values_list("name", flat=True))
 
 
-def test_hidden_topics_are_never_told_as_absent_and_a_lost_right_removes_none(
+def test_hidden_topics_are_never_reported_as_absent_and_a_lost_right_removes_none(
     kafka44, names, cluster, capsys
 ):
     seen, hidden = names

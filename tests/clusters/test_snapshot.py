@@ -95,7 +95,7 @@ def test_an_empty_file_is_no_cluster_without_acls(file, text):
     assert caught.value.state is ClusterState.UNREADABLE
 
 
-def test_a_bad_line_is_told_with_file_line_and_value_and_nothing_is_read(file):
+def test_a_bad_line_is_reported_with_file_line_and_value_and_nothing_is_read(file):
     good = write_acls(ACLS, format="jsonl")
     file.write_text(json.dumps(HEADER) + "\n" + good + good.replace("READ", "FLY"))
 
@@ -107,7 +107,7 @@ def test_a_bad_line_is_told_with_file_line_and_value_and_nothing_is_read(file):
 
 
 @pytest.mark.parametrize("format", ["jsonl", "csv", "yaml", "listing"])
-def test_an_acl_that_no_broker_can_hold_is_told_and_nothing_is_read(file, format):
+def test_an_acl_that_no_broker_can_hold_is_reported_and_nothing_is_read(file, format):
     file.write_text(write_acls(ACLS, format=format).replace("PREFIXED", "GLOB"))
 
     error = failure(file)
@@ -116,7 +116,7 @@ def test_an_acl_that_no_broker_can_hold_is_told_and_nothing_is_read(file, format
     assert "pattern_type is 'GLOB'" in str(error)
 
 
-def test_of_many_bad_lines_a_few_are_told_and_the_rest_counted(file):
+def test_of_many_bad_lines_a_few_are_reported_and_the_rest_counted(file):
     file.write_text(
         write_acls(ACLS, format="jsonl").replace("LITERAL", "LATERAL").replace("PREFIXED", "PRE") * 10
     )
@@ -134,7 +134,7 @@ def test_of_many_bad_lines_a_few_are_told_and_the_rest_counted(file):
         ({"cluster": "x", "acls": []}, "'acls' is no key"),
     ],
 )
-def test_a_first_line_that_is_wrong_is_told(file, header, why):
+def test_a_first_line_that_is_wrong_is_reported(file, header, why):
     file.write_text(json.dumps(header))
 
     error = failure(file)
@@ -144,7 +144,7 @@ def test_a_first_line_that_is_wrong_is_told(file, header, why):
     assert why in str(error)
 
 
-def test_text_that_is_not_utf_8_is_told_with_its_line(file):
+def test_text_that_is_not_utf_8_is_reported_with_its_line(file):
     file.write_bytes(b"first line\nsecond \xff line\n")
 
     with pytest.raises(ClusterError, match=r"not UTF-8 text \(line 2, byte 19\)"):
@@ -152,13 +152,13 @@ def test_text_that_is_not_utf_8_is_told_with_its_line(file):
 
 
 @pytest.mark.parametrize("name", ["missing.jsonl", "nul\0name"])
-def test_a_file_that_is_not_there_is_told_at_once(tmp_path, name):
+def test_a_file_that_is_not_there_is_reported_at_once(tmp_path, name):
     with pytest.raises(ClusterError, match="cannot be read") as caught:
         opened(tmp_path / name)
 
     assert caught.value.state is ClusterState.UNREACHABLE
 
 
-def test_a_folder_is_told_as_one(tmp_path):
+def test_a_folder_is_reported_as_one(tmp_path):
     with pytest.raises(ClusterError, match="is a folder"):
         opened(tmp_path)

@@ -116,7 +116,7 @@ def test_a_node_that_cannot_be_understood_is_never_overwritten(address, raw, dat
     assert raw.get("/kafka-acl/Topic/orders")[0] == broken
 
 
-def test_a_word_that_kafka_does_not_know_is_read_as_unknown_and_told_as_a_hazard(address, raw):
+def test_a_word_that_kafka_does_not_know_is_read_as_unknown_and_reported_as_a_hazard(address, raw):
     raw.create(
         "/kafka-acl/Topic/orders",
         json.dumps({"version": 1, "acls": [{**ENTRY, "operation": "Fly"}]}).encode(),
@@ -146,7 +146,7 @@ def test_keys_that_kafka_does_not_write_are_read_over_but_not_written_over(addre
     assert raw.get("/kafka-acl/Topic/orders")[0] == data
 
 
-def test_nodes_in_places_where_kafka_keeps_none_are_told_and_not_read(address, raw):
+def test_nodes_in_places_where_kafka_keeps_none_are_reported_and_not_read(address, raw):
     raw.create("/kafka-acl/Satellite/x", node(BOB), makepath=True)
     raw.create("/kafka-acl-extended/glob/Topic/x", node(BOB), makepath=True)
     raw.create("/kafka-acl/Group/a/b", node(BOB), makepath=True)
@@ -208,7 +208,7 @@ def test_thousands_of_nodes_are_read_whole(address):
 # --- where nobody answers, or not for us ---------------------------------------------------
 
 
-def test_a_closed_port_is_told_as_unreachable_with_the_address():
+def test_a_closed_port_is_reported_as_unreachable_with_the_address():
     with pytest.raises(ClusterError, match=r"127\.0\.0\.1:1: the port is closed") as caught:
         client_of("127.0.0.1:1/kafka", timeout="1")
 
@@ -218,7 +218,7 @@ def test_a_closed_port_is_told_as_unreachable_with_the_address():
 @pytest.mark.parametrize(
     "wrong", ["", "localhost", "localhost:", ":2181", "localhost:zk", "a:1,b", "h:2181/../x"]
 )
-def test_an_address_that_is_none_is_told_with_what_would_be_right(wrong):
+def test_an_address_that_is_none_is_reported_with_what_would_be_right(wrong):
     with pytest.raises(ClusterError, match="write") as caught:
         client_of(wrong)
 
@@ -483,7 +483,7 @@ def test_the_brokers_user_writes_and_its_nodes_stay_guarded(guarded):
     assert permissions == {("sasl", "kafka", 31), ("world", "anyone", 1)}
 
 
-def test_a_wrong_password_is_told_as_a_refused_login_without_the_password(guarded):
+def test_a_wrong_password_is_reported_as_a_refused_login_without_the_password(guarded):
     with pytest.raises(ClusterError, match="refused the login as 'kafka'") as caught:
         client_of(guarded.address, timeout="5", **login("kafka", "hunter2"))
 

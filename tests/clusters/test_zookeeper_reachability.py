@@ -110,7 +110,7 @@ def test_every_wrong_way_to_zookeeper_has_its_own_sentence_at_once(keeper):
 
 
 @pytest.mark.kafka
-def test_a_kafka_port_is_told_as_one(kafka44):
+def test_a_kafka_port_is_reported_as_one(kafka44):
     assert "a Kafka broker answers and no ZooKeeper" in failure(kafka44.bootstrap)
 
 

@@ -110,7 +110,7 @@ def test_a_result_of_an_earlier_version_claims_nothing(given, read_cluster):
     assert queries.unused_count(read_cluster) is None
 
 
-def test_without_permits_in_the_log_the_use_of_an_allow_cannot_be_told(given, read_cluster):
+def test_without_permits_in_the_log_the_use_of_an_allow_is_unknown(given, read_cluster):
     given(files=REFUSALS_ONLY)
 
     found = use_of(read_cluster, PREFIX)
@@ -136,7 +136,7 @@ def test_an_unused_acl_of_unknown_age_says_so(given, read_cluster):
     )
 
 
-def test_without_any_log_nothing_can_be_told(read_cluster):
+def test_without_any_log_nothing_is_known(read_cluster):
     found = use_of(read_cluster, PREFIX)
 
     assert (found.state, found.reason) == ("cannot-tell", unused.NO_LOG)
@@ -271,7 +271,7 @@ def test_a_refusal_is_new_if_it_began_in_the_last_days_of_a_longer_log(given, re
         (request("User:bob", "READ", "payments.eu"), "allowed-now", "allowed today"),
     ],
 )
-def test_the_likely_cause_of_a_refusal_is_told(given, read_cluster, asked, kind, told):
+def test_the_likely_cause_of_a_refusal_is_reported(given, read_cluster, asked, kind, told):
     given(requests=[asked])
 
     (refusal,) = queries.refusals(read_cluster).rows

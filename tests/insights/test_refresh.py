@@ -82,12 +82,12 @@ def test_what_nobody_declared_is_left_out_of_the_snapshot(logged, tmp_path):
     assert read_snapshot(path).settings.undeclared == {"super_users", "allow_everyone"}
 
 
-def test_a_cluster_without_logs_is_told_so(read_cluster):
+def test_a_cluster_without_logs_says_so(read_cluster):
     with pytest.raises(InsightsError, match="Nobody has said where the authorizer logs"):
         refresh.refresh(read_cluster)
 
 
-def test_a_cluster_that_was_never_read_is_told_so(cluster):
+def test_a_cluster_that_was_never_read_says_so(cluster):
     cluster.log_paths = "a.log"
 
     with pytest.raises(InsightsError, match="has not been synced yet"):
@@ -228,7 +228,7 @@ def test_a_failed_refresh_is_kept_for_the_page_until_one_goes_well(logged, tmp_p
     assert queries.coverage(logged).problem == ""
 
 
-def test_a_full_disk_is_told_and_kept(logged, monkeypatch):
+def test_a_full_disk_is_reported_and_kept(logged, monkeypatch):
     def full(**_options):
         raise OSError(errno.ENOSPC, "No space left on device", "/data")
 
@@ -252,7 +252,7 @@ def here(spark, monkeypatch, capsys):
     monkeypatch.setattr(refresh, "_job", job)
 
 
-def test_a_bad_file_beside_good_ones_is_told_on_the_page_and_costs_itself(here, logged, tmp_path):
+def test_a_bad_file_beside_good_ones_is_reported_on_the_page_and_costs_itself(here, logged, tmp_path):
     (tmp_path / "b.log").write_bytes(LOG.encode().replace(b"payments", b"paym\xe9nts"))
     (tmp_path / "plain.gz").write_text(LOG)
     logged.log_paths = f"{tmp_path}/*.log\n{tmp_path}/*.gz\n"

@@ -15,7 +15,7 @@ django.setup()
 from aclweb.inventory.models import Cluster  # noqa: E402
 from aclweb.inventory.sync.run import sync  # noqa: E402
 from tests.builders import allow  # noqa: E402
-from tests.inventory.readings import Answers  # noqa: E402
+from tests.inventory.answering_cluster import Answers  # noqa: E402
 
 
 def main(*counts: str) -> None:

@@ -190,7 +190,7 @@ def test_a_deny_from_one_host_leaves_the_others():
     assert "but not from 10.9.9.9" in cell_sentence(write)
 
 
-def test_a_range_within_a_range_is_told_apart():
+def test_a_range_within_a_range_is_distinguished():
     bindings = [
         allow("User:bob", "READ", "orders", host="10.0.0.0/8"),
         deny("User:bob", "READ", "orders", host="10.1.0.0/16"),
@@ -207,7 +207,7 @@ def test_a_range_within_a_range_is_told_apart():
     assert "only from 10.0.0.0/8 (except 10.1.0.0/16)" in cell_sentence(read)
 
 
-def test_a_right_from_a_host_that_no_client_can_have_is_told_and_not_counted():
+def test_a_right_from_a_host_that_no_client_can_have_is_reported_and_not_counted():
     found = access(allow("User:bob", "WRITE", "orders", host="batch-01.internal"))
 
     write = cell(found, "User:bob", "WRITE")
@@ -267,7 +267,7 @@ def test_a_named_super_user_is_allowed_whatever_a_deny_says():
         (AuthorizerSettings(undeclared=frozenset({"allow_everyone"})), "unknown", "obody has declared"),
     ],
 )
-def test_where_no_acl_covers_a_name_the_default_is_told_as_declared(settings, state, words):
+def test_where_no_acl_covers_a_name_the_default_is_reported_as_declared(settings, state, words):
     found = access(allow("User:bob", "READ", "other"), settings=settings)
 
     assert found.default_applies
@@ -303,7 +303,7 @@ def test_one_acl_for_somebody_ends_the_open_default_for_everybody():
     assert cell(found, ANY_USER, "WRITE").state == "none"
 
 
-def test_undeclared_super_users_are_told_on_rows_and_page():
+def test_undeclared_super_users_are_reported_on_rows_and_page():
     found = access(
         allow("User:bob", "READ", "orders"),
         settings=AuthorizerSettings(undeclared=frozenset({"super_users"})),
@@ -389,7 +389,7 @@ def count_decisions(monkeypatch):
     return asked
 
 
-def test_rows_with_rules_of_the_same_shape_are_decided_once(monkeypatch):
+def test_rows_with_acls_of_the_same_shape_are_decided_once(monkeypatch):
     asked = count_decisions(monkeypatch)
     wide = [allow(f"User:wide-{n}", "READ", "*") for n in range(800)]
 
@@ -417,7 +417,7 @@ def test_a_second_topic_of_the_same_kind_asks_nothing_anew(monkeypatch):
     assert {one.resource for row in second.rows for one in row.cells} == {topic("pay.2")}
 
 
-def test_rules_of_the_same_shape_settle_each_row_by_its_own_bindings():
+def test_acls_of_the_same_shape_settle_each_row_by_its_own_bindings():
     mine, other = allow("User:a", "READ", "orders"), allow("User:b", "READ", "orders")
 
     found = access(mine, other)

@@ -117,7 +117,7 @@ def test_one_address_with_any_interface_is_more_than_the_address_alone():
     ]
 
 
-def test_each_exception_is_told_beside_the_range_that_it_is_taken_from():
+def test_each_exception_is_reported_beside_the_range_that_it_is_taken_from():
     found = access(
         allow("User:bob", "READ", "orders", host="10.0.0.0/8"),
         deny("User:bob", "READ", "orders", host="10.1.0.0/16"),

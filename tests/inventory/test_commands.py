@@ -15,7 +15,7 @@ from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.clusters.odd_servers import listening, silent
-from tests.inventory.readings import Answers, topics, trouble
+from tests.inventory.answering_cluster import Answers, topics, trouble
 
 pytestmark = pytest.mark.django_db
 
@@ -66,7 +66,7 @@ def test_sync_of_a_cluster_that_does_not_answer_is_status_1_with_the_reason(clus
     assert capsys.readouterr().err == "test-eu: Nobody answers at b1:9092.\n"
 
 
-def test_sync_accepts_a_held_reading_when_told_to(cluster, answers, capsys):
+def test_sync_accepts_a_quarantined_snapshot_when_told_to(cluster, answers, capsys):
     answers.bindings = [allow("User:bob", "READ", f"t{n}") for n in range(300)]
     run(capsys, "sync", "test-eu")
     answers.bindings = [BOB]

@@ -14,7 +14,7 @@ from aclweb.inventory.models import Cluster, Declaration, StoredName
 from aclweb.inventory.sync.run import sync
 from aclweb.inventory.sync.snapshots import snapshot_text
 from tests.builders import allow
-from tests.inventory.readings import Answers, topics, trouble
+from tests.inventory.answering_cluster import Answers, topics, trouble
 
 pytestmark = pytest.mark.django_db
 
@@ -62,7 +62,7 @@ def test_names_that_could_not_be_read_stay_as_complete_as_they_were(cluster):
     assert cluster.topics_listed == Known.VISIBLE
 
 
-def test_what_was_known_then_is_told_of_the_past(cluster):
+def test_what_was_known_then_is_reported_of_the_past(cluster):
     sync(cluster, client=Answers([BOB], topics("orders"), topics_known=Known.VISIBLE))
     sync(cluster, client=Answers([BOB], topics("orders")))
 

@@ -11,7 +11,7 @@ from aclweb.inventory.current import view as current
 from aclweb.inventory.current.view import in_force, settings_of, span
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
-from tests.inventory.readings import Answers, topics
+from tests.inventory.answering_cluster import Answers, topics
 
 pytestmark = pytest.mark.django_db
 

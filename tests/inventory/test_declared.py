@@ -21,7 +21,7 @@ from aclweb.inventory.current.view import in_force
 from aclweb.inventory.models import Cluster, Declaration, Revision
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 ACLS = [allow("User:bob", "READ", "orders")]
 ASKED = AccessRequest("User:carol", "10.0.0.7", Operation.READ, ResourceType.TOPIC, "orders")

@@ -16,7 +16,7 @@ from aclweb.inventory.lists import (
 )
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny, topic
-from tests.inventory.readings import Answers, topics
+from tests.inventory.answering_cluster import Answers, topics
 
 pytestmark = pytest.mark.django_db
 
@@ -127,7 +127,7 @@ def test_pages_part_the_rows_and_one_beyond_the_last_is_the_last(cluster):
     assert {row.binding for page in pages[:2] for row in page.rows} == set(EVERYTHING)
 
 
-def test_names_are_listed_with_the_number_of_acls_that_touch_them(cluster):
+def test_names_are_listed_with_the_number_of_acls_that_match_them(cluster):
     rows = list_names(cluster, ResourceType.TOPIC).rows
 
     assert [(row.name, row.partitions, row.affecting) for row in rows] == [
@@ -139,7 +139,7 @@ def test_names_are_listed_with_the_number_of_acls_that_touch_them(cluster):
     assert [row.name for row in list_names(cluster, ResourceType.GROUP).rows] == ["orders.eu"]
 
 
-def test_principals_are_listed_with_their_rules_and_super_users_among_them(cluster):
+def test_principals_are_listed_with_their_acls_and_super_users_among_them(cluster):
     rows = list_principals(cluster).rows
 
     assert [(row.principal, row.own, row.denies, row.is_super_user) for row in rows] == [
@@ -176,7 +176,7 @@ def test_history_tells_each_revision_and_what_came_and_went(cluster):
     assert (delta.add, delta.remove) == ((allow("User:new", "READ", "pay"),), (BOB,))
 
 
-def test_the_edits_of_a_resource_are_those_that_cover_it_since_the_first_reading(cluster):
+def test_the_edits_of_a_resource_are_those_that_cover_it_since_the_first_sync(cluster):
     wide = allow("User:new", "READ", "or", pattern="PREFIXED")
     sync(cluster, client=Answers([*EVERYTHING[1:], wide, allow("User:new", "READ", "pay")]))
 
@@ -215,7 +215,7 @@ def test_a_question_costs_as_few_queries_for_many_acls_as_for_few(cluster, quest
     assert queries() == few <= most
 
 
-def test_where_nobody_knows_the_groups_a_rule_on_groups_is_no_orphan(cluster):
+def test_where_nobody_knows_the_groups_an_acl_on_groups_is_no_orphan(cluster):
     acls = [allow("User:bob", "READ", "g", resource_type="GROUP"), allow("User:bob", "READ", "gone")]
     sync(cluster, client=Answers(acls, groups=None))
 

@@ -14,7 +14,7 @@ from aclweb.inventory.current.view import BINDING_COLUMNS, bindings_of
 from aclweb.inventory.models import Cluster, StoredAcl
 from aclweb.inventory.sync.run import sync
 from tests.hostile import EXAMPLES, acls, look_alikes, surrogates, texts
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 ANY_TEXTS = st.one_of(texts, surrogates)
 

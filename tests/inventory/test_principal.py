@@ -82,7 +82,7 @@ def test_a_principal_that_no_acl_names_can_do_nothing_and_that_is_said():
     assert found.sentences[0] == "User:Bob can do nothing with anything that exists now."
 
 
-def test_a_super_user_is_told_as_one():
+def test_a_super_user_is_reported_as_one():
     found = access_of(here([], AuthorizerSettings(super_users=frozenset({"User:root"}))), "User:root")
 
     assert found.is_super_user

@@ -22,7 +22,7 @@ from aclweb.inventory.sync.run import sync
 from aclweb.inventory.work import scheduling
 from aclweb.operations import workers
 from tests.builders import allow
-from tests.inventory.readings import Answers, trouble
+from tests.inventory.answering_cluster import Answers, trouble
 
 pytestmark = pytest.mark.django_db
 

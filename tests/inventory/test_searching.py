@@ -21,7 +21,7 @@ from aclweb.inventory.models import Cluster, Found, Search
 from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 pytestmark = pytest.mark.django_db
 
@@ -47,7 +47,7 @@ def test_a_worker_finds_what_a_page_then_shows_without_working(read, monkeypatch
     assert ("implied", IMPLIED) in found(read)
 
 
-def test_a_reading_asks_for_its_findings_once(cluster, monkeypatch):
+def test_a_sync_asks_for_its_findings_once(cluster, monkeypatch):
     rung = []
     monkeypatch.setattr(syncing, "connect", lambda _: Answers([WIDE, IMPLIED]))
     monkeypatch.setattr(tasks.search, "delay", rung.append)
@@ -59,7 +59,7 @@ def test_a_reading_asks_for_its_findings_once(cluster, monkeypatch):
     assert rung == [cluster.pk]
 
 
-def test_a_declaration_makes_the_next_reading_ask_anew(read, monkeypatch):
+def test_a_declaration_makes_the_next_sync_ask_anew(read, monkeypatch):
     rung = []
     monkeypatch.setattr(syncing, "connect", lambda _: Answers([WIDE, IMPLIED]))
     monkeypatch.setattr(tasks.search, "delay", rung.append)
@@ -111,7 +111,7 @@ def test_a_worker_that_lost_its_lease_stores_nothing(read, monkeypatch):
     assert Search.objects.get().done_at is None
 
 
-def test_what_was_overtaken_by_a_newer_reading_is_not_kept(read, monkeypatch):
+def test_what_was_overtaken_by_a_newer_sync_is_not_kept(read, monkeypatch):
     look_through = searching.look_through
 
     def slow(here, **given):
@@ -127,7 +127,7 @@ def test_what_was_overtaken_by_a_newer_reading_is_not_kept(read, monkeypatch):
     assert ("implied", IMPLIED) in found(read)
 
 
-def test_who_asks_while_a_newer_reading_is_looked_through_waits_for_it(cluster):
+def test_who_asks_while_a_newer_sync_is_looked_through_waits_for_it(cluster):
     sync(cluster, client=Answers([IMPLIED]))
     stale = current.in_force(cluster)
     sync(cluster, client=Answers([WIDE, IMPLIED]))
@@ -180,7 +180,9 @@ def test_a_lost_message_is_sent_again_after_a_while(read, monkeypatch, django_ca
         (allow("User:a", "DESCRIBE", "nobody", resource_type="CLUSTER"), "error"),
     ],
 )
-def test_what_can_never_match_is_told_by_one_finder_as_seriously_as_by_any(cluster, version, odd, severity):
+def test_what_can_never_match_is_reported_by_one_finder_as_seriously_as_by_any(
+    cluster, version, odd, severity
+):
     Cluster.objects.filter(pk=cluster.pk).update(kafka_version=version)
     sync(cluster, client=Answers([odd]))
 
@@ -209,7 +211,7 @@ def test_a_dormant_denial_is_as_serious_as_one_that_never_matches(cluster):
     assert [(row.severity, row.can_go) for row in told[:9]] == [("error", True)]
 
 
-def test_where_a_finder_stopped_is_told(read, monkeypatch):
+def test_where_a_finder_stopped_is_reported(read, monkeypatch):
     monkeypatch.setattr("aclweb.acl.lint.redundancy.PROPOSALS_COMPARED", 1)
     names = [allow(who, "READ", f"x.{name}") for who in ("User:bob", "User:cat") for name in "abc"]
     sync(read, client=Answers(names))

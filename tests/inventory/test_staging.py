@@ -20,7 +20,7 @@ from aclweb.inventory.models import Cluster, Revision, StoredAcl
 from aclweb.inventory.store import staging
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -11,7 +11,7 @@ from aclweb.inventory.lists import status
 from aclweb.inventory.lists.cluster_status import ago
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
-from tests.inventory.readings import Answers, trouble
+from tests.inventory.answering_cluster import Answers, trouble
 
 pytestmark = pytest.mark.django_db
 
@@ -47,7 +47,7 @@ def test_each_state_has_its_own_words(cluster):
     assert len({each.sentence for each in told}) == len(told)
 
 
-def test_after_a_failed_reading_the_age_of_what_is_shown_is_told(cluster):
+def test_after_a_failed_sync_the_age_of_what_is_shown_is_reported(cluster):
     sync(cluster, client=Answers([BOB]))
     sync(
         cluster,
@@ -61,7 +61,7 @@ def test_after_a_failed_reading_the_age_of_what_is_shown_is_told(cluster):
     assert "What is shown was read 7 min ago." in told.sentence
 
 
-def test_a_reading_long_ago_is_old_although_it_went_well(cluster):
+def test_a_sync_long_ago_is_old_although_it_went_well(cluster):
     sync(cluster, client=Answers([BOB]))
 
     told = status(cluster, now=timezone.now() + timedelta(hours=3))
@@ -70,7 +70,7 @@ def test_a_reading_long_ago_is_old_although_it_went_well(cluster):
     assert (told.label, told.tone) == ("not synced lately", "warn")
 
 
-def test_a_held_reading_is_told_on_the_cluster(cluster):
+def test_a_quarantined_snapshot_is_reported_on_the_cluster(cluster):
     sync(cluster, client=Answers([allow("User:bob", "READ", f"t{n}") for n in range(300)]))
     sync(cluster, client=Answers([BOB]))
 
@@ -88,7 +88,7 @@ def test_badges_say_what_is_declared_and_what_is_not(cluster, other_cluster):
     assert undeclared[:2] == [("default not declared", "warn"), ("super users not declared", "warn")]
 
 
-def test_a_declaration_is_stored_and_told_with_who_made_it(other_cluster, dot):
+def test_a_declaration_is_stored_and_reported_with_who_made_it(other_cluster, dot):
     assert declare(cluster=other_cluster, actor=dot, allow_everyone=True, super_users="User:a;User:CN=b,O=c")
 
     other_cluster.refresh_from_db()
@@ -130,5 +130,5 @@ def test_super_users_with_which_a_broker_would_not_start_are_refused(cluster, do
         (200_000, "2 d ago"),
     ],
 )
-def test_an_age_is_told_in_one_unit(seconds, words):
+def test_an_age_is_reported_in_one_unit(seconds, words):
     assert ago(timedelta(seconds=seconds)) == words

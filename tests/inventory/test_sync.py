@@ -16,7 +16,7 @@ from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.sync.quarantine import HoldingError, accept
 from aclweb.inventory.sync.run import OURS, sync
 from tests.builders import allow, deny
-from tests.inventory.readings import Answers, topics, trouble
+from tests.inventory.answering_cluster import Answers, topics, trouble
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +33,7 @@ def many(count, *, principal="User:bob"):
     return [allow(principal, "READ", f"topic-{n}") for n in range(count)]
 
 
-def test_the_first_reading_stores_everything_as_revision_1(cluster):
+def test_the_first_sync_stores_everything_as_revision_1(cluster):
     result = sync(cluster, client=Answers([BOB, EVE], topics("orders", "pay.in"), ["readers"]))
 
     assert result.changed
@@ -45,7 +45,7 @@ def test_the_first_reading_stores_everything_as_revision_1(cluster):
     assert here.groups == ("readers",)
 
 
-def test_an_empty_first_reading_is_a_revision_too_so_that_it_differs_from_never_read(cluster):
+def test_an_empty_first_sync_is_a_revision_too_so_that_it_differs_from_never_read(cluster):
     assert current.in_force(cluster).revision is None
 
     result = sync(cluster, client=Answers())
@@ -54,7 +54,7 @@ def test_an_empty_first_reading_is_a_revision_too_so_that_it_differs_from_never_
     assert current.in_force(cluster).revision == result.revision
 
 
-def test_a_reading_that_finds_nothing_new_makes_no_revision(cluster):
+def test_a_sync_that_finds_nothing_new_makes_no_revision(cluster):
     answers = Answers([BOB, EVE], topics("orders"))
     first = sync(cluster, client=answers)
     again = sync(cluster, client=answers)
@@ -87,7 +87,7 @@ def test_an_acl_that_went_and_came_back_has_a_row_for_each_time(cluster):
     assert StoredAcl.objects.count() == 2
 
 
-def test_two_readings_that_end_equal_have_equal_digests(cluster):
+def test_two_syncs_that_end_equal_have_equal_digests(cluster):
     first = sync(cluster, client=Answers([BOB, EVE])).revision
     sync(cluster, client=Answers([BOB]))
     third = sync(cluster, client=Answers([EVE, BOB])).revision
@@ -106,7 +106,7 @@ def test_two_readings_that_end_equal_have_equal_digests(cluster):
     ],
 )
 @pytest.mark.parametrize("method", ["describe", "read_acls"])
-def test_a_reading_that_fails_stores_no_row_and_says_why(cluster, state, method):
+def test_a_sync_that_fails_stores_no_row_and_says_why(cluster, state, method):
     sync(cluster, client=Answers([BOB], topics("orders"), ["readers"]))
     read_at = cluster.read_at
 
@@ -133,7 +133,7 @@ def test_a_cluster_that_cannot_be_connected_to_is_a_state_and_no_exception(clust
     assert cluster.state_sentence == "Nobody answers at 127.0.0.1:1."
 
 
-def test_a_login_that_the_keys_cannot_decrypt_stops_the_reading_and_nothing_else(cluster, settings):
+def test_a_login_that_the_keys_cannot_decrypt_stops_the_sync_and_nothing_else(cluster, settings):
     cluster.options = {"sasl_plain_password": "canary"}
     cluster.save()
     settings.ACLWEB_ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
@@ -188,7 +188,7 @@ def test_a_pattern_that_cannot_be_understood_keeps_its_rows(cluster):
     assert cluster.problems == [{"where": "/kafka-acl/x", "sentence": "Not JSON.", "hazard": True}]
 
 
-def test_the_states_are_told_in_different_sentences(cluster):
+def test_the_states_are_reported_in_different_sentences(cluster):
     told = {}
     for bindings, unreadable in (([BOB], []), ([], []), ([BOB], [BOB.pattern])):
         result = sync(cluster, client=Answers(bindings, unreadable=unreadable))
@@ -226,7 +226,7 @@ def test_whether_an_empty_zookeeper_enforces_anything_is_as_declared(cluster, de
     assert words in result.sentence
 
 
-def test_a_reading_that_lost_too_much_is_held_told_once_and_stores_nothing(cluster):
+def test_a_sync_that_lost_too_much_is_quarantined_told_once_and_stores_nothing(cluster):
     sync(cluster, client=Answers(many(500)))
     poor = Answers(many(390))
 
@@ -249,7 +249,7 @@ def test_a_loss_that_is_small_in_number_or_in_share_is_believed(cluster, before,
 
 
 @pytest.mark.parametrize("before", [10, 90, 150])
-def test_a_reading_that_empties_a_cluster_is_held(cluster, before):
+def test_a_sync_that_empties_a_cluster_is_quarantined(cluster, before):
     sync(cluster, client=Answers(many(before)))
 
     result = sync(cluster, client=Answers([]))
@@ -265,7 +265,7 @@ def test_a_cluster_that_aclweb_itself_emptied_is_believed(cluster):
     assert not sync(cluster, client=Answers([]), cause=OURS, expected=Delta(remove=tuple(many(20)))).held
 
 
-def test_what_somebody_accepted_is_stored_by_the_next_reading_that_loses_no_more(cluster, dot):
+def test_what_somebody_accepted_is_stored_by_the_next_sync_that_loses_no_more(cluster, dot):
     sync(cluster, client=Answers(many(500)))
     sentence = sync(cluster, client=Answers(many(300))).sentence
 
@@ -320,7 +320,7 @@ def test_a_replaced_cluster_is_accepted_with_the_loss_shown_and_no_greater_one(c
     assert not cluster.held.get("accepted_by")
 
 
-def test_a_held_reading_is_stored_once_somebody_accepts_it(cluster):
+def test_a_quarantined_snapshot_is_stored_once_somebody_accepts_it(cluster):
     sync(cluster, client=Answers(many(500)))
     sync(cluster, client=Answers(many(300)))
 
@@ -341,13 +341,13 @@ def test_accepting_one_loss_does_not_accept_a_greater_one(cluster):
     assert len(stored(cluster)) == 500
 
 
-def test_nothing_is_accepted_before_it_was_held(cluster):
+def test_nothing_is_accepted_before_it_was_quarantined(cluster):
     sync(cluster, client=Answers(many(500)))
 
     assert sync(cluster, client=Answers([]), accepted_by="dot").held
 
 
-def test_a_better_reading_ends_the_hold(cluster):
+def test_a_better_sync_ends_the_hold(cluster):
     sync(cluster, client=Answers(many(500)))
     sync(cluster, client=Answers(many(300)))
     sync(cluster, client=Answers(many(499)))
@@ -366,14 +366,14 @@ def test_a_loss_that_our_own_change_made_is_expected(cluster):
     assert len(stored(cluster)) == 300
 
 
-def test_topics_that_vanish_by_the_hundred_are_held_too(cluster):
+def test_topics_that_vanish_by_the_hundred_are_quarantined_too(cluster):
     names = [f"topic-{n}" for n in range(300)]
     sync(cluster, client=Answers([BOB], topics(*names)))
 
     assert sync(cluster, client=Answers([BOB], topics("topic-1"))).held
 
 
-def test_another_cluster_behind_the_same_address_is_held(cluster):
+def test_another_cluster_behind_the_same_address_is_quarantined(cluster):
     sync(cluster, client=Answers([BOB], facts=ClusterFacts(cluster_id="first")))
 
     result = sync(cluster, client=Answers([CHO], facts=ClusterFacts(cluster_id="second")))
@@ -404,7 +404,7 @@ def test_an_audit_event_says_where_a_difference_was_made(cluster, cause, expecte
     assert trail.sentence(last) == f"Revision 2 of test-eu: ACLs added: 2, removed: 0; {origin}."
 
 
-def test_a_reading_that_only_finds_names_makes_a_revision_and_no_audit_event(cluster):
+def test_a_sync_that_only_finds_names_makes_a_revision_and_no_audit_event(cluster):
     sync(cluster, client=Answers([BOB]))
     sync(cluster, client=Answers([BOB], groups=["new"]))
 
@@ -420,7 +420,7 @@ def test_a_moved_number_of_partitions_is_stored_without_a_revision(cluster):
     assert Revision.objects.count() == 1
 
 
-def test_a_reading_that_began_earlier_never_overwrites_a_later_one(cluster):
+def test_a_sync_that_began_earlier_never_overwrites_a_later_one(cluster):
     sync(cluster, client=Answers([BOB]))
     slow = Answers([BOB])
 
@@ -472,7 +472,7 @@ def test_a_hostile_name_survives_storage_letter_by_letter(cluster, name):
     assert current.in_force(cluster).groups == (f"n{name}",)
 
 
-def test_a_hostile_name_in_a_sentence_breaks_no_reading(cluster):
+def test_a_hostile_name_in_a_sentence_breaks_no_sync(cluster):
     problem = Problem("/kafka-acl/Topic/\x00", "The name '\ud800\x00' cannot be.", hazard=True)
 
     assert sync(cluster, client=Answers([BOB], problems=[problem])).read
@@ -482,7 +482,7 @@ def test_a_hostile_name_in_a_sentence_breaks_no_reading(cluster):
     assert sync(cluster, client=Answers(fails={"read_acls": refusal})).sentence == "Not understood: \\u0000."
 
 
-def test_a_migration_to_kraft_is_told_as_a_problem(cluster):
+def test_a_migration_to_kraft_is_reported_as_a_problem(cluster):
     sync(cluster, client=Answers([BOB], facts=ClusterFacts(migrating=True)))
 
     assert "moving from ZooKeeper to KRaft" in cluster.problems[0]["sentence"]
@@ -503,7 +503,7 @@ def test_storing_takes_as_many_queries_for_a_thousand_acls_as_for_two(cluster, o
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_readings_at_once_leave_one_row_for_each_acl(cluster):
+def test_two_syncs_at_once_leave_one_row_for_each_acl(cluster):
     failures = []
 
     def read():

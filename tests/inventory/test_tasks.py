@@ -10,7 +10,7 @@ from aclweb.inventory import leases, tasks
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import run as syncing
 from tests.builders import allow
-from tests.inventory.readings import Answers, trouble
+from tests.inventory.answering_cluster import Answers, trouble
 
 pytestmark = pytest.mark.django_db
 
@@ -139,6 +139,6 @@ def test_a_locked_database_is_met_by_trying_again_with_a_sentence(caplog):
     del app.tasks["tests.locked"]
 
 
-def test_tasks_have_the_names_that_the_schedule_rings(settings):
+def test_tasks_have_the_names_that_the_schedule_enqueues(settings):
     assert tasks.sync_all.name == "inventory.sync_all"
     assert tasks.sync_all.name in {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}

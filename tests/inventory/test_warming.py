@@ -10,7 +10,7 @@ from aclweb.inventory.current.warming import warm
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 
 @pytest.fixture(autouse=True)

@@ -37,7 +37,7 @@ def test_two_brokers_are_never_one(files):
     assert len({broker_of(file) for file in files}) == len(files)
 
 
-def test_equal_file_names_are_told_apart_by_as_much_of_their_path_as_is_needed():
+def test_equal_file_names_are_distinguished_by_as_much_of_their_path_as_is_needed():
     assert short_names(["/l/b1/a.log", "/l/b2/a.log", "/l/b1/c.log", "/a.log"]) == {
         "/l/b1/a.log": "b1/a.log",
         "/l/b2/a.log": "b2/a.log",

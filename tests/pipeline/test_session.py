@@ -50,7 +50,7 @@ def test_an_error_ends_with_its_cause_and_not_with_its_first_line(text, told):
     assert cause_of(RuntimeError(text)) == told
 
 
-def test_an_error_of_a_jvm_that_is_gone_is_told_by_its_last_words():
+def test_an_error_of_a_jvm_that_is_gone_is_reported_by_its_last_words():
     words = "12:00:00 ERROR Executor: Exception in task\njava.lang.OutOfMemoryError: Java heap space\n\tat a.b.C\n"
 
     told = cause_of(RuntimeError("An error occurred while calling o297.unpersist"), words)
@@ -85,7 +85,7 @@ def test_spark_itself_says_where_it_runs_unless_the_command_does(monkeypatch, tm
 
 
 @pytest.mark.parametrize("given", [f"secret.key={SECRET}", SECRET])
-def test_a_setting_that_is_none_of_spark_is_told_without_its_value(given, capsys):
+def test_a_setting_that_is_none_of_spark_is_reported_without_its_value(given, capsys):
     status = main(["usage", "--snapshot", "s", "--log", "l", "--out", "o", "--conf", given])
 
     told = capsys.readouterr().err
@@ -95,7 +95,7 @@ def test_a_setting_that_is_none_of_spark_is_told_without_its_value(given, capsys
 
 
 @pytest.mark.spark
-def test_a_master_that_is_not_there_is_told_in_one_line_without_secrets(tmp_path):
+def test_a_master_that_is_not_there_is_reported_in_one_line_without_secrets(tmp_path):
     need_java()
     (tmp_path / "snapshot.jsonl").write_text('{"cluster": "x"}\n')
     (tmp_path / "a.log").write_text("x\n")

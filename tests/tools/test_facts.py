@@ -46,7 +46,7 @@ def test_equal_recordings_end_with_status_0(tmp_path):
     assert "1 of 1 facts are equal." in answer.stdout
 
 
-def test_a_changed_sentence_a_lost_and_a_new_fact_are_told(tmp_path):
+def test_a_changed_sentence_a_lost_and_a_new_fact_are_reported(tmp_path):
     before = recorded(tmp_path / "before", home="200\nWelcome", gone="200")
     after = recorded(tmp_path / "after", home="200\nHello", new="200")
 
@@ -120,13 +120,13 @@ def test_a_bad_list_of_words_names_its_line(line, tmp_path):
         Words.read(tmp_path / "words")
 
 
-def test_a_difference_of_line_ends_alone_is_told():
+def test_a_difference_of_line_ends_alone_is_reported():
     (found,) = differences({"g": {"a": "x\ny"}}, {"g": {"a": "x\ny\n"}}, Words())
 
     assert found.lines == ("differs in the end of its lines only",)
 
 
-def test_a_page_is_its_words_links_fields_and_verdicts():
+def test_a_page_is_its_words_links_fields_and_decisions():
     html = """<html><head><title>T</title><script>no()</script></head><body class="x">
       <h1>Orders <em>now</em></h1><p data-tone="bad">Refused &amp; <a class="y" href="../b?q=1">why</a></p>
       <form method="post" action="/go/"><input type="hidden" name="k" value="v"><button name="s" value="1">Go</button>

@@ -152,7 +152,7 @@ def cast(eve, cho, ada, ben, dot):
     return {"anonymous": None, "eve": eve, "cho": cho, "ada": ada, "ben": ben, "dot": dot}
 
 
-def test_every_address_of_the_site_stands_in_the_table():
+def test_every_address_of_the_site_is_in_the_table():
     assert set(addresses(get_resolver().url_patterns)) == set(TABLE)
 
 

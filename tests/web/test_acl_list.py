@@ -15,7 +15,7 @@ from aclweb.web.browse import acl_filters, acls
 from aclweb.web.browse.resource_page import removals
 from aclweb.web.shell import exporting
 from tests.builders import allow, deny
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 LIST = "/c/test-eu/acls/"
 
@@ -104,7 +104,7 @@ def test_a_typed_line_is_read_word_by_word(line, fields):
     assert acl_filters.typed(line) == fields
 
 
-def test_a_word_that_kafka_does_not_know_is_told_and_left_out(browser):
+def test_a_word_that_kafka_does_not_know_is_reported_and_left_out(browser):
     page = browser.get(LIST, {"operation": "REED", "principal": "User:cat"})
 
     assert page.context["page"].total == 1
@@ -206,7 +206,7 @@ def test_a_cluster_that_was_never_read_exports_no_empty_file(cluster, ada, signe
     assert "Not synced yet" in text(answer)
 
 
-def test_what_csv_cannot_hold_is_told_and_no_shortened_file_is_made(cluster, ada, signed_in):
+def test_what_csv_cannot_hold_is_reported_and_no_shortened_file_is_made(cluster, ada, signed_in):
     half = allow("User:bob", "READ", "half \ud83d")
     sync(cluster, client=Answers([half, allow("User:bob", "READ", "whole")]))
     browser = signed_in(ada)
@@ -217,7 +217,7 @@ def test_what_csv_cannot_hold_is_told_and_no_shortened_file_is_made(cluster, ada
     assert half in read_acls(exported(browser, format="jsonl"), source="export")
 
 
-def test_selected_rules_go_to_a_what_if_that_removes_them(browser):
+def test_selected_acls_go_to_a_what_if_that_removes_them(browser):
     page = browser.get(LIST, {"principal": "User:cat"})
 
     assert 'name="remove_key"' in text(page)
@@ -239,7 +239,7 @@ def test_a_cluster_that_was_never_read_is_not_an_empty_list(cluster, ada, signed
     assert "That does not mean that there are no ACLs" in text(signed_in(ada).get(LIST))
 
 
-def test_an_acl_that_kafka_acls_cannot_be_told_stands_as_a_comment(cluster, cho, signed_in):
+def test_an_acl_that_kafka_acls_cannot_be_reported_is_shown_as_a_comment(cluster, cho, signed_in):
     odd = allow("User:bob", "READ", "t", resource_type="CLUSTER")
     sync(cluster, client=Answers([odd, allow("User:bob", "READ", "t")]))
 
@@ -249,7 +249,7 @@ def test_an_acl_that_kafka_acls_cannot_be_told_stands_as_a_comment(cluster, cho,
     assert any(line.startswith("# Not a command:") and '"CLUSTER"' in line for line in lines)
 
 
-def test_a_whole_page_of_selected_rules_reaches_the_what_if(browser):
+def test_a_whole_page_of_selected_acls_reaches_the_what_if(browser):
     keys = [row.key for row in browser.get(LIST).context["page"].rows]
 
     page = browser.post("/c/test-eu/what-if/", {"remove_key": keys}, follow=True)
@@ -257,14 +257,14 @@ def test_a_whole_page_of_selected_rules_reaches_the_what_if(browser):
     assert len(page.context["draft"].lines) == len(keys) == 50
 
 
-def test_no_link_that_removes_rules_is_longer_than_a_web_server_takes():
+def test_no_link_that_removes_acls_is_longer_than_a_web_server_takes():
     acls = [allow("User:bob", "READ", f"orders.{number}") for number in range(60)]
 
     assert 2_000 < len(removals(acls[:45])) < 3_600
     assert removals(acls) == ""
 
 
-def test_a_rule_that_no_tool_can_remove_is_shown_without_a_box_to_select_it(cluster, ada, signed_in):
+def test_an_acl_that_no_tool_can_remove_is_shown_without_a_box_to_select_it(cluster, ada, signed_in):
     newer = allow("User:bob", "UNKNOWN", "newer")
     sync(cluster, client=Answers([newer, allow("User:bob", "READ", "known")]))
 

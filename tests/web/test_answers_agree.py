@@ -18,7 +18,7 @@ from aclweb.inventory.access import principal_access, topic_access
 from aclweb.inventory.current.view import in_force
 from aclweb.inventory.sync.run import sync
 from tests.builders import acl, allow, ask, deny
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 NAMES = ("orders.eu", "orders.us", "stock")
 WHO = ("User:bob", "User:eve")

@@ -12,7 +12,7 @@ from aclweb.inventory.admin.declare import declare
 from aclweb.inventory.models import Declaration, Revision
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 THEN = [allow("User:bob", "READ", "orders.eu"), allow("User:cat", "WRITE", "stock")]
 NOW = [allow("User:cat", "WRITE", "stock")]
@@ -51,7 +51,7 @@ def test_a_question_is_answered_as_of_a_revision_and_as_of_now(site, browser):
     assert b"This page shows the past" not in now.content
 
 
-def test_a_day_means_its_end_and_a_time_the_reading_before_it(site, browser, cluster):
+def test_a_day_means_its_end_and_a_time_the_sync_before_it(site, browser, cluster):
     first = Revision.objects.get(cluster=cluster, number=1)
     Revision.objects.filter(pk=first.pk).update(read_at="2026-03-01T12:00:00+00:00")
 
@@ -136,7 +136,7 @@ def test_the_newest_revision_is_now(site, browser):
     assert not page.context["as_of"].is_past
 
 
-def test_a_pasted_log_line_is_held_against_the_rules_of_then(site, browser):
+def test_a_pasted_log_line_is_compared_with_the_acls_of_then(site, browser):
     line = (
         "Principal = User:bob is Allowed operation = READ from host = 10.0.0.9 on resource = Topic:LITERAL:orders.eu"
         " for request = Fetch with resourceRefCount = 1 based on rule MatchingAcl(acl=StandardAcl(resourceType=TOPIC,"

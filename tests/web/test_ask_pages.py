@@ -13,7 +13,7 @@ from aclweb.clusters import TopicInfo
 from aclweb.inventory.sync.run import sync
 from aclweb.web.shell import links
 from tests.builders import allow, deny
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 OWN_HOST = allow("User:bob", "WRITE", "orders.", pattern="PREFIXED", host="10.0.0.7")
 QUESTION = {
@@ -87,7 +87,7 @@ def test_the_smallest_fix_opens_as_a_what_if(browser):
     assert browser.get(link).status_code == 200
 
 
-def test_an_allowed_question_names_the_rule_that_holds_it_up(browser):
+def test_an_allowed_question_names_the_acl_that_allows_it(browser):
     page = browser.get("/", QUESTION | {"host": "10.0.0.7"})
 
     assert "Yes, allowed" in text(page)
@@ -95,7 +95,7 @@ def test_an_allowed_question_names_the_rule_that_holds_it_up(browser):
     assert [row.binding for row in page.context["answer"].settling] == [OWN_HOST]
 
 
-def test_a_deny_is_told_as_what_refuses_however_exact_the_allow_is(browser):
+def test_a_deny_is_reported_as_what_refuses_however_exact_the_allow_is(browser):
     page = browser.get("/", QUESTION | {"principal": "User:dan", "operation": "READ"})
 
     assert "What denies it" in text(page)
@@ -175,7 +175,7 @@ def test_a_bare_name_is_read_as_a_user_and_the_page_says_so(browser):
     ],
 )
 @pytest.mark.parametrize("page", ["/", "/c/test-eu/explain/"])
-def test_a_name_that_nothing_knows_is_told_and_gets_no_fix(browser, page, question, sentence):
+def test_a_name_that_nothing_knows_is_reported_and_gets_no_fix(browser, page, question, sentence):
     found = browser.get(page, QUESTION | question)
 
     assert found.status_code == 200
@@ -246,7 +246,7 @@ def test_going_back_in_the_browser_gets_the_whole_page(browser):
     assert "<html" in text(browser.get("/", QUESTION, headers=headers))
 
 
-def test_the_explain_page_lists_every_rule_that_touches_it_nearest_first(browser, cluster):
+def test_the_explain_page_lists_every_acl_that_matches_it_nearest_first(browser, cluster):
     page = browser.get(f"/c/{cluster.slug}/explain/", QUESTION)
 
     assert len(page.context["touching"].rows) == 5
@@ -281,7 +281,7 @@ def test_somebody_without_any_cluster_is_told_who_can_help(eve, signed_in):
 
 @pytest.mark.parametrize("door", ["/", "/c/test-eu/explain/"])
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
-def test_a_cluster_that_was_never_read_gives_no_verdict(cluster, cho, signed_in, door, headers):
+def test_a_cluster_that_was_never_read_gives_no_decision(cluster, cho, signed_in, door, headers):
     asked = {"principal": "User:bob", "operation": "READ", "type": "TOPIC", "name": "orders.eu", "host": ""}
 
     page = signed_in(cho).get(door, asked, headers=headers).content.decode()
@@ -303,7 +303,7 @@ def pasted(browser, line):
     return browser.post("/c/test-eu/explain/line/", {"line": line}, follow=True)
 
 
-def test_a_pasted_log_line_fills_the_question_in_and_is_held_against_the_answer(browser):
+def test_a_pasted_log_line_fills_the_question_in_and_is_compared_with_the_answer(browser):
     page = pasted(browser, f"noise\n{LOGGED}\n{LOGGED.replace('bob', 'eve')}\n")
 
     assert page.status_code == 200
@@ -314,7 +314,7 @@ def test_a_pasted_log_line_fills_the_question_in_and_is_held_against_the_answer(
     assert "The first of the 2 decisions that were pasted was taken." in text(page)
 
 
-def test_a_pasted_line_that_says_otherwise_is_told_as_that(browser):
+def test_a_pasted_line_that_says_otherwise_is_reported_as_that(browser):
     page = pasted(browser, LOGGED.replace("Denied", "Allowed"))
 
     assert page.context["heard"].kind == "contradicts"
@@ -339,7 +339,7 @@ def test_a_link_cannot_put_words_of_its_own_into_the_broker_s_mouth(browser):
     assert page.context["heard"].sentence == "The broker said Denied."
 
 
-def test_names_too_long_for_an_address_are_told_before_a_server_refuses_them(browser):
+def test_names_too_long_for_an_address_are_reported_before_a_server_refuses_them(browser):
     page = browser.post("/c/test-eu/explain/line/", {"line": LOGGED.replace("orders.eu", "o" * 4_000)})
 
     assert page.status_code == 422
@@ -394,7 +394,7 @@ def test_a_question_about_any_topic_is_asked_and_answered_as_brokers_do(browser)
     assert again.context["answer"].request == page.context["answer"].request
 
 
-def test_every_part_of_every_rule_is_ticked_or_crossed(browser, cluster):
+def test_every_part_of_every_acl_is_ticked_or_crossed(browser, cluster):
     page = browser.get(f"/c/{cluster.slug}/explain/", QUESTION)
 
     parts = ["type", "pattern", "principal", "host", "operation", "permission"]
@@ -419,7 +419,7 @@ def test_the_rule_that_brokers_log_is_told_apart_from_those_that_would_also_deci
     assert "the broker's log names it" in text(page)
 
 
-def test_a_rule_for_a_name_like_the_one_asked_for_is_a_near_miss(browser):
+def test_an_acl_for_a_name_like_the_one_asked_for_is_a_near_miss(browser):
     page = browser.get("/", QUESTION | {"name": "Orders.eu", "host": "10.0.0.7"})
 
     assert page.context["answer"].explanation.near_misses[0].binding == OWN_HOST
@@ -441,7 +441,7 @@ def test_the_smallest_fix_is_requested_with_a_title_and_a_reason_by_whoever_may(
         assert "User:bob may not Write to topic orders.eu from 10.0.0.8" in draft
 
 
-def test_how_kafka_decided_is_told_of_acls_not_of_rules(browser):
+def test_how_kafka_decided_is_reported_of_acls_not_of_rules(browser):
     told = plain(browser.get("/c/test-eu/explain/", QUESTION)).partition("How Kafka decided")[2]
 
     assert (
@@ -464,7 +464,7 @@ def test_the_pages_that_answer_need_few_queries(browser, django_assert_max_num_q
     assert page.status_code == 200
 
 
-def test_very_many_acls_that_touch_a_resource_are_paged_and_narrowed_by_the_address(cluster, ada, signed_in):
+def test_very_many_acls_that_match_a_resource_are_paged_and_narrowed_by_the_address(cluster, ada, signed_in):
     acls = [OWN_HOST, *(allow(f"User:other-{number}", "READ", "orders.eu") for number in range(70))]
     sync(cluster, client=Answers(acls))
     address = f"/c/{cluster.slug}/explain/"

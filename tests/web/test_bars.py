@@ -9,7 +9,7 @@ from aclweb.changes import review
 from aclweb.inventory.sync.run import sync
 from tests.browsing import sign_in
 from tests.builders import allow
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -85,7 +85,7 @@ def test_the_selection_is_the_foot_of_its_card(visit, width, height, query):
 
 
 @pytest.mark.parametrize(("width", "height"), [*WINDOWS, (1440, 2400)])
-def test_the_decision_stands_at_the_lower_edge_however_short_the_page(visit, cluster, ada, width, height):
+def test_the_decision_is_shown_at_the_lower_edge_however_short_the_page(visit, cluster, ada, width, height):
     change = review.draft(
         cluster=cluster, author=ada, title="t", reason="", delta=Delta(add=(allow("User:x", "READ", "y"),))
     )

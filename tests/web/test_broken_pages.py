@@ -16,7 +16,7 @@ from aclweb.web.drafts import whatif
 from aclweb.web.shell import frame
 from tests.browsing import Watch, sign_in
 from tests.builders import allow
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 from tests.web.test_error_pages import has_frame
 
 PAGE = "/c/test-eu/what-if/"
@@ -143,7 +143,7 @@ def test_neither_keys_nor_passwords_are_put_back(browser, broken, monkeypatch):
     assert "hers alone" not in told(signing_in)
 
 
-def test_where_no_frame_can_be_made_the_sentence_stands_alone(browser, broken, monkeypatch):
+def test_where_no_frame_can_be_made_the_sentence_is_shown_alone(browser, broken, monkeypatch):
     broken(RuntimeError("broken"))
     monkeypatch.setattr(frame, "around", lambda *words, **more: 1 / 0)
 

@@ -12,7 +12,7 @@ from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from tests.browsing import Watch, axe_violations, sign_in
 from tests.builders import allow, deny
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -175,7 +175,7 @@ def test_without_scripts_the_same_questions_are_answered(visit):
     page.get_by_role("heading", name="No, refused").wait_for()
 
 
-def test_selected_rules_show_a_bar_that_leads_to_a_what_if(visit):
+def test_selected_acls_show_a_bar_that_leads_to_a_what_if(visit):
     page = visit("/c/test-eu/acls/?principal=User:dan")
 
     page.get_by_label("Select every ACL on this page").check()
@@ -187,7 +187,7 @@ def test_selected_rules_show_a_bar_that_leads_to_a_what_if(visit):
     assert page.locator(".draft-lines li").count() == 2
 
 
-def test_a_rule_is_checked_while_it_is_typed(visit):
+def test_an_acl_is_checked_while_it_is_typed(visit):
     page = visit("/c/test-eu/what-if/")
 
     page.get_by_label("Principal", exact=True).press_sequentially("eli")

@@ -31,7 +31,7 @@ def address(change: Change) -> str:
     return f"/changes/CR-{change.pk}/"
 
 
-def test_the_page_shows_effect_rules_in_safe_order_and_who_may_approve(waiting, ben, signed_in):
+def test_the_page_shows_effect_acls_in_safe_order_and_who_may_approve(waiting, ben, signed_in):
     page = signed_in(ben).get(address(waiting))
 
     shown = page.context["page"]
@@ -195,7 +195,7 @@ def test_the_copied_commands_are_those_of_every_acl_of_a_long_change(cluster, ad
     ]
 
 
-def test_what_is_written_already_is_told_before_anybody_decides(waiting, cluster, ben, signed_in):
+def test_what_is_written_already_is_reported_before_anybody_decides(waiting, cluster, ben, signed_in):
     with FakeCluster(
         bindings=[allow("User:bob", "READ", "orders.eu"), *DELTA.add], topics=["orders.eu"]
     ) as fake:

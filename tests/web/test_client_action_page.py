@@ -11,7 +11,7 @@ from aclweb.acl.needs.actions import ACTIONS
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 from tests.web.test_ask_pages import plain
 
 RULES = [

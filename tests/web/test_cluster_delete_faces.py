@@ -13,7 +13,7 @@ from aclweb.inventory.access.resource import resource_access
 from aclweb.inventory.sync.run import sync
 from aclweb.web.shell.forms import AskForm
 from tests.builders import acl
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 from tests.inventory.test_access import here
 
 GRANT = acl("ALLOW", "User:ops", "DELETE", CLUSTER_NAME, resource_type="CLUSTER")

@@ -11,7 +11,7 @@ from aclweb.clusters import ClusterError, ClusterState
 from aclweb.inventory import tasks
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 PAGE = "/c/test-eu/"
 
@@ -30,7 +30,7 @@ def text(page) -> str:
         (ClusterState.UNREADABLE, "unreadable"),
     ],
 )
-def test_each_way_to_fail_is_a_state_of_its_own_and_hides_no_rules(cluster, ada, signed_in, state, words):
+def test_each_way_to_fail_is_a_state_of_its_own_and_hides_no_acls(cluster, ada, signed_in, state, words):
     sync(cluster, client=Answers([allow("User:bob", "READ", "orders")]))
     sync(cluster, client=Answers(fails={"read_acls": ClusterError("The cause, told.", state=state)}))
 
@@ -41,7 +41,7 @@ def test_each_way_to_fail_is_a_state_of_its_own_and_hides_no_rules(cluster, ada,
     assert signed_in(ada).get(f"{PAGE}acls/").context["page"].total == 1
 
 
-def test_an_authorizer_without_acls_is_told_as_that(cluster, ada, signed_in):
+def test_an_authorizer_without_acls_is_reported_as_that(cluster, ada, signed_in):
     sync(cluster, client=Answers([]))
 
     assert "no ACLs" in text(signed_in(ada).get(PAGE))
@@ -115,7 +115,7 @@ def test_reading_now_is_asked_of_a_worker_once_however_often_somebody_presses(
     assert len(asked) == 1
 
 
-def test_problems_found_on_the_cluster_stand_on_its_page(cluster, ada, signed_in):
+def test_problems_found_on_the_cluster_are_shown_on_its_page(cluster, ada, signed_in):
     type(cluster).objects.update(
         problems=[{"where": "/kafka-acl/Topic/\u202ex", "sentence": "It is not JSON.", "hazard": True}]
     )
@@ -141,7 +141,9 @@ def held(cluster):
     return cluster
 
 
-def test_an_administrator_accepts_a_held_reading_and_a_worker_reads_again(held, dot, signed_in, monkeypatch):
+def test_an_administrator_accepts_a_quarantined_snapshot_and_a_worker_reads_again(
+    held, dot, signed_in, monkeypatch
+):
     rung = []
     monkeypatch.setattr(tasks.sync_next, "apply_async", lambda **_: rung.append(held.pk))
     browser = signed_in(dot)
@@ -160,7 +162,7 @@ def test_an_administrator_accepts_a_held_reading_and_a_worker_reads_again(held, 
     assert browser.get(f"{PAGE}acls/").context["page"].total == 0
 
 
-def test_a_held_reading_that_became_another_one_is_not_accepted_unseen(held, dot, signed_in):
+def test_a_quarantined_snapshot_that_became_another_one_is_not_accepted_unseen(held, dot, signed_in):
     browser = signed_in(dot)
 
     page = browser.post(f"{PAGE}accept/", {"shown": "12 of the 13 ACLs"})

@@ -16,7 +16,7 @@ from aclweb.inventory.admin.declare import declare
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 TOPICS = [TopicInfo("orders.eu"), TopicInfo("stock")]
 BEFORE = [allow("User:bob", "READ", "orders.", pattern="PREFIXED"), allow("User:cat", "WRITE", "stock")]
@@ -139,7 +139,7 @@ def test_a_change_of_super_users_alone_differs_in_access_and_is_named(cluster, d
     )
 
 
-def test_super_users_with_too_many_answers_are_left_out_and_the_rest_is_told(
+def test_super_users_with_too_many_answers_are_left_out_and_the_rest_is_reported(
     cluster, dot, ada_browser, monkeypatch
 ):
     sync(cluster, client=Answers(BEFORE, topics=TOPICS))
@@ -155,7 +155,7 @@ def test_super_users_with_too_many_answers_are_left_out_and_the_rest_is_told(
     assert any("super users on only one side are left out" in sentence for sentence in found.sentences)
 
 
-def test_what_acls_and_what_declarations_changed_is_told_apart(cluster, dot, ada_browser):
+def test_what_acls_and_what_declarations_changed_is_distinguished(cluster, dot, ada_browser):
     sync(cluster, client=Answers(BEFORE, topics=TOPICS))
     sync(cluster, client=Answers(NOW, topics=TOPICS))
     declare(cluster=cluster, actor=dot, super_users="User:admin;User:eli", allow_everyone=True)
@@ -197,7 +197,7 @@ def test_a_declaration_that_changes_no_answer_is_said_to_change_none(cluster, do
 @pytest.mark.parametrize(
     "at", ["1", "revision 1", "2000-01-01", "next week", "99", "2026-13-01", "9" * 400, "\x00"]
 )
-def test_a_moment_is_found_or_told_in_a_sentence(address, ada_browser, at):
+def test_a_moment_is_found_or_reported_in_a_sentence(address, ada_browser, at):
     page = ada_browser.get(address, {"at": at, "other": "test-eu"})
 
     if at in ("1", "revision 1"):

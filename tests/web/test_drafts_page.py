@@ -15,7 +15,7 @@ from aclweb.clusters import TopicInfo
 from aclweb.inventory.sync.run import sync
 from aclweb.web.drafts.keeping import LONGEST_LINK
 from tests.builders import allow
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 TOOL = "kafka-acls --bootstrap-server b:1"
 BOB = allow("User:bob", "READ", "orders.eu")
@@ -67,7 +67,7 @@ def test_an_edit_as_json_lines_removes_too(address, browser):
     assert gains(page) == {("User:bob", "orders.eu")}
 
 
-def test_what_cannot_be_read_is_told_beside_its_draft_and_stays_in_the_form(address, browser):
+def test_what_cannot_be_read_is_reported_beside_its_draft_and_stays_in_the_form(address, browser):
     wrong = f"{EXACT}\n{TOOL} --add --allow-principal eli --operation Read --topic stock"
 
     page = browser.post(address, {"first": wrong, "second": f"{PREFIX}\n{TOOL} --no-such-thing"}, follow=True)
@@ -123,7 +123,7 @@ def test_a_topic_that_does_not_exist_yet_counts_as_if_both_drafts_had_it(address
     assert gains(compared) == gains(again) == gains(without) | {("User:eli", "orders.new")}
 
 
-def test_a_new_topic_that_can_never_be_made_is_told_and_stays_in_the_form(address, browser):
+def test_a_new_topic_that_can_never_be_made_is_reported_and_stays_in_the_form(address, browser):
     page = browser.post(address, {"first": EXACT, "second": PREFIX, "new_topic": "no topic"}, follow=True)
 
     assert "'no topic' cannot be created: no topic can be called" in text(page)

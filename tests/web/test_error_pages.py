@@ -7,7 +7,7 @@ from django.test import Client
 
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.models import Cluster, Found, Search
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 IMPLIED = allow("User:bob", "READ", "orders.eu")
 SHADOWED = allow("User:dan", "WRITE", "orders.eu")
@@ -65,7 +65,7 @@ def test_findings_are_listed_worst_first_each_with_its_acl_and_sentence(address,
         ({"rule": "implied", "page": "9" * 30}, {("implied", "User:bob")}),
     ],
 )
-def test_filters_stand_in_the_address(address, browser, query, expected):
+def test_filters_are_in_the_address(address, browser, query, expected):
     page = browser.get(address, query)
 
     assert page.status_code == 200
@@ -115,7 +115,7 @@ def test_a_proposal_tells_what_it_would_change_and_becomes_exactly_that_draft(ad
 
 
 @pytest.mark.parametrize("number", ["0", "9" * 18, "x", ""])
-def test_a_proposal_that_is_gone_is_told(address, browser, cluster, number):
+def test_a_proposal_that_is_gone_is_reported(address, browser, cluster, number):
     page = browser.get(f"/c/{cluster.slug}/what-if/", {"proposal": number})
 
     assert page.status_code == 200
@@ -182,7 +182,7 @@ def test_what_was_found_before_is_shown_while_a_newer_revision_is_looked_through
     assert b"are being worked out" not in after.content
 
 
-def test_findings_that_failed_are_told_and_tried_again_only_when_asked(address, browser, monkeypatch):
+def test_findings_that_failed_are_reported_and_tried_again_only_when_asked(address, browser, monkeypatch):
     tried, look_through = [], searching.look_through
 
     def broken(here, **_):

@@ -15,7 +15,7 @@ from aclweb.clusters.broker_settings import BrokerSettings, settings_told
 from aclweb.inventory.sync.run import sync
 from aclweb.web.shell import spelling
 from tests.builders import allow, deny
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 QUESTION = "principal=User:bob&operation=READ&type=TOPIC&name=orders.eu&host="
 PAGES = [
@@ -67,7 +67,7 @@ def test_a_page_is_for_people_who_have_signed_in(client, cluster, path):
     assert page["Location"].startswith("/sign-in/?next=")
 
 
-def test_a_wrong_password_is_told_without_saying_which_half_is_wrong(client, ada):
+def test_a_wrong_password_is_reported_without_saying_which_half_is_wrong(client, ada):
     wrong = client.post("/sign-in/", {"username": "ada", "password": "not hers"})
     unknown = client.post("/sign-in/", {"username": "nobody", "password": "not hers"})
 

@@ -41,7 +41,7 @@ def test_a_site_without_database_or_queue_is_not_ready_and_logs_the_reason_only(
     assert "secret-host" in caplog.text
 
 
-def test_the_version_is_told(probe, settings):
+def test_the_version_is_reported(probe, settings):
     assert json.loads(probe.get("/version").content) == {"version": settings.ACLWEB_VERSION}
 
 
@@ -69,7 +69,7 @@ def data(tmp_path, settings):
     settings.ACLWEB_DATA_DIR = tmp_path
 
 
-def test_a_notice_stands_until_it_is_told_anew_or_cleared(data):
+def test_a_notice_stands_until_it_is_reported_anew_or_cleared(data):
     assert notices.current() == ()
 
     notices.tell("broker", "12 of 44 jars are here.")

@@ -23,7 +23,7 @@ from aclweb.changes import review
 from aclweb.inventory.sync.run import sync
 from aclweb.web.shell import links
 from tests.builders import allow, deny
-from tests.inventory.readings import Answers, topics
+from tests.inventory.answering_cluster import Answers, topics
 from tests.web.test_access import browser_of, cast  # noqa: F401
 
 FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"

@@ -23,7 +23,7 @@ from aclweb.web.drafts import keeping
 from aclweb.web.models import KeptDraft
 from tests.browsing import sign_in
 from tests.builders import allow
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 PAGE = "/c/test-eu/what-if/"
 HELD = [allow("User:bob", "READ", f"orders.{number}") for number in range(60)]
@@ -116,7 +116,7 @@ def test_a_new_topic_is_taken_out_of_a_long_draft(browser):
     assert second.context["draft"].new_topics == ("stock.other",)
 
 
-def test_what_could_not_be_read_is_in_the_link_and_told_again(browser):
+def test_what_could_not_be_read_is_in_the_link_and_reported_again(browser):
     wrong = "kafka-acls --add --allow-principal User:eli --operation Read --topic t\nkafka-acls --nonsense\n"
     page = browser.post(PAGE, {"paste": wrong, "line": lines(40)})
 

@@ -10,7 +10,7 @@ import pytest
 from aclweb.inventory.sync.run import sync
 from aclweb.web.shell.typed_principal import holds_pem
 from tests.builders import allow
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"
 # A one-line field takes the ends of lines away; some people paste the middle of a file.

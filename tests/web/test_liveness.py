@@ -133,13 +133,13 @@ def bar(client):
     return client.get("/clusters/").content.decode()
 
 
-def test_pages_tell_since_when_no_worker_has_finished_a_task(cho, signed_in):
+def test_pages_say_since_when_no_worker_has_finished_a_task(cho, signed_in):
     beating(changes=100)
 
     assert "No worker for changes has finished a task since " in bar(signed_in(cho))
 
 
-def test_pages_tell_that_approved_changes_wait(cho, ada, cluster, signed_in):
+def test_pages_say_that_approved_changes_wait(cho, ada, cluster, signed_in):
     Change.objects.create(cluster=cluster, author=ada, title="t", state=Change.State.QUEUED)
 
     assert "No worker for changes has finished a task yet. Approved changes wait." in bar(signed_in(cho))
@@ -152,7 +152,7 @@ def test_pages_tell_that_approved_changes_wait(cho, ada, cluster, signed_in):
         (pulses.BEAT, "The beat has been silent since "),
     ],
 )
-def test_pages_tell_what_else_is_silent(cho, signed_in, silent, told):
+def test_pages_say_what_else_is_silent(cho, signed_in, silent, told):
     beating(**{silent: 100})
 
     assert told in bar(signed_in(cho))
@@ -174,7 +174,7 @@ def waiting(cluster):
     return ask
 
 
-def test_pages_tell_that_no_worker_for_findings_is_at_work(cho, signed_in):
+def test_pages_say_that_no_worker_for_findings_is_at_work(cho, signed_in):
     beating(searches=100)
 
     told = bar(signed_in(cho))
@@ -183,7 +183,7 @@ def test_pages_tell_that_no_worker_for_findings_is_at_work(cho, signed_in):
     assert "Findings may be old." in told
 
 
-def test_pages_tell_that_findings_wait_for_a_worker_that_never_came(cho, signed_in, waiting):
+def test_pages_say_that_findings_wait_for_a_worker_that_never_came(cho, signed_in, waiting):
     beating(searches=None)
     waiting(100)
 

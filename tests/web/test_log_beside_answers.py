@@ -45,7 +45,7 @@ def test_each_host_has_its_own_count(browser):
     assert told["every other host"].startswith("3 denials, for Produce")
 
 
-def test_a_permit_from_a_host_that_is_refused_now_is_told_with_its_host(read_cluster, given, ada, signed_in):  # noqa: F811
+def test_a_permit_from_a_host_that_is_refused_now_names_its_host(read_cluster, given, ada, signed_in):  # noqa: F811
     given(requests=[request("User:bob", "WRITE", "orders", host="10.0.0.1", allowed=True, lines=7)])
 
     found = signed_in(ada).get("/", WRITE)

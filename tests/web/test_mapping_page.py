@@ -8,7 +8,7 @@ import pytest
 
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 PAGE = "/c/test-eu/mapping/"
 RULES = r"RULE:^CN=([^,]*),OU=risk.*$/$1/L, RULE:^CN=([^,]*)$/$1/U, DEFAULT"
@@ -48,7 +48,7 @@ def test_each_subject_is_told_with_its_principal_the_rule_and_the_rules_that_nam
     assert "Its pattern does not match the whole name." in text(page)
 
 
-def test_a_subject_as_openssl_prints_it_is_told_as_brokers_see_it(browser):
+def test_a_subject_as_openssl_prints_it_is_reported_as_brokers_see_it(browser):
     page = browser.post(
         PAGE, {"kind": "ssl", "rules": RULES, "names": "subject=O = Nordhavn, OU = risk, CN = Fraud"}
     )
@@ -97,7 +97,7 @@ def test_kerberos_names_are_mapped_with_the_default_realm(browser):
         ({"kind": "", "names": "CN=a"}, "This field is required"),
     ],
 )
-def test_what_cannot_be_used_is_told_at_its_field_and_stays(browser, given, sentence):
+def test_what_cannot_be_used_is_reported_at_its_field_and_stays(browser, given, sentence):
     page = browser.post(PAGE, given)
 
     assert page.status_code == (422 if sentence else 200)

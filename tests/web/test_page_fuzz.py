@@ -146,7 +146,7 @@ def test_a_nul_in_a_filter_finds_nothing_and_says_so(path, clusters, ada):
     assert any(words in page.content.decode() for words in ("No ", "Nothing ", "Matches 0"))
 
 
-def test_a_nul_in_what_somebody_writes_about_a_change_is_told(clusters, ada, ben, waiting):  # noqa: F811
+def test_a_nul_in_what_somebody_writes_about_a_change_is_reported(clusters, ada, ben, waiting):  # noqa: F811
     line = json.dumps({"op": "add", **allow("User:eli", "READ", "orders").as_dict()})
     drafted = browser_of(ada).post(
         "/c/test-eu/what-if/change/", {"line": line, "title": "a", "reason": f"because{NUL}"}

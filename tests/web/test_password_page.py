@@ -48,7 +48,7 @@ def test_a_person_changes_their_own_password_and_other_sessions_end(ada, signed_
         ({"new_password1": "", "new_password2": ""}, "This field is required"),
     ],
 )
-def test_what_is_wrong_is_told_at_its_field_and_nothing_changes(wrong, told, ada, signed_in):
+def test_what_is_wrong_is_reported_at_its_field_and_nothing_changes(wrong, told, ada, signed_in):
     page = signed_in(ada).post("/password/", fields(**wrong))
 
     assert page.status_code == 422

@@ -11,7 +11,7 @@ from aclweb.acl.notation.files import write_acls
 from aclweb.inventory.sync.run import sync
 from aclweb.web.drafts import pasting
 from tests.builders import allow, deny
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 PAGE = "/c/test-eu/what-if/"
 TOOL = "kafka-acls --bootstrap-server b:1"
@@ -64,7 +64,7 @@ def test_several_commands_with_prompts_comments_and_continued_lines_are_one_draf
     assert not draft.faults
 
 
-def test_a_removal_without_a_principal_takes_everything_and_is_told_so(browser):
+def test_a_removal_without_a_principal_takes_everything_and_says_so(browser):
     draft = drafted(browser, f"{TOOL} --remove --topic orders --resource-pattern-type any")
 
     assert {binding for _, binding in lines(draft)} == {BOB, PREFIX, OTHERS[0]}
@@ -74,7 +74,7 @@ def test_a_removal_without_a_principal_takes_everything_and_is_told_so(browser):
     assert "This removes 3 ACLs." in told
 
 
-def test_a_removal_that_finds_nothing_is_told_so(browser):
+def test_a_removal_that_finds_nothing_says_so(browser):
     draft = drafted(browser, f"{TOOL} --remove --allow-principal User:bob --topic orders")
 
     assert lines(draft) == []
@@ -161,7 +161,7 @@ def test_log_lines_are_told_where_they_belong(browser, record):
     assert record in text(page)
 
 
-def test_the_same_message_about_many_lines_is_told_once(browser):
+def test_the_same_message_about_many_lines_is_reported_once(browser):
     wrong = drafted(browser, f"{TOOL} --add --allow-principal bob --topic t\n" * 30)
     gone = drafted(
         browser, "".join(f"{json.dumps({'op': 'remove', **found.as_dict()})}\n" for found in NOT_THERE)
@@ -173,7 +173,7 @@ def test_the_same_message_about_many_lines_is_told_once(browser):
     assert ", and 29 more: The cluster has no such ACL" in gone.faults[0].sentence
 
 
-def test_what_could_not_be_read_stands_beside_the_box_and_the_box_points_to_it(browser):
+def test_what_could_not_be_read_is_shown_beside_the_box_and_the_box_points_to_it(browser):
     page = text(browser.post(PAGE, {"paste": "hello\nworld"}))
 
     box = page.partition('id="id_paste"')
@@ -194,7 +194,7 @@ def test_acls_in_any_notation_are_added(browser, notation):
     assert (draft.faults, draft.warnings) == ((), ())
 
 
-def test_what_this_cluster_would_refuse_is_told_in_kafkas_own_words_too(browser, cluster):
+def test_what_this_cluster_would_refuse_is_reported_in_kafkas_own_words_too(browser, cluster):
     type(cluster).objects.update(authorizer="acl", kafka_version="3.9")
     rule = {
         "permission_type": "ALLOW",
@@ -220,7 +220,7 @@ def test_what_this_cluster_would_refuse_is_told_in_kafkas_own_words_too(browser,
     assert not pasted.context["draft"].lines
 
 
-def test_what_a_cluster_takes_and_a_person_should_know_stands_beside_the_rule(browser, cluster):
+def test_what_a_cluster_takes_and_a_person_should_know_is_shown_beside_the_acl(browser, cluster):
     type(cluster).objects.update(kafka_version="4.0")
     rule = allow("User:eli", "READ", "t", host="10.0.0.0/8")
     typed = {
@@ -240,7 +240,7 @@ def test_what_a_cluster_takes_and_a_person_should_know_stands_beside_the_rule(br
         assert "takes effect with an upgrade" in text(shown)
 
 
-def test_a_rule_is_checked_as_far_as_it_is_typed(browser):
+def test_an_acl_is_checked_as_far_as_it_is_typed(browser):
     begun = browser.get(f"{PAGE}matches/", {"principal": "bob", "resource_type": "TOPIC"})
     whole = browser.get(
         f"{PAGE}matches/",

@@ -12,7 +12,7 @@ from aclweb.clusters import TopicInfo
 from aclweb.inventory.sync.run import sync
 from aclweb.web.shell import links
 from tests.builders import allow, deny
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 FAR = [allow(f"User:agent-{number}", "DESCRIBE", "*") for number in range(5)]
 RULES = [
@@ -106,7 +106,7 @@ def test_what_a_principal_can_do_comes_in_pages(crowded):
     assert page.context["access"].total == 300
 
 
-def test_rules_for_all_topics_are_folded_with_their_parts_counted(browser):
+def test_acls_for_all_topics_are_folded_with_their_parts_counted(browser):
     page = browser.get("/c/test-eu/topics/orders.eu")
 
     assert page.context["page"].folded_rules_counted == [("Describe", 5), ("All", 1)]
@@ -131,14 +131,14 @@ def test_a_cell_that_holds_from_some_hosts_is_explained_from_there(browser):
     assert "host=10.0.0.7" in browser.get(address)["Location"]
 
 
-def test_use_of_a_rule_is_told_as_cannot_tell_where_no_log_was_read(browser):
+def test_use_of_an_acl_is_reported_as_cannot_tell_where_no_log_was_read(browser):
     page = browser.get("/c/test-eu/topics/orders.eu")
 
     assert "cannot tell" in text(page)
     assert "Nobody has said where this cluster's authorizer logs are" in text(page)
 
 
-def test_a_topic_without_any_rule_says_what_then_decides(browser):
+def test_a_topic_without_any_acl_says_what_then_decides(browser):
     page = browser.get("/c/test-eu/topics/no.such.topic")
 
     assert page.status_code == 200
@@ -177,7 +177,7 @@ def test_a_principal_page_shows_own_inherited_and_what_they_give(browser):
     assert "Simulate removing all its ACLs" in text(page)
 
 
-def test_a_principal_that_no_rule_names_is_told_apart_by_its_letters(browser):
+def test_a_principal_that_no_acl_names_is_distinguished_by_its_letters(browser):
     page = browser.get("/c/test-eu/principal/", {"name": "user:Bob "})
 
     assert page.status_code == 200
@@ -185,7 +185,7 @@ def test_a_principal_that_no_rule_names_is_told_apart_by_its_letters(browser):
     assert "\\u0020" in text(page)
 
 
-def test_search_finds_topics_groups_principals_and_rules(browser):
+def test_search_finds_topics_groups_principals_and_acls(browser):
     page = browser.get("/c/test-eu/search/", {"q": "bill"})
 
     assert page.context["groups"].total == 1
@@ -206,7 +206,7 @@ def test_search_finds_topics_groups_principals_and_rules(browser):
         "/c/test-eu/",
     ],
 )
-def test_one_of_a_kind_is_never_told_as_many(browser, path):
+def test_one_of_a_kind_is_never_reported_as_many(browser, path):
     page = browser.get(path)
 
     told = re.sub(r"<[^>]*>", " ", text(page).partition("<main")[2])

@@ -46,7 +46,7 @@ def test_several_principals_are_not_one_long_name(text, count):
 
 
 @pytest.mark.parametrize("text", [" User:bob", "User:bob ", "bob\n"])
-def test_outer_spaces_are_told(text):
+def test_outer_spaces_are_reported(text):
     assert "begins or ends with a space" in read_principal(text).fault
 
 

@@ -73,7 +73,7 @@ def test_where_the_log_cannot_tell_neither_number_nor_list_claims_it(page_of, re
     assert "User:eve" in rows
 
 
-def test_another_word_for_use_is_told_and_lists_everything(page_of, read_cluster):  # noqa: F811
+def test_another_word_for_use_is_reported_and_lists_everything(page_of, read_cluster):  # noqa: F811
     listed = page_of("/c/test-eu/acls/?use=idle")
 
     assert "use is &#x27;idle&#x27;; use &#x27;unused&#x27;." in listed
@@ -95,7 +95,7 @@ def test_the_page_says_since_when_and_why_the_logs_were_not_read(page_of, read_c
     assert "EOFException: Unexpected end" in page
 
 
-def test_two_brokers_with_one_file_name_are_told_apart(page_of, read_cluster, tmp_path):  # noqa: F811
+def test_two_brokers_with_one_file_name_are_distinguished(page_of, read_cluster, tmp_path):  # noqa: F811
     files = [
         file("authorizer.log", permits=9)
         | {"name": f"b{number}/authorizer.log", "state": state, "reason": "Torn."}

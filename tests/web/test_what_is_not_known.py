@@ -9,7 +9,7 @@ from aclweb.clusters import Known, TopicInfo
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 from tests.web.test_ask_pages import plain
 
 RULES = [
@@ -132,7 +132,7 @@ def test_a_principal_that_nothing_names_is_said_to_be_unknown(browser):
     assert "Unknown name." in plain(browser.get("/c/test-eu/principal/?name=User:bib"))
 
 
-def test_two_principals_in_one_name_are_told_apart(browser):
+def test_two_principals_in_one_name_are_distinguished(browser):
     assert "This names 2 principals" in plain(browser.get("/c/test-eu/principal/?name=User:a,User:b"))
 
 

@@ -45,7 +45,7 @@ def line(binding, op="add") -> str:
     return json.dumps({"op": op, **binding.as_dict()})
 
 
-def test_a_rule_that_was_typed_joins_the_draft_and_shows_who_gains(address, ada_browser):
+def test_an_acl_that_was_typed_joins_the_draft_and_shows_who_gains(address, ada_browser):
     page = ada_browser.post(address, RULE, follow=True)
 
     tiles = {tile.kind: tile.count for tile in page.context["tiles"]}
@@ -115,7 +115,7 @@ def test_a_bare_name_gets_its_type_and_the_page_says_so(address, ada_browser):
 
 
 @pytest.mark.parametrize("field", ["principal", "resource_name", "host", "new_topic", "paste"])
-def test_a_key_in_the_wrong_field_is_told_and_neither_shown_nor_kept(address, ada_browser, field):
+def test_a_key_in_the_wrong_field_is_reported_and_neither_shown_nor_kept(address, ada_browser, field):
     key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----\n"
     lines = [line(allow("User:eve", "READ", f"t{number}")) for number in range(40)]
 
@@ -129,7 +129,7 @@ def test_a_key_in_the_wrong_field_is_told_and_neither_shown_nor_kept(address, ad
     assert not any(b"MIIEv" in zlib.decompress(bytes(kept.content)) for kept in KeptDraft.objects.all())
 
 
-def test_a_name_that_no_topic_may_have_is_told_by_the_rule_of_the_core(address, ada_browser):
+def test_a_name_that_no_topic_may_have_is_reported_by_the_rule_of_the_core(address, ada_browser):
     page = ada_browser.post(address, {"new_topic": ["x" * 300, "good.name"]}, follow=True)
 
     told = unescape(page.content.decode())
@@ -144,7 +144,7 @@ def test_a_short_ipv6_host_is_written_as_brokers_compare_it(address, ada_browser
     assert page.context["draft"].lines[0].binding.host == "0:0:0:0:0:0:0:1"
 
 
-def test_pasted_rules_that_cannot_be_read_are_named_and_nothing_is_lost(address, ada_browser):
+def test_pasted_acls_that_cannot_be_read_are_named_and_nothing_is_lost(address, ada_browser):
     page = ada_browser.post(
         address, {"paste": '{"nonsense": 1}', "line": line(IN_FORCE, "remove")}, follow=True
     )
@@ -266,7 +266,7 @@ def test_the_copied_commands_are_those_of_every_line_of_a_long_draft(address, ad
 @pytest.mark.parametrize(
     "hostile", ["[" * 5_000, '{"op": ' + "9" * 5_000 + "}", '{"op": {}}', '"\\ud800"', "\x00", "{}"]
 )
-def test_a_line_that_cannot_be_read_is_told_and_left_out(ada_browser, address, hostile):
+def test_a_line_that_cannot_be_read_is_reported_and_left_out(ada_browser, address, hostile):
     page = ada_browser.post(
         address, {"line": [hostile, line(allow("User:cat", "READ", "stock"))]}, follow=True
     )
@@ -293,7 +293,7 @@ def test_no_gains_does_not_mean_that_nobody_is_touched(ada_browser, address):
     assert b"None of these" in page.content
 
 
-def test_no_effect_is_told_of_a_cluster_that_was_never_read(ada_browser, cluster):
+def test_no_effect_is_reported_of_a_cluster_that_was_never_read(ada_browser, cluster):
     page = ada_browser.post(f"/c/{cluster.slug}/what-if/", RULE, follow=True)
 
     assert b"Cannot tell yet" in page.content
@@ -306,7 +306,7 @@ def test_no_effect_is_told_of_a_cluster_that_was_never_read(ada_browser, cluster
     ids=str,
 )
 @pytest.mark.parametrize("field", ["add", "paste"])
-def test_a_rule_that_no_broker_takes_is_told_beside_the_draft(address, ada_browser, field, wrong):
+def test_an_acl_that_no_broker_takes_is_reported_beside_the_draft(address, ada_browser, field, wrong):
     rule = {**allow("User:cat", "READ", "stock").as_dict(), **wrong}
 
     page = ada_browser.post(
@@ -320,7 +320,7 @@ def test_a_rule_that_no_broker_takes_is_told_beside_the_draft(address, ada_brows
     assert [found.binding.principal for found in page.context["draft"].lines] == ["User:dan"]
 
 
-def test_a_draft_that_adds_and_removes_the_same_rule_keeps_the_first_and_says_so(address, ada_browser):
+def test_a_draft_that_adds_and_removes_the_same_acl_keeps_the_first_and_says_so(address, ada_browser):
     page = ada_browser.post(address, {"line": [line(IN_FORCE, "remove"), line(IN_FORCE, "add")]}, follow=True)
 
     assert [found.op for found in page.context["draft"].lines] == ["remove"]

@@ -12,7 +12,7 @@ from aclweb.inventory.sync.run import sync
 from aclweb.web.drafts import compare as comparing
 from tests.browsing import Watch, sign_in
 from tests.builders import allow
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

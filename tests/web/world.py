@@ -32,7 +32,7 @@ from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster, unreachable
 from tests.insights.results import request, use, write_result
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 IMPLIED = allow("User:bob", "READ", "orders.eu")
 BINDINGS = [

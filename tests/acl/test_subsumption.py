@@ -165,7 +165,7 @@ def test_the_work_beside_very_many_globs_is_bounded(monkeypatch: pytest.MonkeyPa
     assert [limit.startswith("Globs are compared with a bound on the work") for limit in limits] == [True]
 
 
-def test_a_comparison_of_two_globs_that_is_given_up_is_told() -> None:
+def test_a_comparison_of_two_globs_that_is_given_up_is_reported() -> None:
     narrow = allow("User:bob", "READ", "*" + "?a*" * 60, pattern="GLOB")
     wide = allow("User:bob", "READ", "*" + "a" + "?" * 60 + "*", pattern="GLOB")
     limits: list[str] = []

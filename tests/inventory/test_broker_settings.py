@@ -18,7 +18,7 @@ from aclweb.inventory.current.view import settings_of
 from aclweb.inventory.models import Declaration
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
-from tests.inventory.readings import Answers
+from tests.inventory.answering_cluster import Answers
 
 pytestmark = pytest.mark.django_db
 
@@ -115,7 +115,7 @@ def test_brokers_that_differ_are_a_problem_and_prove_nothing(cluster):
     assert settings_of(cluster).undeclared == {"super_users", "allow_everyone"}
 
 
-def test_an_authorizer_that_is_not_kafkas_is_told_and_proves_no_default(cluster):
+def test_an_authorizer_that_is_not_kafkas_is_reported_and_proves_no_default(cluster):
     declaring.declare(cluster=cluster, actor="ada", allow_everyone=None, super_users=None)
 
     read(cluster, PLAIN | {AUTHORIZER: "com.example.Ranger"})
@@ -124,7 +124,7 @@ def test_an_authorizer_that_is_not_kafkas_is_told_and_proves_no_default(cluster)
     assert settings_of(cluster).undeclared == {"super_users", "allow_everyone"}
 
 
-def test_a_builder_of_its_own_is_told(cluster):
+def test_a_builder_of_its_own_is_reported(cluster):
     read(cluster, PLAIN | {BUILDER: "com.example.Builder"})
 
     assert "which principal a client gets is unknown" in problems(cluster)
