@@ -1,13 +1,12 @@
-"""What does a request ask: about which cluster, as of when, which page of the answer?"""
+"""What does a request ask: about which cluster, and as of when?"""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import status
 from rest_framework.exceptions import APIException, ValidationError
@@ -20,17 +19,11 @@ from aclweb.inventory.current import InForce, Moment, MomentError, moment_at, to
 from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster
 
-MOST_ROWS_A_PAGE = 200
-
-Item = TypeVar("Item")
-
 AS_OF = OpenApiParameter(
     "as_of",
     str,
     description="The number of a revision, a day such as 2026-11-20 (its end) or a time in UTC; now if left out.",
 )
-PAGE = OpenApiParameter("page", OpenApiTypes.INT, description="From 1.")
-SIZE = OpenApiParameter("size", OpenApiTypes.INT, description=f"Rows a page, at most {MOST_ROWS_A_PAGE}.")
 
 
 class NotReadYet(APIException):
@@ -111,26 +104,6 @@ def word_asked(asked: Any, name: str, words: Sequence[str]) -> str:
     if text and text not in words:
         raise ValidationError({name: f"{name} {text[:60]!r} is not known; use {', '.join(words)}."})
     return text
-
-
-@dataclass(frozen=True)
-class Cut:
-    """Which page of a list is asked for, and of how many rows."""
-
-    page: int
-    size: int
-
-    @classmethod
-    def read(cls, request: Request) -> Cut:
-        asked = request.query_params
-        return cls(number_asked(asked, "page", 1), number_asked(asked, "size", 50, most=MOST_ROWS_A_PAGE))
-
-    def of(self, items: Sequence[Item]) -> Sequence[Item]:
-        """Return the page; a page behind the last one is empty."""
-        return items[(self.page - 1) * self.size : self.page * self.size]
-
-    def pages(self, total: int) -> int:
-        return max(1, -(-total // self.size))
 
 
 def _read(asked: Asked) -> Asked:

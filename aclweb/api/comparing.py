@@ -14,12 +14,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from aclweb.api.asking import AS_OF, PAGE, SIZE, Asked, Cut, asked_about
+from aclweb.api.asking import AS_OF, Asked, asked_about
+from aclweb.api.paging import PAGE, SIZE, OpenPages
 from aclweb.api.serializers import AsOfSerializer, DifferencesSerializer
 from aclweb.changes.comparison import LISTS, Side, compare
 
 _SLUG = re.compile("[-a-zA-Z0-9_]+")
-_CUT = (*LISTS, "resources")
+_PAGED = (*LISTS, "resources")
 
 
 class TooMuch(APIException):
@@ -85,14 +86,14 @@ class Compare(APIView):
     )
     def get(self, request: Request, slug: str) -> Response:
         """Compare this cluster at one moment with itself or another at one moment: as access, not line by line."""
-        cut = Cut.read(request)
+        pages = OpenPages(request)
         left = asked_about(request, slug)
         right = asked_about(request, _other(request) or slug, field="other_as_of")
         found = compare(_side(left), _side(right))
         if found.impact is None:
             raise TooMuch(found.too_much)
         impact = found.impact
-        longest = max(len(impact[name]) for name in _CUT)
+        longest = max((impact[name] for name in _PAGED), key=len)
         answer = {
             "left": _told(left),
             "right": _told(right),
@@ -103,10 +104,10 @@ class Compare(APIView):
             "acls_right_only": len(found.delta.add),
             "topics_left_only": found.only_left,
             "topics_right_only": found.only_right,
-            "counts": {name: len(impact[name]) for name in _CUT},
-            "page": cut.page,
-            "pages": cut.pages(longest),
-            **{name: cut.of(impact[name]) for name in _CUT},
+            "counts": {name: len(impact[name]) for name in _PAGED},
+            "page": pages.number,
+            "pages": pages.count(longest),
+            **{name: pages.of(impact[name]) for name in _PAGED},
             "unchanged": impact["unchanged"],
             "warnings": impact["warnings"],
         }

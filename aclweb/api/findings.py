@@ -12,7 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from aclweb.api.asking import PAGE, SIZE, Cut, asked_now, word_asked
+from aclweb.api.asking import asked_now, word_asked
+from aclweb.api.paging import PAGE, SIZE, OpenPages
 from aclweb.api.serializers import AclSerializer
 from aclweb.inventory.findings import SEVERITIES, Findings, Told
 from aclweb.inventory.findings import pages as finding
@@ -80,7 +81,7 @@ class FindingList(APIView):
     )
     def get(self, request: Request, slug: str) -> Response:
         """What was found in the ACLs in force: those that lint warns of, those that could go, and proposals."""
-        asked, cut = asked_now(request, slug), Cut.read(request)
+        asked, pages = asked_now(request, slug), OpenPages(request)
         found = finding.findings(asked.here)
         assert found is not None  # the cluster was read
         answer: dict[str, Any] = {
@@ -89,7 +90,7 @@ class FindingList(APIView):
             "problem": found.problem,
             "counts": {},
             "total": 0,
-            "page": cut.page,
+            "page": pages.number,
             "pages": 1,
             "findings": [],
         }
@@ -99,8 +100,8 @@ class FindingList(APIView):
             answer |= {
                 "counts": {**counts.by_severity, CAN_GO: counts.can_go, PROPOSALS: counts.proposals},
                 "total": len(told),
-                "pages": cut.pages(len(told)),
-                "findings": cut.of(told),
+                "pages": pages.count(told),
+                "findings": pages.of(told),
             }
         return Response(FindingsSerializer(answer).data)
 

@@ -24,15 +24,13 @@ from aclweb.acl.authorizer import HostResult, authorize, decide_elsewhere, expla
 from aclweb.acl.model import WILDCARD, AclError, Delta, Resource, ResourceType
 from aclweb.api.asking import (
     AS_OF,
-    PAGE,
-    SIZE,
     Asked,
-    Cut,
     address_asked,
     asked_about,
     asked_now,
     moment_asked,
 )
+from aclweb.api.paging import PAGE, SIZE, Pages
 from aclweb.api.serializers import (
     AclPageSerializer,
     AffectingSerializer,
@@ -106,14 +104,14 @@ class AclList(APIView):
             filters = lists.AclListFilters.read(asked)
         except AclError as error:
             raise ValidationError(str(error)) from error
-        cut, moment = Cut.read(request), moment_asked(request, cluster)
-        page = lists.list_acls(cluster, filters, page=cut.page, size=cut.size, as_of=moment)
+        pages, moment = Pages(request), moment_asked(request, cluster)
+        rows = pages.of(lists.list_acls(cluster, filters, as_of=moment))
         answer = {
             **Asked(current.in_force(cluster, moment), moment).head,
-            "total": page.total,
-            "page": page.page,
-            "pages": page.pages,
-            "acls": [row.binding for row in page.rows],
+            "total": pages.page.paginator.count,
+            "page": pages.page.number,
+            "pages": pages.page.paginator.num_pages,
+            "acls": [row.binding for row in rows],
         }
         return Response(AclPageSerializer(answer).data)
 

@@ -5,12 +5,11 @@ Sentences come from here, so that a page, an API answer and the shell say the sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
-from django.conf import settings
 from django.db.models import Exists, OuterRef, Q, QuerySet, prefetch_related_objects
 
 from aclweb.accounts import access
@@ -31,6 +30,7 @@ from aclweb.changes.preview import (
 )
 from aclweb.clusters import ClusterState
 from aclweb.inventory.current import InForce, in_force
+from aclweb.inventory.lists import LazyRows
 from aclweb.inventory.models import Cluster
 
 TABS = ("waiting", "mine", "all")
@@ -78,11 +78,8 @@ class InboxRow:
 @dataclass(frozen=True)
 class Inbox:
     tab: str
-    rows: tuple[InboxRow, ...]
+    rows: Sequence[InboxRow]  # newest first
     counts: Mapping[str, int]  # rows of each tab
-    page: int
-    pages: int
-    total: int
 
 
 @dataclass(frozen=True)
@@ -198,31 +195,24 @@ def change_of(user: User, pk: int) -> Change | None:
     return found.defer(None).defer("undo_of__packed_impact").filter(pk=pk).first()
 
 
-def inbox(
-    user: User, cluster: Cluster | None = None, tab: str = "waiting", page: int = 1, size: int | None = None
-) -> Inbox:
-    """Return one page of the changes that wait for this person, are theirs, or are visible to them at all.
+def inbox(user: User, cluster: Cluster | None = None, tab: str = "waiting") -> Inbox:
+    """Return the changes that wait for this person, are theirs, or are visible to them at all.
 
-    Newest first. An unknown tab is read as the first, a page beyond the last as the last.
+    An unknown tab is read as the first.
     """
-    size = size or settings.ACLWEB_PAGE_SIZE
     tab = tab if tab in TABS else TABS[0]
     every = changes_of(user, cluster).select_related("cluster", "author").order_by("-pk")
     every = every.prefetch_related("approvals", "items")
     mine = every.filter(author=user)
     waits = _waiting_for(user, every)
     counts = {"waiting": len(waits), "mine": mine.count(), "all": every.count()}
-    total = counts[tab]
-    pages = max(1, -(-total // size))
-    page = min(max(1, page), pages)
-    start = (page - 1) * size
-    if tab == "waiting":
-        shown = waits[start : start + size]
-    else:
-        shown = list((mine if tab == "mine" else every)[start : start + size])
+    listed = waits if tab == "waiting" else mine if tab == "mine" else every
     mine_to_decide = {change.pk for change in waits}
-    rows = tuple(_row(change, change.pk in mine_to_decide) for change in shown)
-    return Inbox(tab=tab, rows=rows, counts=counts, page=page, pages=pages, total=total)
+    rows = LazyRows(
+        counts[tab],
+        lambda start, stop: [_row(change, change.pk in mine_to_decide) for change in listed[start:stop]],
+    )
+    return Inbox(tab=tab, rows=rows, counts=counts)
 
 
 def waiting_for(user: User, cluster: Cluster | None = None) -> int:

@@ -8,7 +8,7 @@ the reason, and never 0. Times are the brokers' own, in a zone that their log do
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -36,6 +36,7 @@ from aclweb.insights.unused import (
     unused_acls,
 )
 from aclweb.inventory.current import InForce, in_force
+from aclweb.inventory.lists import LazyRows
 from aclweb.inventory.models import Cluster
 
 NOT_IN_FORCE = "it is not in force"
@@ -43,7 +44,6 @@ TOO_YOUNG = "this ACL is younger than the days that the log would have to cover"
 
 WHOLE = "read"  # the state of a file that was read to its end
 
-_PAGE_SIZE = 50
 _NEW_DAYS = 3
 
 
@@ -155,29 +155,27 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class RefusalPage:
-    rows: tuple[Refusal, ...]
-    total: int
-    page: int
-    pages: int
+class Refusals:
+    """All refused requests of the log: the groups, latest first, and how many lines and principals in all."""
+
+    rows: Sequence[Refusal]
     lines: int
     principals: int
 
 
-def refusals(cluster: Cluster, page: int = 1, size: int = _PAGE_SIZE) -> RefusalPage:
+def refusals(cluster: Cluster) -> Refusals:
     """Return refused requests grouped by principal, operation and resource; latest first."""
     load = current_load(cluster)
     if load is None:
-        return RefusalPage((), 0, 1, 1, 0, 0)
+        return Refusals((), 0, 0)
     refused = SeenRequest.objects.filter(load=load, allowed=False)
     groups = refused.values(*_GROUP).annotate(latest=Max("last_at")).order_by("-latest", *_GROUP)
-    total = groups.count()
-    pages = max(1, -(-total // size))
-    page = min(max(1, page), pages)
-    shown = list(groups[(page - 1) * size : page * size])
     sums = refused.aggregate(lines=Sum("lines"), principals=Count("principal", distinct=True))
-    rows = _refusals(load, refused.filter(_any_of(shown)) if shown else refused.none(), in_force(cluster))
-    return RefusalPage(rows, total, page, pages, sums["lines"] or 0, sums["principals"] or 0)
+    rows = LazyRows(
+        groups.count(),
+        lambda start, stop: _refusals(load, refused.filter(_any_of(groups[start:stop])), in_force(cluster)),
+    )
+    return Refusals(rows, sums["lines"] or 0, sums["principals"] or 0)
 
 
 def refusals_of(cluster: Cluster, resource: Resource) -> tuple[Refusal, ...]:

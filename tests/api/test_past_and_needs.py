@@ -247,6 +247,15 @@ def test_findings_come_by_page_and_by_severity(program, read_cluster):
     assert bad == [row for row in everything if row["severity"] == worst] != everything
 
 
+def test_a_page_behind_the_last_is_empty_for_findings_and_the_last_for_acls(program, read_cluster):
+    found = program.get(door(read_cluster, "findings"), {"page": "99"}).json()
+    acls = program.get(door(read_cluster, "acls"), {"page": "99", "size": "2"}).json()
+
+    assert (found["page"], found["findings"]) == (99, [])
+    assert acls["page"] == acls["pages"] == -(-acls["total"] // 2) > 1
+    assert 1 <= len(acls["acls"]) <= 2
+
+
 def test_findings_that_are_still_worked_out_say_so(program, read_cluster, monkeypatch):
     monkeypatch.setattr(findings, "_start", lambda *_: None)
 

@@ -206,7 +206,7 @@ def test_paging_through_a_change_works_out_nothing_again(cluster, ask, ada, ben,
 
     pages = [browser.get(f"/changes/CR-{change.pk}/", {"page": number}) for number in (1, 2, 3, 1)]
 
-    assert {page.context["diff"].page for page in pages} == {1, 2, 3}
+    assert {page.context["diff"].number for page in pages} == {1, 2, 3}
     assert len(simulated) == 1
 
 
@@ -414,8 +414,8 @@ def test_a_stale_change_shows_both_effects_once_and_no_approve(cluster, kafka, a
     refused = browser.post(address + "act/", {"step": "approve", "plan_hash": change.plan_hash})
 
     assert (shown.context["page"].effect.gains, shown.context["page"].effect_now.gains) == (2, 1)
-    assert len(shown.context["diff"].rows) == 1
-    assert {row.operations for row in now.context["diff"].rows} == {"Describe"}
+    assert len(shown.context["diff"].object_list) == 1
+    assert {row.operations for row in now.context["diff"].object_list} == {"Describe"}
     for page in (shown, refused):
         text = page.content.decode()
         assert 'value="approve"' not in text

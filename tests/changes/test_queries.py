@@ -18,9 +18,9 @@ def test_the_inbox_shows_each_person_what_waits_for_them(ask, ada, ben, cho):
 
     assert [row.change for row in queries.inbox(ben).rows] == [change]
     assert queries.inbox(ben).rows[0].waits_for_me
-    assert queries.inbox(ada).rows == ()
+    assert list(queries.inbox(ada).rows) == []
     assert [row.change for row in queries.inbox(ada, tab="mine").rows] == [change]
-    assert queries.inbox(cho).rows == ()
+    assert list(queries.inbox(cho).rows) == []
     assert [row.change for row in queries.inbox(cho, tab="all").rows] == [change]
     assert queries.waiting_for(ben) == 1
     assert queries.waiting_for(ada) == 0
@@ -32,7 +32,7 @@ def test_what_i_have_approved_waits_for_me_no_longer(cluster, ask, ada, ben):
     change = review.submit(change=ask(WISH), actor=ada)
     review.approve(change=change, reviewer=ben)
 
-    assert queries.inbox(ben).rows == ()
+    assert list(queries.inbox(ben).rows) == []
     row = queries.inbox(ben, tab="all").rows[0]
     assert (row.approvals_given, row.approvals_needed) == (1, 2)
 
@@ -41,7 +41,7 @@ def test_a_draft_is_its_authors_alone(ask, ada, ben, dot):
     draft = ask(WISH)
 
     assert [row.change for row in queries.inbox(ada, tab="all").rows] == [draft]
-    assert queries.inbox(ben, tab="all").rows == ()
+    assert list(queries.inbox(ben, tab="all").rows) == []
     assert queries.change_of(dot, draft.pk) is None
 
 
@@ -53,14 +53,15 @@ def test_changes_of_other_clusters_are_not_there(ask, ada, eve, other_cluster):
     assert queries.inbox(eve, tab="all").counts == {"waiting": 0, "mine": 0, "all": 0}
 
 
-def test_the_inbox_is_paged(ask, ada):
+def test_a_part_of_the_inbox_is_the_same_as_that_part_of_the_whole(ask, ada):
     for number in range(5):
         ask(allow("User:x", "READ", f"topic{number}"))
 
-    page = queries.inbox(ada, tab="mine", page=3, size=2)
+    rows = queries.inbox(ada, tab="mine").rows
 
-    assert (page.page, page.pages, page.total, len(page.rows)) == (3, 3, 5, 1)
-    assert queries.inbox(ada, tab="mine", page=99, size=2).page == 3
+    whole = list(rows)
+    assert len(whole) == len(rows) == 5
+    assert [*rows[0:2], *rows[2:4], *rows[4:6]] == whole
 
 
 def test_the_list_asks_the_same_number_of_questions_whatever_its_length(
@@ -70,7 +71,7 @@ def test_the_list_asks_the_same_number_of_questions_whatever_its_length(
         review.submit(change=ask(allow("User:x", "READ", f"topic{number}")), actor=ada)
 
     with django_assert_max_num_queries(12):
-        queries.inbox(ada, tab="all")
+        assert len(list(queries.inbox(ada, tab="all").rows)) == 20
 
 
 def test_a_page_shows_effect_steps_approvals_and_what_each_may_do(ask, ada, ben, cho):

@@ -42,13 +42,13 @@ def told(cluster):
     """What pages, the API and the audit trail can show of a cluster."""
     cluster = Cluster.objects.get(pk=cluster.pk)
     current.forget()
-    last = history(cluster).rows[0]
+    last = history(cluster)[0]
     return {
         "in force": frozenset(current.in_force(cluster).index),
         "stored": StoredAcl.objects.filter(
             current.stored_in_force(cluster.revision_id), cluster=cluster
         ).count(),
-        "revisions": [revision.number for revision in history(cluster).rows],
+        "revisions": [revision.number for revision in history(cluster)],
         "last": (last.number, last.acls, len(revision_delta(last).add), len(revision_delta(last).remove)),
         "as of": moment_at(cluster, "2999-01-01"),
         "edits": {

@@ -39,17 +39,17 @@ def text(page) -> str:
 def test_a_page_holds_a_page_and_leads_to_the_next_with_the_filters_kept(browser):
     page = browser.get(LIST, {"principal": "User:bob"})
 
-    assert len(page.context["page"].rows) == 50
-    assert page.context["page"].total == 61
+    assert len(page.context["page"].object_list) == 50
+    assert page.context["page"].paginator.count == 61
     assert "?principal=User%3Abob&page=2" in text(page)
-    assert len(browser.get(LIST, {"principal": "User:bob", "page": "2"}).context["page"].rows) == 11
+    assert len(browser.get(LIST, {"principal": "User:bob", "page": "2"}).context["page"].object_list) == 11
 
 
 def test_affects_exact_and_starts_with_are_three_answers(browser):
     counts = {
         match: browser.get(LIST, {"resource_type": "TOPIC", "name": "orders.7", "match": match})
         .context["page"]
-        .total
+        .paginator.count
         for match in ("exact", "affects", "starts")
     }
 
@@ -87,7 +87,7 @@ def test_typed_filters_become_fields_of_the_address(browser):
         "name": "orders.7",
         "match": "affects",
     }
-    assert browser.get(page["Location"]).context["page"].total == 1
+    assert browser.get(page["Location"]).context["page"].paginator.count == 1
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_typed_line_is_read_word_by_word(line, fields):
 def test_a_word_that_kafka_does_not_know_is_reported_and_left_out(browser):
     page = browser.get(LIST, {"operation": "REED", "principal": "User:cat"})
 
-    assert page.context["page"].total == 1
+    assert page.context["page"].paginator.count == 1
     assert "'REED' is not one that Kafka knows" in text(page)
 
 
@@ -126,14 +126,14 @@ def exported(browser, **query) -> str:
 @pytest.mark.parametrize("format", ["csv", "jsonl"])
 def test_an_export_holds_every_row_that_the_filters_let_through(browser, format):
     page = browser.get(LIST, {"principal": "User:bob"})
-    assert len(page.context["page"].rows) == 50
+    assert len(page.context["page"].object_list) == 50
 
     text_of_all = exported(browser, principal="User:bob", format=format)
 
     found = read_acls(text_of_all, source="export", format=format)
-    assert len(found) == page.context["page"].total == 61
+    assert len(found) == page.context["page"].paginator.count == 61
     assert {binding.principal for binding in found} == {"User:bob"}
-    assert [row.binding for row in page.context["page"].rows] == list(found[:50])
+    assert [row.binding for row in page.context["page"].object_list] == list(found[:50])
 
 
 def test_an_export_of_many_pieces_has_one_header_and_every_row(cluster, ada, signed_in, monkeypatch):
@@ -250,7 +250,7 @@ def test_an_acl_that_kafka_acls_cannot_be_reported_is_shown_as_a_comment(cluster
 
 
 def test_a_whole_page_of_selected_acls_reaches_the_what_if(browser):
-    keys = [row.key for row in browser.get(LIST).context["page"].rows]
+    keys = [row.key for row in browser.get(LIST).context["page"].object_list]
 
     page = browser.post("/c/test-eu/what-if/", {"remove_key": keys}, follow=True)
 

@@ -106,9 +106,9 @@ def rows_of(browser, address: str, key: str = "page") -> list:
     rows, number = [], 1
     while True:
         page = browser.get(address + ("&" if "?" in address else "?") + f"page={number}").context[key]
-        rows += page.rows
-        if number >= page.pages:
-            assert len(rows) == page.total
+        rows += page.object_list
+        if not page.has_next():
+            assert len(rows) == page.paginator.count
             return rows
         number += 1
 
@@ -176,7 +176,7 @@ def test_the_counts_of_findings_are_those_of_their_lists(browser):
 )
 def test_each_count_beside_the_list_is_the_list_that_it_leads_to(browser, asked):
     page = browser.get(f"{C}/acls/{asked}")
-    total = page.context["page"].total
+    total = page.context["page"].paginator.count
     assert total
 
     for facet in page.context["facets"]:
@@ -203,7 +203,7 @@ def test_an_export_is_the_list_and_its_button_has_its_number(browser, asked):
 
 
 def test_the_number_of_acls_is_the_same_on_every_page(browser, site):
-    listed = browser.get(f"{C}/acls/").context["page"].total
+    listed = browser.get(f"{C}/acls/").context["page"].paginator.count
 
     assert listed == len(ACLS) == site.revision.acls
     for address in ("/", "/clusters/", f"{C}/", f"{C}/topics/"):
@@ -215,11 +215,11 @@ def test_the_number_of_acls_is_the_same_on_every_page(browser, site):
 
 def test_the_acls_of_a_principal_are_counted_alike(browser):
     for row in rows_of(browser, f"{C}/principals/"):
-        listed = browser.get(f"{C}/acls/", {"principal": row.principal}).context["page"].total
+        listed = browser.get(f"{C}/acls/", {"principal": row.principal}).context["page"].paginator.count
         denied = (
             browser.get(f"{C}/acls/", {"principal": row.principal, "permission": "DENY"})
             .context["page"]
-            .total
+            .paginator.count
         )
         assert (listed, denied) == (row.own, row.denies), row.principal
 
@@ -228,7 +228,7 @@ def test_the_acls_of_a_principal_are_counted_alike(browser):
 def test_the_acls_of_a_name_are_counted_alike(browser, kind):
     for row in rows_of(browser, f"{C}/topics/?type={kind}"):
         asked = {"resource_type": kind, "name": row.name, "match": "affects"}
-        listed = browser.get(f"{C}/acls/", asked).context["page"].total
+        listed = browser.get(f"{C}/acls/", asked).context["page"].paginator.count
         affecting = browser.get(
             "/api/v1/clusters/test-eu/affecting/", {"resource": f"{kind}:{row.name}"}
         ).json()
@@ -285,7 +285,7 @@ def test_who_can_is_the_same_in_the_sentence_the_matrix_and_the_api(browser, sit
 
 def test_the_tiles_of_insights_are_their_lists(browser):
     page = browser.get(f"{C}/insights/")
-    rows = rows_of(browser, f"{C}/insights/", "refusals")
+    rows = rows_of(browser, f"{C}/insights/")
     told = text(page)
 
     assert number_in(told, "Requests refused") == sum(row.lines for row in rows)
@@ -297,7 +297,7 @@ def test_the_tiles_of_insights_are_their_lists(browser):
 
 
 def test_a_topics_denials_are_those_of_the_inbox(browser):
-    rows = [row for row in rows_of(browser, f"{C}/insights/", "refusals") if row.resource.name == "stock"]
+    rows = [row for row in rows_of(browser, f"{C}/insights/") if row.resource.name == "stock"]
 
     page = text(browser.get(f"{C}/topics/stock"))
 
@@ -315,9 +315,9 @@ def test_the_lines_of_a_comparison_are_its_counts_and_the_revisions_numbers(brow
     page = browser.get(f"{C}/compare/", {"at": "1", "other": "test-eu"})
     delta = page.context["comparison"].delta
 
-    ops = Counter(line.op for line in page.context["lines"].rows)
+    ops = Counter(line.op for line in page.context["lines"].object_list)
     assert ops == {"remove": len(delta.remove), "add": len(delta.add)} == {"remove": 3, "add": 1}
-    newest = browser.get(f"{C}/").context["history"].rows[0]
+    newest = browser.get(f"{C}/").context["history"].object_list[0]
     assert (newest.acls_added, newest.acls_removed) == (1, 3)
 
 

@@ -95,7 +95,7 @@ def test_the_list_and_the_pages_show_what_was_there_then(site, browser):
     principal = browser.get(site + at(PAGES["principal"], "1"))
     now = browser.get(site + PAGES["principal"])
 
-    assert acls.context["page"].total == 2
+    assert acls.context["page"].paginator.count == 2
     assert topic.context["page"].access.exists is True
     assert [reach.resource.name for reach in principal.context["access"].resources] == ["orders.eu"]
     assert now.context["access"].resources == ()

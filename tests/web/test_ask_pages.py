@@ -249,9 +249,11 @@ def test_going_back_in_the_browser_gets_the_whole_page(browser):
 def test_the_explain_page_lists_every_acl_that_matches_it_nearest_first(browser, cluster):
     page = browser.get(f"/c/{cluster.slug}/explain/", QUESTION)
 
-    assert len(page.context["touching"].rows) == 5
-    assert page.context["touching"].rows[0].binding == OWN_HOST
-    assert [tick.part for tick in page.context["touching"].rows[0].ticks if not tick.matches] == ["host"]
+    assert len(page.context["touching"].object_list) == 5
+    assert page.context["touching"].object_list[0].binding == OWN_HOST
+    assert [tick.part for tick in page.context["touching"].object_list[0].ticks if not tick.matches] == [
+        "host"
+    ]
     assert "NO_ALLOW_ACL" in text(page)
 
 
@@ -398,7 +400,7 @@ def test_every_part_of_every_acl_is_ticked_or_crossed(browser, cluster):
     page = browser.get(f"/c/{cluster.slug}/explain/", QUESTION)
 
     parts = ["type", "pattern", "principal", "host", "operation", "permission"]
-    assert all([tick.part for tick in row.ticks] == parts for row in page.context["touching"].rows)
+    assert all([tick.part for tick in row.ticks] == parts for row in page.context["touching"].object_list)
     assert "It is for requests from 10.0.0.7, and this one comes from 10.0.0.8." in text(page)
 
 
@@ -473,12 +475,12 @@ def test_very_many_acls_that_match_a_resource_are_paged_and_narrowed_by_the_addr
     pages = [browser.get(address, {**QUESTION, "page": number, "all": 1}) for number in (1, 2, 3)]
     narrowed = browser.get(address, {**QUESTION, "holding": "OTHER-6"})
 
-    shown = [row.binding for page in pages for row in page.context["touching"].rows]
-    assert [len(page.context["touching"].rows) for page in pages] == [30, 30, 11]
+    shown = [row.binding for page in pages for row in page.context["touching"].object_list]
+    assert [len(page.context["touching"].object_list) for page in pages] == [30, 30, 11]
     assert shown[0] == OWN_HOST
     assert len(set(shown)) == len(acls)
     assert "page=2&all=1#touching" in text(pages[0])
-    assert {row.binding.principal for row in narrowed.context["touching"].rows} == {
+    assert {row.binding.principal for row in narrowed.context["touching"].object_list} == {
         f"User:other-{end}" for end in (6, *range(60, 70))
     }
     assert narrowed.context["answer"].touching_count == len(acls)

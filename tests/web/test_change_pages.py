@@ -129,7 +129,7 @@ def test_a_change_of_another_cluster_does_not_exist(waiting, eve, signed_in):
 
     assert browser.get(address(waiting)).status_code == 404
     assert browser.post(address(waiting) + "act/", {"step": "approve"}).status_code == 404
-    assert list(browser.get("/changes/").context["inbox"].rows) == []
+    assert list(browser.get("/changes/").context["page"].object_list) == []
 
 
 def test_the_list_opens_with_what_waits_for_me_and_keeps_its_tab_in_the_address(waiting, ben, signed_in):
@@ -138,9 +138,9 @@ def test_the_list_opens_with_what_waits_for_me_and_keeps_its_tab_in_the_address(
     first = browser.get("/changes/")
     mine = browser.get("/changes/?tab=mine")
 
-    assert [row.change for row in first.context["inbox"].rows] == [waiting]
+    assert [row.change for row in first.context["page"].object_list] == [waiting]
     assert first.context["inbox"].tab == "waiting"
-    assert mine.context["inbox"].rows == ()
+    assert mine.context["page"].object_list == ()
     assert b"waits for you" in first.content
 
 
@@ -160,14 +160,14 @@ def test_the_audit_trail_shows_what_one_may_see_and_nothing_else(waiting, ben, e
     seen = signed_in(ben).get("/events/")
     hidden = signed_in(eve).get("/events/")
 
-    assert waiting.key in {row.target for row in seen.context["page"].rows}
-    assert hidden.context["page"].rows == ()
+    assert waiting.key in {row.target for row in seen.context["page"].object_list}
+    assert hidden.context["page"].object_list == ()
 
 
 def test_the_audit_trail_filters_by_actor_in_the_address(waiting, ben, signed_in):
     page = signed_in(ben).get("/events/?actor=ada")
 
-    assert {row.actor for row in page.context["page"].rows} == {"ada"}
+    assert {row.actor for row in page.context["page"].object_list} == {"ada"}
 
 
 def test_the_pages_need_few_queries(waiting, ben, signed_in, django_assert_max_num_queries):

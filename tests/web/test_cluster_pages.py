@@ -38,7 +38,7 @@ def test_each_way_to_fail_is_a_state_of_its_own_and_hides_no_acls(cluster, ada, 
 
     assert words in text(page).lower()
     assert "The cause, told." in text(page)
-    assert signed_in(ada).get(f"{PAGE}acls/").context["page"].total == 1
+    assert signed_in(ada).get(f"{PAGE}acls/").context["page"].paginator.count == 1
 
 
 def test_an_authorizer_without_acls_is_reported_as_that(cluster, ada, signed_in):
@@ -159,7 +159,7 @@ def test_an_administrator_accepts_a_quarantined_snapshot_and_a_worker_reads_agai
     )
     assert "dot has accepted it" in text(browser.get(PAGE))
     assert not sync(held, client=Answers([])).held
-    assert browser.get(f"{PAGE}acls/").context["page"].total == 0
+    assert browser.get(f"{PAGE}acls/").context["page"].paginator.count == 0
 
 
 def test_a_quarantined_snapshot_that_became_another_one_is_not_accepted_unseen(held, dot, signed_in):

@@ -46,7 +46,7 @@ def test_two_dates_of_a_cluster_are_compared_as_access(address, ada_browser):
     counted = {tile.kind: tile.count for tile in page.context["tiles"]}
     assert page.status_code == 200
     assert (counted["gains"], counted["loses"]) == (2, 2)
-    assert [(row.principal, row.operations) for row in page.context["diff"].rows] == [
+    assert [(row.principal, row.operations) for row in page.context["diff"].object_list] == [
         ("User:cat", "Write, Describe")
     ]
     assert page.context["comparison"].sentences[0] == (
@@ -73,7 +73,7 @@ def test_the_lines_in_which_two_dates_differ_are_shown(address, ada_browser):
     page = ada_browser.get(address, {"at": "1", "other": "test-eu"})
 
     shown = page.content.decode().partition('id="lines"')[2].partition("</section>")[0]
-    assert [(line.op, line.binding) for line in page.context["lines"].rows] == [
+    assert [(line.op, line.binding) for line in page.context["lines"].object_list] == [
         ("remove", BEFORE[1]),
         ("add", NOW[1]),
     ]
@@ -89,7 +89,7 @@ def test_many_lines_that_differ_are_paged_to_the_last(cluster, ada_browser):
 
     pages = [ada_browser.get(address_of(cluster), asked | {"lines": page}) for page in ("1", "2", "3")]
 
-    names = [line.binding.resource_name for page in pages for line in page.context["lines"].rows]
+    names = [line.binding.resource_name for page in pages for line in page.context["lines"].object_list]
     assert names == [f"t{number:03}" for number in range(120)]
     assert "lines=2#lines" in pages[0].content.decode()
 
@@ -107,8 +107,8 @@ def test_two_clusters_are_compared_with_their_settings(address, other_cluster, a
     gained = ada_browser.get(address, {"other": "test-us", "show": "gains", "principal": "root"})
     assert differing == {"Where no ACL exists", "Super users"}
     assert page.context["show"] == "loses"
-    assert {row.principal for row in page.context["diff"].rows} >= {"User:dan", "User:admin"}
-    assert {row.principal for row in gained.context["diff"].rows} == {"User:root"}
+    assert {row.principal for row in page.context["diff"].object_list} >= {"User:dan", "User:admin"}
+    assert {row.principal for row in gained.context["diff"].object_list} == {"User:root"}
     assert page.context["comparison"].only_left == 1
 
 
@@ -118,7 +118,7 @@ def test_a_change_is_compared_with_the_cluster_as_it_is(address, cluster, ada, a
 
     page = ada_browser.get(address, {"other": "test-eu", "other_change": change.key})
 
-    assert {row.principal for row in page.context["diff"].rows} == {"User:eli"}
+    assert {row.principal for row in page.context["diff"].object_list} == {"User:eli"}
     assert page.context["comparison"].right.words == f"test-eu now, with {change.key}"
 
 
@@ -132,7 +132,7 @@ def test_a_change_of_super_users_alone_differs_in_access_and_is_named(cluster, d
     found = page.context["comparison"]
 
     assert not found.delta
-    assert {row.principal for row in page.context["diff"].rows} == {"User:bob"}
+    assert {row.principal for row in page.context["diff"].object_list} == {"User:bob"}
     assert found.sentences[1:] == (
         "No ACL differs: all differences are due to what is declared or was found of the brokers.",
         "Super users: User:bob before, User:admin after. Every gain and loss is due to that.",

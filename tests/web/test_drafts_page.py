@@ -39,7 +39,7 @@ def text(page) -> str:
 
 
 def gains(page) -> set[tuple[str, str]]:
-    return {(row.principal, row.resource_text) for row in page.context["diff"].rows}
+    return {(row.principal, row.resource_text) for row in page.context["diff"].object_list}
 
 
 def test_the_answer_is_what_the_second_gives_and_the_first_does_not(address, browser):
@@ -179,7 +179,7 @@ def test_the_rows_are_paged_and_narrowed_and_the_button_pressed_has_the_last_wor
     narrowed = browser.post(address, {**form, "show": "gains", "name": "ORDERS.U"}, follow=True)
 
     assert second.context["show"] == "gains"
-    assert (second.context["diff"].page, len(second.context["diff"].rows)) == (2, 1)
+    assert (second.context["diff"].number, len(second.context["diff"].object_list)) == (2, 1)
     assert gains(narrowed) == {("User:eli", "orders.us")}
 
 

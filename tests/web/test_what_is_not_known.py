@@ -58,7 +58,7 @@ def test_a_topic_of_a_file_may_exist_or_not(snapshot):
 def test_an_acl_of_a_file_covers_nobody_knows_how_many_topics(snapshot):
     page = snapshot.get("/c/test-eu/acls/")
 
-    assert {row.covers_now for row in page.context["page"].rows} == {None}
+    assert {row.covers_now for row in page.context["page"].object_list} == {None}
     assert "Matches nothing now" not in plain(page)
 
 

@@ -51,8 +51,12 @@ def test_an_acl_that_was_typed_joins_the_draft_and_shows_who_gains(address, ada_
     tiles = {tile.kind: tile.count for tile in page.context["tiles"]}
     assert page.status_code == 200
     assert tiles["loses"] == 0
-    assert {row.resource_text for row in page.context["diff"].rows} == {"orders.eu", "orders.us", "orders."}
-    assert {row.operations for row in page.context["diff"].rows} == {"Read, Describe"}
+    assert {row.resource_text for row in page.context["diff"].object_list} == {
+        "orders.eu",
+        "orders.us",
+        "orders.",
+    }
+    assert {row.operations for row in page.context["diff"].object_list} == {"Read, Describe"}
     assert not Change.objects.exists()
 
 
@@ -60,7 +64,7 @@ def test_a_removal_shows_who_loses_first(address, ada_browser):
     page = ada_browser.get(address, {"remove": json.dumps(IN_FORCE.as_dict())})
 
     assert page.context["show"] == "loses"
-    assert [row.principal for row in page.context["diff"].rows] == ["User:bob"]
+    assert [row.principal for row in page.context["diff"].object_list] == ["User:bob"]
 
 
 def test_a_row_chosen_in_the_acl_list_becomes_a_removal(address, ada_browser, cluster):
@@ -76,7 +80,7 @@ def test_a_new_topic_shows_who_could_use_it_on_its_first_day(address, ada_browse
         address, {"line": line(allow("User:cat", "READ", "new.", pattern="PREFIXED")), "new_topic": "new.one"}
     )
 
-    assert {row.principal for row in page.context["diff"].rows if row.resource_text == "new.one"} == {
+    assert {row.principal for row in page.context["diff"].object_list if row.resource_text == "new.one"} == {
         "User:cat"
     }
 
@@ -344,7 +348,7 @@ def test_acls_for_hosts_that_no_client_has_change_nothing_and_that_is_said(addre
 
     page = ada_browser.post(address, {"line": [line(rule) for rule in (*nowhere, somewhere)]}, follow=True)
 
-    assert {row.host for row in page.context["diff"].rows} == {"10.0.0.9"}
+    assert {row.host for row in page.context["diff"].object_list} == {"10.0.0.9"}
     (note,) = page.context["preview"].notes
     assert note.startswith("2 of these ACLs match no request, so they change nothing for anybody.")
 
@@ -357,10 +361,10 @@ def test_only_the_differences_of_the_page_shown_are_put_into_words(address, ada_
 
     page = ada_browser.post(address, {"line": [line(rule) for rule in acls], "page": "2"}, follow=True)
 
-    assert page.context["diff"].total == 30
-    assert [row.principal for row in page.context["diff"].rows] == sorted(rule.principal for rule in acls)[
-        4:8
-    ]
+    assert page.context["diff"].paginator.count == 30
+    assert [row.principal for row in page.context["diff"].object_list] == sorted(
+        rule.principal for rule in acls
+    )[4:8]
     assert len(told) == 4
 
 
@@ -370,7 +374,7 @@ def test_what_other_acls_would_allow_is_shown_with_the_acls_of_before_and_after(
 
     page = ada_browser.post(address, {"line": swap, "show": "recovered"}, follow=True)
 
-    (row,) = page.context["diff"].rows
+    (row,) = page.context["diff"].object_list
     assert (row.before.bindings, row.after.bindings) == ((IN_FORCE,), (prefix,))
     table = page.content.decode().partition('<table class="table delta"')[2].partition("</table>")[0]
     assert table.count('class="binding"') == 2

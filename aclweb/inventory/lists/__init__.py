@@ -6,14 +6,15 @@ from aclweb.inventory.lists.edits import Edit, edits_of, history, revision_delta
 from aclweb.inventory.lists.listing import (
     AclListFilters,
     AclRow,
+    ListedAcls,
     NameRow,
-    Page,
     PrincipalRow,
     all_acls,
     list_acls,
     list_names,
     list_principals,
 )
+from aclweb.inventory.lists.rows import LazyRows
 
 __all__ = [
     "AclListFilters",
@@ -21,8 +22,9 @@ __all__ = [
     "Badge",
     "ClusterStatus",
     "Edit",
+    "LazyRows",
+    "ListedAcls",
     "NameRow",
-    "Page",
     "PrincipalRow",
     "all_acls",
     "edits_of",

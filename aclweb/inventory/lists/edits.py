@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from aclweb.acl.matching import covers_name
 from aclweb.acl.model import AclBinding, Delta, Resource
 from aclweb.inventory.current import BINDING_COLUMNS, bindings_of, settings_of
-from aclweb.inventory.lists.listing import MOST_ROWS, Page
 from aclweb.inventory.models import Cluster, Revision, StoredAcl
 
 
@@ -22,17 +21,12 @@ class Edit:
     binding: AclBinding
 
 
-def history(cluster: Cluster, *, page: int = 1, size: int = 20, acls_only: bool = False) -> Page[Revision]:
-    """Return one page of the cluster's revisions, newest first; with `acls_only` those that changed ACLs."""
-    revisions = Revision.objects.filter(cluster=cluster)
+def history(cluster: Cluster, *, acls_only: bool = False) -> QuerySet[Revision]:
+    """Return the cluster's revisions, newest first; with `acls_only` those that changed ACLs."""
+    revisions = Revision.objects.filter(cluster=cluster).order_by("-number")
     if acls_only:
         revisions = revisions.filter(Q(acls_added__gt=0) | Q(acls_removed__gt=0))
-    total = revisions.count()
-    size = min(max(1, size), MOST_ROWS)
-    pages = max(1, -(-total // size))
-    number = min(max(1, page), pages)
-    rows = revisions.order_by("-number")[(number - 1) * size : number * size]
-    return Page(tuple(rows), total, number, pages)
+    return revisions
 
 
 def revision_delta(revision: Revision) -> Delta:

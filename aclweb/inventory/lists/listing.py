@@ -1,4 +1,4 @@
-"""Which ACLs, names and principals are there? A page of them at a time, from memory.
+"""Which ACLs, names and principals are there? From memory, each row made when it is asked for.
 
 Filters and counts run over the bindings of the cached revision, so that a list costs no
 query beside the one that asks which revision is the newest, however many ACLs there are.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, Self, TypeVar
+from dataclasses import dataclass
+from typing import Any, Self
 
 from aclweb.acl.model import (
     ANY_USER,
@@ -24,27 +24,11 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.notation import binding_key
 from aclweb.inventory.current import InForce, Moment, in_force
+from aclweb.inventory.lists.rows import LazyRows
 from aclweb.inventory.models import Cluster
 
-Row = TypeVar("Row")
-
-MOST_ROWS = 200
 MATCHES = ("exact", "affects", "starts")
 REACHES = ("exact", "prefix", "all", "unknown")
-
-
-@dataclass(frozen=True)
-class Page(Generic[Row]):
-    """One page of a list; `total` counts all rows that the filters let through.
-
-    facets: how all these rows part: property -> value of the filter -> number of rows.
-    """
-
-    rows: tuple[Row, ...]
-    total: int
-    page: int
-    pages: int
-    facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -54,6 +38,25 @@ class AclRow:
     binding: AclBinding
     key: str
     covers_now: int | None
+
+
+class ListedAcls(LazyRows[AclRow]):
+    """The ACLs that the filters let through.
+
+    facets: how all of them part: property -> value of the filter -> number of ACLs.
+    """
+
+    def __init__(
+        self, here: InForce, bindings: Sequence[AclBinding], facets: Mapping[str, Mapping[str, int]]
+    ) -> None:
+        self.facets = facets
+        super().__init__(
+            len(bindings),
+            lambda start, stop: [
+                AclRow(binding, binding_key(binding), here.covered_now(binding))
+                for binding in bindings[start:stop]
+            ],
+        )
 
 
 @dataclass(frozen=True)
@@ -138,19 +141,11 @@ _WORDS: Mapping[str, type[Operation] | type[PermissionType] | type[ResourceType]
 
 
 def list_acls(
-    cluster: Cluster,
-    filters: AclListFilters = AclListFilters(),
-    page: int = 1,
-    size: int = 50,
-    *,
-    as_of: Moment | None = None,
-) -> Page[AclRow]:
-    """Return one page of the ACLs that the filters let through: DENY first, then by name, `*` last."""
+    cluster: Cluster, filters: AclListFilters = AclListFilters(), *, as_of: Moment | None = None
+) -> ListedAcls:
+    """Return the ACLs that the filters let through: DENY first, then by name, `*` last."""
     here = in_force(cluster, as_of)
-    found, facets = _listed(here, filters)
-    some, number, pages = _cut(found, page, size)
-    rows = tuple(AclRow(binding, binding_key(binding), here.covered_now(binding)) for binding in some)
-    return Page(rows, len(found), number, pages, facets)
+    return ListedAcls(here, *_listed(here, filters))
 
 
 def all_acls(here: InForce, filters: AclListFilters) -> Sequence[AclBinding]:
@@ -158,58 +153,50 @@ def all_acls(here: InForce, filters: AclListFilters) -> Sequence[AclBinding]:
     return _listed(here, filters)[0]
 
 
-def list_names(
-    cluster: Cluster, resource_type: ResourceType, text: str = "", page: int = 1, size: int = 50
-) -> Page[NameRow]:
-    """Return one page of the topics or groups whose name holds `text`, in capital or small letters, by name."""
+def list_names(cluster: Cluster, resource_type: ResourceType, text: str = "") -> Sequence[NameRow]:
+    """Return the topics or groups whose name contains `text`, in capital or small letters, by name."""
     here = in_force(cluster)
     names = here.holdings.names.get(resource_type, ())
     if text:
         names = here.holdings.remember(
-            ("list_names", resource_type, text.casefold()), lambda: tuple(_holding(names, text))
+            ("list_names", resource_type, text.casefold()), lambda: tuple(_containing(names, text))
         )
-    some, number, pages = _cut(names, page, size)
-    rows = []
-    for name in some:
-        topic = here.holdings.topic(name) if resource_type is ResourceType.TOPIC else None
-        affecting = len(here.index.affecting(Resource(resource_type, name), here.settings))
-        rows.append(
-            NameRow(name, topic.partitions if topic else None, topic.internal if topic else False, affecting)
-        )
-    return Page(tuple(rows), len(names), number, pages)
+    return LazyRows(
+        len(names),
+        lambda start, stop: [_name_row(here, resource_type, name) for name in names[start:stop]],
+    )
 
 
-def list_principals(cluster: Cluster, text: str = "", page: int = 1, size: int = 50) -> Page[PrincipalRow]:
-    """Return one page of everybody whom an ACL or the declared super users name, and who holds `text`.
+def _name_row(here: InForce, resource_type: ResourceType, name: str) -> NameRow:
+    topic = here.holdings.topic(name) if resource_type is ResourceType.TOPIC else None
+    matching = len(here.index.affecting(Resource(resource_type, name), here.settings))
+    return NameRow(name, topic.partitions if topic else None, topic.internal if topic else False, matching)
+
+
+def list_principals(cluster: Cluster, text: str = "") -> Sequence[PrincipalRow]:
+    """Return everybody whom an ACL or the declared super users name, and whose name contains `text`.
 
     In capital or small letters: this is how people search. What decides compares letter by letter.
     """
     here = in_force(cluster)
-    principals = list(_holding(here.principals, text))
-    some, number, pages = _cut(principals, page, size)
-    rows = tuple(
-        PrincipalRow(
-            principal,
-            here.holdings.by_principal[principal],
-            here.holdings.denies_by_principal[principal],
-            principal in here.settings.super_users,
-        )
-        for principal in some
+    principals = list(_containing(here.principals, text))
+    return LazyRows(
+        len(principals),
+        lambda start, stop: [
+            PrincipalRow(
+                principal,
+                here.holdings.by_principal[principal],
+                here.holdings.denies_by_principal[principal],
+                principal in here.settings.super_users,
+            )
+            for principal in principals[start:stop]
+        ],
     )
-    return Page(rows, len(principals), number, pages)
 
 
-def _holding(names: Iterable[str], text: str) -> Iterable[str]:
+def _containing(names: Iterable[str], text: str) -> Iterable[str]:
     wanted = text.casefold()
     return (name for name in names if wanted in name.casefold())
-
-
-def _cut(rows: Sequence[Row], page: int, size: int) -> tuple[Sequence[Row], int, int]:
-    """Return the rows of a page, its number and the number of pages; beyond the last is the last."""
-    size = min(max(1, size), MOST_ROWS)
-    pages = max(1, -(-len(rows) // size))
-    number = min(max(1, page), pages)
-    return rows[(number - 1) * size : number * size], number, pages
 
 
 def _listed(here: InForce, filters: AclListFilters) -> tuple[Sequence[AclBinding], dict[str, dict[str, int]]]:

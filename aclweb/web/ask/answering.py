@@ -11,7 +11,8 @@ from __future__ import annotations
 import heapq
 import json
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import urlencode
 
@@ -45,14 +46,13 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.notation import binding_key
 from aclweb.inventory.current import InForce
-from aclweb.web.shell.paging import Slice, slice_page
+from aclweb.inventory.lists import LazyRows
 
 _VERDICTS = {Result.ALLOWED: "allowed", Result.DENIED: "refused", Result.UNDECIDED: "unknown"}
 _PART_WORDS = {Result.ALLOWED: "allowed", Result.DENIED: "refused", Result.UNDECIDED: "cannot tell"}
 # Parts of the hosts that a page lists, and those of them whose smallest edits it works out.
 PARTS_SHOWN = 12
 _EDITS_SHOWN = 3
-ROWS_A_PAGE = 30
 # Rules named in one address by their keys: web servers take some four thousand characters.
 MOST_LINKED = 40
 _LONGEST_TITLE = 200
@@ -224,10 +224,10 @@ class Answer:
     def touching_count(self) -> int:
         return len(self.decision.findings)
 
-    def touching(self, *, holding: str = "", page: int = 1) -> Slice:
-        """Return a page of the ACLs that match the resource: those that decide, then the nearest misses.
+    def touching(self, *, holding: str = "") -> Sequence[Touching]:
+        """Return the ACLs that match the resource: those that decide, then the nearest misses.
 
-        holding: only rules whose principal or pattern holds this text, in capital or small letters.
+        holding: only ACLs whose principal or pattern contains this text, in capital or small letters.
         """
         text = holding.casefold()
         findings = [
@@ -237,10 +237,12 @@ class Answer:
             or text in finding.binding.principal.casefold()
             or text in finding.binding.resource_name.casefold()
         ]
-        asked = slice_page(findings, page, ROWS_A_PAGE)
-        first = heapq.nsmallest(asked.page * ROWS_A_PAGE, findings, key=self._nearest_first)
-        rows = tuple(self._touching(found.binding) for found in first[(asked.page - 1) * ROWS_A_PAGE :])
-        return replace(asked, rows=rows)
+
+        def made(start: int, stop: int) -> list[Touching]:
+            first = heapq.nsmallest(stop, findings, key=self._nearest_first)
+            return [self._touching(found.binding) for found in first[start:]]
+
+        return LazyRows(len(findings), made)
 
     @cached_property
     def settling(self) -> tuple[Touching, ...]:

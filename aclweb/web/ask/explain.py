@@ -18,7 +18,9 @@ from aclweb.web.ask.answer_context import answered
 from aclweb.web.shell import as_of
 from aclweb.web.shell.forms import AskForm
 from aclweb.web.shell.htmx import render_page, wants_part
-from aclweb.web.shell.paging import page_asked
+from aclweb.web.shell.paging import page_asked, page_of
+
+ROWS_A_PAGE = 30
 
 
 @login_required
@@ -72,7 +74,7 @@ def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_err
         holding = request.GET.get("holding", "")
         context |= {
             "heard": log_line.heard(request.GET.dict(), found, access.visible_clusters(request.user)),
-            "touching": found.touching(holding=holding, page=page_asked(request.GET)),
+            "touching": page_of(found.touching(holding=holding), page_asked(request.GET), ROWS_A_PAGE),
             "holding": holding,
             "question": [field for field in request.GET.items() if field[0] not in ("holding", "page")],
         }

@@ -19,7 +19,7 @@ from aclweb.inventory.current import in_force
 from aclweb.web.browse import acl_filters
 from aclweb.web.shell import as_of, exporting
 from aclweb.web.shell.htmx import render_page
-from aclweb.web.shell.paging import page_asked
+from aclweb.web.shell.paging import page_asked, page_of
 
 # More commands than this are a file and not a text for the clipboard.
 MOST_COPIED = 2_000
@@ -35,10 +35,9 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(request.path + acl_filters.with_typed(request.GET))
     filters, told = acl_filters.by_use(cluster, request.GET, *acl_filters.read(request.GET))
     moment = as_of.read(request, cluster)
-    page = lists.list_acls(
-        cluster, filters, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE, as_of=moment.past
-    )
-    uses = usage_of(cluster, [row.key for row in page.rows])
+    listed = lists.list_acls(cluster, filters, as_of=moment.past)
+    page = page_of(listed, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
+    uses = usage_of(cluster, [row.key for row in page.object_list])
     context: dict[str, Any] = {
         "uses": uses,
         "cluster": cluster,
@@ -50,7 +49,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "chips": acl_filters.chips(request.GET, filters),
         "kept": [(name, value) for name, value in request.GET.items() if name not in ("page", "add")],
         "matches": acl_filters.matches(request.GET, filters),
-        "facets": acl_filters.facets(request.GET, page.facets),
+        "facets": acl_filters.facets(request.GET, listed.facets),
         "most_copied": MOST_COPIED,
         "exports": _exports(cluster.slug, request.GET),
         # A rule of the past can be gone: nothing is chosen for a what-if there.

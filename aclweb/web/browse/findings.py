@@ -21,7 +21,7 @@ from aclweb.web.browse.acl_filters import Choice, Facet, with_field, without
 from aclweb.web.drafts.draft import MOST_LINES
 from aclweb.web.shell import asking_often
 from aclweb.web.shell.htmx import render_page
-from aclweb.web.shell.paging import page_asked, slice_page
+from aclweb.web.shell.paging import page_asked, page_of
 
 ROWS_A_PAGE = 25
 # Each can name many ACLs that it would stand for.
@@ -75,19 +75,19 @@ def _listed(query: QueryDict, found: Findings) -> dict[str, Any]:
     if show == CAN_GO:
         going = found.can_go
         return context | {
-            "page": slice_page(going, page_asked(query), ROWS_A_PAGE),
+            "page": page_of(going, page_asked(query), ROWS_A_PAGE),
             "removed_keys": [row.key for row in going[:MOST_REMOVED]],
         }
     if show == FEWER:
         return context | {
-            "page": slice_page(found.proposals, page_asked(query), PROPOSALS_A_PAGE),
+            "page": page_of(found.proposals, page_asked(query), PROPOSALS_A_PAGE),
             "most_replaced": MOST_LINES - 1,  # and the one that stands for them
         }
     wanted = {name: query.get(name, "") for name in ("severity", "rule", "text")}
     told = found.told(**wanted)
     return context | {
         "facets": _facets(query, told),
-        "page": slice_page(told, page_asked(query), ROWS_A_PAGE),
+        "page": page_of(told, page_asked(query), ROWS_A_PAGE),
         "is_filtered": any(wanted.values()),
         "text": wanted["text"],
         "kept": [(name, wanted[name]) for name in ("severity", "rule") if wanted[name]],

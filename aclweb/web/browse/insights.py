@@ -17,7 +17,7 @@ from aclweb.insights import queries
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell import links
 from aclweb.web.shell.htmx import render_page
-from aclweb.web.shell.paging import page_asked
+from aclweb.web.shell.paging import page_asked, page_of
 
 ROWS_A_PAGE = 25
 # The spark's drawing is this many units wide and high, whatever the number of days.
@@ -54,13 +54,15 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the denials of the log in groups, what the log can prove, and what it says about declarations."""
     cluster = cluster_or_404(request.user, slug)
     covered = queries.coverage(cluster)
-    found = queries.refusals(cluster, page=page_asked(request.GET), size=ROWS_A_PAGE)
+    found = queries.refusals(cluster)
+    page = page_of(found.rows, page_asked(request.GET), ROWS_A_PAGE)
     context = {
         "cluster": cluster,
         "cluster_url": reverse("cluster", args=[cluster.slug]),
         "coverage": covered,
         "refusals": found,
-        "rows": tuple(Row(row, bars(row.days), _offer(cluster, row)) for row in found.rows),
+        "page": page,
+        "rows": tuple(Row(row, bars(row.days), _offer(cluster, row)) for row in page.object_list),
         "unused": queries.unused_count(cluster),
         "declarations": queries.declarations(cluster),
         "disagreements": queries.disagreements(cluster, limit=5),

@@ -18,7 +18,7 @@ from aclweb.web.browse.resource_page import removals
 from aclweb.web.browse.unknown_names import knows_principal
 from aclweb.web.shell import as_of, links
 from aclweb.web.shell.htmx import render_page
-from aclweb.web.shell.paging import page_asked, slice_page
+from aclweb.web.shell.paging import page_asked, page_of
 from aclweb.web.shell.typed_principal import read_principal
 
 RESOURCES_SHOWN = 15
@@ -28,10 +28,11 @@ RULES_SHOWN = 12  # of each list; the list of ACLs has all of them
 @login_required
 @require_GET
 def index(request: HttpRequest, slug: str) -> HttpResponse:
-    """List everybody whom a ACL or a declaration names."""
+    """List everybody whom an ACL or a declaration names."""
     cluster = access.cluster_or_404(request.user, slug)
     text = request.GET.get("q", "")
-    page = lists.list_principals(cluster, text, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
+    found = lists.list_principals(cluster, text)
+    page = page_of(found, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
     context = {"cluster": cluster, "text": text, "page": page}
     return render_page(
         request,
@@ -68,7 +69,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "fault": "" if found.own else typed.fault,
         "is_known": knows_principal(in_force(cluster, moment.past), name),
         "access": found,
-        "page": slice_page(found.resources, page_asked(request.GET), RESOURCES_SHOWN),
+        "page": page_of(found.resources, page_asked(request.GET), RESOURCES_SHOWN),
         "uses": usage_of(cluster, [binding_key(rule) for part in rules.values() for rule in part]),
         "rules": rules,
         "offboard_query": "" if moment.is_past else removals(found.own),

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import urlencode
 
+from django.core.paginator import Page
+
 from aclweb.acl.model import AclBinding, Operation, ResourceType
 from aclweb.acl.notation import binding_key
 from aclweb.inventory.access import AccessRow, Cell, ResourceAccess, topic_access
 from aclweb.inventory.current import Moment
 from aclweb.inventory.models import Cluster
-from aclweb.web.shell.paging import Slice, slice_page
+from aclweb.web.shell.paging import page_of
 
 # The types whose names a list can show, in the order of its tabs.
 LISTED = {kind.name: kind for kind in (ResourceType.TOPIC, ResourceType.GROUP)}
@@ -35,12 +37,12 @@ MOST_REMOVED = 45
 class ResourcePage:
     """One resource with its rows and ACLs parted into shown and folded.
 
-    slice: the page of principals that is asked for, without those that are folded.
+    rows: the page of principals that is asked for, without those that are folded.
     special: any other user, and the super users; they stand on every page.
     """
 
     access: ResourceAccess
-    slice: Slice
+    rows: Page[AccessRow]
     folded_rows: tuple[AccessRow, ...]
     special: tuple[AccessRow, ...]
     rules: tuple[AclBinding, ...]
@@ -70,16 +72,12 @@ class ResourcePage:
             own, hidden = list(access.bindings), []
         return cls(
             access=access,
-            slice=slice_page(near, page, ROWS_SHOWN),
+            rows=page_of(near, page, ROWS_SHOWN),
             folded_rows=tuple(through_all),
             special=tuple(row for row in access.rows if row.kind != "principal"),
             rules=tuple(own[:RULES_SHOWN]),
             folded_rules=(*own[RULES_SHOWN:], *hidden),
         )
-
-    @property
-    def rows(self) -> Sequence[AccessRow]:
-        return self.slice.rows
 
     @property
     def folded_rules_shown(self) -> tuple[AclBinding, ...]:

@@ -12,6 +12,7 @@ from aclweb.accounts import access
 from aclweb.acl.model import ResourceType
 from aclweb.inventory import lists
 from aclweb.web.shell.htmx import render_page
+from aclweb.web.shell.paging import page_of
 
 SHOWN = 8
 
@@ -26,9 +27,9 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
     if text.strip():
         filters = lists.AclListFilters(text=text)
         context |= {
-            "topics": lists.list_names(cluster, ResourceType.TOPIC, text, 1, SHOWN),
-            "groups": lists.list_names(cluster, ResourceType.GROUP, text, 1, SHOWN),
-            "principals": lists.list_principals(cluster, text, 1, SHOWN),
-            "rules": lists.list_acls(cluster, filters, 1, SHOWN),
+            "topics": page_of(lists.list_names(cluster, ResourceType.TOPIC, text), 1, SHOWN),
+            "groups": page_of(lists.list_names(cluster, ResourceType.GROUP, text), 1, SHOWN),
+            "principals": page_of(lists.list_principals(cluster, text), 1, SHOWN),
+            "acls": page_of(lists.list_acls(cluster, filters), 1, SHOWN),
         }
     return render_page(request, "browse/search/results.html", None, context)

@@ -22,7 +22,7 @@ from aclweb.inventory.models import Cluster
 from aclweb.web.browse.resource_page import LISTED, ResourcePage, cell_of, heading_of, removals
 from aclweb.web.shell import as_of, links
 from aclweb.web.shell.htmx import render_page, wants_part
-from aclweb.web.shell.paging import page_asked
+from aclweb.web.shell.paging import page_asked, page_of
 
 
 @login_required
@@ -32,7 +32,8 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     cluster = access.cluster_or_404(request.user, slug)
     kind = LISTED.get(request.GET.get("type", ""), ResourceType.TOPIC)
     text = request.GET.get("q", "")
-    page = lists.list_names(cluster, kind, text, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
+    found = lists.list_names(cluster, kind, text)
+    page = page_of(found, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
     context: dict[str, Any] = {
         "cluster": cluster,
         "kind": kind,

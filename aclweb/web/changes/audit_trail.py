@@ -17,9 +17,10 @@ from aclweb.accounts.models import User
 from aclweb.audit import trail
 from aclweb.audit.models import Event
 from aclweb.changes import queries
+from aclweb.inventory.lists import LazyRows
 from aclweb.web.shell import frame
 from aclweb.web.shell.htmx import render_page
-from aclweb.web.shell.paging import page_asked
+from aclweb.web.shell.paging import page_asked, page_of
 
 ROWS_A_PAGE = 50
 
@@ -32,14 +33,6 @@ class Row:
     sentence: str
     target: str
     url: str
-
-
-@dataclass(frozen=True)
-class Page:
-    rows: tuple[Row, ...]
-    total: int
-    page: int
-    pages: int
 
 
 @login_required
@@ -56,13 +49,10 @@ def index(request: HttpRequest) -> HttpResponse:
             events = events.none()
         elif wanted:
             events = events.filter(**{name: wanted})
-    total = events.count()
-    pages = max(1, -(-total // ROWS_A_PAGE))
-    page = min(page_asked(asked), pages)
-    start = (page - 1) * ROWS_A_PAGE
-    rows = tuple(_row(event) for event in events.order_by("-sequence")[start : start + ROWS_A_PAGE])
+    newest = events.order_by("-sequence")
+    rows = LazyRows(events.count(), lambda start, stop: [_row(event) for event in newest[start:stop]])
     context = {
-        "page": Page(rows, total, page, pages),
+        "page": page_of(rows, page_asked(asked), ROWS_A_PAGE),
         "actor": asked.get("actor", ""),
         "target": asked.get("target", ""),
         "cluster": here,

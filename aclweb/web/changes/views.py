@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -19,7 +20,7 @@ from aclweb.inventory.current import settings_of
 from aclweb.web.drafts import impact_rows
 from aclweb.web.shell import exporting, frame
 from aclweb.web.shell.htmx import render_page
-from aclweb.web.shell.paging import page_asked, slice_page
+from aclweb.web.shell.paging import page_asked, page_of
 
 ROWS_A_PAGE = 25
 # ACLs of one step that a page lists before it asks; all of them are one link away.
@@ -32,12 +33,11 @@ def index(request: HttpRequest) -> HttpResponse:
     """Show the changes that wait for this person, their own, or all that they may see."""
     here = frame.last_cluster(request)
     only = here if request.GET.get("only") == "cluster" else None
-    found = queries.inbox(
-        _person(request), only, tab=request.GET.get("tab", ""), page=page_asked(request.GET)
-    )
+    found = queries.inbox(_person(request), only, tab=request.GET.get("tab", ""))
     if not request.GET.get("tab") and not found.counts["waiting"]:
-        found = queries.inbox(_person(request), only, tab="all", page=page_asked(request.GET))
-    context = {"inbox": found, "here": here, "only": only}
+        found = queries.inbox(_person(request), only, tab="all")
+    page = page_of(found.rows, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
+    context = {"inbox": found, "page": page, "here": here, "only": only}
     return render_page(
         request, "changes/index.html", "changes/_list.html", context, section="changes", cluster=here
     )
@@ -137,7 +137,7 @@ def _page(
         "items_shown": ":" if request.GET.get("acls") == "all" else f":{ACLS_SHOWN}",
         "effect": shown.effect_now if is_now else shown.effect,
         "impact": impact,
-        "diff": slice_page(rows, page_asked(request.GET), ROWS_A_PAGE),
+        "diff": page_of(rows, page_asked(request.GET), ROWS_A_PAGE),
         # Where the effect is another by now, the page says so where the effects are.
         "error": error or (refused if shown.impact_now is None else ""),
         "comment": request.POST.get("comment", ""),

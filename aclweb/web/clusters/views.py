@@ -23,7 +23,9 @@ from aclweb.web.shell import asking_often
 from aclweb.web.shell.forms import DeclareForm
 from aclweb.web.shell.frame import standing
 from aclweb.web.shell.htmx import render_page
-from aclweb.web.shell.paging import page_asked
+from aclweb.web.shell.paging import page_asked, page_of
+
+REVISIONS_A_PAGE = 20
 
 
 @login_required
@@ -109,7 +111,7 @@ def _page(
         "status": lists.status(cluster),
         "form": form,
         "may_administer": access.may(request.user, "administer", cluster),
-        "history": lists.history(cluster, page=page_asked(request.GET)),
+        "history": page_of(lists.history(cluster), page_asked(request.GET), REVISIONS_A_PAGE),
         "checks": declarations(cluster),
         "topics_known": names_known(cluster, ResourceType.TOPIC),
         "groups_known": names_known(cluster, ResourceType.GROUP),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Page
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
@@ -16,7 +17,7 @@ from aclweb.changes.comparison import Comparison, compare
 from aclweb.web.drafts.comparing import CompareForm, differences
 from aclweb.web.drafts.draft import Line
 from aclweb.web.shell.htmx import render_page, wants_part
-from aclweb.web.shell.paging import Slice, page_asked, slice_page
+from aclweb.web.shell.paging import page_asked, page_of
 
 # ACLs of one side only, a page of them.
 LINES_A_PAGE = 50
@@ -51,13 +52,13 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-def _lines(found: Comparison, asked: Mapping[str, str]) -> Slice:
+def _lines(found: Comparison, asked: Mapping[str, str]) -> Page[Line]:
     """Return a page of the ACLs that one side has and the other has not, as an edit that leads from left to right."""
     lines = [
         *(Line("remove", binding) for binding in sorted(found.delta.remove, key=_order)),
         *(Line("add", binding) for binding in sorted(found.delta.add, key=_order)),
     ]
-    return slice_page(lines, page_asked(asked, "lines"), LINES_A_PAGE)
+    return page_of(lines, page_asked(asked, "lines"), LINES_A_PAGE)
 
 
 def _order(binding: AclBinding) -> tuple[str, str, str]:

@@ -29,7 +29,7 @@ from aclweb.web.drafts import impact_rows, keeping
 from aclweb.web.drafts.draft import Draft, Fault, Line, RuleForm, hints, read_draft
 from aclweb.web.shell import exporting
 from aclweb.web.shell.htmx import render_page, wants_part
-from aclweb.web.shell.paging import page_asked, slice_page
+from aclweb.web.shell.paging import page_asked, page_of
 from aclweb.web.shell.typed_principal import holds_pem
 
 ROWS_A_PAGE = 50
@@ -310,5 +310,5 @@ def _answer(cluster: Cluster, draft: Draft, data: QueryDict) -> dict[str, Any]:
         "tiles": impact_rows.tiles(preview.impact),
         "show": kind,
         "nothing_differs": not any(preview.impact.counts[name] for name in ("loses", "gains", "depends")),
-        "diff": slice_page(impact_rows.rows(preview.impact, kind), page_asked(data), ROWS_A_PAGE),
+        "diff": page_of(impact_rows.rows(preview.impact, kind), page_asked(data), ROWS_A_PAGE),
     }

@@ -1,20 +1,16 @@
-"""Which page of a list is asked for, and which rows are on it?"""
+"""Which page of a list is asked for, and which rows are on it? Pages are those of Django's Paginator."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar
 
+from django.core.paginator import Page, Paginator
 
-@dataclass(frozen=True)
-class Slice:
-    """One page of rows that are all at hand; what `shell/_pagination.html` shows."""
+if TYPE_CHECKING:
+    from django.core.paginator import _SupportsPagination
 
-    rows: Sequence[Any]
-    total: int
-    page: int
-    pages: int
+Row = TypeVar("Row")
 
 
 def page_asked(query: Mapping[str, str], field: str = "page") -> int:
@@ -23,8 +19,6 @@ def page_asked(query: Mapping[str, str], field: str = "page") -> int:
     return max(1, int(text)) if text.isascii() and text.isdecimal() and len(text) < 10 else 1
 
 
-def slice_page(rows: Sequence[Any], page: int, size: int) -> Slice:
-    """Return this page of `rows`; a page beyond the last is the last."""
-    pages = max(1, -(-len(rows) // size))
-    page = min(max(1, page), pages)
-    return Slice(rows[(page - 1) * size : page * size], len(rows), page, pages)
+def page_of(rows: _SupportsPagination[Row], page: int, size: int) -> Page[Row]:
+    """Return this page of `rows`, which may be lazy; a page beyond the last is the last."""
+    return Paginator(rows, size).get_page(page)
