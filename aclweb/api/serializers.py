@@ -6,7 +6,7 @@ Texts are taken letter by letter (no trimming): a trailing space makes another n
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from drf_spectacular.utils import extend_schema_field
@@ -24,7 +24,7 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.notation import binding_from_dict, request_from_dict
-from aclweb.acl.simulate import Differences
+from aclweb.api.size import MOST_BYTES, MOST_BYTES_OF_AN_ANSWER, cut_to_size
 from aclweb.changes.models import Change, ChangeItem
 from aclweb.changes.queries import told_state
 from aclweb.clusters import Known
@@ -217,9 +217,13 @@ class AclPageSerializer(serializers.Serializer[Any]):
 
 
 class AffectingSerializer(serializers.Serializer[Any]):
+    """The ACLs that match one resource: `total` of them, of which a very large answer holds the first only."""
+
     revision = serializers.IntegerField(allow_null=True)
     as_of = AsOfSerializer(allow_null=True)
     resource = serializers.CharField(trim_whitespace=False)
+    total = serializers.IntegerField()
+    is_complete = serializers.BooleanField(help_text="Whether `acls` holds all of them.")
     acls = AclSerializer(many=True)
 
 
@@ -264,6 +268,9 @@ class HostPartSerializer(serializers.Serializer[Any]):
     result = serializers.ChoiceField(choices=RESULTS)
     basis = serializers.ChoiceField(choices=[b.name for b in Basis])
     determining = serializers.ListField(child=serializers.DictField())
+    determining_total = serializers.IntegerField(
+        help_text="How many there are; a large answer cuts `determining`."
+    )
 
 
 class AnyHostSerializer(serializers.Serializer[Any]):
@@ -275,7 +282,10 @@ class AnyHostSerializer(serializers.Serializer[Any]):
 
 
 class DecisionSerializer(serializers.Serializer[Any]):
-    """One answer with its reasons, in the words of `python -m aclweb.acl decide --explain --json`."""
+    """One answer with its reasons, in the words of `python -m aclweb.acl decide --explain --json`.
+
+    Long lists are cut: `counts` has the whole length of each, and `is_complete` says whether the lists hold all.
+    """
 
     revision = serializers.IntegerField(allow_null=True)
     as_of = AsOfSerializer(allow_null=True)
@@ -302,7 +312,8 @@ class DecisionSerializer(serializers.Serializer[Any]):
     )
     smallest_fix = AclSerializer(allow_null=True, help_text="The smallest ACL that would allow it.")
     smallest_removals = AclSerializer(
-        many=True, help_text="The fewest ACLs whose removal would turn the result, or has to come first."
+        many=True,
+        help_text="The fewest ACLs whose removal would turn the result, or has to come first; none where too many.",
     )
     fix_after_removals = AclSerializer(
         allow_null=True, help_text="The ACL that is needed once those are removed; null if none is."
@@ -312,6 +323,10 @@ class DecisionSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="For host `*` only: `result` above is then that for a host which no ACL names.",
     )
+    counts = serializers.DictField(
+        child=serializers.IntegerField(), help_text="The whole length of each list, by its name."
+    )
+    is_complete = serializers.BooleanField(help_text="Whether every list holds all that `counts` counts.")
 
 
 class WhatIfRequestSerializer(serializers.Serializer[Any]):
@@ -363,55 +378,8 @@ class ImpactSerializer(DifferencesSerializer):
     revision = serializers.IntegerField(allow_null=True, required=False)
 
 
-# An answer of the API is at most five megabytes, of which the effect may take four: what comes
-# beside it, and of a change the ACLs, take the rest.
-MOST_BYTES_OF_AN_ANSWER = 5 * 2**20
-MOST_BYTES = 4 * 2**20
 # About what the fields of one ACL of a change take, and what of a change is neither ACL nor effect.
 _BYTES_OF_AN_ITEM, _BYTES_OF_THE_REST = 300, 10_000
-
-# What is kept longest of an effect that is too large to answer with.
-_IN_ORDER = ("loses", "gains", "depends", "recovered", "resources")
-
-
-def cut_to_size(impact: Differences, most: int = MOST_BYTES) -> dict[str, Any]:
-    """Return the effect as JSON of at most about `most` bytes, with the lengths of all its lists.
-
-    The warnings stand first and may take a quarter of it; where some are left out, the last says how many.
-    """
-    warnings = _fitting(impact.warnings, most // 4)
-    rest = len(impact.warnings) - len(warnings)
-    is_complete = rest == 0
-    if rest:
-        one = "more warning is" if rest == 1 else "more warnings are"
-        warnings.append(f"{rest:,} {one} left out, because this answer would be too large.")
-    answer: dict[str, Any] = {"unchanged": impact.unchanged, "warnings": warnings}
-    left = most - len(json.dumps(answer))
-    counts: dict[str, int] = {}
-    for name in _IN_ORDER:
-        kept: list[Any] = []
-        found = impact[name]
-        counts[name] = len(found)
-        for entry in found:
-            left -= len(json.dumps(entry)) + 1
-            if left < 0:
-                is_complete = False
-                break
-            kept.append(entry)
-        answer[name] = kept
-    counts["warnings"] = len(impact.warnings)
-    return answer | {"counts": counts, "is_complete": is_complete}
-
-
-def _fitting(texts: Iterable[str], most: int) -> list[str]:
-    """Return the first of these texts, as many as take at most so many bytes as JSON."""
-    kept: list[str] = []
-    for text in texts:
-        most -= len(json.dumps(text)) + 2
-        if most < 0:
-            break
-        kept.append(text)
-    return kept
 
 
 class ChangeItemSerializer(serializers.ModelSerializer[ChangeItem]):

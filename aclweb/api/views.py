@@ -20,8 +20,16 @@ from rest_framework.views import APIView
 
 from aclweb.accounts.access import cluster_or_404, visible_clusters
 from aclweb.accounts.models import User
-from aclweb.acl.authorizer import HostResult, authorize, decide_elsewhere, explain
-from aclweb.acl.model import WILDCARD, AclError, Delta, Resource, ResourceType
+from aclweb.acl.authorizer import (
+    Basis,
+    Decision,
+    HostAnswer,
+    HostResult,
+    authorize,
+    decide_elsewhere,
+    explain,
+)
+from aclweb.acl.model import WILDCARD, AccessRequest, AclError, Delta, Resource, ResourceType
 from aclweb.api.asking import (
     AS_OF,
     Asked,
@@ -41,8 +49,8 @@ from aclweb.api.serializers import (
     ImpactSerializer,
     RequestSerializer,
     WhatIfRequestSerializer,
-    cut_to_size,
 )
+from aclweb.api.size import MOST_BYTES, MOST_BYTES_OF_DETERMINING, FittingLists, cut_to_size, fitting
 from aclweb.changes.models import Change, ChangeError
 from aclweb.changes.preview import preview
 from aclweb.changes.queries import changes_of
@@ -130,13 +138,17 @@ class Affecting(APIView):
         responses=AffectingSerializer,
     )
     def get(self, request: Request, slug: str) -> Response:
-        """Every ACL whose pattern covers one resource, whoever it is for."""
+        """The ACLs whose pattern matches one resource, for whichever principal; the first ones, where very many."""
         asked = asked_about(request, slug)
         resource = _resource(request.query_params.get("resource", ""))
+        acls = asked.here.index.affecting(resource, asked.here.settings)
+        kept, left = fitting((acl.as_dict() for acl in acls), MOST_BYTES)
         answer = {
             **asked.head,
             "resource": str(resource),
-            "acls": asked.here.index.affecting(resource, asked.here.settings),
+            "total": len(acls),
+            "is_complete": left >= 0,
+            "acls": acls[: len(kept)],
         }
         return Response(AffectingSerializer(answer).data)
 
@@ -164,22 +176,33 @@ class Decide(APIView):
         else:
             question = replace(question, host=address_asked(question.host))
             decision = authorize(question, index, settings)
-        explanation = explain(decision)
-        told = explanation.as_dict()
-        if hosts is not None and hosts.result is HostResult.DEPENDS:
-            told |= _NO_EDITS
-        answer = {
-            **asked.head,
-            **told,
-            "request": question.as_dict(),
-            "hangs_on": list(decision.hangs_on),
-            "sentences": [
-                sentence.replace(f"from {decision.request.host}", f"from {question.host}")
-                for sentence in explanation.sentences
-            ],
-            "any_host": hosts.as_dict() if hosts is not None else None,
-        }
-        return Response(answer)
+        return Response({**asked.head, **_as_json(question, decision, hosts)})
+
+
+def _as_json(question: AccessRequest, decision: Decision, hosts: HostAnswer | None) -> dict[str, object]:
+    """Return a decision with its reasons, each list as long as it may be."""
+    # Without an ALLOW, every ACL that matches the resource counts as determining.
+    is_settled = decision.basis in (Basis.ALLOW_ACL, Basis.DENY_ACL)
+    lists = FittingLists({"determining": MOST_BYTES_OF_DETERMINING} if is_settled else {})
+    explanation = explain(decision)
+    answer = explanation.as_dict(lists)
+    if lists.counts["smallest_removals"] and not answer["smallest_removals"]:
+        answer["fix_after_removals"] = None
+    if hosts is not None and hosts.result is HostResult.DEPENDS:
+        answer |= _NO_EDITS
+        lists.counts["smallest_removals"] = 0
+    return {
+        **answer,
+        "request": question.as_dict(),
+        "hangs_on": list(decision.hangs_on),
+        "sentences": [
+            sentence.replace(f"from {decision.request.host}", f"from {question.host}")
+            for sentence in explanation.sentences
+        ],
+        "any_host": hosts.as_dict(lists) if hosts is not None else None,
+        "counts": lists.counts,
+        "is_complete": lists.is_complete,
+    }
 
 
 class WhatIf(APIView):

@@ -10,7 +10,7 @@ from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.simulate import Names, simulate
 from aclweb.acl.simulate.differences import Differences
-from aclweb.api.serializers import cut_to_size
+from aclweb.api.size import cut_to_size
 from tests.builders import allow, deny
 
 LISTS = ("gains", "loses", "recovered", "depends")

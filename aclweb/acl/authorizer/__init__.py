@@ -39,6 +39,7 @@ from aclweb.acl.authorizer.glob_table import GlobSlot, GlobTable
 from aclweb.acl.authorizer.hazards import BELOW_ASTERISK, UNPARSABLE_PRINCIPAL, hazards_of
 from aclweb.acl.authorizer.host_regions import choose_addresses, joined_regions, region_tree
 from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer.lists import WriteList, whole_list
 from aclweb.acl.authorizer.mask_table import Cover, MaskTable, Slot
 from aclweb.acl.authorizer.masks import ALL_BITS, DENY_SHIFT, IMPLIED, MAYBE_SHIFT, mask_of
 from aclweb.acl.authorizer.near_misses import PARTS, NearMiss, Tick, fits, ticks
@@ -74,6 +75,7 @@ __all__ = [
     "Result",
     "Slot",
     "Tick",
+    "WriteList",
     "answer_from",
     "answer_given",
     "authorize",
@@ -101,4 +103,5 @@ __all__ = [
     "settle_known",
     "smallest_fix",
     "ticks",
+    "whole_list",
 ]

@@ -28,6 +28,7 @@ from aclweb.acl.authorizer.host_regions import (
     signed_regions,
 )
 from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer.lists import WriteList, whole_list, written_acl
 from aclweb.acl.matching import is_for, is_host_glob
 from aclweb.acl.model import (
     WILDCARD,
@@ -79,14 +80,16 @@ class HostPart:
         """Whether it is every address less the exceptions."""
         return self.hosts == (WILDCARD,)
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self, write_list: WriteList = whole_list) -> dict[str, object]:
+        """Return the part as JSON has it; write_list: what writes the list that can be long."""
         return {
             "hosts": list(self.hosts),
             "except_hosts": list(self.except_hosts),
             "example": self.example,
             "result": self.result.value,
             "basis": self.basis.value,
-            "determining": [binding.as_dict() for binding in self.determining],
+            "determining": write_list("any_host.determining", self.determining, written_acl),
+            "determining_total": len(self.determining),
         }
 
 
@@ -159,10 +162,11 @@ class HostAnswer:
         """Where it depends: the hosts with another result than every other host, as words: `a, b and c`."""
         return places_words(self.allowed_from if self.is_refused_elsewhere else self.denied_from)
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self, write_list: WriteList = whole_list) -> dict[str, object]:
+        """Return the answer as JSON has it; write_list: what writes each list that can be long."""
         return {
             "result": self.result.value,
-            "parts": [part.as_dict() for part in self.parts],
+            "parts": write_list("any_host.parts", self.parts, lambda part: part.as_dict(write_list)),
             "sentence": self.sentence,
         }
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aclweb.acl.authorizer.answers import Basis, Result
-from aclweb.acl.authorizer.decision import Decision, answer_given
+from aclweb.acl.authorizer.decision import Decision, Finding, answer_given
 from aclweb.acl.authorizer.hazards import BELOW_ASTERISK, STAR_PRINCIPAL, UNPARSABLE_PRINCIPAL
+from aclweb.acl.authorizer.lists import WriteList, whole_list, written_acl
 from aclweb.acl.authorizer.near_misses import NearMiss, Tick, fits, near_misses
 from aclweb.acl.authorizer.other_ways import OtherWay, other_ways
 from aclweb.acl.authorizer.remedies import Removals, smallest_fix, smallest_removals
@@ -84,30 +85,33 @@ class Explanation:
     fix_after_removals: AclBinding | None = None
     other_ways: tuple[OtherWay, ...] = ()
 
-    def as_dict(self) -> dict[str, object]:
-        """Return the decision and its reasons as JSON has them, for the command, the API and pages alike."""
+    def as_dict(self, write_list: WriteList = whole_list) -> dict[str, object]:
+        """Return the decision and its reasons as JSON has them, for the command, the API and pages alike.
+
+        write_list: what writes each list that can be as long as the ACLs of a cluster.
+        """
         decision = self.decision
         return {
             "result": decision.result.value,
             "basis": decision.basis.value,
             "hazards": list(decision.hazards),
-            "determining": [binding.as_dict() for binding in decision.determining],
-            "would_also_decide": [binding.as_dict() for binding in self.would_also_decide],
-            "affecting": [
-                {
-                    "acl": finding.binding.as_dict(),
-                    "counted": finding.counted,
-                    "why_not": list(finding.why_not),
-                    "fits": dict(fits(finding, decision)),
-                }
-                for finding in decision.findings
-            ],
+            "determining": write_list("determining", decision.determining, written_acl),
+            "would_also_decide": write_list("would_also_decide", self.would_also_decide, written_acl),
+            "affecting": write_list("affecting", decision.findings, self._affecting),
             "broker_rule": self.broker_rule,
-            "near_misses": [miss.as_dict() for miss in self.near_misses],
+            "near_misses": write_list("near_misses", self.near_misses, NearMiss.as_dict),
             "smallest_fix": _or_null(self.smallest_fix),
-            "smallest_removals": [binding.as_dict() for binding in self.smallest_removals],
+            "smallest_removals": write_list("smallest_removals", self.smallest_removals, written_acl),
             "fix_after_removals": _or_null(self.fix_after_removals),
             "sentences": list(self.sentences),
+        }
+
+    def _affecting(self, finding: Finding) -> dict[str, object]:
+        return {
+            "acl": finding.binding.as_dict(),
+            "counted": finding.counted,
+            "why_not": list(finding.why_not),
+            "fits": dict(fits(finding, self.decision)),
         }
 
 

@@ -1,0 +1,86 @@
+"""How large may an answer be, and what of a larger one is left out?
+
+An answer is at most five megabytes. What is cut says so: its whole lengths are `counts`, and
+`is_complete` says whether the lists hold all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from aclweb.acl.simulate import Differences
+
+Item = TypeVar("Item")
+
+# An effect may take four of the five megabytes: what comes beside it, and of a change the ACLs,
+# take the rest. So may the ACLs that match one resource.
+MOST_BYTES_OF_AN_ANSWER = 5 * 2**20
+MOST_BYTES = 4 * 2**20
+# Of a decision, the ACLs that gave it, more than 20,000; and each other list, some 1,500 ACLs.
+MOST_BYTES_OF_DETERMINING = 7 * 2**19
+MOST_BYTES_OF_A_LIST = 2**18
+# For all parts of the hosts together, so that the parts themselves have room.
+_MOST_BYTES_OF_PARTS = 2**17
+# What is kept longest of an effect that is too large to answer with.
+_IN_ORDER = ("loses", "gains", "depends", "recovered", "resources")
+# A part of this list would be an edit that does not turn the answer.
+_WHOLE_OR_NOTHING = "smallest_removals"
+# Each part of the hosts counts its own.
+_COUNTED_ELSEWHERE = "any_host.determining"
+
+
+def fitting(items: Iterable[Item], most: int) -> tuple[list[Item], int]:
+    """Return the first of `items`, as many as take at most `most` bytes as JSON, and the bytes left.
+
+    These are negative where items were left out.
+    """
+    kept: list[Item] = []
+    for item in items:
+        most -= len(json.dumps(item)) + 2
+        if most < 0:
+            break
+        kept.append(item)
+    return kept, most
+
+
+def cut_to_size(impact: Differences, most: int = MOST_BYTES) -> dict[str, Any]:
+    """Return the effect as JSON of at most about `most` bytes, with the lengths of all its lists.
+
+    The warnings stand first and may take a quarter of it; where some are left out, the last says how many.
+    """
+    warnings, _left = fitting(impact.warnings, most // 4)
+    rest = len(impact.warnings) - len(warnings)
+    if rest:
+        one = "more warning is" if rest == 1 else "more warnings are"
+        warnings.append(f"{rest:,} {one} left out, because this answer would be too large.")
+    answer: dict[str, Any] = {"unchanged": impact.unchanged, "warnings": warnings}
+    left = most - len(json.dumps(answer))
+    for name in _IN_ORDER:
+        answer[name], left = fitting(impact[name], left)
+    counts = {name: len(impact[name]) for name in (*_IN_ORDER, "warnings")}
+    return answer | {"counts": counts, "is_complete": rest == 0 and left >= 0}
+
+
+class FittingLists:
+    """Writes the lists of one decision, each as far as it fits; see `aclweb.acl.authorizer.WriteList`.
+
+    limits: bytes by the name of the list, where not MOST_BYTES_OF_A_LIST.
+    """
+
+    def __init__(self, limits: Mapping[str, int]) -> None:
+        self._left = {_COUNTED_ELSEWHERE: _MOST_BYTES_OF_PARTS, **limits}
+        self.counts: dict[str, int] = {}
+        self.is_complete = True
+
+    def __call__(
+        self, name: str, items: Sequence[Item], as_dict: Callable[[Item], dict[str, object]], /
+    ) -> list[dict[str, object]]:
+        kept, self._left[name] = fitting(map(as_dict, items), self._left.get(name, MOST_BYTES_OF_A_LIST))
+        if name != _COUNTED_ELSEWHERE:
+            self.counts[name] = len(items)
+        if len(kept) == len(items):
+            return kept
+        self.is_complete = False
+        return [] if name == _WHOLE_OR_NOTHING else kept
