@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from aclweb.clusters import ClusterError, ClusterState, Connection
+from aclweb.clusters import ClusterError, ClusterState, Connection, connect
 from aclweb.clusters.admin_api import ADMIN_API
 from aclweb.clusters.admin_api.client import AdminClient
+from aclweb.clusters.zookeeper import ZOOKEEPER
 from aclweb.inventory.models import Cluster
 from devstack.servers import KafkaBroker
 from tests.builders import allow
@@ -241,3 +243,32 @@ def test_an_advertised_name_that_nobody_knows_is_named(broker):
 
     assert f"answers at {broker.plaintext}, and advertises {UNKNOWN} to its clients" in told
     assert "name service does not know" in told
+
+
+# The promise is 3 s, and a client that waits to its end waits PATIENCE; the machine may be busy.
+PATIENCE, SOON = 30, 12
+
+
+def failure_as_zookeeper(address: str, options: dict[str, str]) -> str:
+    begun = time.monotonic()
+    with pytest.raises(ClusterError) as caught:
+        connect(Connection(ZOOKEEPER, address, options, PATIENCE))
+    assert time.monotonic() - begun < SOON
+    assert caught.value.state is ClusterState.UNREACHABLE
+    return str(caught.value)
+
+
+def test_a_kafka_port_with_tls_is_not_taken_for_zookeeper(broker):
+    ca = {"ssl.ca.pem": CA.pem}
+    own = {**ca, "ssl.certificate.pem": OWN[0], "ssl.key.pem": OWN[1]}
+
+    for address, options in ((broker.sasl_ssl, {}), (broker.sasl_ssl, ca), (broker.mutual, own)):
+        sentence = failure_as_zookeeper(address, options)
+        assert f"At {address} a Kafka broker answers and no ZooKeeper; give ZooKeeper's address" in sentence
+
+
+def test_a_port_that_wants_a_client_certificate_is_taken_for_neither(broker):
+    sentence = failure_as_zookeeper(broker.mutual, {})
+
+    assert f"{broker.mutual}" in sentence
+    assert "cannot tell whether it is ZooKeeper or a Kafka broker" in sentence
