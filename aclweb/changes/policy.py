@@ -12,7 +12,7 @@ take it now; services refuse by it and pages show or hide by it, so they cannot 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -29,6 +29,8 @@ from aclweb.inventory.models import Cluster
 
 # What everybody with a grant may do on the change's cluster: `access.holders`, read once by a page.
 Held = Mapping[User, access.Rights]
+# Whether somebody may, and if not a sentence that says why.
+Answer = tuple[bool, str]
 Step = Literal["edit", "submit", "approve", "reject", "withdraw", "queue", "undo"]
 
 _S = Change.State
@@ -42,7 +44,7 @@ STATES: dict[Step, tuple[Change.State, ...]] = {
     "undo": (_S.APPLIED, _S.PARTIAL, _S.QUARANTINED),
 }
 
-_TOLD: dict[Step, str] = {
+_DONE: dict[Step, str] = {
     "edit": "edited",
     "submit": "submitted",
     "approve": "approved",
@@ -67,7 +69,7 @@ def approvals_needed(cluster: Cluster) -> int:
     return max(1, cluster.approvals_needed)
 
 
-def writable(cluster: Cluster) -> tuple[bool, str]:
+def writable(cluster: Cluster) -> Answer:
     """Return whether aclweb writes to this cluster at all, and a sentence why not."""
     source = cluster.source
     if not source.can_write:
@@ -83,54 +85,72 @@ def writable(cluster: Cluster) -> tuple[bool, str]:
     return True, ""
 
 
-def may(step: Step, change: Change, user: User) -> tuple[bool, str]:
+def may(step: Step, change: Change, user: User) -> Answer:
     """Return whether this person may take this step now, and if not a sentence that says why."""
     return _may(step, change, user, access.rights(user, change.cluster))
 
 
-def acts(change: Change, user: User, held: Held | None = None) -> dict[Step, tuple[bool, str]]:
+def acts(change: Change, user: User, held: Held | None = None) -> dict[Step, Answer]:
     """Return the answer of `may` for every step, asking for this person's rights once, or not where `held` is."""
     rights = _rights(user, change.cluster, held)
     return {step: _may(step, change, user, rights) for step in STATES}
 
 
-def _may(step: Step, change: Change, user: User, rights: access.Rights) -> tuple[bool, str]:
+def _may(step: Step, change: Change, user: User, rights: access.Rights) -> Answer:
     if change.state not in STATES[step]:
-        return False, f"{change.key} is {change.get_state_display()}, so it cannot be {_TOLD[step]}."
+        return False, f"{change.key} is {change.get_state_display()}, so it cannot be {_DONE[step]}."
     if not user.is_active:
         return False, "This account is switched off."
-    own = change.author_id == user.pk
-    author = change.author.get_username()
-    names = _names(change)
+    return _MAY[step](step, change, user, rights)
 
-    if step in ("edit", "submit"):
-        if not own:
-            return False, f"Only {author}, who wrote this change, can have it {_TOLD[step]}."
-        return _holds(rights, "request", change.cluster, names)
-    if step in ("approve", "reject"):
-        if own:
-            return False, f"You wrote this change, so somebody else must have it {_TOLD[step]}."
-        allowed, why_not = _holds(rights, "approve", change.cluster, names)
-        if not allowed:
-            return False, why_not
-        if step == "approve" and any(
-            approval.reviewer_id == user.pk and not has_expired(approval, change)
-            for approval in change.approvals.all()
-        ):
-            return False, "You have approved this change already."
-        return True, ""
-    if step == "withdraw":
-        if not own and not rights.may("administer"):
-            return (
-                False,
-                f"Only {author}, who wrote this change, or an administrator of the cluster can withdraw it.",
-            )
-        if change.has_effects:
-            return False, f"Part of {change.key} is written already; undo it instead."
-        return (True, "") if rights.may("view") else (False, _no_role(change.cluster))
-    if step == "queue":
-        return _may_run(change, user, rights)
-    allowed, why_not = _holds(rights, "request", change.cluster, names)
+
+def _may_write(step: Step, change: Change, user: User, rights: access.Rights) -> Answer:
+    if change.author_id != user.pk:
+        author = change.author.get_username()
+        return False, f"Only {author}, who wrote this change, can have it {_DONE[step]}."
+    return _has_right(rights, "request", change.cluster, _names(change))
+
+
+def _may_decide(step: Step, change: Change, user: User, rights: access.Rights) -> Answer:
+    if change.author_id == user.pk:
+        return False, f"You wrote this change, so somebody else must have it {_DONE[step]}."
+    allowed, why_not = _has_right(rights, "approve", change.cluster, _names(change))
+    if not allowed:
+        return False, why_not
+    if step == "approve" and _has_approved(user, change):
+        return False, "You have approved this change already."
+    return True, ""
+
+
+def _has_approved(user: User, change: Change) -> bool:
+    return any(
+        approval.reviewer_id == user.pk and not has_expired(approval, change)
+        for approval in change.approvals.all()
+    )
+
+
+def _may_withdraw(_: Step, change: Change, user: User, rights: access.Rights) -> Answer:
+    if change.author_id != user.pk and not rights.may("administer"):
+        author = change.author.get_username()
+        return (
+            False,
+            f"Only {author}, who wrote this change, or an administrator of the cluster can withdraw it.",
+        )
+    if change.has_effects:
+        return False, f"Part of {change.key} is written already; undo it instead."
+    return (True, "") if rights.may("view") else (False, _no_role(change.cluster))
+
+
+def _may_queue(_: Step, change: Change, user: User, rights: access.Rights) -> Answer:
+    allowed, why_not = writable(change.cluster)
+    if not allowed:
+        return False, why_not
+    act: Literal["request", "approve"] = "request" if change.author_id == user.pk else "approve"
+    return _has_right(rights, act, change.cluster, _names(change))
+
+
+def _may_undo(_: Step, change: Change, __: User, rights: access.Rights) -> Answer:
+    allowed, why_not = _has_right(rights, "request", change.cluster, _names(change))
     if not allowed:
         return False, why_not
     if not any(item.state == ChangeItem.State.APPLIED for item in change.items.all()):
@@ -141,27 +161,31 @@ def _may(step: Step, change: Change, user: User, rights: access.Rights) -> tuple
     return True, ""
 
 
-def may_approve(change: Change, user: User) -> tuple[bool, str]:
+# Whether a person may take the step, where the state of the change admits it.
+_MAY: dict[Step, Callable[[Step, Change, User, access.Rights], Answer]] = {
+    "edit": _may_write,
+    "submit": _may_write,
+    "approve": _may_decide,
+    "reject": _may_decide,
+    "withdraw": _may_withdraw,
+    "queue": _may_queue,
+    "undo": _may_undo,
+}
+
+
+def may_approve(change: Change, user: User) -> Answer:
     """Return whether this person may approve this change now, and if not a sentence that says why."""
     return may("approve", change, user)
 
 
-def may_run(change: Change, user: User) -> tuple[bool, str]:
+def may_run(change: Change, user: User) -> Answer:
     """Return whether this person may hand this change to a worker: its author, or whoever could approve it."""
-    return _may_run(change, user, access.rights(user, change.cluster))
+    return _may_queue("queue", change, user, access.rights(user, change.cluster))
 
 
-def _may_run(change: Change, user: User, rights: access.Rights) -> tuple[bool, str]:
-    allowed, why_not = writable(change.cluster)
-    if not allowed:
-        return False, why_not
-    act: Literal["request", "approve"] = "request" if change.author_id == user.pk else "approve"
-    return _holds(rights, act, change.cluster, _names(change))
-
-
-def may_request(cluster: Cluster, user: User, names: Iterable[str]) -> tuple[bool, str]:
+def may_request(cluster: Cluster, user: User, names: Iterable[str]) -> Answer:
     """Return whether this person may ask for a change to resources of these names."""
-    return _holds(access.rights(user, cluster), "request", cluster, names)
+    return _has_right(access.rights(user, cluster), "request", cluster, names)
 
 
 def reviewers(change: Change, held: Held | None = None) -> tuple[User, ...]:
@@ -171,7 +195,7 @@ def reviewers(change: Change, held: Held | None = None) -> tuple[User, ...]:
     return tuple(
         person
         for person, rights in held.items()
-        if person.pk != change.author_id and _holds(rights, "approve", change.cluster, names)[0]
+        if person.pk != change.author_id and _has_right(rights, "approve", change.cluster, names)[0]
     )
 
 
@@ -191,7 +215,7 @@ def standing(change: Change, held: Held | None = None) -> Standing:
             )
         elif reviewer.pk == change.author_id:
             sentences.append(f"{who} wrote this change, so this approval does not count.")
-        elif not _holds(_rights(reviewer, change.cluster, held), "approve", change.cluster, names)[0]:
+        elif not _has_right(_rights(reviewer, change.cluster, held), "approve", change.cluster, names)[0]:
             sentences.append(f"{who} may no longer approve this change.")
         else:
             counted.append(approval)
@@ -246,19 +270,19 @@ def _names(change: Change) -> set[str]:
     return names_reached(item.binding for item in change.items.all())
 
 
-def _holds(
+def _has_right(
     rights: access.Rights, act: Literal["request", "approve"], cluster: Cluster, names: Iterable[str]
-) -> tuple[bool, str]:
+) -> Answer:
     if not rights.may("view"):
         return False, _no_role(cluster)
     if not rights.may(act):
         return False, f"You may not {act} changes on {cluster.name}; ask an administrator of the cluster."
     beyond = sorted(name for name in names if not rights.may(act, name))
     if beyond:
-        told = repr(beyond[0]) if beyond[0] else "what reaches the whole cluster"
+        example = repr(beyond[0]) if beyond[0] else "what reaches the whole cluster"
         return (
             False,
-            f"You may {act} changes on {cluster.name} for some names only, and {told} is not among them.",
+            f"You may {act} changes on {cluster.name} for some names only, and {example} is not among them.",
         )
     return True, ""
 
