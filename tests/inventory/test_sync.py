@@ -14,7 +14,8 @@ from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
 from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.sync.quarantine import HoldingError, accept
-from aclweb.inventory.sync.run import OURS, sync
+from aclweb.inventory.sync.run import sync
+from aclweb.inventory.sync.storing import OURS
 from tests.builders import allow, deny
 from tests.inventory.answering_cluster import Answers, topics, trouble
 
@@ -390,7 +391,7 @@ def test_another_cluster_behind_the_same_address_is_quarantined(cluster):
 @pytest.mark.parametrize(
     ("cause", "expected", "origin"),
     [
-        (syncing.READING, None, "made elsewhere"),
+        (Revision.Cause.READING, None, "made elsewhere"),
         (OURS, None, "made with aclweb"),
         (OURS, Delta(add=(EVE, CHO)), "made with aclweb"),
         (OURS, Delta(add=(EVE,)), "1 of them made elsewhere and the others with aclweb"),

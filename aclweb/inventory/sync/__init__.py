@@ -3,11 +3,14 @@
 Import from here: `sync`, quarantined snapshots, snapshot files, and the tasks that call it.
 """
 
-from aclweb.inventory.sync.run import Written, register_writer, sync
+from aclweb.inventory.sync.result import SyncResult
+from aclweb.inventory.sync.run import sync
 from aclweb.inventory.sync.snapshots import snapshot_text
 from aclweb.inventory.sync.tasks import sync_all, sync_cluster, sync_next
+from aclweb.inventory.sync.writers import Written, register_writer
 
 __all__ = [
+    "SyncResult",
     "Written",
     "register_writer",
     "snapshot_text",

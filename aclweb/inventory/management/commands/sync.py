@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
 from aclweb.inventory.models import Cluster
+from aclweb.inventory.sync import SyncResult
 from aclweb.inventory.sync import run as syncing
 
 
@@ -34,7 +35,7 @@ class Command(BaseCommand):
         if not result.read:
             sys.exit(1)
 
-    def _print(self, cluster: Cluster, result: syncing.SyncResult, as_json: bool) -> None:
+    def _print(self, cluster: Cluster, result: SyncResult, as_json: bool) -> None:
         if as_json:
             self.stdout.write(json.dumps(told(cluster, result)))
             return
@@ -42,7 +43,7 @@ class Command(BaseCommand):
         stream.write(sentence(cluster.slug, result))
 
 
-def told(cluster: Cluster, result: syncing.SyncResult) -> dict[str, Any]:
+def told(cluster: Cluster, result: SyncResult) -> dict[str, Any]:
     """Return what a sync found, ready for JSON."""
     return {
         "cluster": cluster.slug,
@@ -59,7 +60,7 @@ def told(cluster: Cluster, result: syncing.SyncResult) -> dict[str, Any]:
     }
 
 
-def sentence(slug: str, result: syncing.SyncResult) -> str:
+def sentence(slug: str, result: SyncResult) -> str:
     """Return what a sync found, for a person."""
     if result.held:
         return f"{slug}: the snapshot is quarantined. {result.sentence} `sync {slug} --accept` accepts it."

@@ -1,10 +1,10 @@
-"""How is a sync told: what it found odd, and who made what differs?"""
+"""What does a sync answer: the state of the cluster, a sentence about it, and what it stored?"""
 
 from __future__ import annotations
 
-from datetime import datetime
+from dataclasses import dataclass, field
 
-from aclweb.acl.model import number_of
+from aclweb.acl.model import Delta, number_of
 from aclweb.clusters import (
     ClusterState,
     Known,
@@ -13,39 +13,41 @@ from aclweb.inventory.models import (
     Cluster,
     Revision,
 )
-from aclweb.inventory.sync.differ import Acls, Names, Reading
+from aclweb.inventory.sync.differ import Reading
 
 MIGRATING = (
     "This cluster is moving from ZooKeeper to KRaft. Until that has ended, what ZooKeeper has may differ "
     "from what brokers enforce, and nothing should be written here."
 )
 
-
 SILENT = (
     "The broker at {address} does not answer, so its groups and settings are not known; check whether it "
     "still works."
 )
 
-
 ITSELF = "aclweb"
 
 
-def figures(now: datetime, cause: Revision.Cause, acls: Acls, names: Names) -> dict[str, object]:
-    """Return what a revision keeps of itself beside its rows."""
-    return {
-        "read_at": now,
-        "cause": cause,
-        "acls": acls.count,
-        "acls_added": len(acls.add),
-        "acls_removed": len(acls.remove),
-        "names_added": len(names.add),
-        "names_removed": len(names.remove),
-        "digest": acls.digest,
-    }
+@dataclass(frozen=True)
+class SyncResult:
+    """What one attempt to sync a cluster gave.
+
+    revision: the newest stored one, made by this sync if `changed`. delta: the ACLs that it
+    added and removed. read: the cluster answered, the answer was trusted, and the database now
+    says the same. held: the snapshot was quarantined, and nothing stored.
+    """
+
+    revision: Revision | None
+    changed: bool
+    state: ClusterState
+    sentence: str
+    delta: Delta = field(default_factory=Delta)
+    read: bool = False
+    held: bool = False
 
 
-def told(row: Cluster, reading: Reading, count: int) -> tuple[ClusterState, str]:
-    """Return the state that a believed reading shows, with its sentence."""
+def state_and_sentence(row: Cluster, reading: Reading, count: int) -> tuple[ClusterState, str]:
+    """Return the state that a trusted snapshot shows, with its sentence."""
     if reading.acls.unreadable:
         patterns = (
             "1 resource" if len(reading.acls.unreadable) == 1 else f"{len(reading.acls.unreadable)} resources"
@@ -92,5 +94,5 @@ def _nothing(row: Cluster) -> str:
     return "The authorizer is on and has no ACL: every request is decided by the default alone."
 
 
-def state(row: Cluster) -> ClusterState:
+def stored_state(row: Cluster) -> ClusterState:
     return ClusterState(row.state or ClusterState.OK)
