@@ -181,7 +181,7 @@ def _locks(title: str) -> dict[str, Any]:
     from django.db import connection
 
     from aclweb.accounts.models import User
-    from aclweb.changes import preview, review, tasks
+    from aclweb.changes import kept, review, tasks
     from aclweb.inventory.models import Cluster
 
     tasks.apply_change.delay = lambda pk: None  # type: ignore[method-assign]
@@ -193,7 +193,7 @@ def _locks(title: str) -> dict[str, Any]:
         begun = time.process_time()
         change = review.request(cluster=cluster, author=ada, title="Held", delta=delta)
         held["all of the request, CPU s"] = round(time.process_time() - begun, 2)
-    preview.forget()
+    kept.forget()
     with _watched(connection) as approval:
         review.approve(change=change, reviewer=ben)
     for step, transactions in (("request", request), ("approval", approval)):

@@ -133,7 +133,7 @@ def _heavy_states(
 
     from aclweb.accounts.models import User
     from aclweb.acl.model import Delta
-    from aclweb.changes import comparison, preview, review
+    from aclweb.changes import comparison, impact, kept, review
     from aclweb.inventory.models import Cluster
     from bench.effects import acl
 
@@ -196,11 +196,11 @@ def _heavy_states(
     ]
     beyond: list[str] = []
     worked: list[object] = []
-    for module in (preview, comparison):
+    for module in (impact, comparison):
         simulate = module.simulate
         module.simulate = lambda *a, simulate=simulate, **k: worked.append(a) or simulate(*a, **k)  # type: ignore[attr-defined]
     for state in states:
-        preview.forget()
+        kept.forget()
         worked.clear()
         times, queries, rows = [], 0, 0
         for page in range(1, state.pages + 1):

@@ -218,7 +218,7 @@ class WhatIf(APIView):
         try:
             delta = Delta(add=tuple(wanted["add"]), remove=tuple(wanted["remove"]))
             found = preview(
-                asked.here.cluster, delta, new_topics=tuple(wanted["new_topics"]), force=asked.here
+                asked.here.cluster, delta, new_topics=tuple(wanted["new_topics"]), view=asked.here
             )
         except (AclError, ChangeError) as error:
             raise ValidationError(str(error)) from error

@@ -16,9 +16,9 @@ from functools import cached_property
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.model import WILDCARD, AuthorizerSettings, Delta, ResourceType, number_of
 from aclweb.acl.simulate import Differences, Names, TooCostly, simulate
+from aclweb.changes.impact import BUDGET
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Change
-from aclweb.changes.preview import BUDGET
 from aclweb.inventory.current import InForce, Moment, not_known, standing
 
 LISTS = ("gains", "loses", "recovered", "depends")

@@ -8,6 +8,7 @@ that ask the same at once wait for one answer. A refusal for its cost is kept li
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
@@ -16,6 +17,15 @@ _Answer = TypeVar("_Answer")
 
 MOST_ANSWERS = 64
 MOST_BYTES = 96 * 2**20
+
+
+_every: weakref.WeakSet[Kept[Any]] = weakref.WeakSet()
+
+
+def forget() -> None:
+    """Empty every cache of this process, as if it had just started."""
+    for kept in _every:
+        kept.forget()
 
 
 class Kept(Generic[_Answer]):
@@ -35,6 +45,7 @@ class Kept(Generic[_Answer]):
         self._answers: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
+        _every.add(self)
         self._working: dict[Hashable, threading.Lock] = {}
 
     def __len__(self) -> int:
@@ -67,7 +78,7 @@ class Kept(Generic[_Answer]):
         return answer_kept
 
     def forget(self) -> None:
-        """Empty this process's memory, as if it had just started."""
+        """Empty this cache."""
         with self._lock:
             self._answers.clear()
             self._bytes = 0

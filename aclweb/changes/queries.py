@@ -19,15 +19,10 @@ from aclweb.acl.model import AclBinding
 from aclweb.acl.simulate import Differences
 from aclweb.audit import trail
 from aclweb.changes import policy
+from aclweb.changes.drift import Drift, drift_of_reading
 from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeItem
-from aclweb.changes.preview import (
-    Drift,
-    Preview,
-    commands_of,
-    done_already,
-    drift_of_reading,
-    preview,
-)
+from aclweb.changes.notes import commands_of, done_already
+from aclweb.changes.preview import Preview, preview
 from aclweb.clusters import ClusterState
 from aclweb.inventory.current import InForce, in_force
 from aclweb.inventory.lists import LazyRows
@@ -228,14 +223,16 @@ def change_page(change: Change, user: User) -> ChangePage:
     prefetch_related_objects([change], "items", "approvals__reviewer")
     items = list(change.items.all())
     steps = _steps(items)
-    force, held = in_force(change.cluster), access.holders(change.cluster)
-    now, notes = _as_of_now(change, force) if change.state not in _FINISHED else (None, ())
+    view, held = in_force(change.cluster), access.holders(change.cluster)
+    now, notes = _as_of_now(change, view) if change.state not in _FINISHED else (None, ())
     waits = change.state in (_S.IN_REVIEW, _S.APPROVED, _S.BLOCKED_STALE)
-    drift = drift_of_reading(change, force) if waits else None
+    drift = drift_of_reading(change, view) if waits else None
     would_now = ""
-    if waits and now is not None and (now.there or now.gone):
+    if waits and now is not None and (now.added_already or now.removed_already):
         would_now = _would_now(now, len(items))
-        notes = tuple(note for note in notes if note not in done_already(now.there, now.gone))
+        notes = tuple(
+            note for note in notes if note not in done_already(now.added_already, now.removed_already)
+        )
     moved = drift is not None and now is not None and (not drift.same_effect or bool(would_now))
     seen = change.impact
     if seen is None and now is not None:
@@ -262,7 +259,7 @@ def change_page(change: Change, user: User) -> ChangePage:
         impact_now=now.impact if moved and now is not None else None,
         would_now=would_now,
         steps=steps,
-        commands=commands_of(change, force),
+        commands=commands_of(change, view),
         notes=(*notes, *standing.sentences),
         approvals=given,
         approvals_given=len(counted),
@@ -287,10 +284,10 @@ _UNDER_WAY = (_S.QUEUED, _S.PREFLIGHT, _S.APPLYING, _S.UNKNOWN, _S.VERIFYING)
 _FINISHED = (*_UNDER_WAY, _S.APPLIED, _S.REJECTED, _S.CANCELLED)
 
 
-def _as_of_now(change: Change, force: InForce) -> tuple[Preview | None, tuple[str, ...]]:
+def _as_of_now(change: Change, view: InForce) -> tuple[Preview | None, tuple[str, ...]]:
     """Return what the change would do to the cluster as it is, and what to note of it; None where that is too much."""
     try:
-        now = preview(change.cluster, change.delta, requester=change.author_id, force=force)
+        now = preview(change.cluster, change.delta, requester=change.author_id, view=view)
     except ChangeError as error:
         return None, (str(error),)
     return now, now.notes
@@ -300,10 +297,10 @@ def _would_now(now: Preview, count: int) -> str:
     """Return what is left of a change of so many ACLs, some of which are done already."""
     parts = [
         f"{_some(number, count)} {'is' if number == 1 else 'are'} {word} already"
-        for number, word in ((now.there, "in force"), (now.gone, "gone"))
+        for number, word in ((now.added_already, "in force"), (now.removed_already, "gone"))
         if number
     ]
-    left = "Now it would change nothing" if now.is_idle else "Now shows what the rest would change"
+    left = "Now it would change nothing" if now.changes_nothing else "Now shows what the rest would change"
     return f"{', and '.join(parts)}. {left}."
 
 

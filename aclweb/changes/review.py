@@ -26,8 +26,9 @@ from aclweb.accounts.models import User
 from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta
 from aclweb.audit import trail
 from aclweb.changes import policy, tasks
+from aclweb.changes.drift import drift_of_reading
 from aclweb.changes.models import Change, ChangeError, ChangeItem, stored
-from aclweb.changes.preview import Preview, check, drift_of_reading, plan_hash, preview, steps_of
+from aclweb.changes.preview import Preview, check, plan_hash, preview, steps_of
 from aclweb.inventory.current import BINDING_COLUMNS, in_force, settings_of
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.store import insert
@@ -162,7 +163,7 @@ def _seen(cluster: Cluster, delta: Delta, requester: int) -> Preview:
             f"{cluster.name} has not been synced yet, so what this change would do is unknown. "
             "Wait for the first sync."
         )
-    if seen.is_idle:
+    if seen.changes_nothing:
         raise ChangeError(f"There is nothing to do: {cluster.name} is already as this change asks.")
     return seen
 
@@ -216,14 +217,14 @@ def approve(*, change: Change, reviewer: User, comment: str = "", plan_hash: str
     def once() -> Change:
         asked = _read(change)
         _require_shown(asked, reviewer, plan_hash)
-        force = in_force(asked.cluster)
-        moved = drift_of_reading(asked, force)
+        view = in_force(asked.cluster)
+        moved = drift_of_reading(asked, view)
         with transaction.atomic():
             locked = _locked(change)
             _require_shown(locked, reviewer, plan_hash)
             if (locked.epoch, locked.impact_hash) != (asked.epoch, asked.impact_hash):
                 raise _Moved
-            _require_still(locked.cluster, force.revision, force.settings)
+            _require_still(locked.cluster, view.revision, view.settings)
             if moved.same_effect:
                 return _approved(locked, reviewer, comment)
             why = " ".join(moved.sentences)

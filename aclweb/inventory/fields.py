@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -41,6 +42,17 @@ def unescape(text: str) -> str:
 def storable(sentence: str) -> str:
     """Return a sentence for people with what no database holds shown as escapes; not to be read back."""
     return _UNSAFE.sub(lambda found: found[0] if found[0] == "\\" else f"\\u{ord(found[0]):04x}", sentence)
+
+
+def storable_json(value: object) -> object:
+    """Return the JSON value with every text in it `storable`: no database holds NUL or lone surrogates in JSON."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, Mapping):
+        return {storable(str(key)): storable_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable_json(item) for item in value]
+    return value
 
 
 class KafkaTextField(_KafkaText):

@@ -16,7 +16,7 @@ from aclweb.acl.model.delta import Delta
 from aclweb.acl.simulate.budget import Budget
 from aclweb.api import serializers
 from aclweb.audit import trail
-from aclweb.changes import comparison, preview, queries, review
+from aclweb.changes import comparison, impact, kept, preview, queries, review
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Approval, Change, ChangeError
 from aclweb.changes.rollout import run as rollout
@@ -33,10 +33,10 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def simulated(monkeypatch):
     """Each edit whose effect was worked out from now on."""
-    preview.forget()
-    seen, simulate = [], preview.simulate
+    kept.forget()
+    seen, simulate = [], impact.simulate
     monkeypatch.setattr(
-        preview, "simulate", lambda *asked, **how: seen.append(asked[0]) or simulate(*asked, **how)
+        impact, "simulate", lambda *asked, **how: seen.append(asked[0]) or simulate(*asked, **how)
     )
     return seen
 
@@ -47,7 +47,7 @@ def simulated(monkeypatch):
 @pytest.fixture
 def thinking_outside(monkeypatch):
     """Fails where an effect is worked out, or what is in force is built, inside a transaction."""
-    preview.forget()
+    kept.forget()
     thought = []
 
     def outside(work):
@@ -58,7 +58,7 @@ def thinking_outside(monkeypatch):
 
         return checked
 
-    for module, name in ((preview, "simulate"), (comparison, "simulate"), (current, "_build")):
+    for module, name in ((impact, "simulate"), (comparison, "simulate"), (current, "_build")):
         monkeypatch.setattr(module, name, outside(getattr(module, name)))
     return thought
 
@@ -139,8 +139,8 @@ def test_a_request_that_is_refused_leaves_no_draft(cluster, ada):
 @pytest.fixture
 def little(monkeypatch):
     """A budget that a few ACLs use up."""
-    preview.forget()
-    monkeypatch.setattr(preview, "BUDGET", Budget(steps=40, differences=1_000))
+    kept.forget()
+    monkeypatch.setattr(impact, "BUDGET", Budget(steps=40, differences=1_000))
 
 
 def test_beyond_the_budget_the_sentence_names_the_acl_that_costs_most(cluster, little, ask, ada):
@@ -162,8 +162,8 @@ def test_an_effect_that_is_too_large_by_now_is_no_approval_and_no_crash(
     change = review.submit(change=ask(WISH), actor=ada)
     kafka.edit(add=[allow("User:more", "READ", "orders")])
     reread(cluster)
-    preview.forget()
-    monkeypatch.setattr(preview, "BUDGET", Budget(steps=1, differences=1))
+    kept.forget()
+    monkeypatch.setattr(impact, "BUDGET", Budget(steps=1, differences=1))
 
     page = queries.change_page(Change.objects.get(pk=change.pk), ben)
     with pytest.raises(review.StaleError):

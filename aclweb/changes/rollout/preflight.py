@@ -6,7 +6,9 @@ from django.db import transaction
 
 from aclweb.audit import trail
 from aclweb.changes import failpoints, policy
-from aclweb.changes.preview import Content, drift, plan_hash
+from aclweb.changes.drift import drift
+from aclweb.changes.impact import Content
+from aclweb.changes.preview import plan_hash
 from aclweb.changes.rollout.hold import Item, Run, State, blocked, step
 from aclweb.changes.rollout.settle import settle
 from aclweb.changes.rollout.words import acls, patterns_told, told_items

@@ -8,9 +8,9 @@ from typing import Any
 from aclweb.acl.model import ResourcePattern
 from aclweb.audit import trail
 from aclweb.changes.models import ChangeItem
-from aclweb.changes.preview import storable
 from aclweb.changes.rollout.hold import Item
 from aclweb.clusters import Outcome
+from aclweb.inventory.fields import storable_json
 
 trail.register("change.claimed", "A worker claimed it (attempt {attempt}).")
 
@@ -66,7 +66,7 @@ def evidence(outcome: Outcome) -> dict[str, Any]:
     kept: dict[str, Any] = {"answer": outcome.kind.value}
     if outcome.error_code is not None:
         kept["error_code"] = outcome.error_code
-    return {**kept, **{key: storable(value) for key, value in outcome.evidence.items()}}
+    return {**kept, **{key: storable_json(value) for key, value in outcome.evidence.items()}}
 
 
 def states_told(items: Sequence[ChangeItem]) -> str:

@@ -8,11 +8,11 @@ from django.db import transaction
 
 from aclweb.changes import failpoints
 from aclweb.changes.models import ChangeItem
-from aclweb.changes.preview import storable
 from aclweb.changes.rollout.hold import Item, Run, State, renew, require_time, step, store, take_readings
 from aclweb.changes.rollout.settle import barrier, read_back
 from aclweb.changes.rollout.words import acls, evidence, states_told, told_items
 from aclweb.clusters import ClusterClient, ClusterError, Outcome, OutcomeKind, Verb
+from aclweb.inventory.fields import storable
 
 MOST_A_CALL = 50  # bindings in one call: few enough for one request of the Admin API
 
@@ -95,7 +95,7 @@ def _take(item: ChangeItem, outcome: Outcome | None) -> None:
         # "Already" after a call of ours that stayed without an answer: that call did it.
         item.state = Item.APPLIED
     if outcome is not None:
-        item.sentence = str(storable(outcome.sentence))
+        item.sentence = storable(outcome.sentence)
         item.evidence = {**item.evidence, **evidence(outcome)}
 
 

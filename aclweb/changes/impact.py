@@ -1,0 +1,95 @@
+"""What does a delta change, and over which names is that asked?
+
+An impact has a budget (`BUDGET`), so that no edit, whoever asks, keeps the site from others;
+beyond it the answer is a sentence (`TooMuch`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.matching import why_no_topic
+from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, Delta, PatternType, ResourceType
+from aclweb.acl.simulate import ON_A_SITE, Differences, Names, TooCostly, simulate
+from aclweb.changes.models import ChangeError
+from aclweb.inventory.current import InForce
+
+BUDGET = ON_A_SITE
+
+# The lists of an impact that hold answers which would differ.
+DIFFERENCES = ("gains", "loses", "depends")
+
+
+class TooMuch(ChangeError):
+    """An impact beyond the budget; the message names the ACL that costs most."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a cluster holds at one moment, as far as an impact depends on it."""
+
+    bindings: tuple[AclBinding, ...]
+    topics: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+
+def content_of(view: InForce) -> Content:
+    """Return what the cluster holds as of that view."""
+    return Content(
+        bindings=view.index.bindings,
+        topics=tuple(topic.name for topic in view.topics),
+        groups=tuple(view.groups or ()),
+    )
+
+
+def names_of(content: Content, delta: Delta, *, new_topics: Sequence[str] = ()) -> Names:
+    """Return the names that an impact is computed for: those that exist and those the edit names itself."""
+    own: dict[ResourceType, list[str]] = {}
+    for binding in (*delta.add, *delta.remove):
+        if binding.pattern_type is PatternType.LITERAL and binding.resource_name != WILDCARD:
+            own.setdefault(binding.resource_type, []).append(binding.resource_name)
+    fresh = set(new_topics)
+    named = (name for name in own.get(ResourceType.TOPIC, ()) if why_no_topic(name) is None)
+    topics = (*content.topics, *named)
+    return Names(
+        topics=distinct(name for name in topics if name not in fresh),
+        groups=distinct((*content.groups, *own.get(ResourceType.GROUP, ()))),
+        transactional_ids=distinct(own.get(ResourceType.TRANSACTIONAL_ID, ())),
+        new_topics=tuple(new_topics),
+    )
+
+
+def impact_of(delta: Delta, index: AclIndex, names: Names, settings: AuthorizerSettings) -> Differences:
+    """Return what differs; raises TooMuch beyond the budget."""
+    try:
+        found = simulate(delta, index, names, settings, briefly=True, met_only=True, budget=BUDGET)
+    except TooCostly as error:
+        raise TooMuch(str(error)) from error
+    return Differences.of(found)
+
+
+def impact_hash(impact: Differences) -> str:
+    """Return the SHA-256 of the answers that would differ, whatever order they stand in."""
+    return impact.digest(DIFFERENCES)
+
+
+def on_which_impact_depends(view: InForce) -> tuple[object, ...]:
+    """Return what an impact depends on at the cluster: what was read, and the settings."""
+    revision = view.revision
+    read = (revision.pk, revision.read_at, revision.digest) if revision is not None else ()
+    return (view.cluster.pk, read, view.groups_known, view.settings)
+
+
+def sha256_of(value: object) -> str:
+    """Return the SHA-256 of the value as canonical JSON."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def distinct(names: Iterable[str]) -> tuple[str, ...]:
+    """Return each name once, in the order given."""
+    return tuple(dict.fromkeys(names))
