@@ -19,7 +19,7 @@ from aclweb.acl.kafka.validation import refused_everywhere, why_not_deletable
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, ResourcePattern, ResourceType
 from aclweb.clusters import (
-    AclReading,
+    AclSnapshot,
     ClusterError,
     ClusterFacts,
     ClusterState,
@@ -112,9 +112,9 @@ class FakeCluster:
         self._called("describe")
         return self.facts
 
-    def read_acls(self) -> AclReading:
+    def read_acls(self) -> AclSnapshot:
         self._called("read_acls")
-        return AclReading(tuple(self.bindings), self.problems, self.unreadable)
+        return AclSnapshot(tuple(self.bindings), self.problems, self.unreadable)
 
     def read_topics(self) -> tuple[TopicInfo, ...]:
         self._called("read_topics")
@@ -124,7 +124,7 @@ class FakeCluster:
         self._called("read_groups")
         return None if self.groups is None else tuple(sorted(self.groups))
 
-    def names_known(self, acls: AclReading, settings: AuthorizerSettings) -> NamesKnown:
+    def names_known(self, acls: AclSnapshot, settings: AuthorizerSettings) -> NamesKnown:
         """Tell that every name is seen, unless a test says which topics are (`topics_known`, `sees_topic`)."""
         groups = Known.UNKNOWN if self.groups is None else Known.ALL
         return NamesKnown(

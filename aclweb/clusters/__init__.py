@@ -9,7 +9,7 @@ This is the only place that names all kinds.
 
 from aclweb.clusters.admin_api import ADMIN_API
 from aclweb.clusters.client import (
-    AclReading,
+    AclSnapshot,
     ClusterClient,
     ClusterError,
     ClusterFacts,
@@ -30,7 +30,7 @@ from aclweb.clusters.zookeeper import ZOOKEEPER
 
 __all__ = [
     "KINDS",
-    "AclReading",
+    "AclSnapshot",
     "ClusterClient",
     "ClusterError",
     "ClusterFacts",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from aclweb.acl.model import AuthorizerSettings
 from aclweb.clusters.client import (
-    AclReading,
+    AclSnapshot,
     ClusterClient,
     ClusterError,
     ClusterFacts,
@@ -31,7 +31,7 @@ class Checked:
     rights: list[Right] = field(default_factory=list)
     principal: str | None = None
     facts: ClusterFacts = field(default_factory=ClusterFacts)
-    acls: AclReading | None = None
+    acls: AclSnapshot | None = None
     topics: int | None = None
     groups: int | None = None
     known: NamesKnown | None = None

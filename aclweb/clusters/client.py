@@ -54,7 +54,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class AclReading:
+class AclSnapshot:
     """All bindings of one cluster at one moment, without duplicates, and what could not be understood.
 
     `unreadable` holds the patterns whose stored form could not be decoded: rows stored
@@ -146,7 +146,7 @@ class ClusterClient(Protocol):
 
     def describe(self) -> ClusterFacts: ...
 
-    def read_acls(self) -> AclReading: ...
+    def read_acls(self) -> AclSnapshot: ...
 
     def read_topics(self) -> tuple[TopicInfo, ...]: ...
 
@@ -154,7 +154,7 @@ class ClusterClient(Protocol):
         """Return the group names, or None where this source cannot know them."""
         ...
 
-    def names_known(self, acls: AclReading, authorizer_settings: AuthorizerSettings) -> NamesKnown:
+    def names_known(self, acls: AclSnapshot, authorizer_settings: AuthorizerSettings) -> NamesKnown:
         """Return how complete the topics and groups are that this client has read.
 
         acls: what it has read as well. authorizer_settings: what is known of the cluster's authorizer.

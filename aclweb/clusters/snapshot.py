@@ -24,7 +24,7 @@ from typing import Any
 from aclweb.acl.model import AclBinding, AclError, AuthorizerSettings, NotationError, PatternType
 from aclweb.acl.notation import parse_object, read_acl_file
 from aclweb.clusters.client import (
-    AclReading,
+    AclSnapshot,
     ClusterError,
     ClusterFacts,
     ClusterState,
@@ -77,7 +77,7 @@ class SnapshotClient(ReadOnlyClient):
         header, _ = self._parts()
         return ClusterFacts(cluster_id=header.cluster, kafka_version=header.kafka_version)
 
-    def read_acls(self) -> AclReading:
+    def read_acls(self) -> AclSnapshot:
         _, text = self._parts()
         try:
             file = read_acl_file(text, source=str(self._path), refuse=_why_no_broker_holds)
@@ -86,7 +86,7 @@ class SnapshotClient(ReadOnlyClient):
         except AclError as error:
             raise self._unreadable([f"{self._path}: {error}"]) from error
         problems = tuple(Problem(str(self._path), remark) for remark in file.remarks)
-        return AclReading(tuple(dict.fromkeys(file.bindings)), problems)
+        return AclSnapshot(tuple(dict.fromkeys(file.bindings)), problems)
 
     def read_topics(self) -> tuple[TopicInfo, ...]:
         return self._parts()[0].topics
@@ -94,7 +94,7 @@ class SnapshotClient(ReadOnlyClient):
     def read_groups(self) -> tuple[str, ...] | None:
         return self._parts()[0].groups
 
-    def names_known(self, acls: AclReading, authorizer_settings: AuthorizerSettings) -> NamesKnown:
+    def names_known(self, acls: AclSnapshot, authorizer_settings: AuthorizerSettings) -> NamesKnown:
         """Return what the file says of its lists; what it no longer lists is gone, since it stands for the cluster."""
         header = self._parts()[0]
         return NamesKnown(header.topics_known, header.groups_known, lambda _type, _name: True)

@@ -21,7 +21,7 @@ from kazoo.exceptions import NodeExistsError
 
 from aclweb.acl.model import AclBinding, ResourcePattern
 from aclweb.acl.notation import znodes
-from aclweb.clusters import AclReading, Connection, OutcomeKind, TopicInfo, Verb, connect
+from aclweb.clusters import AclSnapshot, Connection, OutcomeKind, TopicInfo, Verb, connect
 from aclweb.clusters.admin_api import ADMIN_API
 from devstack.demo import prod_eu
 
@@ -194,7 +194,7 @@ def _create_topics(bootstrap: str, username: str, password: str, topics: Sequenc
 
 
 def _wait_until_listed(
-    read_acls: Callable[[], AclReading], bindings: Sequence[AclBinding], bootstrap: str
+    read_acls: Callable[[], AclSnapshot], bindings: Sequence[AclBinding], bootstrap: str
 ) -> None:
     """Return once the broker lists every binding: KRaft confirms a write a moment before it lists it."""
     deadline = time.monotonic() + 30

@@ -21,7 +21,7 @@ from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from aclweb.changes import failpoints
 from aclweb.clusters import (
-    AclReading,
+    AclSnapshot,
     ClusterError,
     ClusterFacts,
     ClusterState,
@@ -161,7 +161,7 @@ class FileClient:
             cluster_id=self.cluster._load()["cluster_id"], migrating=bool(self.cluster.fault("migrating"))
         )
 
-    def read_acls(self) -> AclReading:
+    def read_acls(self) -> AclSnapshot:
         if self.cluster.take_fault("unreadable"):
             raise ClusterError("The broker at 127.0.0.1:1 went away.", state=ClusterState.UNREACHABLE)
         history = self.cluster.history
@@ -169,7 +169,7 @@ class FileClient:
             shown = history[-2]["after"] if len(history) > 1 else frozenset()
         else:
             shown = self.cluster.bindings
-        return AclReading(tuple(sorted(shown, key=str)))
+        return AclSnapshot(tuple(sorted(shown, key=str)))
 
     def read_topics(self) -> tuple[TopicInfo, ...]:
         return tuple(TopicInfo(name, 1) for name in self.cluster._load()["topics"])
@@ -177,7 +177,7 @@ class FileClient:
     def read_groups(self) -> tuple[str, ...] | None:
         return ()
 
-    def names_known(self, acls: AclReading, settings: AuthorizerSettings) -> NamesKnown:
+    def names_known(self, acls: AclSnapshot, settings: AuthorizerSettings) -> NamesKnown:
         return NamesKnown(Known.ALL, Known.ALL, lambda kind, name: True)
 
     def write(self, verb: Verb, bindings: Sequence[AclBinding]) -> tuple[Outcome, ...]:

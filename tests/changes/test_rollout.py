@@ -17,7 +17,7 @@ from aclweb.changes.models import Change, ChangeError, ChangeItem
 from aclweb.changes.preview import plan_hash
 from aclweb.changes.rollout import hold
 from aclweb.changes.rollout import run as rollout
-from aclweb.clusters import AclReading
+from aclweb.clusters import AclSnapshot
 from aclweb.inventory import leases
 from aclweb.inventory.findings import lint_run as searching
 from aclweb.inventory.findings import tasks as search_tasks
@@ -452,7 +452,7 @@ def garble(monkeypatch):
 
     def read_acls(self):
         left = tuple(binding for binding in read(self).bindings if binding.pattern != BOB.pattern)
-        return AclReading(left, unreadable=(BOB.pattern,))
+        return AclSnapshot(left, unreadable=(BOB.pattern,))
 
     monkeypatch.setattr(FileClient, "read_acls", read_acls)
 

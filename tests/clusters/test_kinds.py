@@ -17,7 +17,7 @@ from aclweb.changes import policy
 from aclweb.changes.preview import own_principal, preview
 from aclweb.clusters import (
     KINDS,
-    AclReading,
+    AclSnapshot,
     ClusterError,
     ClusterFacts,
     ClusterKind,
@@ -123,14 +123,14 @@ class FolderClient(ReadOnlyClient):
     def describe(self) -> ClusterFacts:
         return ClusterFacts(cluster_id=self._folder.name)
 
-    def read_acls(self) -> AclReading:
+    def read_acls(self) -> AclSnapshot:
         bindings: list[AclBinding] = []
         for file in sorted(self._folder.glob("*.jsonl")):
             try:
                 bindings += read_acl_file(file.read_text(), source=str(file)).bindings
             except NotationError as error:
                 raise ClusterError(str(error), state=ClusterState.UNREADABLE) from error
-        return AclReading(tuple(dict.fromkeys(bindings)))
+        return AclSnapshot(tuple(dict.fromkeys(bindings)))
 
     def read_topics(self) -> tuple[TopicInfo, ...]:
         return tuple(TopicInfo(name) for name in (self._folder / "topics").read_text().split())
@@ -138,7 +138,7 @@ class FolderClient(ReadOnlyClient):
     def read_groups(self) -> None:
         return None
 
-    def names_known(self, acls: AclReading, authorizer_settings: AuthorizerSettings) -> NamesKnown:
+    def names_known(self, acls: AclSnapshot, authorizer_settings: AuthorizerSettings) -> NamesKnown:
         return NamesKnown(Known.VISIBLE, Known.UNKNOWN, lambda _type, _name: True)
 
 

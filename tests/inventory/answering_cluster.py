@@ -10,7 +10,7 @@ from typing import Self
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, ResourcePattern, ResourceType
 from aclweb.clusters import (
-    AclReading,
+    AclSnapshot,
     ClusterError,
     ClusterFacts,
     ClusterState,
@@ -42,9 +42,9 @@ class Answers:
         self._may_fail("describe")
         return self.facts
 
-    def read_acls(self) -> AclReading:
+    def read_acls(self) -> AclSnapshot:
         self._may_fail("read_acls")
-        return AclReading(tuple(self.bindings), tuple(self.problems), tuple(self.unreadable))
+        return AclSnapshot(tuple(self.bindings), tuple(self.problems), tuple(self.unreadable))
 
     def read_topics(self) -> tuple[TopicInfo, ...]:
         self._may_fail("read_topics")
@@ -54,7 +54,7 @@ class Answers:
         self._may_fail("read_groups")
         return None if self.groups is None else tuple(self.groups)
 
-    def names_known(self, acls: AclReading, settings: AuthorizerSettings) -> NamesKnown:
+    def names_known(self, acls: AclSnapshot, settings: AuthorizerSettings) -> NamesKnown:
         groups = Known.UNKNOWN if self.groups is None else self.groups_known
 
         def sees(kind: ResourceType, name: str) -> bool:

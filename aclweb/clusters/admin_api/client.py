@@ -87,7 +87,7 @@ from aclweb.clusters.admin_api.wire import (
 )
 from aclweb.clusters.broker_settings import BrokerSettings, SettingsTold, is_asked, settings_told
 from aclweb.clusters.client import (
-    AclReading,
+    AclSnapshot,
     ClusterError,
     ClusterFacts,
     ClusterState,
@@ -297,13 +297,13 @@ class AdminClient:
                 )
         return self._there
 
-    def read_acls(self) -> AclReading:
+    def read_acls(self) -> AclSnapshot:
         answer = self._ask(lambda: describe_acls(ANY), "its ACLs")
         if answer.error_code == UNKNOWN_SERVER_ERROR:
             raise ClusterError(self._poisoned(), state=ClusterState.UNREADABLE)
         self._require_success(answer.error_code, "list the ACLs", needed="Describe")
         bindings = tuple(dict.fromkeys(bindings_in(answer)))
-        return AclReading(bindings, tuple(too_new(one) for one in bindings if one.has_unknown))
+        return AclSnapshot(bindings, tuple(too_new(one) for one in bindings if one.has_unknown))
 
     def read_topics(self) -> tuple[TopicInfo, ...]:
         """Return the topics that this login may describe; brokers leave out the others without a word."""
@@ -339,7 +339,7 @@ class AdminClient:
         self._groups_of_all = not silent and len(there) == len(self._nodes)
         return tuple(sorted(groups))
 
-    def names_known(self, acls: AclReading, authorizer_settings: AuthorizerSettings) -> NamesKnown:
+    def names_known(self, acls: AclSnapshot, authorizer_settings: AuthorizerSettings) -> NamesKnown:
         """Return what the ACLs, and the operations that brokers allow this login, prove about the names read."""
         if self._settings is not None and ALLOW_EVERYONE_KEY in self._settings.proven:
             authorizer_settings = replace(
@@ -369,7 +369,7 @@ class AdminClient:
             all_brokers=bool(self._groups_of_all),
         )
 
-    def _still_holds(self, login: Login, acls: AclReading) -> bool:
+    def _still_holds(self, login: Login, acls: AclSnapshot) -> bool:
         """Whether what everybody and this login may do with topics is still as it was in these ACLs."""
         for principal in {ANY_USER, login.principal or ANY_USER}:
             answer = self._ask(

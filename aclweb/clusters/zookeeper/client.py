@@ -40,7 +40,7 @@ from kazoo.protocol.states import KeeperState
 from aclweb.acl.model import AclBinding, AuthorizerSettings, PatternType, ResourcePattern
 from aclweb.acl.notation import znodes
 from aclweb.clusters.client import (
-    AclReading,
+    AclSnapshot,
     ClusterError,
     ClusterFacts,
     ClusterState,
@@ -210,7 +210,7 @@ class ZooKeeperClient:
                 migrating=shows_migration(answers["/migration"]),
             )
 
-    def read_acls(self) -> AclReading:
+    def read_acls(self) -> AclSnapshot:
         with self._translated("its ACLs"):
             # Without it a server that lags behind could show us an older state than we have written.
             self._get(self._kazoo.sync_async("/"))
@@ -239,7 +239,7 @@ class ZooKeeperClient:
                         # Brokers take such a node for one without ACLs. What it should hold is not known.
                         unreadable.append(pattern)
                     bindings += reading.bindings
-            return AclReading(tuple(dict.fromkeys(bindings)), tuple(problems), tuple(unreadable))
+            return AclSnapshot(tuple(dict.fromkeys(bindings)), tuple(problems), tuple(unreadable))
 
     def read_topics(self) -> tuple[TopicInfo, ...]:
         with self._translated("its topics"):
@@ -259,7 +259,7 @@ class ZooKeeperClient:
         """Return None: groups live in a topic of the brokers and not in ZooKeeper."""
         return None
 
-    def names_known(self, acls: AclReading, authorizer_settings: AuthorizerSettings) -> NamesKnown:
+    def names_known(self, acls: AclSnapshot, authorizer_settings: AuthorizerSettings) -> NamesKnown:
         """Return that all topics are known: whoever may list the nodes sees each of them."""
         return NamesKnown(Known.ALL, Known.UNKNOWN, lambda _type, _name: True)
 

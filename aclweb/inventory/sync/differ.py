@@ -10,7 +10,7 @@ from typing import TypeVar
 from aclweb.acl.model import AclBinding, ResourcePattern, ResourceType
 from aclweb.acl.notation import binding_key
 from aclweb.clusters import (
-    AclReading,
+    AclSnapshot,
     ClusterFacts,
     NamesKnown,
     Problem,
@@ -38,7 +38,7 @@ class Reading:
     """What a cluster answered. Names are None where they are not known; earlier ones then stay."""
 
     facts: ClusterFacts
-    acls: AclReading
+    acls: AclSnapshot
     topics: tuple[TopicInfo, ...] | None
     groups: tuple[str, ...] | None
     known: NamesKnown
