@@ -28,7 +28,7 @@ from aclweb.api.size import MOST_BYTES, MOST_BYTES_OF_AN_ANSWER, cut_to_size
 from aclweb.changes.models import Change, ChangeItem
 from aclweb.changes.queries import told_state
 from aclweb.clusters import Known
-from aclweb.inventory.current import broker_settings as brokertold
+from aclweb.inventory.current import broker_settings
 from aclweb.inventory.models import Cluster
 
 Value = TypeVar("Value")
@@ -181,7 +181,7 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
         return cluster.revision.number if cluster.revision else None
 
     def get_authorizer_told(self, cluster: Cluster) -> str:
-        return brokertold.authorizer(cluster).without_version
+        return broker_settings.authorizer(cluster).without_version
 
     def get_acls(self, cluster: Cluster) -> int | None:
         return cluster.revision.acls if cluster.revision else None

@@ -13,7 +13,7 @@ from aclweb.clusters.broker_settings import (
     settings_told,
 )
 from aclweb.inventory.admin import declare as declaring
-from aclweb.inventory.current import broker_settings as brokertold
+from aclweb.inventory.current import broker_settings
 from aclweb.inventory.current.view import settings_of
 from aclweb.inventory.models import Declaration
 from aclweb.inventory.sync.run import sync
@@ -59,7 +59,7 @@ def test_settings_that_no_broker_has_are_at_their_default_and_need_no_declaratio
 
     assert (cluster.super_users, cluster.allow_everyone) == ("", False)
     assert not settings_of(cluster).undeclared
-    assert brokertold.origin(cluster, "super_users") == "read from brokers 1 and 2"
+    assert broker_settings.origin(cluster, "super_users") == "read from brokers 1 and 2"
     assert cluster.settings_read["at"]
     assert Declaration.objects.filter(cluster=cluster).last().allow_everyone is False
 
@@ -145,7 +145,7 @@ def test_brokers_that_may_not_be_asked_leave_everything_as_it_was(cluster):
 def test_an_authorizer_that_was_read_is_named_with_the_broker_that_told_it(cluster):
     read(cluster, PLAIN)
 
-    found = brokertold.authorizer(cluster)
+    found = broker_settings.authorizer(cluster)
 
     assert (found.name, found.origin, found.is_read) == ("StandardAuthorizer", "read from broker 1", True)
     assert found.words == "StandardAuthorizer, read from broker 1, Kafka 3.9"
@@ -154,13 +154,13 @@ def test_an_authorizer_that_was_read_is_named_with_the_broker_that_told_it(clust
 def test_many_brokers_are_counted_and_not_listed(cluster):
     read(cluster, *[PLAIN] * 5)
 
-    assert brokertold.authorizer(cluster).origin == "read from 5 brokers"
+    assert broker_settings.authorizer(cluster).origin == "read from 5 brokers"
 
 
 def test_an_authorizer_that_nobody_told_is_assumed(cluster):
     read(cluster)
 
-    found = brokertold.authorizer(cluster)
+    found = broker_settings.authorizer(cluster)
 
     assert (found.name, found.origin, found.is_read) == ("StandardAuthorizer", "assumed", False)
 
@@ -168,7 +168,7 @@ def test_an_authorizer_that_nobody_told_is_assumed(cluster):
 def test_an_authorizer_that_is_not_kafkas_is_named_and_told_to_be_decided_as_another(cluster):
     read(cluster, PLAIN | {AUTHORIZER: "com.example.Ranger"})
 
-    assert brokertold.authorizer(cluster).words == (
+    assert broker_settings.authorizer(cluster).words == (
         "Ranger, read from broker 1, decided as by StandardAuthorizer, Kafka 3.9"
     )
 
@@ -188,4 +188,4 @@ def test_where_no_broker_told_it_is_said_whether_somebody_did(cluster, kind, aut
     cluster.kind, cluster.authorizer, cluster.authorizer_declared = kind, authorizer, declared
     cluster.settings_read, cluster.kafka_version = None, ""
 
-    assert brokertold.authorizer(cluster).words == words
+    assert broker_settings.authorizer(cluster).words == words

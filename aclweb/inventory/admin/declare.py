@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, AuthorizerSettings
 from aclweb.audit import trail
-from aclweb.inventory.current import broker_settings as brokertold
-from aclweb.inventory.current import declared
+from aclweb.inventory.current import broker_settings, declared
 from aclweb.inventory.findings import tasks as search_tasks
 from aclweb.inventory.models import Cluster, Declaration
 
@@ -60,7 +59,7 @@ def declare(
             setattr(cluster, field, value)
         if not differing:
             return False
-        brokertold.forget(row, differing)
+        broker_settings.forget(row, differing)
         cluster.settings_read = row.settings_read
         row.save(update_fields=[*differing, "settings_read"])
         declared.keep(row, before=before, actor=actor, since=timezone.now())

@@ -9,8 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from aclweb.clusters import ClusterState
-from aclweb.inventory.current import broker_settings as brokertold
-from aclweb.inventory.current import settings_of
+from aclweb.inventory.current import broker_settings, settings_of
 from aclweb.inventory.models import Cluster
 
 # The state in a few words, its tone, and what it means whatever the cluster's own sentence says.
@@ -113,7 +112,7 @@ def _told(cluster: Cluster, now: datetime) -> tuple[str, str, str]:
 def _default_badge(cluster: Cluster) -> Badge:
     if cluster.allow_everyone is None:
         return Badge("default not declared", "warn", "default")
-    how = "read" if brokertold.is_read(cluster, "allow_everyone") else "declared"
+    how = "read" if broker_settings.is_read(cluster, "allow_everyone") else "declared"
     if cluster.allow_everyone:
         return Badge(f"default ALLOW ({how})", "warn", "default")
     return Badge(f"default deny ({how})", "quiet", "default")
@@ -124,7 +123,7 @@ def _super_users_badge(cluster: Cluster) -> Badge:
         return Badge("super users not declared", "warn", "super-users")
     count = len(settings_of(cluster).super_users)
     words = "1 super user" if count == 1 else f"{count or 'no'} super users"
-    how = "read" if brokertold.is_read(cluster, "super_users") else "declared"
+    how = "read" if broker_settings.is_read(cluster, "super_users") else "declared"
     return Badge(f"{words} ({how})", "quiet", "super-users")
 
 

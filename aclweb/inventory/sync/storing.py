@@ -20,8 +20,7 @@ from aclweb.acl.model import Delta
 from aclweb.acl.notation import binding_key
 from aclweb.audit import trail
 from aclweb.clusters import ClusterState
-from aclweb.inventory.current import broker_settings as brokertold
-from aclweb.inventory.current import declared, known_version
+from aclweb.inventory.current import broker_settings, declared, known_version
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import Cluster, Declaration, Revision
 from aclweb.inventory.store import staging
@@ -242,7 +241,7 @@ def _bring_up_to_date(
     """Store in the cluster's own row, which is locked, what a trusted snapshot shows."""
     reading, now = sync.reading, compared.at
     before = Declaration.told_by(row)
-    problems = (*reading.problems, *brokertold.take_over(row, reading.facts.settings, now))
+    problems = (*reading.problems, *broker_settings.take_over(row, reading.facts.settings, now))
     state, sentence = state_and_sentence(row, reading, compared.acls.count)
     row.revision = revision
     row.state, row.state_sentence = state, storable(sentence)

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 
 from aclweb.accounts import access
-from aclweb.inventory.current import AuthorizerTold, settings_of
-from aclweb.inventory.current import broker_settings as brokertold
+from aclweb.inventory.current import AuthorizerTold, broker_settings, settings_of
 from aclweb.inventory.lists import status
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell.switching import same_page
@@ -62,7 +61,7 @@ def standing(cluster: Cluster) -> Standing:
     told = status(cluster)
     return Standing(
         cluster=cluster,
-        authorizer=brokertold.authorizer(cluster),
+        authorizer=broker_settings.authorizer(cluster),
         default=default,
         super_users=named,
         rules=cluster.revision.acls if cluster.revision else None,

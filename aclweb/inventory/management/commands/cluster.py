@@ -27,8 +27,7 @@ from aclweb.clusters.connection import (
 )
 from aclweb.inventory.admin import declare as declaring
 from aclweb.inventory.admin import register as registering
-from aclweb.inventory.current import broker_settings as brokertold
-from aclweb.inventory.current import connection_of, settings_of
+from aclweb.inventory.current import broker_settings, connection_of, settings_of
 from aclweb.inventory.lists import status
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
 from aclweb.inventory.models import Cluster
@@ -303,7 +302,7 @@ def _told(cluster: Cluster) -> dict[str, Any]:
         "address": cluster.address,
         "authorizer": cluster.authorizer,
         "kafka_version": cluster.kafka_version,
-        "authorizer_read": brokertold.authorizer(cluster).is_read,
+        "authorizer_read": broker_settings.authorizer(cluster).is_read,
         "super_users": cluster.super_users,
         "allow_everyone": cluster.allow_everyone,
         "changes_enabled": cluster.changes_enabled,
