@@ -13,7 +13,7 @@ from aclweb.clusters import ClusterFacts, ClusterState, Problem, TopicInfo
 from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
 from aclweb.inventory.sync import run as syncing
-from aclweb.inventory.sync.quarantine import HoldingError, accept
+from aclweb.inventory.sync.quarantine import QuarantineError, accept
 from aclweb.inventory.sync.run import sync
 from aclweb.inventory.sync.storing import OURS
 from tests.builders import allow, deny
@@ -285,11 +285,11 @@ def test_nobody_accepts_a_loss_that_they_were_not_shown(cluster, dot):
     shown = sync(cluster, client=Answers(many(300))).sentence
     sync(cluster, client=Answers(many(200)))
 
-    with pytest.raises(HoldingError, match="Another snapshot is quarantined meanwhile"):
+    with pytest.raises(QuarantineError, match="Another snapshot is quarantined meanwhile"):
         accept(cluster=cluster, actor=dot, shown=shown)
 
     sync(cluster, client=Answers(many(500)))
-    with pytest.raises(HoldingError, match="No snapshot is quarantined any more"):
+    with pytest.raises(QuarantineError, match="No snapshot is quarantined any more"):
         accept(cluster=cluster, actor=dot, shown=shown)
 
 

@@ -1,8 +1,8 @@
 """Which snapshots wait for a person before they are stored, and who accepts them?
 
-A reading that lost a great part of what was known, all of it, or that comes from another
+A snapshot that lost a great part of what was known, all of it, or that comes from another
 cluster behind the same address, is kept in `Cluster.held` and stores nothing. Accepting
-it stores nothing either: it lets the next reading through, if that one loses no more.
+it stores nothing either: the next sync stores its snapshot, if that one loses no more.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from aclweb.inventory.models import Cluster
 
 logger = logging.getLogger(__name__)
 
-# A reading that loses more than both of these is held for a person to confirm.
-BELIEVED_LOSS = 100
-BELIEVED_SHARE = 0.20
-# So is one that empties a cluster of this many ACLs or more: a test's handful may go at once.
+# A snapshot that loses more than both of these waits for a person to accept it.
+TRUSTED_LOSS = 100
+TRUSTED_SHARE = 0.20
+# So does one that empties a cluster of this many ACLs or more: a test's handful may go at once.
 EMPTIED_FROM = 10
 
 _ITSELF = "aclweb"
@@ -32,7 +32,7 @@ trail.register("cluster.reading-held", "A snapshot of {cluster} was quarantined:
 trail.register("cluster.reading-accepted", "{actor} accepted a quarantined snapshot of {cluster}: {reason}")
 
 
-class HoldingError(Exception):
+class QuarantineError(Exception):
     """A quarantined snapshot that cannot be accepted now; the message is for whoever wanted to."""
 
 
@@ -46,8 +46,8 @@ class Loss:
     left: int
 
     @property
-    def is_doubtful(self) -> bool:
-        is_great = self.missing > BELIEVED_LOSS and self.missing > BELIEVED_SHARE * self.stored
+    def looks_wrong(self) -> bool:
+        is_great = self.missing > TRUSTED_LOSS and self.missing > TRUSTED_SHARE * self.stored
         return is_great or (self.what == "ACLs" and self.left == 0 and self.missing >= EMPTIED_FROM)
 
     @property
@@ -57,10 +57,12 @@ class Loss:
         return f"all {self.stored:,} {self.what}" if self.stored > 1 else f"the only one of the {self.what}"
 
 
-def doubt(row: Cluster, *, answered: str | None, losses: Sequence[Loss]) -> dict[str, object] | None:
+def why_quarantined(
+    row: Cluster, *, answered: str | None, losses: Sequence[Loss]
+) -> dict[str, object] | None:
     """Return why a snapshot must wait for a person, as `Cluster.held` keeps it.
 
-    answered: what the cluster calls itself, if it said so. Every doubtful loss is told, so
+    answered: what the cluster calls itself, if it said so. The sentence names every such loss, so
     that nobody accepts one because of another.
     """
     if answered and row.cluster_id and answered != row.cluster_id:
@@ -71,8 +73,8 @@ def doubt(row: Cluster, *, answered: str | None, losses: Sequence[Loss]) -> dict
             f"here was read from {row.cluster_id}.{lacks} Correct the address, or accept the snapshot if the "
             f"cluster was really replaced."
         )
-        return _held("other-cluster", answered, lost, sentence)
-    lost = [loss for loss in losses if loss.is_doubtful]
+        return _reason("other-cluster", answered, lost, sentence)
+    lost = [loss for loss in losses if loss.looks_wrong]
     if not lost:
         return None
     words = _listed(lost)
@@ -80,14 +82,14 @@ def doubt(row: Cluster, *, answered: str | None, losses: Sequence[Loss]) -> dict
         f"{words[0].upper()}{words[1:]} known before are missing from one snapshot. A broken sync can cause "
         f"that as well as a deletion. Look at the cluster, then accept the snapshot or wait for a better one."
     )
-    return _held("drop", answered, lost, sentence)
+    return _reason("drop", answered, lost, sentence)
 
 
 def _listed(losses: Sequence[Loss]) -> str:
     return " and ".join(loss.words for loss in losses)
 
 
-def _held(reason: str, answered: str | None, losses: Sequence[Loss], sentence: str) -> dict[str, object]:
+def _reason(reason: str, answered: str | None, losses: Sequence[Loss], sentence: str) -> dict[str, object]:
     return {
         "reason": reason,
         "cluster_id": answered,
@@ -98,7 +100,7 @@ def _held(reason: str, answered: str | None, losses: Sequence[Loss], sentence: s
 
 
 def accepted_by(row: Cluster, found: Mapping[str, object], shell: str | None) -> str | None:
-    """Return who accepts this doubtful snapshot, having been shown one that was at least as bad.
+    """Return who accepts this snapshot, having been shown one that was at least as bad.
 
     shell: who accepts it with the command that reads it; else whoever accepted it before.
     """
@@ -118,15 +120,15 @@ def _missing(held: Mapping[str, Any]) -> dict[str, int]:
     return {what: int(loss["missing"]) for what, loss in held.get("losses", {}).items()}
 
 
-def hold(row: Cluster, found: Mapping[str, object]) -> None:
-    """Keep the reading back; told once, however often the same is read."""
+def keep(row: Cluster, found: Mapping[str, object]) -> None:
+    """Keep the snapshot for a person to look at; recorded once, however often the same is read."""
     sentence = str(found["sentence"])
-    told_before = row.held is not None and row.held.get("sentence") == sentence
+    is_known = row.held is not None and row.held.get("sentence") == sentence
     row.held = dict(found)
     row.tried_at = timezone.now()
     row.save(update_fields=["held", "tried_at"])
     logger.error("A snapshot of cluster %s is quarantined: %s", row.slug, sentence)
-    if not told_before:
+    if not is_known:
         trail.record(
             actor=_ITSELF,
             verb="cluster.reading-held",
@@ -137,21 +139,21 @@ def hold(row: Cluster, found: Mapping[str, object]) -> None:
 
 
 def accept(*, cluster: Cluster, actor: trail.Named, shown: str) -> None:
-    """Let the next sync of the cluster through, if it loses no more than the quarantined one.
+    """Have the next sync of the cluster stored, if it loses no more than the quarantined one.
 
-    shown: the sentence that the actor was shown. Raises HoldingError where that is not
-    what is held any more, so that nobody accepts a loss that they have not seen.
+    shown: the sentence that the actor was shown. Raises QuarantineError where that is not
+    what is quarantined any more, so that nobody accepts a loss that they have not seen.
     """
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(pk=cluster.pk)
         if row.held is None:
-            raise HoldingError("No snapshot is quarantined any more: a better one was stored meanwhile.")
+            raise QuarantineError("No snapshot is quarantined any more: a better one was stored meanwhile.")
         if row.held.get("sentence") != shown:
-            raise HoldingError(
+            raise QuarantineError(
                 "Another snapshot is quarantined meanwhile; look at what it says and accept that."
             )
         if row.held.get("accepted_by"):
-            raise HoldingError(f"{row.held['accepted_by']} has accepted it already.")
+            raise QuarantineError(f"{row.held['accepted_by']} has accepted it already.")
         row.held = {**row.held, "accepted_by": actor.get_username()}
         row.save(update_fields=["held"])
         record_acceptance(row, actor=actor.get_username(), reason=shown)

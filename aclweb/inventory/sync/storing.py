@@ -24,7 +24,7 @@ from aclweb.inventory.current import broker_settings, declared, known_version
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import Cluster, Declaration, Revision
 from aclweb.inventory.store import staging
-from aclweb.inventory.sync import quarantine as holding
+from aclweb.inventory.sync import quarantine
 from aclweb.inventory.sync.differ import Acls, Names, Reading, acls_that_differ, names_that_differ, removed
 from aclweb.inventory.sync.result import ITSELF, SyncResult, state_and_sentence, stored_state
 from aclweb.inventory.sync.writers import Written, written_by_aclweb
@@ -106,7 +106,10 @@ def _store_once(cluster: Cluster, sync: Sync) -> SyncResult:
         return _dropped(row)
     staging.clear(row)
     compared = _compare(row, sync)
-    if compared.why_not is not None and holding.accepted_by(row, compared.why_not, sync.accepted_by) is None:
+    if (
+        compared.why_not is not None
+        and quarantine.accepted_by(row, compared.why_not, sync.accepted_by) is None
+    ):
         return _quarantine(compared, sync, compared.why_not)
 
     staged = _stage(compared) if compared.rows.are_many else None
@@ -145,12 +148,12 @@ def _why_not(
     """Return why this snapshot must wait for a person; what we removed is no loss."""
     removed = {binding_key(binding) for binding in ours.removed}
     topics_left = len(reading.topics) if reading.topics is not None else names.topics_stored
-    return holding.doubt(
+    return quarantine.why_quarantined(
         row,
         answered=reading.facts.cluster_id,
         losses=(
-            holding.Loss("ACLs", len(acls.remove.keys() - removed), acls.stored, acls.count),
-            holding.Loss("topics", names.topics_lost, names.topics_stored, topics_left),
+            quarantine.Loss("ACLs", len(acls.remove.keys() - removed), acls.stored, acls.count),
+            quarantine.Loss("topics", names.topics_lost, names.topics_stored, topics_left),
         ),
     )
 
@@ -161,9 +164,9 @@ def _quarantine(compared: _Compared, sync: Sync, why_not: Mapping[str, object]) 
         if sync.number <= row.reading_stored:
             return _dropped(row)
         is_overtaken = row.revision_id != compared.row.revision_id
-        if is_overtaken or holding.accepted_by(row, why_not, sync.accepted_by) is not None:
+        if is_overtaken or quarantine.accepted_by(row, why_not, sync.accepted_by) is not None:
             raise staging.OvertakenError("another snapshot was stored or accepted meanwhile.")
-        holding.hold(row, why_not)
+        quarantine.keep(row, why_not)
         _reached(row)
     return SyncResult(row.revision, False, stored_state(row), str(why_not["sentence"]), held=True)
 
@@ -186,7 +189,7 @@ def _publish(compared: _Compared, sync: Sync, staged: Revision | None) -> SyncRe
         row = Cluster.objects.select_for_update().get(pk=compared.row.pk)
         if sync.number <= row.reading_stored:
             return None
-        is_accepted = why_not is None or holding.accepted_by(row, why_not, sync.accepted_by) is not None
+        is_accepted = why_not is None or quarantine.accepted_by(row, why_not, sync.accepted_by) is not None
         if row.revision_id != compared.row.revision_id or not is_accepted:
             raise staging.OvertakenError("another snapshot was stored meanwhile.")
         revision = _write_revision(row, compared, staged)
@@ -194,7 +197,7 @@ def _publish(compared: _Compared, sync: Sync, staged: Revision | None) -> SyncRe
 
         # Last, because the audit trail's lock is held until the commit.
         if why_not is not None and sync.accepted_by is not None:
-            holding.record_acceptance(row, actor=sync.accepted_by, reason=str(why_not["sentence"]))
+            quarantine.record_acceptance(row, actor=sync.accepted_by, reason=str(why_not["sentence"]))
         if revision is not None and compared.changes_acls:
             _record_change(row, revision, compared.delta, compared.elsewhere)
     delta = compared.delta

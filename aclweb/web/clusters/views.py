@@ -17,7 +17,7 @@ from aclweb.insights.queries import declarations
 from aclweb.inventory import lists
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
-from aclweb.inventory.sync import quarantine as holding
+from aclweb.inventory.sync import quarantine
 from aclweb.inventory.sync import tasks as sync_tasks
 from aclweb.web.shell import asking_often
 from aclweb.web.shell.forms import DeclareForm
@@ -88,8 +88,8 @@ def accept_reading(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("cluster", slug=slug)
     assert isinstance(request.user, User)  # login_required
     try:
-        holding.accept(cluster=cluster, actor=request.user, shown=request.POST.get("shown", ""))
-    except holding.HoldingError as error:
+        quarantine.accept(cluster=cluster, actor=request.user, shown=request.POST.get("shown", ""))
+    except quarantine.QuarantineError as error:
         cluster.refresh_from_db()
         form = DeclareForm(initial=DeclareForm.as_stored(cluster), cluster=cluster)
         return _page(request, cluster, form, status=422, error=str(error))
