@@ -34,7 +34,7 @@ Listed = TypeVar("Listed")
 
 
 @dataclass(frozen=True)
-class Reading:
+class Snapshot:
     """What a cluster answered. Names are None where they are not known; earlier ones then stay."""
 
     facts: ClusterFacts
@@ -57,17 +57,17 @@ class Acls:
     digest: str
 
 
-def acls_that_differ(row: Cluster, reading: Reading) -> Acls:
+def acls_that_differ(row: Cluster, snapshot: Snapshot) -> Acls:
     stored_count = row.revision.acls if row.revision is not None else 0
-    unreadable = frozenset(reading.acls.unreadable)
-    if not unreadable and row.revision is not None and row.revision.digest == digest_of(reading.by_key):
+    unreadable = frozenset(snapshot.acls.unreadable)
+    if not unreadable and row.revision is not None and row.revision.digest == digest_of(snapshot.by_key):
         return Acls({}, {}, stored_count, stored_count, row.revision.digest)
 
     in_force = StoredAcl.objects.filter(stored_in_force(row.revision_id), cluster=row)
     stored = dict(in_force.values_list("key", "pk"))
     kept = _keys_of(row, unreadable) if unreadable else frozenset()
-    add = {key: binding for key, binding in reading.by_key.items() if key not in stored}
-    remove = {key: pk for key, pk in stored.items() if key not in reading.by_key and key not in kept}
+    add = {key: binding for key, binding in snapshot.by_key.items() if key not in stored}
+    remove = {key: pk for key, pk in stored.items() if key not in snapshot.by_key and key not in kept}
     after = (stored.keys() - remove.keys()) | add.keys()
     return Acls(add, remove, len(stored), len(after), digest_of(after))
 
@@ -98,7 +98,7 @@ class Names:
     topics_lost: int
 
 
-def names_that_differ(row: Cluster, reading: Reading) -> Names:
+def names_that_differ(row: Cluster, snapshot: Snapshot) -> Names:
     topic, group = ResourceType.TOPIC.name, ResourceType.GROUP.name
     in_force = StoredName.objects.filter(stored_in_force(row.revision_id), cluster=row)
     stored = {
@@ -108,14 +108,14 @@ def names_that_differ(row: Cluster, reading: Reading) -> Names:
         )
     }
     known: dict[tuple[str, str], TopicInfo] = {}
-    if reading.topics is not None:
-        known.update({(topic, _name_key(info.name)): info for info in reading.topics})
-    if reading.groups is not None:
-        known.update({(group, _name_key(name)): TopicInfo(name) for name in reading.groups})
-    unread = {kind for kind, names in ((topic, reading.topics), (group, reading.groups)) if names is None}
+    if snapshot.topics is not None:
+        known.update({(topic, _name_key(info.name)): info for info in snapshot.topics})
+    if snapshot.groups is not None:
+        known.update({(group, _name_key(name)): TopicInfo(name) for name in snapshot.groups})
+    unread = {kind for kind, names in ((topic, snapshot.topics), (group, snapshot.groups)) if names is None}
 
     gone = [place for place in stored if place not in known and place[0] not in unread]
-    hidden = _hidden(reading, {stored[place][0]: place for place in gone})
+    hidden = _hidden(snapshot, {stored[place][0]: place for place in gone})
     gone = [place for place in gone if place not in hidden]
     return Names(
         add=tuple((*place, info) for place, info in known.items() if place not in stored),
@@ -130,13 +130,13 @@ def names_that_differ(row: Cluster, reading: Reading) -> Names:
     )
 
 
-def _hidden(reading: Reading, gone: Mapping[int, tuple[str, str]]) -> frozenset[tuple[str, str]]:
+def _hidden(snapshot: Snapshot, gone: Mapping[int, tuple[str, str]]) -> frozenset[tuple[str, str]]:
     """Return which of these names may exist and only not be shown to us any more."""
     return frozenset(
         gone[pk]
         for pks in _chunks(tuple(gone))
         for pk, kind, name in StoredName.objects.filter(pk__in=pks).values_list("pk", "resource_type", "name")
-        if not reading.known.sees(ResourceType[kind], name)
+        if not snapshot.known.sees(ResourceType[kind], name)
     )
 
 

@@ -13,7 +13,7 @@ from aclweb.inventory.models import (
     Cluster,
     Revision,
 )
-from aclweb.inventory.sync.differ import Reading
+from aclweb.inventory.sync.differ import Snapshot
 
 MIGRATING = (
     "This cluster is moving from ZooKeeper to KRaft. Until that has ended, what ZooKeeper has may differ "
@@ -46,11 +46,13 @@ class SyncResult:
     held: bool = False
 
 
-def state_and_sentence(row: Cluster, reading: Reading, count: int) -> tuple[ClusterState, str]:
+def state_and_sentence(row: Cluster, snapshot: Snapshot, count: int) -> tuple[ClusterState, str]:
     """Return the state that a trusted snapshot shows, with its sentence."""
-    if reading.acls.unreadable:
+    if snapshot.acls.unreadable:
         patterns = (
-            "1 resource" if len(reading.acls.unreadable) == 1 else f"{len(reading.acls.unreadable)} resources"
+            "1 resource"
+            if len(snapshot.acls.unreadable) == 1
+            else f"{len(snapshot.acls.unreadable)} resources"
         )
         return ClusterState.UNREADABLE, (
             f"The ACLs of {patterns} are stored in a form that cannot be understood. What was known of them "
@@ -64,13 +66,13 @@ def state_and_sentence(row: Cluster, reading: Reading, count: int) -> tuple[Clus
         )
     if count == 0:
         return ClusterState.NO_ACLS, _nothing(row)
-    topics = "topics unknown" if reading.topics is None else number_of(len(reading.topics), "topic")
-    groups = "groups unknown" if reading.groups is None else number_of(len(reading.groups), "group")
+    topics = "topics unknown" if snapshot.topics is None else number_of(len(snapshot.topics), "topic")
+    groups = "groups unknown" if snapshot.groups is None else number_of(len(snapshot.groups), "group")
     partial = [
         kind
         for kind, names, listed in (
-            ("topics", reading.topics, reading.known.topics),
-            ("groups", reading.groups, reading.known.groups),
+            ("topics", snapshot.topics, snapshot.known.topics),
+            ("groups", snapshot.groups, snapshot.known.groups),
         )
         if names is not None and listed is Known.VISIBLE and source.hides_names
     ]

@@ -23,7 +23,7 @@ from aclweb.clusters import ClusterClient, ClusterError, Known, Problem, connect
 from aclweb.inventory.current import connection_of, settings_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import Cluster, Revision
-from aclweb.inventory.sync.differ import Listed, Reading
+from aclweb.inventory.sync.differ import Listed, Snapshot
 from aclweb.inventory.sync.result import MIGRATING, SILENT, SyncResult
 from aclweb.inventory.sync.storing import Sync, store
 from aclweb.inventory.work import scheduling
@@ -52,10 +52,10 @@ def sync(
     began = time.monotonic()
     number = _begin(cluster)
     try:
-        reading = _read(cluster, client)
+        snapshot = _read(cluster, client)
     except ClusterError as error:
         return _fail(cluster, number, error)
-    result = store(cluster, Sync(number, reading, cause, expected, accepted_by))
+    result = store(cluster, Sync(number, snapshot, cause, expected, accepted_by))
     cluster.refresh_from_db(from_queryset=Cluster.objects.select_related("revision"))
     if result.changed and result.revision is not None:
         logger.info(
@@ -75,7 +75,7 @@ def _begin(cluster: Cluster) -> int:
         return Cluster.objects.values_list("readings_begun", flat=True).get(pk=cluster.pk)
 
 
-def _read(cluster: Cluster, client: ClusterClient | None) -> Reading:
+def _read(cluster: Cluster, client: ClusterClient | None) -> Snapshot:
     if client is None:
         with connect(connection_of(cluster)) as opened:
             return _read(cluster, opened)
@@ -93,7 +93,7 @@ def _read(cluster: Cluster, client: ClusterClient | None) -> Reading:
     if groups_failed:
         known = replace(known, groups=Known(cluster.groups_listed))
     by_key = {binding_key(binding): binding for binding in acls.bindings}
-    return Reading(
+    return Snapshot(
         facts,
         acls,
         topics if known.topics is not Known.UNKNOWN else None,

@@ -25,7 +25,7 @@ from aclweb.inventory.fields import storable
 from aclweb.inventory.models import Cluster, Declaration, Revision
 from aclweb.inventory.store import staging
 from aclweb.inventory.sync import quarantine
-from aclweb.inventory.sync.differ import Acls, Names, Reading, acls_that_differ, names_that_differ, removed
+from aclweb.inventory.sync.differ import Acls, Names, Snapshot, acls_that_differ, names_that_differ, removed
 from aclweb.inventory.sync.result import ITSELF, SyncResult, state_and_sentence, stored_state
 from aclweb.inventory.sync.writers import Written, written_by_aclweb
 from aclweb.inventory.work import scheduling
@@ -51,7 +51,7 @@ class Sync:
     """
 
     number: int
-    reading: Reading
+    snapshot: Snapshot
     cause: Revision.Cause
     expected: Delta | None
     accepted_by: str | None
@@ -125,7 +125,7 @@ def _store_once(cluster: Cluster, sync: Sync) -> SyncResult:
 def _compare(row: Cluster, sync: Sync) -> _Compared:
     """Return what the snapshot changes of what is stored, who made it, and whether it must wait for a person."""
     began = timezone.now()
-    acls, names = acls_that_differ(row, sync.reading), names_that_differ(row, sync.reading)
+    acls, names = acls_that_differ(row, sync.snapshot), names_that_differ(row, sync.snapshot)
     changes_acls = bool(acls.add or acls.remove)
     ours = written_by_aclweb(row, sync.expected) if changes_acls else Written()
     delta = Delta(add=tuple(acls.add.values()), remove=removed(acls))
@@ -135,7 +135,7 @@ def _compare(row: Cluster, sync: Sync) -> _Compared:
         at=began,
         acls=acls,
         names=names,
-        why_not=_why_not(row, sync.reading, acls, names, ours),
+        why_not=_why_not(row, sync.snapshot, acls, names, ours),
         delta=delta,
         elsewhere=elsewhere,
         cause=OURS if changes_acls and elsewhere == 0 else sync.cause,
@@ -143,14 +143,14 @@ def _compare(row: Cluster, sync: Sync) -> _Compared:
 
 
 def _why_not(
-    row: Cluster, reading: Reading, acls: Acls, names: Names, ours: Written
+    row: Cluster, snapshot: Snapshot, acls: Acls, names: Names, ours: Written
 ) -> dict[str, object] | None:
     """Return why this snapshot must wait for a person; what we removed is no loss."""
     removed = {binding_key(binding) for binding in ours.removed}
-    topics_left = len(reading.topics) if reading.topics is not None else names.topics_stored
+    topics_left = len(snapshot.topics) if snapshot.topics is not None else names.topics_stored
     return quarantine.why_quarantined(
         row,
-        answered=reading.facts.cluster_id,
+        answered=snapshot.facts.cluster_id,
         losses=(
             quarantine.Loss("ACLs", len(acls.remove.keys() - removed), acls.stored, acls.count),
             quarantine.Loss("topics", names.topics_lost, names.topics_stored, topics_left),
@@ -242,10 +242,10 @@ def _bring_up_to_date(
     row: Cluster, compared: _Compared, sync: Sync, revision: Revision | None
 ) -> tuple[ClusterState, str]:
     """Store in the cluster's own row, which is locked, what a trusted snapshot shows."""
-    reading, now = sync.reading, compared.at
+    snapshot, now = sync.snapshot, compared.at
     before = Declaration.told_by(row)
-    problems = (*reading.problems, *broker_settings.take_over(row, reading.facts.settings, now))
-    state, sentence = state_and_sentence(row, reading, compared.acls.count)
+    problems = (*snapshot.problems, *broker_settings.take_over(row, snapshot.facts.settings, now))
+    state, sentence = state_and_sentence(row, snapshot, compared.acls.count)
     row.revision = revision
     row.state, row.state_sentence = state, storable(sentence)
     row.problems = [
@@ -257,11 +257,11 @@ def _bring_up_to_date(
         for problem in problems
     ]
     row.tried_at = row.read_at = now
-    row.topics_listed, row.groups_listed = reading.known.topics, reading.known.groups
+    row.topics_listed, row.groups_listed = snapshot.known.topics, snapshot.known.groups
     row.reading_stored = sync.number
-    row.cluster_id = reading.facts.cluster_id or row.cluster_id
-    if reading.facts.kafka_version and known_version(row.authorizer, reading.facts.kafka_version):
-        row.kafka_version = reading.facts.kafka_version
+    row.cluster_id = snapshot.facts.cluster_id or row.cluster_id
+    if snapshot.facts.kafka_version and known_version(row.authorizer, snapshot.facts.kafka_version):
+        row.kafka_version = snapshot.facts.kafka_version
     row.held = None
     row.save(update_fields=_READ_FIELDS)
     _reached(row)
