@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 from aclweb.api.asking import asked_now, word_asked
 from aclweb.api.paging import PAGE, SIZE, OpenPages
 from aclweb.api.serializers import AclSerializer
-from aclweb.inventory.findings import SEVERITIES, Findings, Told
+from aclweb.inventory.findings import SEVERITIES, FindingPage, Findings
 from aclweb.inventory.findings import pages as finding
 
 _RULE = re.compile("[a-z][a-z-]{0,39}")
@@ -106,7 +106,7 @@ class FindingList(APIView):
         return Response(FindingsSerializer(answer).data)
 
 
-def _told(request: Request, found: Findings) -> Told:
+def _told(request: Request, found: Findings) -> FindingPage:
     asked = request.query_params
     show = word_asked(asked, "show", (FINDINGS, CAN_GO, PROPOSALS))
     severity = word_asked(asked, "severity", SEVERITIES)
@@ -114,7 +114,7 @@ def _told(request: Request, found: Findings) -> Told:
         return found.can_go
     if show == PROPOSALS:
         return found.proposals
-    return found.told(severity=severity, rule=_rule(asked.get("rule", "")), text=asked.get("text", ""))
+    return found.matching(severity=severity, rule=_rule(asked.get("rule", "")), text=asked.get("text", ""))
 
 
 def _rule(text: str) -> str:

@@ -19,8 +19,8 @@ from django.db.models import Q
 from aclweb.clusters import KINDS, ClusterKind, ClusterState, Known, kind_named
 from aclweb.inventory.fields import EncryptedJSONField, KafkaTextField
 from aclweb.inventory.leases import Leased
-from aclweb.inventory.stored_findings import Found as Found
-from aclweb.inventory.stored_findings import Search as Search
+from aclweb.inventory.stored_findings import LintRun as LintRun
+from aclweb.inventory.stored_findings import StoredFinding as StoredFinding
 
 
 class ClusterManager(models.Manager["Cluster"]):

@@ -1,7 +1,7 @@
 """What was found wrong, redundant or dangerous in the ACLs of a revision: one lint run, and a row for each finding.
 
-A search belongs to one revision, under certain authorizer settings by a certain version of the
-finders; its key says which. Only a cluster's newest search is kept.
+A lint run belongs to one revision, under certain authorizer settings by a certain version of the
+finders; its key says which. Only a cluster's newest run is kept.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from aclweb.inventory.fields import KafkaTextField
 from aclweb.inventory.leases import Leased
 
 
-class Search(Leased):
-    """One look through all ACLs of a revision: asked for, done, or failed with a sentence."""
+class LintRun(Leased):
+    """One run of all finders on a revision: asked for, done, or failed with a sentence."""
 
     cluster = models.ForeignKey("inventory.Cluster", on_delete=models.CASCADE, related_name="searches")
     revision = models.ForeignKey("inventory.Revision", on_delete=models.CASCADE, related_name="+")
     # SHA-256 over the authorizer settings, whether groups are known, and the version of the finders.
     key = models.CharField(max_length=64)
     asked_at = models.DateTimeField()
-    # When a worker was last told. A message can be lost, so somebody who still waits tells it again.
+    # When the run was last enqueued. A message can be lost, so whoever still waits enqueues it again.
     rung_at = models.DateTimeField()
     done_at = models.DateTimeField(null=True)
     problem = models.TextField(blank=True)
@@ -29,18 +29,19 @@ class Search(Leased):
     limits = models.JSONField(default=dict, blank=True)
 
     class Meta:
+        db_table = "inventory_search"
         constraints = [
             models.UniqueConstraint(fields=["cluster", "revision", "key"], name="one_search_a_question")
         ]
 
     def __str__(self) -> str:
-        return f"Search of revision {self.revision_id} of cluster {self.cluster_id}"
+        return f"Lint run of revision {self.revision_id} of cluster {self.cluster_id}"
 
 
-class Found(models.Model):
+class StoredFinding(models.Model):
     """One ACL that breaks a lint rule or could be removed, or one ACL that could replace several."""
 
-    search = models.ForeignKey(Search, on_delete=models.CASCADE, related_name="found")
+    search = models.ForeignKey(LintRun, on_delete=models.CASCADE, related_name="found")
     # The order of the list: errors first, then one ACL in place of several; those that save most come first.
     place = models.PositiveIntegerField()
     is_proposal = models.BooleanField(default=False)
@@ -59,6 +60,7 @@ class Found(models.Model):
     counterexample = models.TextField(blank=True)
 
     class Meta:
+        db_table = "inventory_found"
         ordering = ["search", "place"]
         constraints = [models.UniqueConstraint(fields=["search", "place"], name="one_finding_a_place")]
         indexes = [

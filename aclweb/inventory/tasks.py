@@ -1,7 +1,7 @@
 """Celery tasks: syncs, lint runs and signs of life. They take ids; the state is in the database."""
 
-from aclweb.inventory.findings import search
+from aclweb.inventory.findings import lint_cluster
 from aclweb.inventory.sync import sync_all, sync_cluster, sync_next
 from aclweb.inventory.work import pulse
 
-__all__ = ["pulse", "search", "sync_all", "sync_cluster", "sync_next"]
+__all__ = ["lint_cluster", "pulse", "sync_all", "sync_cluster", "sync_next"]

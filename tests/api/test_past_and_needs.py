@@ -16,7 +16,7 @@ from aclweb.acl.simulate.budget import Budget
 from aclweb.changes import comparison
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.admin.declare import declare
-from aclweb.inventory.findings import lint_run as searching
+from aclweb.inventory.findings import lint_run
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
@@ -268,7 +268,7 @@ def test_findings_that_failed_say_so(program, read_cluster, monkeypatch):
     def stumble(*_, **__):
         raise RuntimeError
 
-    monkeypatch.setattr(searching, "look_through", stumble)
+    monkeypatch.setattr(lint_run, "find_all", stumble)
 
     answer = program.get(door(read_cluster, "findings")).json()
 

@@ -19,8 +19,8 @@ from aclweb.changes.rollout import hold
 from aclweb.changes.rollout import run as rollout
 from aclweb.clusters import AclSnapshot
 from aclweb.inventory import leases
-from aclweb.inventory.findings import lint_run as searching
-from aclweb.inventory.findings import tasks as search_tasks
+from aclweb.inventory.findings import lint_run
+from aclweb.inventory.findings import tasks as lint_tasks
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.tasks import sync_cluster
@@ -478,13 +478,13 @@ def test_a_change_in_force_asks_for_what_is_found_in_the_acls_once(
     cluster, approved, monkeypatch, django_capture_on_commit_callbacks
 ):
     asked = []
-    monkeypatch.setattr(search_tasks.search, "delay", asked.append)
+    monkeypatch.setattr(lint_tasks.lint_cluster, "delay", asked.append)
     change = approved(WISH)
 
     with django_capture_on_commit_callbacks(execute=True):
         assert ended(change).state == "APPLIED"
-    searching.search(cluster, owner="me")
-    search_tasks.ask_for_findings(Cluster.objects.get(pk=cluster.pk))
+    lint_run.run(cluster, owner="me")
+    lint_tasks.ask_for_findings(Cluster.objects.get(pk=cluster.pk))
 
     assert asked == [cluster.pk]
 

@@ -15,9 +15,9 @@ from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.inventory import tasks
 from aclweb.inventory.admin.declare import declare
 from aclweb.inventory.current import view as current
-from aclweb.inventory.findings import lint_run as searching
+from aclweb.inventory.findings import lint_run
 from aclweb.inventory.findings import pages as findings
-from aclweb.inventory.models import Cluster, Found, Search
+from aclweb.inventory.models import Cluster, LintRun, StoredFinding
 from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
@@ -37,12 +37,12 @@ def read(cluster) -> Cluster:
 
 def found(cluster: Cluster) -> set[tuple[str, AclBinding]]:
     told = findings.findings(current.in_force(cluster))
-    return {(row.rule, row.acl) for row in told.told()}
+    return {(row.rule, row.acl) for row in told.matching()}
 
 
 def test_a_worker_finds_what_a_page_then_shows_without_working(read, monkeypatch):
-    tasks.search(read.pk)
-    monkeypatch.setattr(searching, "look_through", None)
+    tasks.lint_cluster(read.pk)
+    monkeypatch.setattr(lint_run, "find_all", None)
 
     assert ("implied", IMPLIED) in found(read)
 
@@ -50,10 +50,10 @@ def test_a_worker_finds_what_a_page_then_shows_without_working(read, monkeypatch
 def test_a_sync_asks_for_its_findings_once(cluster, monkeypatch):
     rung = []
     monkeypatch.setattr(syncing, "connect", lambda _: Answers([WIDE, IMPLIED]))
-    monkeypatch.setattr(tasks.search, "delay", rung.append)
+    monkeypatch.setattr(tasks.lint_cluster, "delay", rung.append)
 
     tasks.sync_cluster(cluster.pk)
-    tasks.search(cluster.pk)
+    tasks.lint_cluster(cluster.pk)
     tasks.sync_cluster(cluster.pk)
 
     assert rung == [cluster.pk]
@@ -62,68 +62,68 @@ def test_a_sync_asks_for_its_findings_once(cluster, monkeypatch):
 def test_a_declaration_makes_the_next_sync_ask_anew(read, monkeypatch):
     rung = []
     monkeypatch.setattr(syncing, "connect", lambda _: Answers([WIDE, IMPLIED]))
-    monkeypatch.setattr(tasks.search, "delay", rung.append)
-    tasks.search(read.pk)
+    monkeypatch.setattr(tasks.lint_cluster, "delay", rung.append)
+    tasks.lint_cluster(read.pk)
     Cluster.objects.filter(pk=read.pk).update(super_users="User:bob")
 
     tasks.sync_cluster(read.pk)
-    tasks.search(read.pk)
+    tasks.lint_cluster(read.pk)
 
     assert rung == [read.pk]
     assert ("super-user-unaffected", WIDE) in found(read)
-    assert Search.objects.count() == 1
+    assert LintRun.objects.count() == 1
 
 
 def test_two_workers_do_not_do_the_same(read, monkeypatch):
-    looked, look_through = [], searching.look_through
+    looked, find_all = [], lint_run.find_all
 
     def look(here, **given):
         looked.append(here)
         # While this one is at it, another is told the same.
-        assert not searching.search(read, owner="second")
-        return look_through(here, **given)
+        assert not lint_run.run(read, owner="second")
+        return find_all(here, **given)
 
-    monkeypatch.setattr(searching, "look_through", look)
+    monkeypatch.setattr(lint_run, "find_all", look)
 
-    assert searching.search(read, owner="first")
-    assert not searching.search(read, owner="third")
+    assert lint_run.run(read, owner="first")
+    assert not lint_run.run(read, owner="third")
     assert len(looked) == 1
 
 
 def test_what_a_dead_worker_left_is_begun_anew(read):
-    row = searching.begin(read, read.revision)
-    Search.objects.filter(pk=row.pk).update(lease_owner="dead", lease_until=timezone.now() - timedelta(1))
+    row = lint_run.begin(read, read.revision)
+    LintRun.objects.filter(pk=row.pk).update(lease_owner="dead", lease_until=timezone.now() - timedelta(1))
 
-    assert searching.search(read, owner="living")
+    assert lint_run.run(read, owner="living")
 
 
 def test_a_worker_that_lost_its_lease_stores_nothing(read, monkeypatch):
-    look_through = searching.look_through
+    find_all = lint_run.find_all
 
     def slow(here, **given):
-        Search.objects.update(lease_owner="somebody else")
-        return look_through(here, **given)
+        LintRun.objects.update(lease_owner="somebody else")
+        return find_all(here, **given)
 
-    monkeypatch.setattr(searching, "look_through", slow)
+    monkeypatch.setattr(lint_run, "find_all", slow)
 
-    assert not searching.search(read, owner="slow")
-    assert not Found.objects.exists()
-    assert Search.objects.get().done_at is None
+    assert not lint_run.run(read, owner="slow")
+    assert not StoredFinding.objects.exists()
+    assert LintRun.objects.get().done_at is None
 
 
 def test_what_was_overtaken_by_a_newer_sync_is_not_kept(read, monkeypatch):
-    look_through = searching.look_through
+    find_all = lint_run.find_all
 
     def slow(here, **given):
         sync(read, client=Answers([WIDE, IMPLIED, allow("User:cat", "READ", "stock")]))
-        return look_through(here, **given)
+        return find_all(here, **given)
 
-    monkeypatch.setattr(searching, "look_through", slow)
-    stored = searching.search(read, owner="slow")
+    monkeypatch.setattr(lint_run, "find_all", slow)
+    stored = lint_run.run(read, owner="slow")
     monkeypatch.undo()
 
     assert not stored
-    assert not Search.objects.exists()
+    assert not LintRun.objects.exists()
     assert ("implied", IMPLIED) in found(read)
 
 
@@ -140,27 +140,27 @@ def test_who_asks_while_a_newer_sync_is_looked_through_waits_for_it(cluster):
 
 
 def test_findings_of_older_revisions_are_deleted(read):
-    searching.search(read, owner="first")
+    lint_run.run(read, owner="first")
     sync(read, client=Answers([IMPLIED]))
-    before = Found.objects.count()
+    before = StoredFinding.objects.count()
 
-    searching.search(read, owner="second")
+    lint_run.run(read, owner="second")
 
     assert before
-    assert Search.objects.get().revision == read.revision
+    assert LintRun.objects.get().revision == read.revision
     assert ("implied", IMPLIED) not in found(read)
-    assert set(Found.objects.values_list("search", flat=True)) == {Search.objects.get().pk}
+    assert set(StoredFinding.objects.values_list("search", flat=True)) == {LintRun.objects.get().pk}
 
 
 def test_a_lost_message_is_sent_again_after_a_while(read, monkeypatch, django_capture_on_commit_callbacks):
     rung = []
     monkeypatch.setattr(findings, "AT_ONCE", 0)
-    monkeypatch.setattr(tasks.search, "delay", rung.append)
+    monkeypatch.setattr(tasks.lint_cluster, "delay", rung.append)
     here = current.in_force(read)
 
     with django_capture_on_commit_callbacks(execute=True):
         for waited in (0, 30, 61, 0):
-            Search.objects.update(rung_at=timezone.now() - timedelta(seconds=waited))
+            LintRun.objects.update(rung_at=timezone.now() - timedelta(seconds=waited))
             findings.findings(here)
 
     assert rung == [read.pk, read.pk]
@@ -187,7 +187,7 @@ def test_what_can_never_match_is_reported_by_one_finder_as_seriously_as_by_any(
     sync(cluster, client=Answers([odd]))
 
     rules = {rule for rule, _ in found(cluster)}
-    worst = findings.findings(current.in_force(cluster)).told()[0]
+    worst = findings.findings(current.in_force(cluster)).matching()[0]
 
     assert rules & {
         "host-never-matches",
@@ -206,7 +206,7 @@ def test_a_dormant_denial_is_as_serious_as_one_that_never_matches(cluster):
     Cluster.objects.filter(pk=cluster.pk).update(kafka_version="3.9")
     sync(cluster, client=Answers([deny("User:a", "READ", "x", host="10.0.0.0/8")]))
 
-    told = findings.findings(current.in_force(cluster)).told(rule="dormant-address-range")
+    told = findings.findings(current.in_force(cluster)).matching(rule="dormant-address-range")
 
     assert [(row.severity, row.can_go) for row in told[:9]] == [("error", True)]
 
@@ -215,7 +215,7 @@ def test_where_a_finder_stopped_is_reported(read, monkeypatch):
     monkeypatch.setattr("aclweb.acl.lint.redundancy.PROPOSALS_COMPARED", 1)
     names = [allow(who, "READ", f"x.{name}") for who in ("User:bob", "User:cat") for name in "abc"]
     sync(read, client=Answers(names))
-    searching.search(read, owner="me")
+    lint_run.run(read, owner="me")
 
     limits = findings.findings(current.in_force(read)).limits
 
@@ -225,7 +225,7 @@ def test_where_a_finder_stopped_is_reported(read, monkeypatch):
 
 def test_a_declaration_asks_for_findings_at_once(read, dot, monkeypatch, django_capture_on_commit_callbacks):
     rung = []
-    monkeypatch.setattr(tasks.search, "delay", rung.append)
+    monkeypatch.setattr(tasks.lint_cluster, "delay", rung.append)
 
     with django_capture_on_commit_callbacks(execute=True):
         declare(cluster=read, actor=dot, super_users="User:bob")
@@ -237,7 +237,7 @@ def test_every_acl_that_can_go_is_marked_once(cluster):
     # Dead by its host and implied: two reasons, one ACL.
     twice = allow("User:bob", "READ", "orders.eu", host="bobs-laptop")
     sync(cluster, client=Answers([WIDE, twice, deny("User:dan", "READ", "x", host="dans-laptop")]))
-    searching.search(cluster, owner="me")
+    lint_run.run(cluster, owner="me")
 
     told = findings.findings(current.in_force(cluster))
 
@@ -249,54 +249,54 @@ def test_every_acl_that_can_go_is_marked_once(cluster):
 def test_any_name_is_stored_and_found_by_its_text(cluster, name):
     odd = allow(f"User:{name}", "READ", "stock", host="nowhere")
     sync(cluster, client=Answers([odd, allow("User:other", "READ", "stock", host="nowhere")]))
-    searching.search(cluster, owner="me")
+    lint_run.run(cluster, owner="me")
 
-    told = findings.findings(current.in_force(cluster)).told(rule="host-never-matches", text=name.upper())
+    told = findings.findings(current.in_force(cluster)).matching(rule="host-never-matches", text=name.upper())
 
     assert [row.acl for row in told[:9]] == [odd]
 
 
 def test_the_finders_have_another_key_when_their_text_changes(read, monkeypatch):
-    key = searching.key_of(read)
-    monkeypatch.setattr(searching, "_version", lambda: "of another text")
+    key = lint_run.key_of(read)
+    monkeypatch.setattr(lint_run, "_version", lambda: "of another text")
 
-    assert searching.key_of(read) != key
-    assert os.path.exists(searching.__file__)
+    assert lint_run.key_of(read) != key
+    assert os.path.exists(lint_run.__file__)
 
 
 def test_findings_are_stored_in_short_transactions_and_seen_when_all_are_there(read, monkeypatch):
-    monkeypatch.setattr(searching.staging, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(lint_run.staging, "ROWS_AT_ONCE", 2)
     sync(
         read,
         client=Answers(
             [allow("User:bob", "READ", f"gone-{number}", host="not-an-address") for number in range(9)]
         ),
     )
-    seen, in_turn = [], searching.staging.in_turn
+    seen, in_turn = [], lint_run.staging.in_turn
 
     def watched():
-        seen.append(Search.objects.filter(cluster=read, done_at__isnull=False).count())
+        seen.append(LintRun.objects.filter(cluster=read, done_at__isnull=False).count())
         return in_turn()
 
-    monkeypatch.setattr(searching.staging, "in_turn", watched)
-    assert searching.search(Cluster.objects.get(pk=read.pk), owner="me")
+    monkeypatch.setattr(lint_run.staging, "in_turn", watched)
+    assert lint_run.run(Cluster.objects.get(pk=read.pk), owner="me")
 
     assert len(seen) >= 4
     assert set(seen) == {0}
-    row = Search.objects.get(cluster=read)
+    row = LintRun.objects.get(cluster=read)
     assert row.done_at is not None
     assert [found.place for found in row.found.order_by("place")] == list(range(row.found.count()))
 
 
 def test_findings_that_a_lost_worker_had_begun_to_store_are_stored_anew(read, monkeypatch):
-    monkeypatch.setattr(searching.staging, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(lint_run.staging, "ROWS_AT_ONCE", 2)
     sync(
         read,
         client=Answers(
             [allow("User:bob", "READ", f"gone-{number}", host="not-an-address") for number in range(9)]
         ),
     )
-    in_turn, turns = searching.staging.in_turn, []
+    in_turn, turns = lint_run.staging.in_turn, []
 
     def dying():
         turns.append(1)
@@ -305,23 +305,23 @@ def test_findings_that_a_lost_worker_had_begun_to_store_are_stored_anew(read, mo
         return in_turn()
 
     with monkeypatch.context() as patch:
-        patch.setattr(searching.staging, "in_turn", dying)
+        patch.setattr(lint_run.staging, "in_turn", dying)
         with pytest.raises(KeyboardInterrupt):
-            searching.search(Cluster.objects.get(pk=read.pk), owner="lost")
-    left = Found.objects.count()
+            lint_run.run(Cluster.objects.get(pk=read.pk), owner="lost")
+    left = StoredFinding.objects.count()
     assert left == 4
-    Search.objects.update(lease_until=None)
+    LintRun.objects.update(lease_until=None)
 
-    assert searching.search(Cluster.objects.get(pk=read.pk), owner="me")
+    assert lint_run.run(Cluster.objects.get(pk=read.pk), owner="me")
 
-    places = [found.place for found in Search.objects.get(cluster=read).found.order_by("place")]
+    places = [found.place for found in LintRun.objects.get(cluster=read).found.order_by("place")]
     assert places == list(range(len(places)))
 
 
 def test_every_file_that_can_change_a_finding_makes_stored_findings_old():
-    read = {path.resolve() for path in searching.finder_files()}
+    read = {path.resolve() for path in lint_run.finder_files()}
     root = Path(aclweb.__path__[0]).resolve().parent
-    seen, waiting = set(), [Path(searching.__file__).resolve()]
+    seen, waiting = set(), [Path(lint_run.__file__).resolve()]
     while waiting:
         file = waiting.pop()
         assert file in read, f"{file} can change a finding"

@@ -173,7 +173,7 @@ def test_one_worker_syncs_cluster_after_cluster_until_none_is_due(monkeypatch):
     monkeypatch.setattr(syncing, "connect", lambda connection: answers)
     rung = []
     monkeypatch.setattr(tasks.sync_next, "apply_async", lambda **_: rung.append(1))
-    monkeypatch.setattr(tasks.search, "delay", lambda pk: None)
+    monkeypatch.setattr(tasks.lint_cluster, "delay", lambda pk: None)
 
     tasks.sync_all()
     assert len(rung) == 3

@@ -93,7 +93,7 @@ TYPED = {
 @pytest.fixture
 def site(cluster, ada, ben, cho, dot, tmp_path, monkeypatch):
     monkeypatch.setattr("aclweb.inventory.tasks.sync_cluster.delay", lambda *_: None)
-    monkeypatch.setattr("aclweb.inventory.tasks.search.delay", lambda *_: None)
+    monkeypatch.setattr("aclweb.inventory.tasks.lint_cluster.delay", lambda *_: None)
     monkeypatch.setattr("aclweb.changes.tasks.apply_change.delay", lambda *_: None)
     built = world.build(cluster, (ada, ben, cho, dot), tmp_path)
     monkeypatch.setattr(findings, "AT_ONCE", 0)  # what nobody has looked through yet is for a worker

@@ -9,9 +9,9 @@ import pytest
 
 from aclweb.clusters import TopicInfo
 from aclweb.inventory import tasks
-from aclweb.inventory.findings import lint_run as searching
+from aclweb.inventory.findings import lint_run
 from aclweb.inventory.findings import pages as findings
-from aclweb.inventory.models import Cluster, Found, Search
+from aclweb.inventory.models import Cluster, LintRun, StoredFinding
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.inventory.answering_cluster import Answers
@@ -124,9 +124,11 @@ def test_a_proposal_that_is_gone_is_reported(address, browser, cluster, number):
 
 def test_a_proposal_for_another_cluster_is_nobodys_here(address, browser, cluster, other_cluster):
     browser.get(address)
-    Search.objects.update(cluster=other_cluster)
+    LintRun.objects.update(cluster=other_cluster)
 
-    page = browser.get(f"/c/{cluster.slug}/what-if/", {"proposal": Found.objects.get(acl__contains="/31").pk})
+    page = browser.get(
+        f"/c/{cluster.slug}/what-if/", {"proposal": StoredFinding.objects.get(acl__contains="/31").pk}
+    )
 
     assert b"This proposal is gone" in page.content
 
@@ -144,11 +146,11 @@ def test_many_acls_are_never_looked_through_in_a_request(
 ):
     rung = []
     monkeypatch.setattr(findings, "AT_ONCE", 1)
-    monkeypatch.setattr(tasks.search, "delay", rung.append)
+    monkeypatch.setattr(tasks.lint_cluster, "delay", rung.append)
 
     with django_capture_on_commit_callbacks(execute=True):
         waiting = [browser.get(address) for _ in range(2)]
-    tasks.search(cluster.pk)
+    tasks.lint_cluster(cluster.pk)
     done = browser.get(address)
 
     assert rung == [cluster.pk]
@@ -168,7 +170,7 @@ def test_what_was_found_before_is_shown_while_a_newer_revision_is_looked_through
     sync(cluster, client=Answers(RULES[:2]))
 
     meanwhile = browser.get(address, {"rule": "shadowed"})
-    tasks.search(cluster.pk)
+    tasks.lint_cluster(cluster.pk)
     after = browser.get(address, {"rule": "shadowed"})
 
     assert settings_of(meanwhile) == [("shadowed", "User:dan")]
@@ -183,15 +185,15 @@ def test_what_was_found_before_is_shown_while_a_newer_revision_is_looked_through
 
 
 def test_findings_that_failed_are_reported_and_tried_again_only_when_asked(address, browser, monkeypatch):
-    tried, look_through = [], searching.look_through
+    tried, find_all = [], lint_run.find_all
 
     def broken(here, **_):
         tried.append(here)
         raise RuntimeError("no")
 
-    monkeypatch.setattr(searching, "look_through", broken)
+    monkeypatch.setattr(lint_run, "find_all", broken)
     pages = [browser.get(address) for _ in range(2)]
-    monkeypatch.setattr(searching, "look_through", look_through)
+    monkeypatch.setattr(lint_run, "find_all", find_all)
     after = browser.post(f"{address}again/", follow=True)
 
     assert all(b"could not be worked out: RuntimeError" in page.content for page in pages)
@@ -251,9 +253,7 @@ def test_every_part_needs_few_queries_and_works_nothing_out(
     address, browser, monkeypatch, django_assert_max_num_queries, show, most
 ):
     browser.get(address)
-    monkeypatch.setattr(
-        searching, "look_through", lambda *_, **__: pytest.fail("A page looked for findings.")
-    )
+    monkeypatch.setattr(lint_run, "find_all", lambda *_, **__: pytest.fail("A page looked for findings."))
 
     with django_assert_max_num_queries(most):
         page = browser.get(address, {"show": show})

@@ -11,7 +11,7 @@ from django.utils import timezone
 from aclweb.changes.models import Change
 from aclweb.inventory import tasks
 from aclweb.inventory.models import Pulse, Revision
-from aclweb.inventory.stored_findings import Search
+from aclweb.inventory.stored_findings import LintRun
 from aclweb.inventory.work import pulses
 from aclweb.operations import doctor
 from aclweb.runtime import storage
@@ -167,7 +167,7 @@ def waiting(cluster):
         revision = Revision.objects.create(
             cluster=cluster, number=1, read_at=at, digest="0" * 64, acls=0, acls_added=0, acls_removed=0
         )
-        return Search.objects.create(
+        return LintRun.objects.create(
             cluster=cluster, revision=revision, key="k", asked_at=at, rung_at=at, **fields
         )
 
@@ -195,7 +195,7 @@ def test_a_worker_that_is_at_a_long_search_or_just_ended_one_is_not_silent(cho, 
     search = waiting(900, lease_owner="w", lease_until=timezone.now() + timedelta(seconds=100))
     assert "No worker for findings" not in bar(signed_in(cho))
 
-    Search.objects.filter(pk=search.pk).update(
+    LintRun.objects.filter(pk=search.pk).update(
         lease_until=None, lease_owner="", done_at=timezone.now() - timedelta(seconds=5)
     )
     liveness.forget()

@@ -27,7 +27,7 @@ from aclweb.changes.models import Change
 from aclweb.insights.load import load
 from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import pages as findings
-from aclweb.inventory.models import Cluster, Search
+from aclweb.inventory.models import Cluster, LintRun
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster, unreachable
@@ -126,7 +126,7 @@ def build(cluster: Cluster, people: Iterable[User], folder: Path) -> World:
     load(result, cluster)
     for slug in ("test-eu", "empty", "zookeeper", "file"):
         findings.findings(current.in_force(clusters[slug]))
-    Search.objects.filter(cluster=clusters["empty"]).update(done_at=None, problem="RuntimeError: no")
+    LintRun.objects.filter(cluster=clusters["empty"]).update(done_at=None, problem="RuntimeError: no")
 
     # Workers take one change of a cluster at a time.
     under_way = {"PREFLIGHT": "waiting", "APPLYING": "open", "UNKNOWN": "zookeeper", "VERIFYING": "empty"}

@@ -15,7 +15,7 @@ from aclweb.changes.rollout.hold import Item, Run, State, end, step, store
 from aclweb.changes.rollout.settle import seen
 from aclweb.changes.rollout.words import acls, states_told, told_items
 from aclweb.clusters import ClusterClient
-from aclweb.inventory.findings import tasks as search_tasks
+from aclweb.inventory.findings import tasks as lint_tasks
 from aclweb.inventory.models import Revision
 from aclweb.inventory.sync import sync
 
@@ -50,7 +50,7 @@ def verify(run: Run, client: ClusterClient) -> None:
         facts = {"revision": revision.number if revision is not None else None, "items": told_items(items)}
         end(run, to=state, verb=verb, why=why, facts=facts, finished_at=Now(), applied_revision=revision)
         # Where no queue can be reached, the next reading by the clock asks.
-        transaction.on_commit(partial(search_tasks.ask_for_findings, change.cluster), robust=True)
+        transaction.on_commit(partial(lint_tasks.ask_for_findings, change.cluster), robust=True)
     logger.info("%s: %s", change.key, why)
 
 

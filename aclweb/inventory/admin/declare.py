@@ -11,7 +11,7 @@ from django.utils import timezone
 from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, AuthorizerSettings
 from aclweb.audit import trail
 from aclweb.inventory.current import broker_settings, declared
-from aclweb.inventory.findings import tasks as search_tasks
+from aclweb.inventory.findings import tasks as lint_tasks
 from aclweb.inventory.models import Cluster, Declaration
 
 trail.register("cluster.declared", "{actor} declared of {cluster}: {told}.")
@@ -73,7 +73,7 @@ def declare(
         )
         if row.revision_id is not None:
             # What is found in the ACLs hangs on it. After the commit, or a worker could read what was declared before.
-            transaction.on_commit(partial(search_tasks.search.delay, row.pk), robust=True)
+            transaction.on_commit(partial(lint_tasks.lint_cluster.delay, row.pk), robust=True)
     return True
 
 

@@ -1,12 +1,12 @@
-"""Look through all ACLs in force for what is wrong, redundant or dangerous, and store what was found.
+"""Run all finders on the ACLs in force, and store what they find wrong, redundant or dangerous.
 
 At a hundred thousand ACLs that takes ten seconds of a processor and more, so a worker does
-it, once for each revision and what is declared of its cluster. A worker takes the search
-under a lease, and what it found is stored whole or not at all; a search that was overtaken
+it, once for each revision and what is declared of its cluster. A worker takes the run
+under a lease, and its findings are stored whole or not at all; a run that was overtaken
 by a newer revision or declaration stores nothing. Nothing is worked out twice, and where a
-worker dies the next one that is told begins anew.
+worker dies, the run is enqueued again and begins anew.
 
-Where two finders tell the same of one ACL, one of them does.
+Where two finders say the same of one ACL, it is one finding.
 """
 
 from __future__ import annotations
@@ -58,20 +58,20 @@ from aclweb.inventory.current import InForce, in_force, settings_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.store import insert, staging
-from aclweb.inventory.stored_findings import Found, Search
+from aclweb.inventory.stored_findings import LintRun, StoredFinding
 
 logger = logging.getLogger(__name__)
 
 SEVERITIES = (ERROR, WARNING, INFO)
 
-# Whoever has waited so long tells a worker again: the message may be lost.
-RUNG_AGAIN_AFTER = timedelta(seconds=60)
+# Whoever has waited so long enqueues the run again: the message may be lost.
+ENQUEUED_AGAIN_AFTER = timedelta(seconds=60)
 
 # A worker that is lost keeps the run from others for so long.
 LEASE_SECONDS = 180
 
 # Rules of lint that say of an ACL what this rule of redundancy says, with a page of its own for each.
-_TOLD_BY_LINT = {
+_SAID_BY_LINT = {
     DEAD: frozenset({"host-never-matches", "dormant-address-range", "unparsable-principal"}),
     UNREACHABLE: frozenset(
         {
@@ -110,7 +110,7 @@ class Finding:
 def key_of(cluster: Cluster) -> str:
     """Return what the findings in one revision depend on besides its ACLs and names."""
     settings = settings_of(cluster)
-    told = [
+    parts = [
         settings.authorizer,
         settings.kafka_version,
         sorted(settings.super_users),
@@ -120,19 +120,19 @@ def key_of(cluster: Cluster) -> str:
         cluster.groups_listed,
         _version(),
     ]
-    return hashlib.sha256(json.dumps(told).encode("ascii")).hexdigest()
+    return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()
 
 
-def search_of(cluster: Cluster) -> Search | None:
-    """Return the search that answers for the cluster as it is now, if anybody has asked for it."""
-    found = Search.objects.filter(cluster=cluster, revision=cluster.revision_id, key=key_of(cluster))
+def run_of(cluster: Cluster) -> LintRun | None:
+    """Return the run that answers for the cluster as it is now, if anybody has asked for it."""
+    found = LintRun.objects.filter(cluster=cluster, revision=cluster.revision_id, key=key_of(cluster))
     return found.select_related("revision").first()
 
 
-def begin(cluster: Cluster, revision: Revision) -> Search:
-    """Return that search, made if it is not there; `revision` is what was read of the cluster last."""
+def begin(cluster: Cluster, revision: Revision) -> LintRun:
+    """Return that run, made if it is not there; `revision` is what was read of the cluster last."""
     now = timezone.now()
-    return Search.objects.get_or_create(
+    return LintRun.objects.get_or_create(
         cluster=cluster,
         revision=revision,
         key=key_of(cluster),
@@ -140,35 +140,37 @@ def begin(cluster: Cluster, revision: Revision) -> Search:
     )[0]
 
 
-def is_waited_for(row: Search) -> bool:
-    """Return whether no worker is at it although one was told a while ago: the message may be lost."""
+def is_waiting(row: LintRun) -> bool:
+    """Return whether no worker has it although it was enqueued a while ago: the message may be lost."""
     if row.done_at is not None or row.problem:
         return False
     now = timezone.now()
-    if row.rung_at >= now - RUNG_AGAIN_AFTER:
+    if row.rung_at >= now - ENQUEUED_AGAIN_AFTER:
         return False
-    return Search.objects.filter(leases.is_free(), pk=row.pk).exists()
+    return LintRun.objects.filter(leases.is_free(), pk=row.pk).exists()
 
 
 def is_left_waiting() -> bool:
-    """Return whether some search was asked for a while ago, and no worker is at it."""
-    long_ago = timezone.now() - RUNG_AGAIN_AFTER
-    waiting = Search.objects.filter(leases.is_free(), done_at__isnull=True, problem="", asked_at__lt=long_ago)
+    """Return whether some run was asked for a while ago, and no worker has it."""
+    long_ago = timezone.now() - ENQUEUED_AGAIN_AFTER
+    waiting = LintRun.objects.filter(
+        leases.is_free(), done_at__isnull=True, problem="", asked_at__lt=long_ago
+    )
     return waiting.exists()
 
 
 def is_at_work(lately: timedelta) -> bool:
-    """Return whether a worker is at a search, or has ended one so lately."""
+    """Return whether a worker has a run, or has ended one so lately."""
     ended = Q(done_at__gt=timezone.now() - lately)
-    return Search.objects.filter(leases.is_held() | ended).exists()
+    return LintRun.objects.filter(leases.is_held() | ended).exists()
 
 
-def rung_again(row: Search) -> bool:
-    """Note that a worker is told again now; return False if somebody else has done so."""
-    return bool(Search.objects.filter(pk=row.pk, rung_at=row.rung_at).update(rung_at=timezone.now()))
+def enqueue_again(row: LintRun) -> bool:
+    """Note that the run is enqueued again now; return False if somebody else has done so."""
+    return bool(LintRun.objects.filter(pk=row.pk, rung_at=row.rung_at).update(rung_at=timezone.now()))
 
 
-def search(cluster: Cluster, *, owner: str) -> bool:
+def run(cluster: Cluster, *, owner: str) -> bool:
     """Work out what the ACLs in force hold and store it; return False where that is done, or somebody is at it."""
     here = in_force(cluster)
     if here.revision is None:
@@ -180,11 +182,11 @@ def search(cluster: Cluster, *, owner: str) -> bool:
     try:
         limits: Limits = {"findings": [], "proposals": []}
         with leases.renewed(lambda: _renew(row, owner), every_seconds=LEASE_SECONDS / 3):
-            found = look_through(here, limits=limits)
-    except Exception as error:  # told on the page, where it can be tried again
+            found = find_all(here, limits=limits)
+    except Exception as error:  # shown on the page, where it can be tried again
         logger.exception("The findings of cluster %s could not be worked out.", cluster.slug)
         sentence = (
-            f"The findings of revision {here.revision.number:,} could not be worked out: {_told(error)}"
+            f"The findings of revision {here.revision.number:,} could not be worked out: {_in_words(error)}"
         )
         _held_by(row, owner).update(problem=storable(sentence), lease_owner="", lease_until=None)
         return False
@@ -200,7 +202,7 @@ def search(cluster: Cluster, *, owner: str) -> bool:
     return stored
 
 
-def look_through(here: InForce, *, limits: Limits) -> tuple[Finding, ...]:
+def find_all(here: InForce, *, limits: Limits) -> tuple[Finding, ...]:
     """Return all findings, errors first, and then the one ACL in place of several; those that save most come first.
 
     limits: takes sentences that say where a finder stopped before the end.
@@ -211,9 +213,9 @@ def look_through(here: InForce, *, limits: Limits) -> tuple[Finding, ...]:
     )
     wasted = list(redundant(here.index, here.settings, names, limits=limits["findings"]))
     found: list[Finding] = []
-    for told in lint_all(here.index, here.settings, wasted=wasted):
-        if told.rule != SHADOWED:  # which is told among what is wasted
-            found.append(Finding(told.rule, told.severity, told.sentence, told.acl, told.by))
+    for linted in lint_all(here.index, here.settings, wasted=wasted):
+        if linted.rule != SHADOWED:  # which is among the redundant ones
+            found.append(Finding(linted.rule, linted.severity, linted.sentence, linted.acl, linted.by))
     found = _joined(found, wasted)
     found.sort(key=lambda each: (SEVERITIES.index(each.severity), each.rule))
     for proposal in consolidations(here.index, here.settings, names, limits=limits["proposals"]):
@@ -222,7 +224,7 @@ def look_through(here: InForce, *, limits: Limits) -> tuple[Finding, ...]:
 
 
 def _joined(linted: Sequence[Finding], wasted: Sequence[Redundancy]) -> list[Finding]:
-    """Return the findings of both finders with what both tell of one ACL told once."""
+    """Return the findings of both finders with what both say of one ACL as one."""
     found = list(linted)
     places: dict[AclBinding, list[int]] = {}
     for place, each in enumerate(linted):
@@ -231,8 +233,8 @@ def _joined(linted: Sequence[Finding], wasted: Sequence[Redundancy]) -> list[Fin
     for also in wasted:
         can_go = also.acl in going
         going.discard(also.acl)  # it goes once, however many reasons there are
-        told_by = _TOLD_BY_LINT.get(also.rule, frozenset())
-        same = next((place for place in places.get(also.acl, ()) if found[place].rule in told_by), None)
+        said_by = _SAID_BY_LINT.get(also.rule, frozenset())
+        same = next((place for place in places.get(also.acl, ()) if found[place].rule in said_by), None)
         if same is None:
             found.append(Finding(also.rule, also.severity, also.sentence, also.acl, also.by, can_go=can_go))
             continue
@@ -242,8 +244,8 @@ def _joined(linted: Sequence[Finding], wasted: Sequence[Redundancy]) -> list[Fin
     return found
 
 
-def _proposal(told: Redundancy) -> Finding:
-    extra = told.extra or ()
+def _proposal(proposed: Redundancy) -> Finding:
+    extra = proposed.extra or ()
     # Somebody by name and a name that exists convince sooner than whoever may come.
     best = min(
         extra,
@@ -251,11 +253,11 @@ def _proposal(told: Redundancy) -> Finding:
         default=None,
     )
     return Finding(
-        told.rule,
-        told.severity,
-        told.sentence,
-        told.acl,
-        told.by,
+        proposed.rule,
+        proposed.severity,
+        proposed.sentence,
+        proposed.acl,
+        proposed.by,
         is_proposal=True,
         extra=len(extra),
         counterexample=_counterexample(best) if best is not None else "",
@@ -286,32 +288,32 @@ def _names(effect: Effect) -> str:
     return f"any {one} that matches {text}" if effect.names_kind == PATTERN else f"any other {one}"
 
 
-def _take(row: Search, owner: str) -> bool:
-    """Take the search, unless it is done, has failed, or somebody else is at it."""
-    waiting = Search.objects.filter(pk=row.pk, done_at__isnull=True, problem="")
+def _take(row: LintRun, owner: str) -> bool:
+    """Take the run, unless it is done, has failed, or somebody else has it."""
+    waiting = LintRun.objects.filter(pk=row.pk, done_at__isnull=True, problem="")
     return leases.take(waiting, owner=owner, seconds=LEASE_SECONDS)
 
 
-def _renew(row: Search, owner: str) -> bool:
+def _renew(row: LintRun, owner: str) -> bool:
     return leases.take(_held_by(row, owner), owner=owner, seconds=LEASE_SECONDS)
 
 
-def _held_by(row: Search, owner: str) -> QuerySet[Search]:
-    return Search.objects.filter(pk=row.pk, lease_owner=owner, done_at__isnull=True)
+def _held_by(row: LintRun, owner: str) -> QuerySet[LintRun]:
+    return LintRun.objects.filter(pk=row.pk, lease_owner=owner, done_at__isnull=True)
 
 
-def _store(row: Search, owner: str, found: Sequence[Finding], limits: Limits) -> bool:
+def _store(row: LintRun, owner: str, found: Sequence[Finding], limits: Limits) -> bool:
     """Store the findings, and forget those of before; return False if nobody waits for them any more.
 
-    The rows are stored in short transactions, and nobody reads them before the search is done.
+    The rows are stored in short transactions, and nobody reads them before the run is done.
     """
-    _forget(Found.objects.filter(search=row))  # what a worker that was lost had stored
+    _forget(StoredFinding.objects.filter(search=row))  # what a worker that was lost had stored
     rows = _rows(row, found)
     while some := list(islice(rows, staging.ROWS_AT_ONCE)):
         with staging.in_turn():
             if not _renew(row, owner):
                 return False
-            insert(Found, _COLUMNS, some)
+            insert(StoredFinding, _COLUMNS, some)
     with transaction.atomic():
         # Whoever stores a reading or a declaration comes before this or after it.
         cluster = Cluster.objects.select_for_update().get(pk=row.cluster_id)
@@ -319,20 +321,20 @@ def _store(row: Search, owner: str, found: Sequence[Finding], limits: Limits) ->
         done = is_newest and _held_by(row, owner).update(
             done_at=timezone.now(), limits=limits, lease_owner="", lease_until=None
         )
-    going = Search.objects.filter(cluster=row.cluster_id).exclude(pk=row.pk)
+    going = LintRun.objects.filter(cluster=row.cluster_id).exclude(pk=row.pk)
     if not done:
-        going = Search.objects.filter(pk=row.pk, lease_owner=owner)
+        going = LintRun.objects.filter(pk=row.pk, lease_owner=owner)
     for each in going:
-        _forget(Found.objects.filter(search=each))
+        _forget(StoredFinding.objects.filter(search=each))
         each.delete()
     return bool(done)
 
 
-def _forget(found: QuerySet[Found]) -> None:
+def _forget(found: QuerySet[StoredFinding]) -> None:
     """Delete these findings in short transactions."""
     while keys := list(found.order_by().values_list("pk", flat=True)[: staging.ROWS_AT_ONCE]):
         with staging.in_turn():
-            Found.objects.filter(pk__in=keys).delete()
+            StoredFinding.objects.filter(pk__in=keys).delete()
 
 
 _COLUMNS = (
@@ -351,7 +353,7 @@ _COLUMNS = (
 )
 
 
-def _rows(row: Search, found: Sequence[Finding]) -> Iterator[Sequence[object]]:
+def _rows(row: LintRun, found: Sequence[Finding]) -> Iterator[Sequence[object]]:
     for place, each in enumerate(found):
         yield (
             row.pk,
@@ -369,13 +371,13 @@ def _rows(row: Search, found: Sequence[Finding]) -> Iterator[Sequence[object]]:
         )
 
 
-def _told(error: Exception) -> str:
+def _in_words(error: Exception) -> str:
     return f"{type(error).__name__}. The site's log says more."
 
 
 @cache
 def _version() -> str:
-    """Return a digest of the finders' own text: whatever is changed in them is looked for anew."""
+    """Return a digest of the finders' own text: whatever is changed in them starts a new run."""
     digest = hashlib.sha256()
     for file in finder_files():
         digest.update(file.read_bytes())

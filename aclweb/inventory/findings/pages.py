@@ -1,8 +1,8 @@
-"""What is wrong, redundant or dangerous in the ACLs in force, page by page, and is it there yet?
+"""What is wrong, redundant or dangerous in the ACLs in force, page by page, and is it known yet?
 
-The findings of a large cluster are worked out by a worker (`searching`), which is told when
-a reading was stored and when somebody asks and nothing is there; a small cluster's are
-worked out at once. No page waits, and none reads more findings than it shows.
+A worker finds it on a large cluster (`lint_run`): a run is enqueued when a snapshot was stored, and when
+somebody asks for findings that do not exist. A small cluster's findings are found at once. No page
+waits, and none reads more findings than it shows.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from aclweb.acl.notation import binding_from_dict, binding_key
 from aclweb.inventory import leases
 from aclweb.inventory.current import InForce
 from aclweb.inventory.fields import escape
-from aclweb.inventory.findings import lint_run as searching
-from aclweb.inventory.findings import tasks as search_tasks
+from aclweb.inventory.findings import lint_run
+from aclweb.inventory.findings import tasks as lint_tasks
 from aclweb.inventory.findings.lint_run import SEVERITIES
 from aclweb.inventory.models import Cluster, Revision
-from aclweb.inventory.stored_findings import Found, Search
+from aclweb.inventory.stored_findings import LintRun, StoredFinding
 
 __all__ = ["AT_ONCE", "SEVERITIES", "Findings", "Row", "again", "findings", "proposal"]
 
-# So many ACLs are looked through within a tenth of a second or two.
+# The finders run on so many ACLs within a tenth of a second or two.
 AT_ONCE = 1_000
 
 _TITLES = {
@@ -71,36 +71,36 @@ class Row:
 class Findings:
     """The findings of a revision: there, failed (`problem`), or still being worked out since `asked_at`."""
 
-    search: Search
+    run: LintRun
 
     @property
     def asked_at(self) -> datetime:
-        return self.search.asked_at
+        return self.run.asked_at
 
     @property
     def problem(self) -> str:
-        return self.search.problem
+        return self.run.problem
 
     @property
     def limits(self) -> Mapping[str, list[str]]:
-        """Sentences that say where the search for `findings` and for `proposals` stopped before its end."""
-        limits: dict[str, list[str]] = self.search.limits
+        """Sentences that say where the run for `findings` and for `proposals` stopped before its end."""
+        limits: dict[str, list[str]] = self.run.limits
         return limits
 
     @property
     def revision(self) -> Revision:
-        return self.search.revision
+        return self.run.revision
 
     @property
     def before(self) -> Findings | None:
         """The findings that were there last, while these are not; None where there were none."""
-        done = Search.objects.filter(cluster=self.search.cluster_id, done_at__isnull=False)
-        last = done.exclude(pk=self.search.pk).select_related("revision").order_by("-done_at").first()
+        done = LintRun.objects.filter(cluster=self.run.cluster_id, done_at__isnull=False)
+        last = done.exclude(pk=self.run.pk).select_related("revision").order_by("-done_at").first()
         return Findings(last) if last is not None else None
 
     @property
     def is_done(self) -> bool:
-        return self.search.done_at is not None
+        return self.run.done_at is not None
 
     def count(self) -> Counts:
         """Return how many there are of each kind."""
@@ -115,7 +115,7 @@ class Findings:
             can_go += row["number"] if row["can_go"] else 0
         return Counts(counted, can_go, proposals)
 
-    def told(self, *, severity: str = "", rule: str = "", text: str = "") -> Told:
+    def matching(self, *, severity: str = "", rule: str = "", text: str = "") -> FindingPage:
         """Return the findings with this severity and lint rule whose principal or resource holds the text."""
         found = self._found.filter(is_proposal=False)
         if severity:
@@ -125,21 +125,21 @@ class Findings:
         if text:
             # Django leaves the text of such a filter as it is, and the column holds escapes.
             found = found.filter(names__contains=escape(text.casefold()))
-        return Told(found)
+        return FindingPage(found)
 
     @property
-    def can_go(self) -> Told:
+    def can_go(self) -> FindingPage:
         """What can all go at once without changing a decision."""
-        return Told(self._found.filter(can_go=True))
+        return FindingPage(self._found.filter(can_go=True))
 
     @property
-    def proposals(self) -> Told:
+    def proposals(self) -> FindingPage:
         """The ACLs that could each stand for several."""
-        return Told(self._found.filter(is_proposal=True))
+        return FindingPage(self._found.filter(is_proposal=True))
 
     @property
-    def _found(self) -> QuerySet[Found]:
-        return Found.objects.filter(search=self.search)
+    def _found(self) -> QuerySet[StoredFinding]:
+        return StoredFinding.objects.filter(search=self.run)
 
 
 @dataclass(frozen=True)
@@ -155,10 +155,10 @@ class Counts:
         return sum(self.by_severity.values())
 
 
-class Told(Sequence[Row]):
+class FindingPage(Sequence[Row]):
     """Findings in their order, of which only those are read that are asked for."""
 
-    def __init__(self, found: QuerySet[Found]) -> None:
+    def __init__(self, found: QuerySet[StoredFinding]) -> None:
         self._found = found.order_by("place")
         self._length: int | None = None
 
@@ -196,47 +196,47 @@ def findings(here: InForce) -> Findings | None:
     cluster = here.cluster
     if here.revision is None:
         return None
-    found = searching.search_of(cluster)
+    found = lint_run.run_of(cluster)
     if found is None:
-        found = searching.begin(cluster, here.revision)
+        found = lint_run.begin(cluster, here.revision)
         _start(cluster, here)
-        # Whatever newer was looked through meanwhile has forgotten this search; whoever asks again finds that one.
-        found = Search.objects.select_related("revision").filter(pk=found.pk).first() or found
-    elif searching.is_waited_for(found) and searching.rung_again(found):
+        # A newer run that ended meanwhile has deleted this one; whoever asks again finds that one.
+        found = LintRun.objects.select_related("revision").filter(pk=found.pk).first() or found
+    elif lint_run.is_waiting(found) and lint_run.enqueue_again(found):
         _enqueue(cluster)
     return Findings(found)
 
 
 def proposal(cluster: Cluster, number: int) -> Row | None:
     """Return one proposal of the newest findings; None where it is gone, because the cluster was read anew."""
-    found = Found.objects.filter(pk=number, search__cluster=cluster, is_proposal=True).first()
+    found = StoredFinding.objects.filter(pk=number, search__cluster=cluster, is_proposal=True).first()
     return _row(found) if found is not None else None
 
 
 def again(here: InForce) -> None:
     """Have findings that could not be worked out tried once more; does nothing for any others."""
-    found = searching.search_of(here.cluster) if here.revision is not None else None
+    found = lint_run.run_of(here.cluster) if here.revision is not None else None
     if found is None or not found.problem:
         return
     now = timezone.now()
-    mine = Search.objects.filter(pk=found.pk, done_at__isnull=True).exclude(problem="")
+    mine = LintRun.objects.filter(pk=found.pk, done_at__isnull=True).exclude(problem="")
     if mine.update(problem="", asked_at=now, rung_at=now):
         _start(here.cluster, here)
 
 
 def _start(cluster: Cluster, here: InForce) -> None:
     if len(here.index) <= AT_ONCE:
-        searching.search(cluster, owner=leases.owner("page"))
+        lint_run.run(cluster, owner=leases.owner("page"))
     else:
         _enqueue(cluster)
 
 
 def _enqueue(cluster: Cluster) -> None:
     # Where no queue can be reached, whoever waits asks again.
-    transaction.on_commit(partial(search_tasks.search.delay, cluster.pk), robust=True)
+    transaction.on_commit(partial(lint_tasks.lint_cluster.delay, cluster.pk), robust=True)
 
 
-def _row(found: Found) -> Row:
+def _row(found: StoredFinding) -> Row:
     return Row(
         number=found.pk,
         rule=found.rule,

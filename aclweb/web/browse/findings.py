@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.inventory.current import view as current
-from aclweb.inventory.findings import SEVERITIES, Findings, Told
+from aclweb.inventory.findings import SEVERITIES, FindingPage, Findings
 from aclweb.inventory.findings import pages as finding
 from aclweb.web.browse.acl_filters import Choice, Facet, with_field, without
 from aclweb.web.drafts.draft import MOST_LINES
@@ -84,7 +84,7 @@ def _listed(query: QueryDict, found: Findings) -> dict[str, Any]:
             "most_replaced": MOST_LINES - 1,  # and the one that stands for them
         }
     wanted = {name: query.get(name, "") for name in ("severity", "rule", "text")}
-    told = found.told(**wanted)
+    told = found.matching(**wanted)
     return context | {
         "facets": _facets(query, told),
         "page": page_of(told, page_asked(query), ROWS_A_PAGE),
@@ -94,7 +94,7 @@ def _listed(query: QueryDict, found: Findings) -> dict[str, Any]:
     }
 
 
-def _facets(query: QueryDict, told: Told) -> list[Facet]:
+def _facets(query: QueryDict, told: FindingPage) -> list[Facet]:
     counted = told.by_rule()
     severities, rules, titles = Counter[str](), Counter[str](), {}
     for severity, rule, title, number in counted:
