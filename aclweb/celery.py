@@ -35,7 +35,7 @@ class Task(celery.Task):  # type: ignore[type-arg]
     retry_backoff_max = 30
     retry_jitter = True
 
-    def on_retry(self, exc: Exception, *args: Any, **kwargs: Any) -> None:
+    def on_retry(self, exc: Exception, *_: Any, **__: Any) -> None:
         logger.warning("The database could not be used (%s), so %s is tried again soon.", exc, self.name)
 
 

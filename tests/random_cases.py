@@ -172,18 +172,20 @@ def crowded_case(
 
 def with_unknowns(rng: random.Random, world: World) -> World:
     """The same world with some values that a newer Kafka may have written."""
-    changed: list[AclBinding] = []
-    for binding in world.bindings:
-        if rng.random() < 0.15:
-            binding = replace(binding, pattern_type=PatternType.UNKNOWN)
-        if rng.random() < 0.15:
-            binding = replace(binding, operation=Operation.UNKNOWN)
-        if rng.random() < 0.15:
-            binding = replace(binding, permission_type=PermissionType.UNKNOWN)
-        if rng.random() < 0.05:
-            binding = replace(binding, resource_type=ResourceType.UNKNOWN)
-        changed.append(binding)
-    return World(tuple(changed), world.settings)
+    return World(tuple(_with_unknowns(rng, binding) for binding in world.bindings), world.settings)
+
+
+def _with_unknowns(rng: random.Random, binding: AclBinding) -> AclBinding:
+    changed = binding
+    if rng.random() < 0.15:
+        changed = replace(changed, pattern_type=PatternType.UNKNOWN)
+    if rng.random() < 0.15:
+        changed = replace(changed, operation=Operation.UNKNOWN)
+    if rng.random() < 0.15:
+        changed = replace(changed, permission_type=PermissionType.UNKNOWN)
+    if rng.random() < 0.05:
+        changed = replace(changed, resource_type=ResourceType.UNKNOWN)
+    return changed
 
 
 def assert_balanced(answers: Counter[tuple[str, str]], bases: Iterable[str]) -> None:

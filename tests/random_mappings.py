@@ -162,7 +162,7 @@ def _broken(rng: random.Random, text: str) -> str:
     changes: tuple[Callable[[], str], ...] = (
         lambda: text[:at] + rng.choice(("/", "\\", ",", "L", "x", "/L", "\n")) + text[at:],
         lambda: text[:at] + text[at + 1 :],
-        lambda: text.lower(),
+        text.lower,
         lambda: text[:at],
     )
     return rng.choice(changes)()

@@ -75,5 +75,5 @@ class Event(models.Model):
             raise AuditError(f"Event {self.sequence} has happened and cannot be changed; record a new event.")
         super().save(*args, **kwargs)
 
-    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+    def delete(self, *_: Any, **__: Any) -> tuple[int, dict[str, int]]:
         raise AuditError(f"Event {self.sequence} has happened and cannot be removed.")

@@ -170,7 +170,7 @@ def verify(*, head: str | None = None, using: str = DEFAULT_DB_ALIAS) -> Verdict
 class _Sentence(string.Formatter):
     """Fill in a sentence; a fact that an old event lacks reads as a dash."""
 
-    def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:
+    def get_value(self, key: int | str, _: Any, kwargs: Any) -> Any:
         return kwargs.get(key, "–") if isinstance(key, str) else "–"
 
 

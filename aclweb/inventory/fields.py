@@ -87,7 +87,7 @@ class EncryptedJSONField(_AnyJson):
     def get_prep_value(self, value: Any) -> Any:
         return None if value is None else _cipher().encrypt(json.dumps(value).encode("utf-8")).decode("ascii")
 
-    def value_to_string(self, obj: models.Model) -> str:
+    def value_to_string(self, _: models.Model) -> str:
         return "(secret)"
 
 

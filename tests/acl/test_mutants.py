@@ -8,7 +8,7 @@ reference. The original differs nowhere and every mutant differs somewhere.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from types import CodeType, ModuleType, SimpleNamespace
 
@@ -470,6 +470,17 @@ def wrong_configurations(modules: SimpleNamespace) -> Iterator[str]:
             yield f"{config} gives {expected}"
 
 
+def _wrong_fix(
+    fix: AclBinding, request: AccessRequest, bindings: Sequence[AclBinding], settings: AuthorizerSettings
+) -> Iterator[str]:
+    if not reference.allows(request, [*bindings, fix], settings):
+        yield f"{fix} does not allow {request}"
+    if (fix.host, fix.operation, fix.principal) != (request.host, request.operation, request.principal):
+        yield f"{fix} is not the smallest"
+    if request.resource_name not in (None, "", "*") and fix.pattern_type is not PatternType.LITERAL:
+        yield f"{fix} is not the smallest"
+
+
 def wrong_ways_out(modules: SimpleNamespace) -> Iterator[str]:
     for _, bindings, request, settings, _ in random_cases():
         decision = modules.authorizer.authorize(
@@ -478,16 +489,7 @@ def wrong_ways_out(modules: SimpleNamespace) -> Iterator[str]:
         reasons = modules.explain.explain(decision)
         fix, removals = reasons.smallest_fix, reasons.smallest_removals
         if fix is not None:
-            if not reference.allows(request, [*bindings, fix], settings):
-                yield f"{fix} does not allow {request}"
-            if (fix.host, fix.operation, fix.principal) != (
-                request.host,
-                request.operation,
-                request.principal,
-            ):
-                yield f"{fix} is not the smallest"
-            if request.resource_name not in (None, "", "*") and fix.pattern_type is not PatternType.LITERAL:
-                yield f"{fix} is not the smallest"
+            yield from _wrong_fix(fix, request, bindings, settings)
         elif (
             not decision.allowed
             and request.resource_name is not None

@@ -364,8 +364,8 @@ def test_p14_an_allow_brings_exactly_its_implied_operation_and_a_deny_brings_non
 def test_p15_all_is_the_union_of_the_single_operations(opens, world, request, profile, one, number):
     settings = settings_of(profile, opens)
     assume(request.operation is not Operation.ALL)
-    for everything in (one, hitting(request, number, one.permission_type, settings)):
-        everything = replace(everything, operation=Operation.ALL)
+    for binding in (one, hitting(request, number, one.permission_type, settings)):
+        everything = replace(binding, operation=Operation.ALL)
         each = [replace(everything, operation=operation) for operation in SINGLE_OPERATIONS]
 
         assert allowed(request, [*world, everything], settings) == allowed(request, [*world, *each], settings)
@@ -670,12 +670,13 @@ def test_p32_an_unknown_value_is_undecided_exactly_where_it_could_change_the_ans
     for binding in [*strange, *world]:
         turn = chance.randrange(6)
         if turn == 0:
-            binding = replace(binding, pattern_type=PatternType.UNKNOWN)
+            unknown.append(replace(binding, pattern_type=PatternType.UNKNOWN))
         elif turn == 1:
-            binding = replace(binding, operation=Operation.UNKNOWN)
+            unknown.append(replace(binding, operation=Operation.UNKNOWN))
         elif turn == 2:
-            binding = replace(binding, permission_type=PermissionType.UNKNOWN)
-        unknown.append(binding)
+            unknown.append(replace(binding, permission_type=PermissionType.UNKNOWN))
+        else:
+            unknown.append(binding)
     readings = islice(product(*map(reference.readings_of, unknown)), 1_000)
     results = {
         reference.answer(request, [b for b in reading if b is not None], settings)[0] for reading in readings

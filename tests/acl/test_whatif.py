@@ -118,8 +118,7 @@ class Case:
         """(kind, text, some names of the class) for every class of names of a type."""
         exact, prefixes = self.exact(resource_type), self.prefixes(resource_type)
         found = [("EXACT", name, [name]) for name in exact]
-        for prefix in prefixes:
-            found.append(("PREFIX", prefix, self._future(resource_type, prefix)))
+        found += [("PREFIX", prefix, self._future(resource_type, prefix)) for prefix in prefixes]
         if "" not in prefixes and resource_type is not ResourceType.CLUSTER:
             found.append(("ANY_OTHER", "", self._future(resource_type, "")))
         return found

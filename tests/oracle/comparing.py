@@ -15,7 +15,7 @@ from aclweb.acl.authorizer.answers import Basis
 from aclweb.acl.authorizer.decision import authorize, decide
 from aclweb.acl.authorizer.explanation import broker_rule
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
+from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, PermissionType
 from tests import reference
 from tests.oracle.jvm import JavaProgram
@@ -53,6 +53,9 @@ _RULE_OF_BASIS = {
     Basis.DEFAULT_ALLOW: "DefaultAllow",
     Basis.DEFAULT_DENY: "DefaultDeny",
 }
+
+# What Kafka answered: the result, the rule, and what `broker_rule` is to return.
+Meaning = tuple[str, str, dict[str, object] | None]
 
 
 @dataclass(frozen=True)
@@ -100,53 +103,79 @@ def differences(
         yield Difference(target, world, None, f"could not be asked ({answer[2:]})", "was not asked either")
         return
     letters, _, type_letters = answer.partition(" ")
-    settings, index = target.settings(world), AclIndex(world.bindings)
-    meanings = _meanings(world)
+    comparison = _Comparison(
+        target, world, target.settings(world), AclIndex(world.bindings), explain_every, refer_every
+    )
     number = 0
+    meanings = _meanings(world)
     for request, letter in zip(world.requests(), letters, strict=True):
         number += 1
-        if letter not in meanings:
+        if letter in meanings:
+            yield from comparison.of_request(number, request, letter, meanings[letter])
+        else:
             yield Difference(target, world, request, _FAILURES[letter], "gives an answer")
-            continue
-        result, rule, acl = meanings[letter]
-        ours, basis = decide(request, index, settings)
-        if ours._value_ != result or (rule and _RULE_OF_BASIS.get(basis) != rule):
-            yield Difference(
-                target,
-                world,
-                request,
-                f"{result} by {rule or 'no rule'}",
-                f"decides {ours.value}, {basis.value}",
-            )
-        if explain_every and number % explain_every == 0:
-            decision = authorize(request, index, settings)
-            named = broker_rule(decision)
-            if decision.result._value_ != result or named != acl:
-                told = f"explains {decision.result.value} by {json.dumps(named)}"
-                yield Difference(target, world, request, f"{result} by {json.dumps(acl)}", told)
-        if refer_every and number % refer_every == 0:
-            referred = reference.answer(request, world.bindings, settings)[0]
-            if referred != result:
-                yield Difference(target, world, request, result, f"has a reference that says {referred}")
-            if rule and number % (REPORTED_EVERY * refer_every) == 0:
-                reported = reference.reported(request, world.bindings, settings)
-                if reported != _named(world, letter):
-                    told = f"has a reference that names {reported}"
-                    yield Difference(target, world, request, f"{result} by {json.dumps(acl)}", told)
     for request, letter in zip(world.type_requests(), type_letters, strict=True):
         number += 1
-        if letter not in "+-":
+        if letter in "+-":
+            yield from comparison.of_type_request(number, request, _PLAIN[letter][0])
+        else:
             yield Difference(target, world, request, _FAILURES[letter], "gives an answer")
-            continue
-        result = _PLAIN[letter][0]
-        answers = {"decides": decide(request, index, settings)[0].value}
-        if explain_every and number % explain_every == 0:
-            answers["explains"] = authorize(request, index, settings).result.value
-        if refer_every and number % refer_every == 0:
-            answers["has a reference that says"] = reference.answer(request, world.bindings, settings)[0]
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """The answers of one class of Kafka in one world, held against ours, question by question."""
+
+    target: Target
+    world: World
+    settings: AuthorizerSettings
+    index: AclIndex
+    explain_every: int
+    refer_every: int
+
+    def of_request(
+        self, number: int, request: AccessRequest, letter: str, meaning: Meaning
+    ) -> Iterator[Difference]:
+        result, rule, acl = meaning
+        ours, basis = decide(request, self.index, self.settings)
+        if ours._value_ != result or (rule and _RULE_OF_BASIS.get(basis) != rule):
+            kafka = f"{result} by {rule or 'no rule'}"
+            yield self._difference(request, kafka, f"decides {ours.value}, {basis.value}")
+        if _is_due(number, self.explain_every):
+            decision = authorize(request, self.index, self.settings)
+            named = broker_rule(decision)
+            if decision.result._value_ != result or named != acl:
+                explained = f"explains {decision.result.value} by {json.dumps(named)}"
+                yield self._difference(request, f"{result} by {json.dumps(acl)}", explained)
+        if _is_due(number, self.refer_every):
+            referred = reference.answer(request, self.world.bindings, self.settings)[0]
+            if referred != result:
+                yield self._difference(request, result, f"has a reference that says {referred}")
+        if rule and _is_due(number, REPORTED_EVERY * self.refer_every):
+            reported = reference.reported(request, self.world.bindings, self.settings)
+            if reported != _named(self.world, letter):
+                named_by_it = f"has a reference that names {reported}"
+                yield self._difference(request, f"{result} by {json.dumps(acl)}", named_by_it)
+
+    def of_type_request(self, number: int, request: AccessRequest, result: str) -> Iterator[Difference]:
+        answers = {"decides": decide(request, self.index, self.settings)[0].value}
+        if _is_due(number, self.explain_every):
+            answers["explains"] = authorize(request, self.index, self.settings).result.value
+        if _is_due(number, self.refer_every):
+            answers["has a reference that says"] = reference.answer(
+                request, self.world.bindings, self.settings
+            )[0]
         for how, given in answers.items():
             if given != result:
-                yield Difference(target, world, request, result, f"{how} {given}")
+                yield self._difference(request, result, f"{how} {given}")
+
+    def _difference(self, request: AccessRequest, kafka: str, ours: str) -> Difference:
+        return Difference(self.target, self.world, request, kafka, ours)
+
+
+def _is_due(number: int, every: int) -> bool:
+    """Whether this question is one in `every`; none is with 0."""
+    return every > 0 and number % every == 0
 
 
 def _named(world: World, letter: str) -> AclBinding | None:
@@ -188,9 +217,9 @@ def compare(
         progress(world.decisions + world.type_decisions)
 
 
-def _meanings(world: World) -> dict[str, tuple[str, str, dict[str, object] | None]]:
+def _meanings(world: World) -> dict[str, Meaning]:
     """Return what each letter says: the result, the rule, and what `broker_rule` is to return."""
-    found: dict[str, tuple[str, str, dict[str, object] | None]] = {
+    found: dict[str, Meaning] = {
         letter: (result, rule, {"rule": rule, "acl": None} if rule else None)
         for letter, (result, rule) in _PLAIN.items()
     }

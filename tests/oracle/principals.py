@@ -85,8 +85,7 @@ def java_answers(program: JavaProgram, cases: Iterable[MappingCase]) -> Iterator
     questions = []
     for case in cases:
         before = [units(case.realm)] if case.kind == "kerberos" else []
-        for name in case.names:
-            questions.append("\t".join([case.kind, *before, units(case.rules), units(name)]))
+        questions += ["\t".join([case.kind, *before, units(case.rules), units(name)]) for name in case.names]
     for line in asked(program, questions):
         yield _java_answer(line.split("\t"))
 

@@ -444,11 +444,10 @@ def _names(dice: Dice, engine: str) -> tuple[str, ...]:
     first, later = dice.one_of(_ALPHABETS)
     if engine == "acl" and dice.chance(30):
         first += _BELOW_ASTERISK
-    stems: list[str] = []
-    for _ in range(2 + dice.below(2)):
-        stems.append(
-            dice.one_of(first) + "".join(dice.one_of(later) for _ in range(dice.one_of((0, 1, 1, 2, 3))))
-        )
+    stems = [
+        dice.one_of(first) + "".join(dice.one_of(later) for _ in range(dice.one_of((0, 1, 1, 2, 3))))
+        for _ in range(2 + dice.below(2))
+    ]
     if dice.chance(25):
         stems += dice.some(_REAL_NAMES, 3)
     if dice.chance(12):

@@ -56,17 +56,21 @@ def lines_of(file: Path) -> Iterator[str]:
     return iter(io.StringIO(text, newline="\n"))
 
 
+def _add_other(found: Counted, record: str) -> None:
+    if "is a super user" in record:
+        found.super_users[record.split("principal = ")[1].split(" is a super user")[0]] += 1
+    if "No acl found" in record:
+        if "authorized = true" in record:
+            found.default_allow += 1
+        else:
+            found.default_deny += 1
+
+
 def _add(found: Counted, record: str, index: AclIndex, settings: AuthorizerSettings) -> None:
     event = parse_record(record)
     if not isinstance(event, AccessEvent):
         (found.unparsed if event.reason in UNREADABLE else found.other)[event.reason] += 1
-        if "is a super user" in record:
-            found.super_users[record.split("principal = ")[1].split(" is a super user")[0]] += 1
-        if "No acl found" in record:
-            if "authorized = true" in record:
-                found.default_allow += 1
-            else:
-                found.default_deny += 1
+        _add_other(found, record)
         return
     if event.ref_count == 0 and (
         event.pattern_type is PatternType.UNKNOWN or event.resource_name == "hardcode"

@@ -231,6 +231,12 @@ def _form_of(root: Element, control: Element) -> Element | None:
     return control.above("form")
 
 
+def _chosen(select: Element) -> Element | None:
+    """Return the option that a browser would send, if there is any."""
+    options = [each for each in select.walk() if each.tag == "option" and "disabled" not in each]
+    return next((each for each in options if "selected" in each), options[0] if options else None)
+
+
 def _fields(root: Element, form: Element, typed: Callable[[str, str], str]) -> Iterator[tuple[str, str]]:
     ticked: set[str] = set()
     for control in root.walk():
@@ -240,8 +246,7 @@ def _fields(root: Element, form: Element, typed: Callable[[str, str], str]) -> I
         if _form_of(root, control) is not form:
             continue
         if control.tag == "select":
-            options = [each for each in control.walk() if each.tag == "option" and "disabled" not in each]
-            chosen = next((each for each in options if "selected" in each), options[0] if options else None)
+            chosen = _chosen(control)
             if chosen is not None:
                 yield name, chosen.attributes.get("value", chosen.text)
         elif control.tag == "textarea":
@@ -251,12 +256,9 @@ def _fields(root: Element, form: Element, typed: Callable[[str, str], str]) -> I
             if "checked" in control or ("data-principal" in control and name not in ticked):
                 ticked.add(name)
                 yield name, control.attributes.get("value", "on")
-        elif control.get("type") == "radio":
-            if "checked" in control:
-                yield name, control.get("value")
         elif control.get("type") in _TYPED:
             yield name, control.get("value") or typed(name, "input")
-        elif control.get("type") == "hidden":
+        elif control.get("type") == "hidden" or (control.get("type") == "radio" and "checked" in control):
             yield name, control.get("value")
 
 

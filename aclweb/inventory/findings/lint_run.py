@@ -212,11 +212,12 @@ def find_all(here: InForce, *, limits: Limits) -> tuple[Finding, ...]:
         groups=here.holdings.names[ResourceType.GROUP] if here.groups_known else (),
     )
     wasted = list(redundant(here.index, here.settings, names, limits=limits["findings"]))
-    found: list[Finding] = []
-    for linted in lint_all(here.index, here.settings, wasted=wasted):
-        if linted.rule != SHADOWED:  # which is among the redundant ones
-            found.append(Finding(linted.rule, linted.severity, linted.sentence, linted.acl, linted.by))
-    found = _joined(found, wasted)
+    linted = [
+        Finding(each.rule, each.severity, each.sentence, each.acl, each.by)
+        for each in lint_all(here.index, here.settings, wasted=wasted)
+        if each.rule != SHADOWED  # which is among the redundant ones
+    ]
+    found = _joined(linted, wasted)
     found.sort(key=lambda each: (SEVERITIES.index(each.severity), each.rule))
     for proposal in consolidations(here.index, here.settings, names, limits=limits["proposals"]):
         found.append(_proposal(proposal))
