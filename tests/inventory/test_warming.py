@@ -36,7 +36,11 @@ def test_a_newer_revision_of_a_cluster_in_use_is_prepared_before_anybody_asks(cl
 
 def test_only_a_newer_revision_is_prepared_anew(cluster, monkeypatch):
     prepared = []
-    monkeypatch.setattr(current.Holdings, "prepare", prepared.append)
+
+    def prepare(holdings):
+        prepared.append(holdings)
+
+    monkeypatch.setattr(current.Holdings, "prepare", prepare)
     sync(cluster, client=Answers([allow("User:bob", "READ", "orders")]))
     current.in_force(cluster)
     held = warm({})
