@@ -4,6 +4,7 @@
 import importlib.util
 import os
 import sys
+from pathlib import Path
 
 import django
 from django.core.exceptions import ImproperlyConfigured
@@ -32,9 +33,14 @@ OF_THE_DEV_STACK = frozenset({"up", "seed"})
 MAKING_DATABASE = frozenset({"up", "migrate", "showmigrations", "sqlmigrate", "dbshell", "backup"})
 
 
+def data_directory() -> Path:
+    """Return what the setting ACLWEB_DATA_DIR will be; settings cannot be read before the keys are there."""
+    return datadir.data_directory(os.environ.get("ACLWEB_DATA_DIR", ""))
+
+
 def prepare(options: list[str]) -> None:
     """Make what the settings need to be read at all: `up` is the command that works on an empty machine."""
-    directory = datadir.data_directory()
+    directory = data_directory()
     if "--reset" in options:
         aside = datadir.set_aside(directory)
         print(f"What was in {directory} is now in {aside}." if aside else f"{directory} is empty already.")
@@ -79,8 +85,9 @@ def main(arguments: list[str]) -> None:
             prepare(arguments[2:])
         if arguments[1:2] == ["restore"]:
             # The backup brings its own keys; until then the settings want some to be read at all.
-            keys.lend_this_process(datadir.data_directory())
-        datadir.make_private(datadir.data_directory())
+            for variable, secret in keys.passing(data_directory()).items():
+                os.environ.setdefault(variable, secret)
+        datadir.make_private(data_directory())
         if arguments[1:2] and arguments[1] not in WITHOUT_DATABASE and not {"-h", "--help"} & set(arguments):
             require_database(arguments[1])
         execute_from_command_line(arguments)

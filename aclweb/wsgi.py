@@ -2,12 +2,13 @@
 
 import os
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 from aclweb.runtime import datadir, storage
 
-datadir.make_private(datadir.data_directory())
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
+datadir.make_private(settings.ACLWEB_DATA_DIR)
 
 application = get_wsgi_application()
 

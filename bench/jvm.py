@@ -16,8 +16,8 @@ from types import TracebackType
 from typing import Self
 
 from aclweb.acl.model import AccessRequest, AclBinding
-from aclweb.runtime.java import find_java
 from devstack.jars import kafka_jars
+from devstack.java import find_java
 from tests.oracle.jvm import compiled
 
 SOURCE = Path(__file__).parent / "java" / "Speed.java"

@@ -40,7 +40,9 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.serialization import pkcs12
 
 from aclweb.clusters.client import ClusterError
-from aclweb.runtime.java import JavaError, bundled_java, find_java, java_home
+from aclweb.runtime import java
+from aclweb.runtime.java import JavaError, bundled_java
+from devstack.java import find_java, java_home
 from devstack.servers import EmbeddedError, pyspark_jars
 
 COMPILER = "compiler"
@@ -95,7 +97,7 @@ def cache_folder() -> Path:
     own = os.environ.get("ACLWEB_KAFKA_HOME")
     if own:
         return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "aclweb" / "kafka"
+    return java.cache_folder(os.environ.get("XDG_CACHE_HOME", "")) / "kafka"
 
 
 def read_lock(version: str) -> tuple[Jar, ...]:

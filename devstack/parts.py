@@ -31,12 +31,13 @@ from aclweb.inventory.models import Cluster
 from aclweb.operations import workers
 from aclweb.operations.supervisor import Layer, Part, PartError, Program, Server, Stopping, Supervisor
 from aclweb.runtime import datadir
-from aclweb.runtime.java import JavaError, find_java, java_home
+from aclweb.runtime.java import JavaError
 from aclweb.web.shell import notices
 from devstack import demo_clusters
 from devstack import first_start as firststart
 from devstack.demo import edge_broker, edge_traffic, traffic
 from devstack.jars import kafka_jars
+from devstack.java import find_java, java_home
 from devstack.servers import KafkaBroker, ZooKeeperServer
 
 FIRST_PORT = 8765

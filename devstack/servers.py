@@ -35,7 +35,8 @@ from kazoo.exceptions import NodeExistsError
 from aclweb.clusters import ClusterError, ClusterState, Connection, connect
 from aclweb.clusters.admin_api import ADMIN_API
 from aclweb.runtime import stale_process as leftover
-from aclweb.runtime.java import JavaError, find_java
+from aclweb.runtime.java import JavaError
+from devstack.java import find_java
 
 # kazoo tells of every connection that ends; here that is no news.
 _quiet = logging.getLogger("aclweb.clusters.kazoo")

@@ -21,8 +21,9 @@ from kafka.errors import KafkaError
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.clusters import OutcomeKind, Verb
 from aclweb.clusters.admin_api.client import AdminClient
-from aclweb.runtime.java import JavaError, find_java, java_home
+from aclweb.runtime.java import JavaError
 from devstack.jars import kafka_jars
+from devstack.java import find_java, java_home
 from devstack.servers import KafkaBroker, ZooKeeperServer, zookeeper_jars
 
 SETTLED_SECONDS = 10.0

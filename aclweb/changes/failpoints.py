@@ -1,25 +1,10 @@
-"""Named points at which tests make a worker die.
+"""Which points does a rollout pass at which a test may make its worker die?
 
-Tests of crashes set ACLWEB_FAILPOINT=NAME:ACTION or NAME:ACTION:N in a worker's
-environment; the action happens when the point is passed for the N-th time (1 without N).
-Nothing happens at any point unless the setting ACLWEB_FAILPOINTS is on.
-
-    kill9   the process kills itself, as the kernel does when memory runs out
-    stop    the process stops itself (SIGSTOP) until somebody continues it
-    raise   FailpointError
-    sleep   the process sleeps until it is killed, for at most an hour
+Tests of crashes put a function of their own in the place of `hit`. Nothing in aclweb acts at a
+point, so no setting and no variable can make an installation kill itself.
 """
 
 from __future__ import annotations
-
-import os
-import signal
-import time
-from collections import Counter
-
-from django.conf import settings
-
-ACTIONS = ("kill9", "stop", "raise", "sleep")
 
 # Each point in the order in which one run passes it.
 POINTS = (
@@ -36,31 +21,6 @@ POINTS = (
     "finished",  # stored; the task is not acknowledged yet
 )
 
-_passed: Counter[str] = Counter()
-
-
-class FailpointError(Exception):
-    """Raised on purpose at a point that a test asked for."""
-
 
 def hit(name: str) -> None:
-    """Do what the environment asks for at this point; usually nothing."""
-    if not settings.ACLWEB_FAILPOINTS:
-        return
-    wanted, _, rest = os.environ.get("ACLWEB_FAILPOINT", "").partition(":")
-    if wanted != name:
-        return
-    action, _, times = rest.partition(":")
-    _passed[name] += 1
-    if _passed[name] != int(times or "1"):
-        return
-    if action == "kill9":
-        os.kill(os.getpid(), signal.SIGKILL)
-    elif action == "stop":
-        os.kill(os.getpid(), signal.SIGSTOP)
-    elif action == "raise":
-        raise FailpointError(f"The failpoint {name} was asked to raise.")
-    elif action == "sleep":
-        time.sleep(3600)
-    else:
-        raise FailpointError(f"Failpoint action {action!r} is not known; use one of {', '.join(ACTIONS)}.")
+    """Do nothing at this point."""

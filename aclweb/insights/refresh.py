@@ -27,6 +27,7 @@ from aclweb.inventory import leases
 from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import snapshot_text
+from aclweb.runtime import child_process
 from aclweb.runtime.java import JavaError, java_home
 
 logger = logging.getLogger(__name__)
@@ -112,7 +113,7 @@ def _run(arguments: Sequence[str]) -> None:
 def _job(arguments: Sequence[str]) -> tuple[int, str]:
     """Run the pipeline in a process of its own; return its exit status and what it wrote as errors."""
     try:
-        home = java_home()
+        home = java_home(settings.JAVA_HOME, cache=settings.XDG_CACHE_HOME)
     except JavaError as error:
         raise InsightsError(f"The logs were not read, because Spark needs Java. {error}") from error
     child = subprocess.Popen(
@@ -121,7 +122,13 @@ def _job(arguments: Sequence[str]) -> tuple[int, str]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "JAVA_HOME": str(home), "PYTHONPATH": os.pathsep.join(sys.path)},
+        env=child_process.environment(
+            {
+                "JAVA_HOME": str(home),
+                "PYTHONPATH": os.pathsep.join(sys.path),
+                "ACLWEB_SPARK_MEMORY": settings.ACLWEB_SPARK_MEMORY,
+            }
+        ),
         process_group=0,
     )
     try:

@@ -36,7 +36,7 @@ from aclweb.audit import heads, trail
 from aclweb.audit.models import AuditError, Event
 from aclweb.changes.models import Change
 from aclweb.inventory.models import Cluster, Revision
-from aclweb.runtime import datadir, storage
+from aclweb.runtime import child_process, datadir, storage
 
 MANIFEST = "manifest.json"
 SQLITE, POSTGRESQL = "aclweb.sqlite3", "aclweb.pgdump"
@@ -135,7 +135,7 @@ def _keys_into(scratch: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Put the key files into the backup; return their names, and the variables that hold keys instead."""
     included, named = [], []
     for name, variable in KEY_FILES.items():
-        if os.environ.get(variable, "").strip():
+        if variable in settings.SECRETS_GIVEN:
             named.append(variable)
         else:
             shutil.copyfile(Path(settings.ACLWEB_DATA_DIR) / name, scratch / name)
@@ -382,15 +382,17 @@ def _run_postgresql(program: str, *options: str) -> str:
         )
     given = connections[DEFAULT_DB_ALIAS].settings_dict
     # By the environment, so that no list of processes shows the password.
-    environment = os.environ | {
-        "PGHOST": str(given["HOST"] or ""),
-        "PGPORT": str(given["PORT"] or ""),
-        "PGUSER": str(given["USER"] or ""),
-        "PGPASSWORD": str(given["PASSWORD"] or ""),
-        "PGDATABASE": str(given["NAME"]),
-        # How the connection is protected is part of DATABASE_URL, as in ?sslmode=verify-full&sslrootcert=F.
-        **{f"PG{name.upper()}": str(given.get("OPTIONS", {}).get(name, "")) for name in _PROTECTION},
-    }
+    environment = child_process.environment(
+        {
+            "PGHOST": str(given["HOST"] or ""),
+            "PGPORT": str(given["PORT"] or ""),
+            "PGUSER": str(given["USER"] or ""),
+            "PGPASSWORD": str(given["PASSWORD"] or ""),
+            "PGDATABASE": str(given["NAME"]),
+            # How the connection is protected is part of DATABASE_URL, as in ?sslmode=verify-full&sslrootcert=F.
+            **{f"PG{name.upper()}": str(given.get("OPTIONS", {}).get(name, "")) for name in _PROTECTION},
+        }
+    )
     environment = {name: value for name, value in environment.items() if value or not name.startswith("PG")}
     done = subprocess.run([program, *options], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -100,7 +100,11 @@ def _private() -> Check:
 
 
 def _keys() -> Check:
-    where = "the environment" if os.environ.get("ACLWEB_ENCRYPTION_KEYS") else str(settings.ACLWEB_DATA_DIR)
+    where = (
+        "the environment"
+        if "ACLWEB_ENCRYPTION_KEYS" in settings.SECRETS_GIVEN
+        else str(settings.ACLWEB_DATA_DIR)
+    )
     count = len(settings.ACLWEB_ENCRYPTION_KEYS)
     return Check(
         "keys", True, f"{count} encryption key{'' if count == 1 else 's'} and a secret key, from {where}."
@@ -210,7 +214,7 @@ def _space() -> Check:
 
 def _java() -> Check:
     try:
-        return Check("Java", True, f"{find_java()}.")
+        return Check("Java", True, f"{find_java(settings.JAVA_HOME)}.")
     except JavaError as error:
         return Check("Java", None, f"{error} Only log jobs and the demo's servers need it.")
 

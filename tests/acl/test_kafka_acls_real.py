@@ -20,7 +20,7 @@ from aclweb.acl.model.errors import Problems
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.acl.notation.listing import read_listing, write_listing
 from aclweb.clusters.admin_api.client import AdminClient
-from aclweb.runtime.java import find_java
+from devstack.java import find_java
 from devstack.servers import KafkaBroker
 from tests.builders import allow, deny
 from tests.servers import need_jars, wipe

@@ -108,8 +108,7 @@ class World:
             "DJANGO_SETTINGS_MODULE": "tests.settings",
             "DATABASE_URL": f"sqlite:///{self.directory / 'aclweb.sqlite3'}",
             "ACLWEB_TEST_KAFKA": str(self.directory / "kafka"),
-            "ACLWEB_FAILPOINTS": "true",
-            "ACLWEB_FAILPOINT": "",
+            "ACLWEB_TEST_CRASH": "",
             **more,
         }
 
@@ -184,7 +183,7 @@ def assert_no_transient_grant(world: World) -> None:
 
 @pytest.mark.parametrize("failpoint", KILLS)
 def test_a_killed_workers_change_is_finished_by_the_sweep(world, change, failpoint):
-    world.killed("apply", change, ACLWEB_FAILPOINT=failpoint)
+    world.killed("apply", change, ACLWEB_TEST_CRASH=failpoint)
 
     world.told("expire")
     told = world.told("sweep")
@@ -194,7 +193,7 @@ def test_a_killed_workers_change_is_finished_by_the_sweep(world, change, failpoi
 
 
 def test_a_lease_runs_out_by_itself(world, change):
-    world.killed("apply", change, ACLWEB_FAILPOINT="replied:kill9", ACLWEB_LEASE_SECONDS="3")
+    world.killed("apply", change, ACLWEB_TEST_CRASH="replied:kill9", ACLWEB_LEASE_SECONDS="3")
 
     told = world.told("sweep")
 
@@ -202,7 +201,7 @@ def test_a_lease_runs_out_by_itself(world, change):
 
 
 def test_nobody_takes_over_while_a_lease_holds(world, change):
-    world.killed("apply", change, ACLWEB_FAILPOINT="intent:kill9")
+    world.killed("apply", change, ACLWEB_TEST_CRASH="intent:kill9")
 
     world.told("apply", change)
 
@@ -219,7 +218,7 @@ def test_ten_deliveries_at_once_write_once(world, change):
 
 def test_a_change_that_kills_every_worker_is_stopped_after_five_tries(world, change):
     for _ in range(5):
-        world.killed("apply", change, ACLWEB_FAILPOINT="before-call:kill9")
+        world.killed("apply", change, ACLWEB_TEST_CRASH="before-call:kill9")
         world.told("expire")
 
     told = world.told("sweep")
@@ -231,7 +230,7 @@ def test_a_change_that_kills_every_worker_is_stopped_after_five_tries(world, cha
 
 
 def test_a_worker_that_slept_past_its_lease_sends_nothing_more(world, change):
-    sleeper = world.start("apply", change, ACLWEB_FAILPOINT="intent:stop:2", ACLWEB_LEASE_SECONDS="3")
+    sleeper = world.start("apply", change, ACLWEB_TEST_CRASH="intent:stop:2", ACLWEB_LEASE_SECONDS="3")
     try:
         os.waitpid(sleeper.pid, os.WUNTRACED)
         told = world.told("sweep")
@@ -252,8 +251,8 @@ def test_a_worker_that_slept_past_its_lease_sends_nothing_more(world, change):
     assert len(world.kafka.calls()) == calls
 
 
-def test_failpoints_do_nothing_unless_the_setting_is_on(world, change):
-    world.told("apply", change, ACLWEB_FAILPOINT="claimed:kill9", ACLWEB_FAILPOINTS="false")
+def test_no_variable_of_the_product_can_make_a_worker_die(world, change):
+    world.told("apply", change, ACLWEB_FAILPOINTS="true", ACLWEB_FAILPOINT="claimed:kill9")
 
     assert world.kafka.bindings == AFTER
 
@@ -270,7 +269,7 @@ def test_a_killed_workers_change_is_finished_in_a_real_zookeeper(
     with connect(Connection(ZOOKEEPER, address)) as somebody:
         somebody.write(Verb.ADD, sorted(BEFORE, key=str))
 
-    world.killed("apply", change, ACLWEB_FAILPOINT=failpoint, ACLWEB_TEST_ZOOKEEPER=address)
+    world.killed("apply", change, ACLWEB_TEST_CRASH=failpoint, ACLWEB_TEST_ZOOKEEPER=address)
     world.told("expire")
     told = world.told("sweep", ACLWEB_TEST_ZOOKEEPER=address)
 

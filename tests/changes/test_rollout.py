@@ -12,7 +12,6 @@ from aclweb.accounts.models import Grant, Role
 from aclweb.audit import trail
 from aclweb.audit.models import AuditError
 from aclweb.changes import failpoints, review, tasks
-from aclweb.changes.failpoints import FailpointError
 from aclweb.changes.models import Change, ChangeError, ChangeItem
 from aclweb.changes.preview import plan_hash
 from aclweb.changes.rollout import hold
@@ -26,6 +25,7 @@ from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.tasks import sync_cluster
 from tests.builders import allow, deny
 from tests.changes.conftest import WISH, reread
+from tests.changes.dying import CrashError
 from tests.changes.file_cluster import FileClient
 
 BOB = allow("User:bob", "READ", "orders")
@@ -517,7 +517,7 @@ def test_what_a_lost_worker_wrote_is_reported_as_ours_by_whoever_reads_it_first(
     change = approved(WISH, remove=(BOB,))
     with monkeypatch.context() as patch:
         patch.setattr(failpoints, "hit", lambda name: name == "before-verify" and die(name))
-        with pytest.raises(FailpointError):
+        with pytest.raises(CrashError):
             rollout.apply(change.pk)
     kafka.edit(add=foreign)
 
@@ -553,7 +553,7 @@ def test_what_is_undone_by_hand_after_a_change_is_reported_as_made_elsewhere(
 
 
 def die(name):
-    raise FailpointError(name)
+    raise CrashError(name)
 
 
 def test_a_sync_under_way_is_waited_for_and_not_for_ever(cluster, kafka, approved, monkeypatch):
@@ -690,7 +690,7 @@ def test_each_claim_has_an_epoch_of_its_own(approved, monkeypatch):
     epochs = [change.epoch]
     monkeypatch.setattr(failpoints, "hit", die)
     for _ in range(2):
-        with pytest.raises(FailpointError):
+        with pytest.raises(CrashError):
             rollout.apply(change.pk)
         Change.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
         epochs.append(Change.objects.get(pk=change.pk).epoch)

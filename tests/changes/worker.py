@@ -1,7 +1,7 @@
 """A worker as a process of its own, which a test can kill: `python -m tests.changes.worker ACTION ...`.
 
 The database is DATABASE_URL, the cluster the directory ACLWEB_TEST_KAFKA or, if it is
-set, the real ZooKeeper at ACLWEB_TEST_ZOOKEEPER. Tasks are run
+set, the real ZooKeeper at ACLWEB_TEST_ZOOKEEPER. It dies at the point ACLWEB_TEST_CRASH. Tasks are run
 at once where they are rung, so what the sweep would ring is what runs; only `setup` rings nobody.
 
     setup         make the database, the cast, a cluster and one approved change; print its id
@@ -49,6 +49,7 @@ from aclweb.inventory.current.view import connection_of  # noqa: E402
 from aclweb.inventory.models import Cluster  # noqa: E402
 from aclweb.inventory.sync.run import sync  # noqa: E402
 from tests.builders import allow, deny  # noqa: E402
+from tests.changes.dying import crash_at  # noqa: E402
 from tests.changes.file_cluster import FileClient, FileCluster  # noqa: E402
 
 BEFORE = (
@@ -167,7 +168,6 @@ def work(asked: dict[str, Any]) -> NoReturn:
     """Be the worker that was asked for, with its environment, and end."""
     os.environ.update(asked["environment"])
     connection.settings_dict["NAME"] = os.environ["DATABASE_URL"].removeprefix("sqlite:///")
-    settings.ACLWEB_FAILPOINTS = os.environ["ACLWEB_FAILPOINTS"] == "true"
     settings.ACLWEB_LEASE_SECONDS = int(os.environ.get("ACLWEB_LEASE_SECONDS", "120"))
     for number, name in ((1, "out"), (2, "err")):
         os.dup2(os.open(asked[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
@@ -185,6 +185,7 @@ def work(asked: dict[str, Any]) -> NoReturn:
 def main(action: str, *arguments: str) -> None:
     rollout.connect = connect
     hold.BARRIER_SECONDS = 0
+    crash_at(os.environ.get("ACLWEB_TEST_CRASH", ""))
     tasks.apply_change.delay = (lambda _: None) if action == "setup" else tasks.apply_change
     actions = {"setup": setup, "apply": apply, "expire": expire, "sweep": sweep, "race": race, "serve": serve}
     actions[action](*arguments)

@@ -15,7 +15,7 @@ import pytest
 from aclweb.acl.kafka.refusals import MOST_RECORDS, Item, Refusal, Target
 from aclweb.acl.kafka.validation import creation_answers, deletion_answers, listing_answer
 from aclweb.acl.model.authorizers import AuthorizerSettings
-from aclweb.runtime.java import find_java
+from devstack.java import find_java
 from devstack.servers import KafkaBroker
 from tests.clusters.wire import CREATE, DELETE, DESCRIBE, Answer, Closed, Wire
 from tests.random_cases import SCALE

@@ -122,13 +122,27 @@ def test_a_job_that_takes_too_long_is_ended_with_its_children(logged, monkeypatc
         return child
 
     monkeypatch.setattr(refresh.subprocess, "Popen", sleeper)
-    monkeypatch.setattr(refresh, "java_home", lambda: Path("/"))
+    monkeypatch.setattr(refresh, "java_home", lambda given, cache: Path("/"))
     monkeypatch.setattr(refresh, "LONGEST_RUN_SECONDS", 0.2)
 
     with pytest.raises(InsightsError, match="took longer than"):
         refresh.refresh(logged)
 
     assert started[0].poll() is not None
+
+
+def test_a_job_gets_the_java_and_the_memory_that_the_settings_name(logged, monkeypatch, settings):
+    settings.JAVA_HOME, settings.XDG_CACHE_HOME, settings.ACLWEB_SPARK_MEMORY = "/java", "/cache", "3g"
+    popen = subprocess.Popen
+    telling = "import os, sys; sys.exit(os.environ['JAVA_HOME'] + ' ' + os.environ['ACLWEB_SPARK_MEMORY'])"
+
+    monkeypatch.setattr(
+        refresh.subprocess, "Popen", lambda command, **given: popen([sys.executable, "-c", telling], **given)
+    )
+    monkeypatch.setattr(refresh, "java_home", lambda given, cache: f"{given} {cache}")
+
+    with pytest.raises(InsightsError, match=r"The logs were not read\. /java /cache 3g"):
+        refresh.refresh(logged)
 
 
 def test_two_refreshes_of_a_cluster_do_not_run_at_once(logged):
@@ -213,7 +227,7 @@ def test_a_failed_refresh_is_kept_for_the_page_until_one_goes_well(logged, tmp_p
             "The logs were not read. The job failed: EOFException: Unexpected end of input stream"
         )
 
-    monkeypatch.setattr(refresh, "java_home", lambda: Path("/"))
+    monkeypatch.setattr(refresh, "java_home", lambda given, cache: Path("/"))
     monkeypatch.setattr(refresh, "_run", failing)
     tasks.refresh(logged.pk)
 

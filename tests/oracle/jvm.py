@@ -24,8 +24,9 @@ from types import TracebackType
 from typing import Self
 
 from aclweb.clusters import ClusterError
-from aclweb.runtime.java import OLDEST_JAVA, JavaError, find_java
+from aclweb.runtime.java import OLDEST_JAVA, JavaError
 from devstack.jars import COMPILER, javac, kafka_jars, read_lock
+from devstack.java import find_java
 from tests.servers import missing
 
 SOURCES = Path(__file__).parent / "java"

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from aclweb.pipeline.shipping import write_package
-from aclweb.runtime.java import java_home
+from devstack.java import java_home
 from tests.pipeline.spark_cluster import HOME, QUICK_JVM, spark_cluster
 from tests.pipeline.test_job import run
 from tests.servers import need_java

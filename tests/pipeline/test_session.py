@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from aclweb.pipeline.__main__ import main
+from aclweb.pipeline.environment import of_this_process
 from aclweb.pipeline.failures import cause_of, secrets_in
 from aclweb.pipeline.session import _given
-from aclweb.runtime.java import java_home
+from devstack.java import java_home
 from tests.servers import need_java
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,19 +70,23 @@ def test_no_message_repeats_the_value_of_a_secret():
 
 
 def test_spark_itself_says_where_it_runs_unless_the_command_does(monkeypatch, tmp_path):
-    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
-    monkeypatch.delenv("MASTER", raising=False)
+    for name in ("PYSPARK_GATEWAY_PORT", "MASTER"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
-    assert _given(None, {}) == {}
+    assert _given(None, {}, of_this_process()) == {}
 
     monkeypatch.setenv("MASTER", "spark://of-master:7077")
-    assert _given(None, {})["spark.master"] == "spark://of-master:7077"
+    here = of_this_process()
+    assert _given(None, {}, here)["spark.master"] == "spark://of-master:7077"
 
     defaults = "# a comment\nspark.master   spark://of-defaults:7077\nspark.executor.memory=2g\n\nnothing\n"
     (tmp_path / "spark-defaults.conf").write_text(defaults)
-    assert _given(None, {}) == {"spark.master": "spark://of-defaults:7077", "spark.executor.memory": "2g"}
-    assert _given(None, {"spark.executor.memory": "4g"})["spark.executor.memory"] == "4g"
-    assert _given("spark://of-command:7077", {})["spark.master"] == "spark://of-command:7077"
+    assert _given(None, {}, here) == {
+        "spark.master": "spark://of-defaults:7077",
+        "spark.executor.memory": "2g",
+    }
+    assert _given(None, {"spark.executor.memory": "4g"}, here)["spark.executor.memory"] == "4g"
+    assert _given("spark://of-command:7077", {}, here)["spark.master"] == "spark://of-command:7077"
 
 
 @pytest.mark.parametrize("given", [f"secret.key={SECRET}", SECRET])
