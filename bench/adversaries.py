@@ -20,7 +20,6 @@ class Contest:
     title: str
     hostile: Callable[[], tuple[list[AclBinding], list[AccessRequest]]]
     friendly: Callable[[], tuple[list[AclBinding], list[AccessRequest]]]
-    rounds_matter: str = ""
 
 
 def contests(scale: float) -> list[Contest]:

@@ -30,7 +30,6 @@ class Load:
 
     thread_seconds: float
     process_seconds: float
-    clock_seconds: float
     heap_bytes: int
     acls: int
 
@@ -77,10 +76,8 @@ class Jvm:
             )
             for b in bindings
         )
-        thread, process, clock, heap, acls = map(
-            int, self._say("load", self._write("acls", rows)).split("\t")
-        )
-        return Load(thread / 1e9, process / 1e9, clock / 1e9, heap, acls)
+        thread, process, heap, acls = map(int, self._say("load", self._write("acls", rows)).split("\t"))
+        return Load(thread / 1e9, process / 1e9, heap, acls)
 
     def ask(self, requests: Sequence[AccessRequest]) -> str:
         """Prepare questions and return the answer to each as `+` or `-`."""

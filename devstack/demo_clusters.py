@@ -18,7 +18,7 @@ from aclweb.clusters import kind_named
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import run as sync
 from devstack import first_start as firststart
-from devstack.demo import company, planting, traffic
+from devstack.demo import company, traffic
 from devstack.servers import KafkaBroker, ZooKeeperServer
 
 CHROOT = "/kafka"
@@ -29,7 +29,7 @@ EDGE = company.EDGE
 def plant_prod(server: ZooKeeperServer, directory: Path) -> Cluster:
     """Write prod-eu into a running ZooKeeper, unless it is there, and read it."""
     address = server.address + CHROOT
-    planting.plant_zookeeper(address, company.topics(company.PROD), company.bindings(company.PROD))
+    company.plant(address)
     return _found_at(company.PROD, "zookeeper", address, log_paths=str(logs_of_prod(directory) / "*"))
 
 
@@ -47,13 +47,7 @@ def plant_file(directory: Path) -> Cluster:
 
 def plant_edge(broker: KafkaBroker) -> Cluster:
     """Make edge-eu's topics and ACLs on a running broker, unless it has ACLs, and read it."""
-    planting.plant_broker(
-        bootstrap=broker.bootstrap,
-        username="admin",
-        password=broker.users["admin"],
-        topics=company.topics(company.EDGE),
-        bindings=company.bindings(company.EDGE),
-    )
+    company.plant_broker(bootstrap=broker.bootstrap, username="admin", password=broker.users["admin"])
     return _found_at(
         company.EDGE,
         "admin",

@@ -116,12 +116,6 @@ def read_lock(version: str) -> tuple[Jar, ...]:
     return tuple(jars)
 
 
-def javac() -> Path | None:
-    """Return the compiler of the Java that is used here, None where it has none."""
-    program = find_java().resolve().parent / "javac"
-    return program if program.is_file() else None
-
-
 def kafka_jars(version: str) -> Path | None:
     """Return the folder with the jars of this version if it is here and whole, else None."""
     folder = cache_folder() / version

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import string
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -52,11 +51,6 @@ def register(verb: str, sentence: str) -> None:
 
 
 register("audit.protected", "{actor} put back what refuses changes of events: {triggers}.")
-
-
-def verbs() -> Mapping[str, str]:
-    """Return every registered verb with its sentence."""
-    return dict(_SENTENCES)
 
 
 def record(*, actor: Named | str, verb: str, target: str, **facts: Any) -> Event:

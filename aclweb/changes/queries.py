@@ -210,14 +210,6 @@ def inbox(user: User, cluster: Cluster | None = None, tab: str = "waiting") -> I
     return Inbox(tab=tab, rows=rows, counts=counts)
 
 
-def waiting_for(user: User, cluster: Cluster | None = None) -> int:
-    """Return how many changes this person could approve now, for a badge."""
-    every = (
-        changes_of(user, cluster).select_related("cluster", "author").prefetch_related("approvals", "items")
-    )
-    return len(_waiting_for(user, every))
-
-
 def change_page(change: Change, user: User) -> ChangePage:
     """Return everything that the page of `change` shows to `user`. The caller has checked that they may see it."""
     prefetch_related_objects([change], "items", "approvals__reviewer")

@@ -32,7 +32,7 @@ import org.apache.kafka.server.authorizer.AuthorizationResult;
 /**
  * Times Kafka's StandardAuthorizer: one command a line, one line of answer.
  *
- * <p>`load FILE` makes an authorizer of the ACLs in a file and says the thread's, the process's and the clock's
+ * <p>`load FILE` makes an authorizer of the ACLs in a file and says the thread's and the process's
  * nanoseconds of loadSnapshot, without the reading and the making of the ACL values, and the bytes of its heap. `ask
  * FILE` prepares questions: everything that a broker has at hand before it asks is made here. `answers` says each
  * answer as a letter, `round N` the thread's nanoseconds for going N times through all questions.
@@ -79,16 +79,14 @@ public class Speed {
         made.withPluginMetrics(new PluginMetricsImpl(new Metrics(), Map.of()));
         long heap = usedHeap();
         long process = SYSTEM.getProcessCpuTime();
-        long clock = System.nanoTime();
         long thread = THREADS.getCurrentThreadCpuTime();
         made.loadSnapshot(snapshot);
         made.completeInitialLoad();
         thread = THREADS.getCurrentThreadCpuTime() - thread;
-        clock = System.nanoTime() - clock;
         process = SYSTEM.getProcessCpuTime() - process;
         long after = usedHeap();
         authorizer = made;
-        return thread + "\t" + process + "\t" + clock + "\t" + (after - heap) + "\t" + snapshot.size();
+        return thread + "\t" + process + "\t" + (after - heap) + "\t" + snapshot.size();
     }
 
     private static String ask(Path file) throws Exception {

@@ -290,7 +290,7 @@ def test_lists_and_badges_never_read_a_stored_effect(cluster, ask, ada, ben, sig
     with CaptureQueriesContext(
         connection,
     ) as asked:
-        assert queries.waiting_for(ben) == 1
+        assert queries.inbox(ben).counts["waiting"] == 1
         (row,) = queries.inbox(ben, tab="all").rows
         (latest, *_) = recent(ben, [cluster])
         for address in ("/", "/changes/", "/changes/?tab=all", "/api/v1/changes/"):

@@ -33,7 +33,7 @@ def test_an_approval_of_last_week_writes_nothing_and_is_asked_for_again(kafka, a
     assert change.state == Change.State.IN_REVIEW
     assert "ben approved this change more than 7 days ago, so it must be approved again." in change.sentence
     assert WISH not in kafka.bindings
-    assert queries.waiting_for(ben) == 1
+    assert queries.inbox(ben).counts["waiting"] == 1
     assert applied(review.approve(change=change, reviewer=ben)).state == Change.State.APPLIED
 
 

@@ -22,8 +22,8 @@ def test_the_inbox_shows_each_person_what_waits_for_them(ask, ada, ben, cho):
     assert [row.change for row in queries.inbox(ada, tab="mine").rows] == [change]
     assert list(queries.inbox(cho).rows) == []
     assert [row.change for row in queries.inbox(cho, tab="all").rows] == [change]
-    assert queries.waiting_for(ben) == 1
-    assert queries.waiting_for(ada) == 0
+    assert queries.inbox(ben).counts["waiting"] == 1
+    assert queries.inbox(ada).counts["waiting"] == 0
 
 
 def test_what_i_have_approved_waits_for_me_no_longer(cluster, ask, ada, ben):

@@ -8,7 +8,7 @@ from aclweb.audit import trail
 from aclweb.changes import review
 from aclweb.changes.models import ChangeError, ChangeItem
 from aclweb.changes.rollout import run as rollout
-from aclweb.inventory.current.view import current_index
+from aclweb.inventory.current.view import in_force
 from tests.builders import allow, deny
 from tests.changes.conftest import WISH, reread
 
@@ -35,7 +35,7 @@ def test_an_approved_change_is_written_read_back_and_shown(cluster, kafka, ask, 
     assert WISH in kafka.bindings
     assert BOB not in kafka.bindings
     assert [item.state for item in change.items.all()] == ["APPLIED", "APPLIED"]
-    assert WISH in current_index(cluster)
+    assert WISH in in_force(cluster).index
     cluster.refresh_from_db()
     assert change.applied_revision == cluster.revision
     assert cluster.revision.cause == "ours"

@@ -95,7 +95,7 @@ def test_a_file_is_imported_as_a_new_revision(file, capsys):
     cluster = Cluster.objects.get(slug="dump")
     assert (told["revision"], told["removed"]) == (2, 1)
     assert cluster.address == str(newer)
-    assert list(current.current_index(cluster)) == [BOB]
+    assert list(current.in_force(cluster).index) == [BOB]
 
 
 def test_a_bad_file_is_status_2_names_every_bad_line_and_leaves_no_trace(file, capsys):
@@ -110,7 +110,7 @@ def test_a_bad_file_is_status_2_names_every_bad_line_and_leaves_no_trace(file, c
     assert refused.value.returncode == 2
     assert [line.split(": ")[0] for line in str(refused.value).splitlines()] == [f"{bad}:3", f"{bad}:4"]
     cluster = Cluster.objects.get(slug="dump")
-    assert (cluster.state, cluster.address, len(current.current_index(cluster))) == ("ok", str(file), 2)
+    assert (cluster.state, cluster.address, len(current.in_force(cluster).index)) == ("ok", str(file), 2)
 
 
 def test_a_file_is_not_imported_into_a_live_cluster(cluster, file):

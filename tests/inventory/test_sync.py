@@ -27,7 +27,7 @@ CHO = allow("User:cho", "WRITE", "orders", host="10.0.0.9")
 
 
 def stored(cluster):
-    return set(current.current_index(cluster))
+    return set(current.in_force(cluster).index)
 
 
 def many(count, *, principal="User:bob"):
@@ -73,7 +73,7 @@ def test_only_what_differs_is_written_and_the_past_can_still_be_asked_for(cluste
 
     assert result.delta == Delta(add=(CHO,), remove=(BOB,))
     assert stored(cluster) == {EVE, CHO}
-    assert set(current.current_index(cluster, as_of=current.Moment(first))) == {BOB, EVE}
+    assert set(current.in_force(cluster, current.Moment(first)).index) == {BOB, EVE}
     assert [topic.name for topic in current.in_force(cluster, as_of=current.Moment(first)).topics] == [
         "orders"
     ]

@@ -25,7 +25,7 @@ from typing import Self
 
 from aclweb.clusters import ClusterError
 from aclweb.runtime.java import OLDEST_JAVA, JavaError
-from devstack.jars import COMPILER, javac, kafka_jars, read_lock
+from devstack.jars import COMPILER, kafka_jars, read_lock
 from devstack.java import find_java
 from tests.servers import missing
 
@@ -244,8 +244,8 @@ def _eclipse_compiler() -> list[str]:
 
 
 def _compiler() -> list[str]:
-    own = javac()
-    return [str(own)] if own else _eclipse_compiler()
+    own = find_java().resolve().parent / "javac"
+    return [str(own)] if own.is_file() else _eclipse_compiler()
 
 
 def _libraries(version: str) -> Path:

@@ -190,35 +190,6 @@ def covers(wide: Shape, narrow: Shape, *, steps: int = STEPS_TRIED) -> Cover:
     return Cover(Verdict.YES)
 
 
-def overlaps(one: Shape, other: Shape) -> bool:
-    """Return whether some name matches both; exact."""
-    machine = Places(other)
-    return machine.is_end(_meeting_places(one, machine)[-1])
-
-
-def common_name(one: Shape, other: Shape) -> str | None:
-    """Return a name that both shapes match, None if there is none."""
-    machine = Places(other)
-    meetings = _meeting_places(one, machine)
-    place = len(machine.tokens)
-    if not machine.is_end(meetings[-1]):
-        return None
-    stranger = stranger_to(one.characters | other.characters)
-    backwards: list[str] = []
-    for token, before in zip(reversed(list(_tokens(one))), reversed(meetings[:-1]), strict=True):
-        if token == MANY:
-            while not before >> place & 1:
-                place -= 1
-                backwards.append(machine.tokens[place] or stranger)
-            continue
-        own = None if token == ONE else token[1:]
-        stayed = machine.stays >> place & 1 and before >> place & 1
-        if not stayed:
-            place -= 1
-        backwards.append(own or (None if stayed else machine.tokens[place]) or stranger)
-    return "".join(reversed(backwards))
-
-
 def sample_of(shape: Shape, filling: str) -> str:
     """Return a name that the shape matches, with `filling` in place of each of its wildcards."""
     return filling.join(
@@ -323,7 +294,6 @@ class Places:
                 stays |= 1 << len(tokens)
             tokens += part
         self.start = 1
-        self.tokens = tokens
         self.stays = stays
         self._end = 1 << len(tokens)
         self._masks, self._holes = _masks_of(tokens)
@@ -335,10 +305,6 @@ class Places:
     def is_end(self, places: int) -> bool:
         return bool(places & self._end)
 
-    @property
-    def all_places(self) -> int:
-        return (self._end << 1) - 1
-
 
 def _masks_of(tokens: Sequence[str | None]) -> tuple[dict[str, int], int]:
     """Return for each character the places that take it, and the places that take any character."""
@@ -348,30 +314,6 @@ def _masks_of(tokens: Sequence[str | None]) -> tuple[dict[str, int], int]:
         if token is not None:
             masks[token] = masks.get(token, holes) | 1 << place
     return masks, holes
-
-
-def _tokens(shape: Shape) -> Iterator[str]:
-    """Yield `*`, `?`, or a given character behind a `=`, which tells it from those two."""
-    for number, part in enumerate(shape.parts):
-        if number:
-            yield MANY
-        for character in part:
-            yield ONE if character is None else f"={character}"
-
-
-def _meeting_places(one: Shape, other: Places) -> list[int]:
-    """Return where one may stand in `other` before and after each token of `one`, by names that suit both."""
-    places = [other.start]
-    for token in _tokens(one):
-        now = places[-1]
-        if token == MANY:
-            # Whatever `other` takes next, a `*` takes too: every place from the first one on.
-            places.append(other.all_places & -(now & -now) if now else 0)
-        elif token == ONE:
-            places.append((now << 1 | now & other.stays) & other.all_places)
-        else:
-            places.append(other.after(now, token[1:]))
-    return places
 
 
 def _smallest(front: dict[int, str]) -> dict[int, str]:

@@ -58,14 +58,6 @@ class Delta:
         """Return the delta that undoes this one, where each of its edits had an effect."""
         return Delta(add=self.remove, remove=self.add)
 
-    def effective(self, bindings: Iterable[AclBinding]) -> Delta:
-        """Return the part that changes `bindings`: nothing added that is there, nothing removed that is not."""
-        present = set(bindings)
-        return Delta(
-            add=tuple(binding for binding in self.add if binding not in present),
-            remove=tuple(binding for binding in self.remove if binding in present),
-        )
-
     def applied_to(self, bindings: Iterable[AclBinding]) -> tuple[AclBinding, ...]:
         """Return `bindings` after this edit: the kept ones in their order, then the new ones."""
         removed = set(self.remove)

@@ -250,11 +250,6 @@ def in_force(cluster: Cluster, as_of: Moment | None = None, *, asked: bool = Tru
     )
 
 
-def current_index(cluster: Cluster, as_of: Moment | None = None) -> AclIndex:
-    """Return the bindings in force as an index that never changes."""
-    return in_force(cluster, as_of).index
-
-
 def settings_of(declared: Cluster | Declaration) -> AuthorizerSettings:
     """Return the authorizer settings that are declared; what nobody declared is assumed and named as undeclared."""
     config: dict[str, object] = {}
