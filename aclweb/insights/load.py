@@ -148,7 +148,6 @@ def _revision_of(manifest: dict[str, Any], cluster: Cluster) -> Revision:
 def _facts(manifest: dict[str, Any]) -> dict[str, Any]:
     lines, coverage = manifest["lines"], manifest["coverage"]
     return {
-        "snapshot_digest": manifest["snapshot"]["digest"],
         "first_at": _moment(coverage["first_at"]),
         "last_at": _moment(coverage["last_at"]),
         "lines_read": lines["read"],
@@ -207,7 +206,6 @@ def _seen(load: Load, row: dict[str, Any]) -> SeenRequest:
         days=[[_day(entry["day"]), entry["lines"]] for entry in row["days"]],
         sample=row["sample"] or "",
         decided_now=row["decided_now"],
-        basis_now=row["basis_now"],
     )
 
 

@@ -17,7 +17,6 @@ from aclweb.inventory.models import Cluster
 class Load(models.Model):
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="loads")
     loaded_at = models.DateTimeField(auto_now_add=True)
-    snapshot_digest = models.CharField(max_length=64)
     revision_number = models.PositiveIntegerField(null=True)
     # Broker-local times as written in the log (it holds no zone), shown as they are.
     first_at = models.DateTimeField(null=True)
@@ -110,7 +109,6 @@ class SeenRequest(models.Model):
     days = models.JSONField(default=list)  # [["2026-11-20", lines]], in order, days without any left out
     sample = KafkaTextField(default="")  # the latest record, as the broker wrote it
     decided_now = models.CharField(max_length=10)  # ALLOWED, DENIED or UNDECIDED by the ACLs of the snapshot
-    basis_now = models.CharField(max_length=16)
 
     class Meta:
         indexes = [
