@@ -1,4 +1,4 @@
-"""What did the logs tell about a cluster, and what can they not tell?
+"""What did the logs tell about a cluster: the use of its ACLs, denials, requests?
 
 Every number here comes from the newest load. Where the log cannot know (no log, no
 permits in it, hours without a log, an ACL younger than it) the answer is "cannot tell" with
@@ -17,20 +17,18 @@ from django.db.models import Count, Max, Q, Sum
 
 from aclweb.acl.authorizer import authorize
 from aclweb.acl.model import (
-    SUPER_USERS_KEY,
     AccessRequest,
-    AuthorizerSettings,
     Operation,
     PermissionType,
     Resource,
     ResourceType,
 )
 from aclweb.insights.causes import Cause, likely_cause
-from aclweb.insights.models import AclUse, Load, Refresh, SeenRequest
+from aclweb.insights.current import current_load
+from aclweb.insights.models import AclUse, Load, SeenRequest
 from aclweb.insights.unused import (
     NO_LOG,
     NO_PERMITS,
-    Evidence,
     dated,
     evidence_of,
     unused_acls,
@@ -42,12 +40,7 @@ from aclweb.inventory.models import Cluster
 NOT_IN_FORCE = "it is not in force"
 TOO_YOUNG = "this ACL is younger than the days that the log would have to cover"
 
-WHOLE = "read"  # the state of a file that was read to its end
-
 _NEW_DAYS = 3
-
-
-# --- Use of ACLs ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -127,9 +120,6 @@ def unused_count(cluster: Cluster) -> int | None:
     load = current_load(cluster)
     evidence = evidence_of(load)
     return unused_acls(cluster, load, evidence).count() if evidence.is_complete else None
-
-
-# --- Refusals ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -249,9 +239,6 @@ def days_of(load: Load) -> list[str]:
     return [(last - timedelta(days=back)).isoformat() for back in reversed(range(count))]
 
 
-# --- Requests ---------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Seen:
     """A distinct request of the log with its answer, and what the ACLs said when it was loaded."""
@@ -303,229 +290,3 @@ def _seen(row: SeenRequest) -> Seen:
         api_names=tuple(row.api_names),
         differs=row.decided_now != "UNDECIDED" and (row.decided_now == "ALLOWED") != row.allowed,
     )
-
-
-# --- Coverage ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class LogFile:
-    """One file of the log: `permits` are decisions in it that allowed something.
-
-    state: how far it could be read, "read" for to its end; `reason` says what was in the way.
-    """
-
-    name: str
-    lines: int
-    unparsed: int
-    permits: int
-    first_at: str | None
-    last_at: str | None
-    state: str = WHOLE
-    reason: str = ""
-
-    @property
-    def is_whole(self) -> bool:
-        return self.state == WHOLE
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """What the log can prove.
-
-    cannot_tell: nothing can be said about the use of ALLOW ACLs; `reason` says why.
-    sentences: the whole of it for a person, in order. problem: since when and why the logs were not
-    read again, empty if they were.
-    """
-
-    load: Load | None
-    cannot_tell: bool
-    reason: str
-    sentences: tuple[str, ...]
-    files: tuple[LogFile, ...] = ()
-    unparsed: tuple[tuple[str, int, str], ...] = ()
-    problem: str = ""
-    window: str = ""
-
-
-def coverage(cluster: Cluster) -> Coverage:
-    """Return what the newest load can and cannot tell."""
-    load = current_load(cluster)
-    problem = _problem(cluster, load)
-    if load is None:
-        sentence = (
-            "No authorizer log of this cluster has been read yet, so the use of its ACLs and its denials are unknown."
-            if cluster.log_paths.strip()
-            else "Nobody has said where this cluster's authorizer logs are, so the use of its ACLs is unknown."
-        )
-        return Coverage(None, True, NO_LOG, (sentence,), problem=problem)
-    files = tuple(_file(file) for file in load.manifest.get("files", ()))
-    unparsed = tuple((entry["reason"], entry["lines"], entry["sample"]) for entry in load.unparsed)
-    evidence = evidence_of(load)
-    reason = evidence.why_not[PermissionType.ALLOW]
-    return Coverage(
-        load=load,
-        cannot_tell=bool(reason),
-        reason=reason,
-        sentences=tuple(_coverage_sentences(load, files, evidence)),
-        files=files,
-        unparsed=unparsed,
-        problem=problem,
-        window=evidence.window if evidence.is_complete else "",
-    )
-
-
-def _problem(cluster: Cluster, load: Load | None) -> str:
-    failed = Refresh.objects.filter(cluster=cluster).exclude(problem="").first()
-    if failed is None or failed.tried_at is None or (load is not None and load.loaded_at > failed.tried_at):
-        return ""
-    if load is None:
-        return f"The logs could not be read on {failed.tried_at:%Y-%m-%d %H:%M} UTC. {failed.problem}"
-    return (
-        f"Not refreshed since {load.loaded_at:%Y-%m-%d %H:%M} UTC: the last try, on "
-        f"{failed.tried_at:%Y-%m-%d %H:%M} UTC, failed. {failed.problem}"
-    )
-
-
-def _file(file: Mapping[str, Any]) -> LogFile:
-    return LogFile(
-        name=str(file.get("name") or file["path"]),
-        lines=file["lines"],
-        unparsed=file["unparsed"],
-        permits=file["permits"],
-        first_at=file["first_at"],
-        last_at=file["last_at"],
-        state=file.get("state", WHOLE),
-        reason=file.get("reason", ""),
-    )
-
-
-def _coverage_sentences(load: Load, files: tuple[LogFile, ...], evidence: Evidence) -> Iterable[str]:
-    lines = "1 line" if load.lines_read == 1 else f"{load.lines_read:,} lines"
-    if load.first_at is None or load.last_at is None:
-        yield f"The log has {lines}, and none that begins with a time."
-    else:
-        yield (
-            f"The log covers {load.first_at:%Y-%m-%d %H:%M} to {load.last_at:%Y-%m-%d %H:%M} of the brokers' clocks, "
-            f"with {lines} in {len(files)} {'file' if len(files) == 1 else 'files'}."
-        )
-    for file in files:
-        if not file.is_whole:
-            yield f"{file.name}: {file.state}. {file.reason}"
-    blind = [file.name for file in files if file.lines and not file.permits]
-    if not load.permits_seen:
-        yield (
-            "Permits are not logged, so the log does not show which ALLOW ACLs are used; denials are complete. "
-            "Brokers write permits when the logger kafka.authorizer.logger is set to DEBUG."
-        )
-    elif blind:
-        yield f"Permits are missing in {', '.join(blind)}, so what is counted may have happened more often."
-    else:
-        yield "Permits and denials are logged."
-    yield from _unused_sentences(load, evidence)
-    if broken := load.manifest["lines"].get("not_utf8"):
-        yield (
-            f"{_lines(broken)} {'holds' if broken == 1 else 'hold'} bytes that are not UTF-8; these are shown as �, "
-            f"as in: {load.manifest.get('not_utf8_sample') or ''}"
-        )
-    if load.lines_unparsed:
-        yield (
-            f"{load.lines_unparsed:,} {'line' if load.lines_unparsed == 1 else 'lines'} could not be understood and "
-            f"{'is' if load.lines_unparsed == 1 else 'are'} in no count."
-        )
-    if load.disagreements:
-        yield (
-            f"{load.disagreements:,} decisions of the log would be made otherwise now: the ACLs have changed since, "
-            "or a declaration is wrong."
-        )
-
-
-def _unused_sentences(load: Load, evidence: Evidence) -> Iterable[str]:
-    reason = evidence.why_not[PermissionType.ALLOW]
-    if reason and load.permits_seen:
-        yield f"Which ALLOW ACLs are unused is unknown: {reason}."
-    elif not reason:
-        yield (
-            f"An ACL is called unused if no request needed it {evidence.window}. The log names "
-            f"{len(evidence.brokers)} {'broker' if len(evidence.brokers) == 1 else 'brokers'}: "
-            f"{', '.join(evidence.brokers)}. The log cannot show whether the cluster has more."
-        )
-
-
-# --- Declarations -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Check:
-    """What the log says about one declaration: "confirms", "contradicts" or "suggests"."""
-
-    setting: str
-    kind: str
-    sentence: str
-
-
-def declarations(cluster: Cluster) -> tuple[Check, ...]:
-    """Return what the brokers' own words confirm or contradict; empty where the log says nothing of it."""
-    load = current_load(cluster)
-    if load is None:
-        return ()
-    found = load.declarations
-    return (
-        *_super_users(cluster, found.get("super_users", {})),
-        *_default_mode(cluster, found.get("default_allow", 0), found.get("default_deny_uncovered", 0)),
-    )
-
-
-def _super_users(cluster: Cluster, seen: Mapping[str, int]) -> Iterable[Check]:
-    declared = _declared_super_users(cluster)
-    for principal, lines in sorted(seen.items()):
-        times = _lines(lines)
-        if declared is None:
-            yield Check(
-                "super_users",
-                "suggests",
-                f"The brokers treated {principal} as a super user in {times}, and nobody has declared the super users.",
-            )
-        elif principal in declared:
-            yield Check(
-                "super_users", "confirms", f"{principal} is a super user: the brokers said so in {times}."
-            )
-        else:
-            yield Check(
-                "super_users",
-                "contradicts",
-                f"The brokers treated {principal} as a super user in {times}, and it is not declared as one.",
-            )
-
-
-def _declared_super_users(cluster: Cluster) -> frozenset[str] | None:
-    if cluster.super_users is None:
-        return None
-    settings = AuthorizerSettings.read(
-        authorizer=cluster.authorizer, config={SUPER_USERS_KEY: cluster.super_users}
-    )
-    return settings.super_users
-
-
-def _default_mode(cluster: Cluster, allowed: int, refused: int) -> Iterable[Check]:
-    for happened, lines, means in (("allowed", allowed, True), ("refused", refused, False)):
-        if not lines:
-            continue
-        fact = f"The brokers {happened} requests because no ACL was found, in {_lines(lines)}"
-        if cluster.allow_everyone is None:
-            yield Check("allow_everyone", "suggests", f"{fact}; nobody has declared what they do then.")
-        elif cluster.allow_everyone == means:
-            yield Check("allow_everyone", "confirms", f"{fact}, as declared.")
-        else:
-            declared = "allow" if cluster.allow_everyone else "refuse"
-            yield Check("allow_everyone", "contradicts", f"{fact}, but it is declared that they {declared}.")
-
-
-def _lines(count: int) -> str:
-    return f"{count:,} {'line' if count == 1 else 'lines'} of the log"
-
-
-def current_load(cluster: Cluster) -> Load | None:
-    """Return the newest complete load of the cluster's logs."""
-    # The manifest is large and one page shows it: it is read when it is asked for.
-    return Load.objects.filter(cluster=cluster, current=True).defer("manifest").order_by("-loaded_at").first()

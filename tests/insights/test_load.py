@@ -12,9 +12,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from aclweb.acl.notation.files import binding_key
+from aclweb.insights.current import current_load
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import AclUse, Load, SeenRequest
-from aclweb.insights.queries import current_load
 from aclweb.inventory.models import Cluster
 from tests.builders import allow
 from tests.insights.conftest import BINDINGS

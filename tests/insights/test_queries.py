@@ -9,6 +9,8 @@ import pytest
 from aclweb.acl.model.vocabulary import Operation, Resource, ResourceType
 from aclweb.acl.notation.files import binding_key
 from aclweb.insights import queries, unused
+from aclweb.insights.coverage import coverage
+from aclweb.insights.declarations import declarations
 from aclweb.insights.models import Load
 from aclweb.inventory.models import Revision
 from aclweb.inventory.sync.run import sync
@@ -140,7 +142,7 @@ def test_without_any_log_nothing_is_known(read_cluster):
     found = use_of(read_cluster, PREFIX)
 
     assert (found.state, found.reason) == ("cannot-tell", unused.NO_LOG)
-    assert queries.coverage(read_cluster).cannot_tell
+    assert coverage(read_cluster).cannot_tell
     assert queries.refusals(read_cluster).rows == ()
     assert queries.unused_count(read_cluster) is None
 
@@ -306,15 +308,13 @@ def test_requests_that_would_be_answered_otherwise_now_are_found(given, read_clu
         "User:old": True,
         "User:eve": False,
     }
-    assert "3 decisions of the log would be made otherwise now" in " ".join(
-        queries.coverage(read_cluster).sentences
-    )
+    assert "3 decisions of the log would be made otherwise now" in " ".join(coverage(read_cluster).sentences)
 
 
 def test_coverage_tells_the_span_and_what_was_not_understood(given, read_cluster):
     given(unparsed=[{"reason": "no log record", "lines": 7, "sample": "java.io.IOException"}])
 
-    found = queries.coverage(read_cluster)
+    found = coverage(read_cluster)
 
     assert not found.cannot_tell
     assert found.sentences[0].startswith("The log covers 2026-11-07 08:00 to 2026-11-20 20:00")
@@ -323,10 +323,24 @@ def test_coverage_tells_the_span_and_what_was_not_understood(given, read_cluster
     assert [entry.name for entry in found.files] == ["broker-1.log", "broker-2.log"]
 
 
+def test_coverage_tells_what_the_lines_are_that_tell_no_decision(given, read_cluster):
+    given(other=[{"reason": "record of another logger", "lines": 10, "sample": "x"}])
+
+    told = coverage(read_cluster).sentences
+
+    assert "190 lines tell a decision, 10 something else: 10 × record of another logger." in told
+
+
+def test_coverage_counts_other_lines_where_the_result_does_not_say_what_they_are(given, read_cluster):
+    given()
+
+    assert "190 lines tell a decision, 10 something else." in coverage(read_cluster).sentences
+
+
 def test_coverage_names_the_brokers_that_do_not_log_permits(given, read_cluster):
     given(files=[file("broker-1.log", permits=9), file("broker-2.log")])
 
-    assert "Permits are missing in broker-2.log" in " ".join(queries.coverage(read_cluster).sentences)
+    assert "Permits are missing in broker-2.log" in " ".join(coverage(read_cluster).sentences)
 
 
 @pytest.mark.parametrize(
@@ -344,7 +358,7 @@ def test_super_users_of_the_log_confirm_or_contradict_the_declared_ones(
     read_cluster.super_users = declared
     given(declarations={"super_users": seen, "default_allow": 0, "default_deny_uncovered": 0})
 
-    assert [check.kind for check in queries.declarations(read_cluster)] == kinds
+    assert [check.kind for check in declarations(read_cluster)] == kinds
 
 
 @pytest.mark.parametrize(
@@ -363,4 +377,4 @@ def test_the_default_mode_is_confirmed_or_contradicted(
     read_cluster.allow_everyone = declared
     given(declarations={"super_users": {}, "default_allow": allowed, "default_deny_uncovered": refused})
 
-    assert [check.kind for check in queries.declarations(read_cluster)] == kinds
+    assert [check.kind for check in declarations(read_cluster)] == kinds

@@ -18,6 +18,8 @@ from django.core.management import CommandError, call_command
 
 from aclweb.acl.notation.files import binding_key
 from aclweb.insights import queries, refresh, tasks
+from aclweb.insights.coverage import coverage
+from aclweb.insights.declarations import declarations
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import Load
 from aclweb.inventory import leases
@@ -57,7 +59,7 @@ def test_the_logs_of_a_cluster_are_read_and_loaded(logged):
     key = binding_key(BINDINGS[0])
     assert queries.usage_of(logged, [key])[key].requests == 1
     assert queries.refusals(logged).rows[0].cause.kind == "deny"
-    assert [check.kind for check in queries.declarations(logged)] == ["contradicts"]
+    assert [check.kind for check in declarations(logged)] == ["contradicts"]
 
 
 def test_the_snapshot_for_the_job_holds_what_is_in_force_and_declared(logged, tmp_path):
@@ -231,7 +233,7 @@ def test_a_failed_refresh_is_kept_for_the_page_until_one_goes_well(logged, tmp_p
     monkeypatch.setattr(refresh, "_run", failing)
     tasks.refresh(logged.pk)
 
-    told = queries.coverage(logged).problem
+    told = coverage(logged).problem
     assert told.startswith("Not refreshed since ")
     assert "Unexpected end of input stream" in told
     assert Load.objects.count() == 1
@@ -239,7 +241,7 @@ def test_a_failed_refresh_is_kept_for_the_page_until_one_goes_well(logged, tmp_p
     monkeypatch.setattr(refresh, "_run", lambda arguments: shutil.copytree(ours, arguments[-1]))
     tasks.refresh(logged.pk)
 
-    assert queries.coverage(logged).problem == ""
+    assert coverage(logged).problem == ""
 
 
 def test_a_full_disk_is_reported_and_kept(logged, monkeypatch):
@@ -251,7 +253,7 @@ def test_a_full_disk_is_reported_and_kept(logged, monkeypatch):
     with pytest.raises(InsightsError, match="No space left on device: /data"):
         refresh.refresh(logged)
 
-    assert "No space left on device" in queries.coverage(logged).problem
+    assert "No space left on device" in coverage(logged).problem
 
 
 @pytest.fixture
@@ -275,7 +277,7 @@ def test_a_bad_file_beside_good_ones_is_reported_on_the_page_and_costs_itself(he
     loaded = refresh.refresh(logged)
 
     assert loaded.lines_read == 4
-    covered = queries.coverage(logged)
+    covered = coverage(logged)
     assert [(file.name, file.state) for file in covered.files] == [
         ("a.log", "read"), ("b.log", "read"), ("plain.gz", "not a gzip file"),
     ]  # fmt: skip
@@ -293,7 +295,7 @@ def test_where_no_file_can_be_read_the_old_load_stays_and_the_page_says_why(here
     tasks.refresh(logged.pk)
 
     assert Load.objects.get().lines_read == 200
-    told = queries.coverage(logged).problem
+    told = coverage(logged).problem
     assert "The log file could not be read" in told
     assert "plain.gz: not a gzip file" in told
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from aclweb.acl.notation.files import binding_key
-from aclweb.insights import queries
+from aclweb.insights.coverage import coverage
 from aclweb.insights.load import load
 from aclweb.insights.models import Refresh
 from aclweb.inventory.sync.run import sync
@@ -108,4 +108,4 @@ def test_two_brokers_with_one_file_name_are_distinguished(page_of, read_cluster,
     assert "b1/authorizer.log" in page
     assert "b2/authorizer.log" in page
     assert page.count(">truncated<") == 1
-    assert [entry.is_whole for entry in queries.coverage(read_cluster).files] == [True, False]
+    assert [entry.is_whole for entry in coverage(read_cluster).files] == [True, False]

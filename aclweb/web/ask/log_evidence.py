@@ -16,6 +16,7 @@ from aclweb.acl.authorizer import HostPart, Result
 from aclweb.acl.matching import admits
 from aclweb.acl.model import WILDCARD, AccessRequest, Operation, ResourceType, number_of
 from aclweb.insights import queries
+from aclweb.insights.current import current_load
 from aclweb.insights.models import Load
 from aclweb.insights.queries import Seen
 from aclweb.inventory.models import Cluster
@@ -66,7 +67,7 @@ class Evidence:
 
 def witness(cluster: Cluster, answer: Answer) -> Witness | None:
     """Return what the newest log says of this answer; None where no log was read, or can tell."""
-    load = queries.current_load(cluster)
+    load = current_load(cluster)
     asked = answer.request
     if load is None or answer.verdict == "unknown" or asked.resource_name is None:
         return None
@@ -89,7 +90,7 @@ def witness(cluster: Cluster, answer: Answer) -> Witness | None:
 
 def heard_from(cluster: Cluster, answer: Answer) -> tuple[Evidence, ...]:
     """Return what the log tells of each of `answer.from_hosts`; empty where no log was read."""
-    if queries.current_load(cluster) is None or answer.request.resource_name is None:
+    if current_load(cluster) is None or answer.request.resource_name is None:
         return ()
     seen = _seen(cluster, answer.request)
     return tuple(_of_part(answer, each.part, seen) for each in answer.from_hosts)

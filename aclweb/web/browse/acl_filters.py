@@ -16,7 +16,8 @@ from itertools import zip_longest
 from django.http import QueryDict
 
 from aclweb.acl.model import AclError, ResourceType
-from aclweb.insights.queries import coverage, unused_keys
+from aclweb.insights.coverage import coverage
+from aclweb.insights.queries import unused_keys
 from aclweb.inventory.lists import AclListFilters
 from aclweb.inventory.models import Cluster
 

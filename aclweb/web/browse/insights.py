@@ -14,6 +14,8 @@ from django.views.decorators.http import require_GET
 from aclweb.accounts.access import cluster_or_404
 from aclweb.acl.model import WILDCARD, AclBinding, PatternType, PermissionType
 from aclweb.insights import queries
+from aclweb.insights.coverage import coverage
+from aclweb.insights.declarations import declarations
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell import links
 from aclweb.web.shell.htmx import render_page
@@ -53,7 +55,7 @@ class Row:
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the denials of the log in groups, what the log can prove, and what it says about declarations."""
     cluster = cluster_or_404(request.user, slug)
-    covered = queries.coverage(cluster)
+    covered = coverage(cluster)
     found = queries.refusals(cluster)
     page = page_of(found.rows, page_asked(request.GET), ROWS_A_PAGE)
     context = {
@@ -64,7 +66,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "page": page,
         "rows": tuple(Row(row, bars(row.days), _offer(cluster, row)) for row in page.object_list),
         "unused": queries.unused_count(cluster),
-        "declarations": queries.declarations(cluster),
+        "declarations": declarations(cluster),
         "disagreements": queries.disagreements(cluster, limit=5),
     }
     return render_page(

@@ -14,7 +14,8 @@ from aclweb.accounts import access
 from aclweb.acl.matching import topic_fault
 from aclweb.acl.model import Operation, ResourceType
 from aclweb.acl.notation import binding_key
-from aclweb.insights.queries import coverage, refusals_of, usage_of
+from aclweb.insights.coverage import coverage
+from aclweb.insights.queries import refusals_of, usage_of
 from aclweb.inventory import lists
 from aclweb.inventory.access import topic_access
 from aclweb.inventory.lists import names_known

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from aclweb.acl.model import ANY_USER, AccessRequest, ResourceType, name_text
 from aclweb.clusters import Known
-from aclweb.insights import queries
+from aclweb.insights.current import current_load
 from aclweb.insights.models import SeenRequest
 from aclweb.inventory.current import InForce
 from aclweb.web.shell import links
@@ -81,7 +81,7 @@ def knows_principal(here: InForce, principal: str) -> bool:
         return True
     if here.holdings.naming(principal):
         return True
-    load = queries.current_load(here.cluster)
+    load = current_load(here.cluster)
     return load is not None and SeenRequest.objects.filter(load=load, principal=principal).exists()
 
 

@@ -13,7 +13,7 @@ from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.acl.model import ResourceType
 from aclweb.audit import trail
-from aclweb.insights.queries import declarations
+from aclweb.insights.declarations import declarations
 from aclweb.inventory import lists
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster

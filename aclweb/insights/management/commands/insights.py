@@ -9,7 +9,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from aclweb.insights import queries, refresh
+from aclweb.insights import refresh
+from aclweb.insights.coverage import coverage
 from aclweb.insights.load import InsightsError, load
 from aclweb.inventory.models import Cluster
 
@@ -39,9 +40,9 @@ class Command(BaseCommand):
             raise CommandError(str(error), returncode=2 if options["load"] else 1) from error
         if loaded is None:
             raise CommandError(f"Another process is reading the logs of {cluster} already.", returncode=1)
-        coverage = queries.coverage(cluster)
+        covered = coverage(cluster)
         if options["json"]:
             facts = {"cluster": cluster.slug, "revision": loaded.revision_number, "manifest": loaded.manifest}
-            self.stdout.write(json.dumps(facts | {"sentences": list(coverage.sentences)}))
+            self.stdout.write(json.dumps(facts | {"sentences": list(covered.sentences)}))
         else:
-            self.stdout.write("\n".join(coverage.sentences))
+            self.stdout.write("\n".join(covered.sentences))
