@@ -114,7 +114,7 @@ def _set_up(directory: Path, rollouts: int) -> list[int]:
     from bench.effects import acl
     from tests.changes.file_cluster import FileClient, FileCluster
 
-    tasks.apply_change.delay = lambda pk: None  # type: ignore[method-assign]
+    tasks.apply_change.delay = lambda _pk: None  # type: ignore[method-assign]
     kafka = FileCluster(directory / "kafka")
     kafka.set_topics(*worlds.topic_names(150))
     kafka.edit(add=list(dict.fromkeys(worlds.bindings(255))))
@@ -184,7 +184,7 @@ def _locks(title: str) -> dict[str, Any]:
     from aclweb.changes import kept, review, tasks
     from aclweb.inventory.models import Cluster
 
-    tasks.apply_change.delay = lambda pk: None  # type: ignore[method-assign]
+    tasks.apply_change.delay = lambda _pk: None  # type: ignore[method-assign]
     ada, ben = User.objects.get(username="ada"), User.objects.get(username="ben")
     cluster = Cluster.objects.get(slug="large")
     delta = _delta(title, 1_000_000)

@@ -87,7 +87,7 @@ def _stopped_server(ground: _Ground) -> Dead:
     return Dead("stopped ZooKeeper (SIGSTOP)", "zookeeper", f"{server.address}/kafka")
 
 
-def _unknown_name(ground: _Ground) -> Dead:
+def _unknown_name(_ground: _Ground) -> Dead:
     return Dead("unknown host name", "admin", "kafka.bench.invalid:9092")  # RFC 2606
 
 

@@ -142,19 +142,19 @@ def shapes() -> Iterator[Shape]:
     for count in (1, 60, 300, 600, 5_000):
         yield Shape(
             f"{count} x ALL on *, own principals and hosts",
-            adding(lambda world, n: acl("*", f"User:p{n}", "ALL", host=host_of(n)), count),
+            adding(lambda _world, n: acl("*", f"User:p{n}", "ALL", host=host_of(n)), count),
         )
         yield Shape(
             f"{count} x ALL on *, own principals",
-            adding(lambda world, n: acl("*", f"User:p{n}", "ALL"), count),
+            adding(lambda _world, n: acl("*", f"User:p{n}", "ALL"), count),
         )
         yield Shape(
             f"{count} x ALL on *, one principal, own hosts",
-            adding(lambda world, n: acl("*", "User:p", "ALL", host=host_of(n)), count),
+            adding(lambda _world, n: acl("*", "User:p", "ALL", host=host_of(n)), count),
         )
         yield Shape(
             f"{count} x READ on *, everybody, own hosts",
-            adding(lambda world, n: acl("*", "User:*", "READ", host=host_of(n)), count),
+            adding(lambda _world, n: acl("*", "User:*", "READ", host=host_of(n)), count),
         )
     for permission in ("DENY", "ALLOW"):
         for operation in ("ALL", "READ"):
@@ -162,7 +162,7 @@ def shapes() -> Iterator[Shape]:
                 yield Shape(
                     f"{permission} User:* {operation} on {pattern}",
                     adding(
-                        lambda world, n, pattern=pattern, operation=operation, permission=permission: acl(
+                        lambda world, _n, pattern=pattern, operation=operation, permission=permission: acl(
                             "*" if pattern == "*" else world.topic(3)[:3],
                             "User:*",
                             operation,
@@ -174,25 +174,25 @@ def shapes() -> Iterator[Shape]:
                 )
     yield Shape(
         "1,400 nested prefixes",
-        adding(lambda world, n: acl("n" * (n + 1), f"User:p{n}", "ALL", pattern="PREFIXED"), 1_400),
+        adding(lambda _world, n: acl("n" * (n + 1), f"User:p{n}", "ALL", pattern="PREFIXED"), 1_400),
     )
     yield Shape(
         "1,400 nested prefixes, one principal",
-        adding(lambda world, n: acl("n" * (n + 1), "User:p", "ALL", pattern="PREFIXED"), 1_400),
+        adding(lambda _world, n: acl("n" * (n + 1), "User:p", "ALL", pattern="PREFIXED"), 1_400),
     )
     yield Shape(
         "240 nested prefixes, everybody",
-        adding(lambda world, n: acl("n" * (n + 1), "User:*", "ALL", pattern="PREFIXED"), 240),
+        adding(lambda _world, n: acl("n" * (n + 1), "User:*", "ALL", pattern="PREFIXED"), 240),
     )
     for operation in ("READ", "ALL"):
         yield Shape(
             f"5,000 literal topics, {operation}, one principal",
-            adding(lambda world, n, operation=operation: acl(f"lit-{n}", "User:p", operation), 5_000),
+            adding(lambda _world, n, operation=operation: acl(f"lit-{n}", "User:p", operation), 5_000),
         )
         yield Shape(
             f"5,000 literal topics, {operation}, own principals and hosts",
             adding(
-                lambda world, n, operation=operation: acl(
+                lambda _world, n, operation=operation: acl(
                     f"lit-{n}", f"User:p{n}", operation, host=host_of(n)
                 ),
                 5_000,
@@ -204,32 +204,32 @@ def shapes() -> Iterator[Shape]:
         )
     yield Shape(
         "5,000 literal topics, DENY everybody",
-        adding(lambda world, n: acl(f"lit-{n}", "User:*", "ALL", permission="DENY"), 5_000),
+        adding(lambda _world, n: acl(f"lit-{n}", "User:*", "ALL", permission="DENY"), 5_000),
     )
     for count in (16, 500):
         yield Shape(
             f"{count} address ranges on *, one principal",
-            adding(lambda world, n: acl("*", "User:p", "ALL", host=f"10.{n % 256}.{n // 256}.0/24"), count),
+            adding(lambda _world, n: acl("*", "User:p", "ALL", host=f"10.{n % 256}.{n // 256}.0/24"), count),
         )
         yield Shape(
             f"{count} address ranges on *, everybody",
-            adding(lambda world, n: acl("*", "User:*", "READ", host=f"10.{n % 256}.{n // 256}.0/24"), count),
+            adding(lambda _world, n: acl("*", "User:*", "READ", host=f"10.{n % 256}.{n // 256}.0/24"), count),
         )
     yield Shape(
         "ranges in ranges, everybody",
-        adding(lambda world, n: acl("*", "User:*", "ALL", host=f"10.0.0.0/{n + 8}"), 24),
+        adding(lambda _world, n: acl("*", "User:*", "ALL", host=f"10.0.0.0/{n + 8}"), 24),
     )
     yield Shape(
-        "0.0.0.0/0, everybody", adding(lambda world, n: acl("*", "User:*", "ALL", host="0.0.0.0/0"), 1)
+        "0.0.0.0/0, everybody", adding(lambda _world, _n: acl("*", "User:*", "ALL", host="0.0.0.0/0"), 1)
     )
     for count in (100, 5_000):
         yield Shape(
             f"{count} new topics",
-            lambda world, count=count: (Delta(), tuple(f"new-{n}" for n in range(count))),
+            lambda _world, count=count: (Delta(), tuple(f"new-{n}" for n in range(count))),
         )
         yield Shape(
             f"{count} new topics and ALL on * for everybody",
-            lambda world, count=count: (
+            lambda _world, count=count: (
                 Delta(add=(acl("*", "User:*", "ALL"),)),
                 tuple(f"new-{n}" for n in range(count)),
             ),
@@ -238,20 +238,20 @@ def shapes() -> Iterator[Shape]:
         yield Shape(f"{count} mixed", lambda world, count=count: _mixed(world, count))
     yield Shape(
         "the empty prefix, everybody",
-        adding(lambda world, n: acl("", "User:*", "ALL", pattern="PREFIXED"), 1),
+        adding(lambda _world, _n: acl("", "User:*", "ALL", pattern="PREFIXED"), 1),
     )
     yield Shape(
         "5,000 groups by prefix",
-        adding(lambda world, n: acl(f"g{n}", f"User:p{n}", "READ", pattern="PREFIXED", kind="GROUP"), 5_000),
+        adding(lambda _world, n: acl(f"g{n}", f"User:p{n}", "READ", pattern="PREFIXED", kind="GROUP"), 5_000),
     )
     yield Shape(
         "everything on the cluster, 5,000 principals",
-        adding(lambda world, n: acl("kafka-cluster", f"User:p{n}", "ALL", kind="CLUSTER"), 5_000),
+        adding(lambda _world, n: acl("kafka-cluster", f"User:p{n}", "ALL", kind="CLUSTER"), 5_000),
     )
     yield Shape(
         "everything on the cluster, everybody, 5,000 hosts",
         adding(
-            lambda world, n: acl("kafka-cluster", "User:*", "ALL", kind="CLUSTER", host=host_of(n)), 5_000
+            lambda _world, n: acl("kafka-cluster", "User:*", "ALL", kind="CLUSTER", host=host_of(n)), 5_000
         ),
     )
     yield Shape("all ACLs for everybody go", removing(lambda world: _of(world, "User:*")))
@@ -300,11 +300,11 @@ def shapes() -> Iterator[Shape]:
     )
     yield Shape(
         "ALL on * for one principal",
-        adding(lambda world, n: acl("*", "User:backup", "ALL"), 1),
+        adding(lambda _world, _n: acl("*", "User:backup", "ALL"), 1),
         ordinary=True,
     )
     yield Shape(
-        "READ on * for 10 principals", adding(lambda world, n: acl("*", f"User:audit{n}"), 10), ordinary=True
+        "READ on * for 10 principals", adding(lambda _world, n: acl("*", f"User:audit{n}"), 10), ordinary=True
     )
     yield Shape(
         "DENY 60 topics to everybody",
@@ -323,7 +323,7 @@ def shapes() -> Iterator[Shape]:
         removing(lambda world: [each for each in world.acls if _is_plain(each)][:60]),
         ordinary=True,
     )
-    yield Shape("a new topic", lambda world: (Delta(), ("payments.refunds.v2",)), ordinary=True)
+    yield Shape("a new topic", lambda _world: (Delta(), ("payments.refunds.v2",)), ordinary=True)
 
 
 def work_out(world: World, shape: Shape, budget: Budget | None) -> Mapping[str, Any]:

@@ -101,7 +101,7 @@ def many_against_a_name(quick: bool) -> Iterator[Figure]:
     )
 
 
-def at_their_worst(quick: bool) -> Iterator[Figure]:
+def at_their_worst(_quick: bool) -> Iterator[Figure]:
     """Yield how long pathological globs take on long names, and how that grows with the name."""
     for title, make in (
         ("(a*) x 10, ba on a...a", lambda n: ("a*" * 10 + "ba", "a" * n)),

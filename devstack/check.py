@@ -156,6 +156,7 @@ class Product:
             capture_output=True,
             text=True,
             timeout=300,
+            check=False,
         )
         if answer.returncode != 0:
             raise StoryError(
@@ -577,7 +578,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--lite", action="store_true", help="without Java and Spark, on a file of ACLs")
     options = parser.parse_args(arguments)
     # Ended from outside, the story still stops what it started.
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(1))
     directory = Path(tempfile.mkdtemp(prefix="aclweb-check-"))
     began = time.monotonic()
     status = tell(Story(directory / "data", lite=options.lite), say=lambda line: print(line, flush=True))

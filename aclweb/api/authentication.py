@@ -32,7 +32,7 @@ class TokenAuthentication(BaseAuthentication):
             )
         return token.owner, token
 
-    def authenticate_header(self, request: Request) -> str:
+    def authenticate_header(self, _request: Request) -> str:
         return self.keyword
 
 
@@ -42,5 +42,5 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
     target_class = TokenAuthentication
     name = "token"
 
-    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+    def get_security_definition(self, _auto_schema: object) -> dict[str, str]:
         return {"type": "http", "scheme": "bearer", "description": "An API token, aclw_…"}

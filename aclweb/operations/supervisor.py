@@ -322,7 +322,7 @@ class Supervisor:
     def listen_to_signals(self) -> None:
         """Let Ctrl-C and SIGTERM ask for the end; call it in the main thread."""
 
-        def ask(number: int, _: FrameType | None) -> None:
+        def ask(_number: int, _frame: FrameType | None) -> None:
             self.ask_to_stop()
 
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -341,7 +341,7 @@ class Supervisor:
         *,
         replaced: bool = False,
         needed: bool = True,
-        given_up: Callable[[str], None] = lambda sentence: None,
+        given_up: Callable[[str], None] = lambda _sentence: None,
     ) -> None:
         """Start one part; raises Stopping if the end was asked for, PartError if it cannot start.
 

@@ -65,18 +65,25 @@ class InFlight:
         hidden.rename(self.folder)
 
 
-_in_flight: dict[Path, InFlight] = {}  # queue folder -> what this process holds of it
-_in_flight_guard = threading.Lock()
+class _Held:
+    """What this process holds of each queue folder; a forked child begins with nothing, the rest is its parent's."""
+
+    def __init__(self) -> None:
+        self.begin()
+        os.register_at_fork(after_in_child=self.begin)
+
+    def begin(self) -> None:
+        self._guard = threading.Lock()
+        self._of: dict[Path, InFlight] = {}
+
+    def of(self, queue_folder: Path) -> InFlight:
+        with self._guard:
+            if queue_folder not in self._of:
+                self._of[queue_folder] = InFlight(queue_folder)
+            return self._of[queue_folder]
 
 
-def _forget_parent() -> None:
-    """In a forked child: what the parent holds is the parent's."""
-    global _in_flight_guard
-    _in_flight.clear()
-    _in_flight_guard = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_forget_parent)
+_held = _Held()
 
 
 class QoS(virtual.QoS):  # type: ignore[misc]
@@ -105,10 +112,7 @@ class Channel(filesystem.Channel):  # type: ignore[misc]
         return Path(self.data_folder_in)
 
     def _own_folder(self) -> Path:
-        with _in_flight_guard:
-            if self.queue_folder not in _in_flight:
-                _in_flight[self.queue_folder] = InFlight(self.queue_folder)
-            return _in_flight[self.queue_folder].folder
+        return _held.of(self.queue_folder).folder
 
     # --- Publishing and consuming ---
 

@@ -180,18 +180,31 @@ def _runs(folder: Path, root: Path, company: dict[str, str]) -> Iterator[Run]:
         yield run(command, "--help")
     for number, arguments in enumerate(USAGE):
         yield run(*arguments, name=f"usage {number}: {' '.join(arguments)}")
+    yield from _bad_input(folder, known["odd-1.jsonl"])
+    yield from _worlds(both)
+    for notation in NOTATIONS:
+        yield run("convert", "--acls", "odd-2.jsonl", "--to", notation)
+    yield run("convert", "--acls", "-", "--to", "yaml", stdin=worlds.lines(worlds.odd(2).acls).encode())
+    yield from _needs(both)
+    for name in company:
+        yield from _demo(name, both)
+    yield from _large(both)
+    yield from _test_data(folder, root)
+
+
+def _bad_input(folder: Path, acls: str) -> Iterator[Run]:
     for number, what in enumerate(BAD):
         bad = str(folder / f"bad-{number}")
         yield f"bad input, {what}: convert", ["convert", "--acls", bad, "--to", "csv"], b""
-        decide = ["decide", "--acls", known["odd-1.jsonl"], "--requests", bad, "--json"]
-        yield f"bad input, {what}: decide", decide, b""
-        yield f"bad input, {what}: whatif", ["whatif", "--acls", known["odd-1.jsonl"], "--delta", bad], b""
+        yield f"bad input, {what}: decide", ["decide", "--acls", acls, "--requests", bad, "--json"], b""
+        yield f"bad input, {what}: whatif", ["whatif", "--acls", acls, "--delta", bad], b""
 
+
+def _worlds(both: Both) -> Iterator[Run]:
     for world in ("odd-1", "odd-2", "odd-3", "globs"):
         for broker, options in BROKERS.items():
-            if (world == "globs") != (broker == "glob") and not (world == "odd-1" and broker == "glob"):
-                continue
-            yield from _about(world, options, both)
+            if (world == "globs") == (broker == "glob") or (world == "odd-1" and broker == "glob"):
+                yield from _about(world, options, both)
     for scenarios in ("scenarios.jsonl", "bad-scenarios.jsonl"):
         yield from both("check", scenarios)
     # From globs to a broker without them, and the other way.
@@ -201,10 +214,9 @@ def _runs(folder: Path, root: Path, company: dict[str, str]) -> Iterator[Run]:
         for world in ("odd-1", "globs"):
             yield from both("glob", way, "--acls", f"{world}.jsonl", "--topics", f"{world}-topics.txt",
                             "--groups", f"{world}-groups.txt", "--principals", f"{world}-principals.txt")  # fmt: skip
-    for notation in NOTATIONS:
-        yield run("convert", "--acls", "odd-2.jsonl", "--to", notation)
-    yield run("convert", "--acls", "-", "--to", "yaml", stdin=worlds.lines(worlds.odd(2).acls).encode())
 
+
+def _needs(both: Both) -> Iterator[Run]:
     for action in ACTIONS:
         yield from both("needs", action)
         for host in ("10.0.0.7", "*"):
@@ -213,11 +225,6 @@ def _runs(folder: Path, root: Path, company: dict[str, str]) -> Iterator[Run]:
                 "orders.eu", "--topic", "stock", "--group", "a", "--transactional-id", "a.b",
             )  # fmt: skip
     yield from both("needs", "consume", "--authorizer", "acl", "--kafka-version", "2.4")
-
-    for name in company:
-        yield from _demo(name, both)
-    yield from _large(both)
-    yield from _test_data(folder, root)
 
 
 def _about(world: str, broker: list[str], both: Both) -> Iterator[Run]:

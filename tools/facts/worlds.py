@@ -138,6 +138,9 @@ REGIONS = ("eu", "us", "asia", "latam")
 THINGS = ("created", "changed", "deleted", "snapshot", "audit", "retry", "dlq", "enriched", "raw", "state")
 
 
+LARGE_HOSTS = ("*",) * 12 + ("10.20.0.0/16", "10.20.5.11", "10.20.5.12", "2001:db8:0:0:0:0:0:7")
+
+
 @cache
 def large(acls: int = 20_000, topics: int = 6_000) -> World:
     """A company as they are: teams with prefixes, services with their own topics and groups, and some mess."""
@@ -151,54 +154,12 @@ def large(acls: int = 20_000, topics: int = 6_000) -> World:
         f"User:{team}-{part}-{n}" for team in TEAMS for part in ("api", "worker", "etl") for n in range(30)
     ]
     groups = [f"{service.removeprefix('User:')}-group" for service in services]
-    hosts = ("*",) * 12 + ("10.20.0.0/16", "10.20.5.11", "10.20.5.12", "2001:db8:0:0:0:0:0:7")
-
-    def one() -> Acl:
-        kind = draw.choices(TYPES, (70, 20, 5, 2, 1, 0))[0]
-        who = (
-            draw.choice(services)
-            if draw.random() < 0.98
-            else draw.choice(("User:*", "User:ops", "User:admin"))
-        )
-        host, permission = draw.choice(hosts), "ALLOW" if draw.random() < 0.96 else "DENY"
-        operation = draw.choice(OPERATIONS[kind])
-        name, pattern = "kafka-cluster", "LITERAL"
-        if kind == "TOPIC":
-            name = draw.choice(listed)
-            if draw.random() < 0.2:
-                name, pattern = (
-                    name[: name.rindex(".") + 1 if draw.random() < 0.8 else name.index(".") + 1],
-                    "PREFIXED",
-                )
-            elif draw.random() < 0.03:
-                name = f"{name}-gone"
-            elif draw.random() < 0.002:
-                name = "*"
-        elif kind == "GROUP":
-            name = draw.choice(groups)
-            if draw.random() < 0.2:
-                name, pattern = name[: name.index("-") + 1], "PREFIXED"
-        elif kind == "TRANSACTIONAL_ID":
-            name = f"tx-{draw.choice(TEAMS)}-{draw.randrange(200)}"
-        elif kind == "DELEGATION_TOKEN":
-            name = f"token-{draw.randrange(100)}"
-        return acl(kind, name, pattern, who, host, operation, permission)
-
     found: dict[tuple[str, ...], Acl] = {}
     while len(found) < acls:
-        row = one()
+        row = _any_acl(draw, listed, services, groups)
         found[tuple(row.values())] = row
     rows = list(found.values())
-    requests = []
-    for row in draw.sample(rows, 60):
-        asked = {
-            "principal": row["principal"] if row["principal"] != "User:*" else "User:nobody",
-            "host": draw.choice(("10.20.5.11", "192.0.2.1")),
-            "operation": row["operation"] if row["operation"] != "ALL" else "DESCRIBE",
-            "resource_type": row["resource_type"],
-            "resource_name": row["resource_name"] + ("x" if row["pattern_type"] == "PREFIXED" else ""),
-        }
-        requests.append(asked)
+    requests = [_question_near(draw, row) for row in draw.sample(rows, 60)]
     some = draw.sample(rows, 12)
     added = [
         acl("TOPIC", listed[7], "LITERAL", "User:new-service", "*", "READ", "ALLOW"),
@@ -208,6 +169,48 @@ def large(acls: int = 20_000, topics: int = 6_000) -> World:
     ]
     edit = [{"op": "remove", **row} for row in some] + [{"op": "add", **row} for row in added]
     return World(rows, requests, listed, sorted(groups), edit)
+
+
+def _any_acl(draw: random.Random, topics: list[str], services: list[str], groups: list[str]) -> Acl:
+    kind = draw.choices(TYPES, (70, 20, 5, 2, 1, 0))[0]
+    who = draw.choice(services) if draw.random() < 0.98 else draw.choice(("User:*", "User:ops", "User:admin"))
+    host, permission = draw.choice(LARGE_HOSTS), "ALLOW" if draw.random() < 0.96 else "DENY"
+    operation = draw.choice(OPERATIONS[kind])
+    name, pattern = "kafka-cluster", "LITERAL"
+    if kind == "TOPIC":
+        name, pattern = _any_topic(draw, topics)
+    elif kind == "GROUP":
+        name = draw.choice(groups)
+        if draw.random() < 0.2:
+            name, pattern = name[: name.index("-") + 1], "PREFIXED"
+    elif kind == "TRANSACTIONAL_ID":
+        name = f"tx-{draw.choice(TEAMS)}-{draw.randrange(200)}"
+    elif kind == "DELEGATION_TOKEN":
+        name = f"token-{draw.randrange(100)}"
+    return acl(kind, name, pattern, who, host, operation, permission)
+
+
+def _any_topic(draw: random.Random, topics: list[str]) -> tuple[str, str]:
+    """Return a name and its pattern type: mostly a topic, else a prefix, a topic that is gone, or all."""
+    name = draw.choice(topics)
+    if draw.random() < 0.2:
+        return name[: name.rindex(".") + 1 if draw.random() < 0.8 else name.index(".") + 1], "PREFIXED"
+    if draw.random() < 0.03:
+        return f"{name}-gone", "LITERAL"
+    if draw.random() < 0.002:
+        return "*", "LITERAL"
+    return name, "LITERAL"
+
+
+def _question_near(draw: random.Random, row: Acl) -> Acl:
+    """Return a request that this ACL is about."""
+    return {
+        "principal": row["principal"] if row["principal"] != "User:*" else "User:nobody",
+        "host": draw.choice(("10.20.5.11", "192.0.2.1")),
+        "operation": row["operation"] if row["operation"] != "ALL" else "DESCRIBE",
+        "resource_type": row["resource_type"],
+        "resource_name": row["resource_name"] + ("x" if row["pattern_type"] == "PREFIXED" else ""),
+    }
 
 
 def snapshot(
