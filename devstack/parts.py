@@ -29,7 +29,8 @@ from aclweb.clusters import ClusterError
 from aclweb.insights import tasks as insights_tasks
 from aclweb.inventory.models import Cluster
 from aclweb.operations import workers
-from aclweb.operations.supervisor import Layer, Part, PartError, Program, Server, Stopping, Supervisor
+from aclweb.operations.program import Program
+from aclweb.operations.supervisor import Layer, Part, PartError, Stopping, Supervisor
 from aclweb.runtime import datadir
 from aclweb.runtime.java import JavaError
 from aclweb.web.shell import notices
@@ -38,6 +39,7 @@ from devstack import first_start as firststart
 from devstack.demo import edge_broker, edge_traffic, traffic
 from devstack.jars import kafka_jars
 from devstack.java import find_java, java_home
+from devstack.server_part import ServerPart
 from devstack.servers import KafkaBroker, ZooKeeperServer
 
 FIRST_PORT = 8765
@@ -137,7 +139,7 @@ class OneMachine:
     def _start_zookeeper(self) -> ZooKeeperServer:
         self.supervisor.say(f"Starting ZooKeeper with {find_java()}.")
         server = ZooKeeperServer(self.demo / "zookeeper")
-        part = Server("ZooKeeper of the demo", Layer.STORE, server, ready=lambda: _is_up(server))
+        part = ServerPart("ZooKeeper of the demo", Layer.STORE, server, ready=lambda: _is_up(server))
         self._start_one_that_may_fail(part)
         return server
 
@@ -242,7 +244,7 @@ class OneMachine:
                 jars,
                 users=demo_clusters.broker_users(self.demo / f"{demo_clusters.EDGE}-users.json"),
             )
-            part = Server("Kafka broker of the demo", Layer.CLUSTER, broker, ready=lambda: _is_up(broker))
+            part = ServerPart("Kafka broker of the demo", Layer.CLUSTER, broker, ready=lambda: _is_up(broker))
             self._start_one_that_may_fail(part)
             self.supervisor.wait_ready(part, timeout_seconds=180)
             demo_clusters.plant_edge(broker)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.operations.supervisor import Layer, PartError, Program, Stopping, Supervisor
+from aclweb.operations.program import Program
+from aclweb.operations.supervisor import Layer, PartError, Stopping, Supervisor
 from aclweb.runtime import datadir
 from aclweb.runtime import stale_process as leftover
 from aclweb.runtime.datadir import Claim, DataDirectoryError
@@ -235,7 +236,7 @@ def test_a_killed_part_is_started_again_and_the_others_go_on(supervisor, watched
 
 
 def test_a_part_stopped_by_a_signal_is_killed_and_started_again(supervisor, watched, tmp_path, monkeypatch):
-    monkeypatch.setattr("aclweb.operations.supervisor.FROZEN_SECONDS", 0.2)
+    monkeypatch.setattr("aclweb.operations.program.FROZEN_SECONDS", 0.2)
     monkeypatch.setattr("aclweb.operations.supervisor.LISTEN_EVERY_SECONDS", 0.1)
     worker = python(tmp_path, "worker", SLEEPER)
     supervisor.start(worker, replaced=True)
@@ -265,7 +266,7 @@ def test_a_part_that_gives_no_heartbeat_is_killed_and_started_again(
 
 
 def test_a_child_that_is_stopped_by_a_signal_is_left_to_its_parent_to_replace(tmp_path, monkeypatch):
-    monkeypatch.setattr("aclweb.operations.supervisor.FROZEN_SECONDS", 0.0)
+    monkeypatch.setattr("aclweb.operations.program.FROZEN_SECONDS", 0.0)
     code = (
         "import subprocess, sys, time\n"
         f"child = subprocess.Popen([sys.executable, '-c', {SLEEPER!r}])\n"
@@ -389,7 +390,8 @@ def test_ctrl_c_stops_everything_in_order_and_exits_with_0(tmp_path):
     script = f"""
 import sys
 from pathlib import Path
-from aclweb.operations.supervisor import Layer, Program, Supervisor
+from aclweb.operations.program import Program
+from aclweb.operations.supervisor import Layer, Supervisor
 
 supervisor = Supervisor(lambda line: print(line, flush=True))
 supervisor.listen_to_signals()

@@ -17,7 +17,8 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from aclweb.inventory.work import pulses
-from aclweb.operations.supervisor import Layer, Program
+from aclweb.operations.program import Program
+from aclweb.operations.supervisor import Layer
 
 NAMES = (*pulses.QUEUES, pulses.BEAT)
 

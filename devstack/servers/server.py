@@ -1,0 +1,155 @@
+"""What have all servers of the dev stack in common: a JVM with its directory, its ports, its end?"""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import os
+import socket
+import stat
+import subprocess
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from aclweb.clusters import ClusterError, ClusterState
+from aclweb.runtime import stale_process as leftover
+from aclweb.runtime.java import JavaError
+from devstack.java import find_java
+
+
+class EmbeddedError(ClusterError):
+    """A server that could not be started or did not get ready; the sentence names its log."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence, state=ClusterState.UNREACHABLE)
+
+
+class Server(abc.ABC):
+    """One JVM with its directory: started, watched, stopped, and found again after a crash."""
+
+    title = "server"
+
+    def __init__(self, directory: Path | str) -> None:
+        self.directory = Path(directory).absolute()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def console(self) -> Path:
+        """What the JVM printed itself, which is where the reason of a failed start stands."""
+        return self.directory / "console.log"
+
+    def _spawn(self, arguments: list[str]) -> None:
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("JAVA_TOOL_OPTIONS", "CLASSPATH")
+        }
+        try:
+            java = find_java()
+        except JavaError as error:
+            raise EmbeddedError(str(error)) from error
+        with self.console.open("wb") as console:
+            self._process = subprocess.Popen(
+                [str(java), *arguments],
+                cwd=self.directory,
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=console,
+                env=environment,
+                process_group=0,
+            )
+        (self.directory / "pid").write_text(f"{self._process.pid}\n")
+
+    def stop(self, timeout_seconds: float = 20.0) -> None:
+        """End the server and wait until it is gone; it is killed if it does not go by itself."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(timeout_seconds)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        process.wait()
+        (self.directory / "pid").unlink(missing_ok=True)
+
+    def _end_leftover(self) -> None:
+        """End the server of this directory that a killed caller left behind, and no other process."""
+        leftover.end(self.directory / "pid", marker=str(self.directory))
+
+    def _fail(self, what: str) -> EmbeddedError:
+        tail = (
+            self.console.read_text(errors="replace").strip().splitlines()[-3:]
+            if self.console.exists()
+            else []
+        )
+        last = f" Its last output:  {' | '.join(tail)}" if tail else ""
+        return EmbeddedError(f"{self.title} in {self.directory} {what}; see {self.console}.{last}")
+
+    @abc.abstractmethod
+    def start(self) -> None:
+        """Spawn the JVM and return at once."""
+
+    @abc.abstractmethod
+    def wait_ready(self, timeout_seconds: float = 120.0) -> None:
+        """Return when the server does its work; raises EmbeddedError if it ends or takes too long."""
+
+    def __enter__(self) -> Self:
+        self.start()
+        try:
+            self.wait_ready()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def free_ports(file: Path, wanted: int) -> list[int]:
+    """Return free ports, those of the last start where they are still free, and remember them."""
+    with contextlib.suppress(OSError, ValueError):
+        remembered = [int(line) for line in file.read_text().split()]
+        if len(remembered) == wanted and all(_is_free(port) for port in remembered):
+            return remembered
+    sockets = [socket.socket() for _ in range(wanted)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        drawn = [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
+    file.write_text("\n".join(str(port) for port in drawn) + "\n")
+    return drawn
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        # As Java's server sockets do: connections of the last run that still linger are no hindrance.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def write_private(file: Path, text: str) -> None:
+    """Write a file that only its owner may read."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, stat.S_IRUSR | stat.S_IWUSR)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+        opened.write(text)
