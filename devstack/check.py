@@ -13,19 +13,13 @@ hangs on them.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import html
-import http.cookiejar
 import json
-import os
-import queue
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.error
 import urllib.parse
@@ -37,19 +31,15 @@ from pathlib import Path
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from aclweb.clusters import Connection, connect
 from aclweb.clusters.zookeeper import ZOOKEEPER
-from aclweb.runtime import datadir
 from devstack.demo import company, edge_broker
 from devstack.jars import kafka_jars
+from devstack.person import Answer, Browser
+from devstack.product import Product, StoryError
 
 START_SECONDS = 240
 JARS_SECONDS = 1200
 CHANGE_SECONDS = 120
 INSIGHTS_SECONDS = 420
-STOP_SECONDS = 90
-
-
-class StoryError(Exception):
-    """A step of the story that did not hold; the message says what was seen."""
 
 
 def grant(principal: str, operation: Operation, topic: str) -> AclBinding:
@@ -67,164 +57,12 @@ def grant(principal: str, operation: Operation, topic: str) -> AclBinding:
 
 # What is missing in the demo on purpose: each of these is refused before the change and allowed after it.
 ON_PROD = grant("User:search-api", Operation.READ, "catalog.products.v3")
+
+
 HOST = "10.20.5.11"
+
+
 ON_EDGE = grant("User:stock-counter", Operation.WRITE, "edge.audit.v1")
-
-
-class Product:
-    """`manage.py up` as a process: what it says, and how it ends."""
-
-    def __init__(self, directory: Path, *, lite: bool) -> None:
-        self.directory = directory
-        self._lite = lite
-        self._lines: queue.Queue[str | None] = queue.Queue()
-        self.said: list[str] = []
-        self._process: subprocess.Popen[str] | None = None
-
-    def start(self) -> None:
-        environment = {
-            name: value
-            for name, value in os.environ.items()
-            if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "ACLWEB_STATIC_DIR", "ACLWEB_HTTPS")
-        }
-        environment |= {"ACLWEB_DATA_DIR": str(self.directory), "DJANGO_SETTINGS_MODULE": "aclweb.settings"}
-        self.said = []
-        self._process = subprocess.Popen(
-            [sys.executable, "manage.py", "up", "--port", "0", *(["--lite"] if self._lite else [])],
-            cwd=datadir.PROJECT,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            process_group=0,
-        )
-        threading.Thread(target=self._listen, args=(self._process,), daemon=True).start()
-
-    def _listen(self, process: subprocess.Popen[str]) -> None:
-        assert process.stdout is not None
-        for line in process.stdout:
-            self._lines.put(line.rstrip("\n"))
-        self._lines.put(None)
-
-    def wait_for(self, pattern: str, *, seconds: float) -> re.Match[str]:
-        """Return the first thing it says that fits, of what it has said or is going to say."""
-        for line in self.said:
-            if found := re.search(pattern, line):
-                return found
-        deadline = time.monotonic() + seconds
-        while True:
-            try:
-                line_or_end = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
-            except queue.Empty:
-                raise StoryError(
-                    f"It did not say {pattern!r} within {seconds:.0f} s; {self._last_words()}"
-                ) from None
-            if line_or_end is None:
-                raise StoryError(f"It ended before it said {pattern!r}; {self._last_words()}")
-            self.said.append(line_or_end)
-            if found := re.search(pattern, line_or_end):
-                return found
-
-    def stop(self, number: int = signal.SIGINT) -> int:
-        """End it as Ctrl-C does and return its exit status."""
-        process = self._process
-        if process is None:
-            return 0
-        process.send_signal(number)
-        try:
-            return process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            raise StoryError(f"It was still there {STOP_SECONDS} s after it was asked to stop.") from None
-
-    def kill(self) -> None:
-        """End whatever is left, for a story that failed on the way."""
-        process, self._process = self._process, None
-        if process is not None and process.poll() is None:
-            process.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(STOP_SECONDS)
-            process.kill()
-            process.wait()
-
-    def manage(self, *arguments: str) -> str:
-        """Run one of the operator's commands on the same data and return what it printed."""
-        answer = subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            cwd=datadir.PROJECT,
-            env=dict(os.environ) | {"ACLWEB_DATA_DIR": str(self.directory), "ACLWEB_LOG_LEVEL": "error"},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        if answer.returncode != 0:
-            raise StoryError(
-                f"manage.py {' '.join(arguments)} ended with {answer.returncode}: {answer.stderr.strip()}"
-            )
-        return answer.stdout.strip()
-
-    def _last_words(self) -> str:
-        return "its last output: " + (" | ".join(self.said[-3:]) or "none")
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    status: int
-    address: str
-    text: str
-
-
-class Browser:
-    """One person at the site: signs in, follows redirects, sends forms with their tokens."""
-
-    def __init__(self, address: str, username: str) -> None:
-        self.address = address.rstrip("/")
-        self.username = username
-        self._cookies = http.cookiejar.CookieJar()
-        self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self._cookies))
-
-    def get(self, path: str, **query: str) -> Answer:
-        return self._open(path + ("?" + urllib.parse.urlencode(query) if query else ""))
-
-    def send(self, path: str, *, page: str, **fields: str) -> Answer:
-        """Send a form that stands on `page`, with the token and the hidden plan that the page carries."""
-        shown = self.get(page)
-        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', shown.text)
-        if token is None:
-            raise StoryError(f"{self.username} finds no form at {page} (status {shown.status}).")
-        plan = re.search(r'name="plan_hash" value="([^"]*)"', shown.text)
-        hidden = {"csrfmiddlewaretoken": token[1]} | ({"plan_hash": plan[1]} if plan else {})
-        return self._open(path, urllib.parse.urlencode(hidden | fields).encode())
-
-    def api(self, path: str, asked: Mapping[str, object] | None = None) -> dict[str, object]:
-        """Ask the API and return its answer; with `asked`, by POST."""
-        headers = {"Accept": "application/json"}
-        data = None
-        if asked is not None:
-            token = next((cookie.value for cookie in self._cookies if cookie.name.endswith("csrf")), None)
-            headers |= {"Content-Type": "application/json", "X-CSRFToken": token or ""}
-            data = json.dumps(asked).encode()
-        answer = self._open(f"/api/v1{path}", data, headers)
-        if answer.status != 200:
-            raise StoryError(f"/api/v1{path} answers {answer.status}: {answer.text[:300]}")
-        told: dict[str, object] = json.loads(answer.text)
-        return told
-
-    def sign_in(self, password: str) -> None:
-        answer = self.send("/sign-in/", page="/sign-in/", username=self.username, password=password)
-        if answer.status != 200 or "/sign-in/" in answer.address:
-            raise StoryError(f"{self.username} cannot sign in (status {answer.status} at {answer.address}).")
-
-    def _open(self, path: str, data: bytes | None = None, headers: Mapping[str, str] | None = None) -> Answer:
-        request = urllib.request.Request(self.address + path, data, dict(headers or {}))  # noqa: S310
-        try:
-            with self._opener.open(request, timeout=60) as answer:
-                return Answer(answer.status, answer.url, answer.read().decode("utf-8"))
-        except urllib.error.HTTPError as error:
-            return Answer(error.code, error.url or "", error.read().decode("utf-8", errors="replace"))
-        except OSError as error:
-            raise StoryError(f"{self.address}{path} does not answer: {error}") from error
 
 
 @dataclass

@@ -138,7 +138,7 @@ def test_a_part_that_ends_by_itself_ends_the_watch_with_a_sentence(supervisor, t
         supervisor.watch()
 
     assert str(ended.value).startswith("The dying ended with exit status 3; see ")
-    assert "Its last output:  out of luck" in str(ended.value)
+    assert "Its last output: out of luck" in str(ended.value)
 
 
 def test_a_part_that_dies_while_others_get_ready_ends_the_waiting(supervisor, notes, tmp_path):
@@ -315,7 +315,7 @@ def test_a_part_that_does_not_stay_is_given_up_after_five_more_tries_and_reporte
     wait_until(lambda: given_up)
 
     assert "It was started 6 times and did not stay; it is given up." in given_up[0]
-    assert "Its last output:  out of luck" in given_up[0]
+    assert "Its last output: out of luck" in given_up[0]
     wait_until(lambda: raised if needed else given_up[0] in said)
     assert bool(raised) == needed
     assert notes == ["start site"]

@@ -93,7 +93,7 @@ class Server(abc.ABC):
             if self.console.exists()
             else []
         )
-        last = f" Its last output:  {' | '.join(tail)}" if tail else ""
+        last = f" Its last output: {' | '.join(tail)}" if tail else ""
         return EmbeddedError(f"{self.title} in {self.directory} {what}; see {self.console}.{last}")
 
     @abc.abstractmethod
