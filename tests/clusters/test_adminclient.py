@@ -22,8 +22,10 @@ from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.clusters import ClusterError, ClusterState, Connection, OutcomeKind, Verb
 from aclweb.clusters.admin_api import ADMIN_API, messages
-from aclweb.clusters.admin_api import client as adminclient
+from aclweb.clusters.admin_api import write as writing
 from aclweb.clusters.admin_api.client import AdminClient
+from aclweb.clusters.admin_api.session import Session
+from aclweb.clusters.connection import check_options
 from devstack.servers import KafkaBroker
 from tests.builders import allow, deny
 from tests.clusters.certificates import certificates
@@ -423,7 +425,7 @@ def test_a_broker_answers_minus_one_for_all_where_one_item_is_badly_formed(broke
 
     with AdminClient(broker.connection()) as client:
         request = CreateAclsRequest(creations=[messages.creation(one) for one in (good, bad)])
-        answer = client._send(request, 15)
+        answer = client._session.send(request, 15)
         left = client.read_acls().bindings
 
     assert [result.error_code for result in answer.results] == [-1, -1]
@@ -432,7 +434,7 @@ def test_a_broker_answers_minus_one_for_all_where_one_item_is_badly_formed(broke
 
 @pytest.mark.kafka
 def test_a_request_refused_as_a_whole_is_sent_again_item_by_item(broker, monkeypatch):
-    monkeypatch.setattr(adminclient, "fault_of", lambda verb, binding: None)
+    monkeypatch.setattr(writing, "fault_of", lambda verb, binding: None)
     good = [allow("User:bob", "READ", f"orders-{number}") for number in range(5)]
     bad = allow("User:bob", "READ", "orders", pattern="MATCH")
 
@@ -473,7 +475,7 @@ def test_a_slash_in_a_name_is_refused_in_our_words_by_the_broker_on_zookeeper(ka
 
 @pytest.mark.kafka
 def test_a_broker_that_falls_silent_leaves_the_outcome_unknown_and_raises_nothing(kafka44, monkeypatch):
-    monkeypatch.setattr(adminclient, "CREATES_PER_REQUEST", 10)
+    monkeypatch.setattr(writing, "CREATES_PER_REQUEST", 10)
     wipe(kafka44)
     connection = Connection(
         ADMIN_API, kafka44.bootstrap, options(kafka44, "admin") | {"request.timeout.ms": "1500"}, 2
@@ -516,10 +518,12 @@ def answered(*codes: int) -> SimpleNamespace:
 
 
 def offline(send: Answers) -> AdminClient:
+    session = Session.__new__(Session)
+    session.options, session.where, session.nodes = check_options(ADMIN_API, {}), "fake:9092", ()
+    session.timeout_seconds = session.write_timeout_seconds = 0.2
+    session.send = send
     client = AdminClient.__new__(AdminClient)
-    client._options = adminclient.check_options(ADMIN_API, {})
-    client._where, client._timeout, client._write_timeout = "fake:9092", 0.2, 0.2
-    client._send = send
+    client._session = session
     return client
 
 

@@ -104,10 +104,10 @@ def test_a_broker_that_stops_in_the_middle_is_left_for_another_one(three):
     connection = Connection(ADMIN_API, address, three[0].connection().options, 15)
     with AdminClient(connection) as client:
         client.describe()
-        number = client._nodes[0].number
+        number = client._session.nodes[0].number
         if number == 1:  # without its controller a cluster of three with one controller does not go on
-            client._nodes = client._nodes[1:] + client._nodes[:1]
-            number = client._nodes[0].number
+            client._session.nodes = client._session.nodes[1:] + client._session.nodes[:1]
+            number = client._session.nodes[0].number
             client.read_topics()
         hung = three[number - 1]
         os.kill(hung.pid, signal.SIGSTOP)
@@ -115,6 +115,6 @@ def test_a_broker_that_stops_in_the_middle_is_left_for_another_one(three):
             began = time.monotonic()
             client.read_acls()
             assert time.monotonic() - began < PATIENCE_SECONDS
-            assert client._nodes[0].number != number
+            assert client._session.nodes[0].number != number
         finally:
             os.kill(hung.pid, signal.SIGCONT)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from aclweb.clusters.admin_api.client import AdminClient
 from aclweb.clusters.admin_api.rights import command_to_grant
-from aclweb.clusters.admin_api.wire import split_address
+from aclweb.clusters.admin_api.session import split_address
 from aclweb.clusters.connection import LOGIN_OPTIONS
 from aclweb.clusters.kind import ClusterKind
 

@@ -155,6 +155,7 @@ class _Probe:
     """One probe of an address where a broker is expected."""
 
     request = _API_VERSIONS_REQUEST
+    answers_begin_with_their_length = True
     _has_shaken_hands = False
 
     def __init__(
@@ -228,7 +229,11 @@ class _Probe:
         return self._recognised(first)
 
     def _is_part(self, answer: bytes) -> bool:
-        return _is_kafka(answer) and len(answer) < 4 + int.from_bytes(answer[:4])
+        return (
+            self.answers_begin_with_their_length
+            and _is_kafka(answer)
+            and len(answer) < 4 + int.from_bytes(answer[:4])
+        )
 
     def _recognised(self, answer: bytes) -> ProbeResult:
         if not answer:
@@ -339,9 +344,7 @@ class _ZooKeeperProbe(_Probe):
 
     # It answers this whether or not it lets anybody ask.
     request = b"srvr"
-
-    def _is_part(self, answer: bytes) -> bool:
-        return False
+    answers_begin_with_their_length = False
 
     def _recognised_as(self, answer: bytes) -> Endpoint:
         if b"not currently serving" in answer:

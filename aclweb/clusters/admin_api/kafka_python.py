@@ -1,13 +1,14 @@
-"""How does kafka-python speak to brokers here: one node at a time, quietly, with patience that ends?"""
+"""How is the library kafka-python used here: without its log, and so that each wait ends?
+
+The only module that changes how the library behaves.
+"""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-import kafka.errors as errors
 from kafka import KafkaAdminClient
 from kafka.net.compat import KafkaNetClient
 from kafka.net.manager import KafkaConnectionManager
@@ -18,49 +19,15 @@ from aclweb.clusters.admin_api.messages import (
     SASL_AUTHENTICATION_FAILED,
     UNSUPPORTED_SASL_MECHANISM,
 )
-from aclweb.clusters.client import (
-    ClusterError,
-    ClusterState,
-)
 
 _library_log = logging.getLogger("kafka.net.manager")
-
-
 _discard = logging.NullHandler()
-
-
-LARGEST_ANSWER = 100_000_000
-
-
 _HOPELESS = (SASL_AUTHENTICATION_FAILED, ILLEGAL_SASL_STATE, UNSUPPORTED_SASL_MECHANISM)
-
-
 # A broker that is just starting may hang up once or twice; one that goes on means it.
 _REBUFFS_BELIEVED = 3
 
 
-# Where there are other brokers, one that answers nothing for so long is asked whether it is there at all, and
-# has as long again to answer that.
-SILENT_SECONDS = 1.5
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A broker of the cluster, by its number and the address that it advertises."""
-
-    number: int
-    address: str
-
-
-class HungError(errors.KafkaTimeoutError):  # type: ignore[misc]
-    """A broker that answers neither a request nor a probe."""
-
-
-def unreachable(sentence: str) -> ClusterError:
-    return ClusterError(sentence, state=ClusterState.UNREACHABLE)
-
-
-class Eavesdropper(logging.Handler):
+class ConnectFailures(logging.Handler):
     """Collects why one client's attempts to connect fail, which the library tells nobody but its log."""
 
     def __init__(self, client: KafkaAdminClient) -> None:
@@ -138,12 +105,12 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]
 
 def network(**configs: Any) -> KafkaNetClient:
     network = NetworkSelector(**configs)
-    # Setting up a connection has a patience of its own, which the admin client does not offer to set.
-    patience = {
+    # Setting up a connection has a timeout of its own, which the admin client does not offer to set.
+    timeouts = {
         "socket_connection_setup_timeout_ms": min(10_000, configs["request_timeout_ms"]),
         "socket_connection_setup_timeout_max_ms": configs["request_timeout_ms"],
     }
-    return KafkaNetClient(net=network, manager=_Manager(network, **configs, **patience))
+    return KafkaNetClient(net=network, manager=_Manager(network, **configs, **timeouts))
 
 
 def end(client: KafkaAdminClient) -> None:
@@ -158,22 +125,3 @@ def end(client: KafkaAdminClient) -> None:
         client._metrics.close()
     if network is not None:
         network.close()
-
-
-def split_address(address: str) -> tuple[str, ...]:
-    """Return the servers of `host:port,host:port`; raises ClusterError on anything else."""
-    servers = tuple(one.strip() for one in address.split(","))
-    for one in servers:
-        host, colon, port = one.rpartition(":")
-        if (
-            not host
-            or not colon
-            or "/" in one
-            or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536)
-        ):
-            raise ClusterError(
-                f"The Kafka address {address!r} has no broker with a port in {one!r}; write host:9092 or "
-                "host:9092,host:9092.",
-                state=ClusterState.UNREACHABLE,
-            )
-    return servers
