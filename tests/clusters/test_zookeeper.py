@@ -23,7 +23,8 @@ from aclweb.clusters import (
 )
 from aclweb.clusters.admin_api.client import AdminClient
 from aclweb.clusters.zookeeper import ZOOKEEPER
-from aclweb.clusters.zookeeper.client import LARGEST_TRANSACTION, ZooKeeperClient
+from aclweb.clusters.zookeeper.client import ZooKeeperClient
+from aclweb.clusters.zookeeper.write import LARGEST_TRANSACTION
 from devstack.servers import ZooKeeperServer, lay_out
 from tests.builders import allow, deny
 from tests.clusters.certificates import certificates
@@ -291,16 +292,17 @@ def test_new_nodes_get_the_permissions_of_their_parents(address, raw):
 def rival(client: ZooKeeperClient, act, *, times: int) -> list[int]:
     """Let `act` happen between this client's reading and its writing, the first `times` times."""
     happened: list[int] = []
-    plan = client._plan
+    session = client._session
+    fetch = session.fetch
 
-    def planned(*arguments):
-        answer = plan(*arguments)
-        if len(happened) < times:
+    def fetched(paths, **options):
+        answer = fetch(paths, **options)
+        if paths != ["/migration"] and len(happened) < times:
             happened.append(1)
             act(len(happened))
         return answer
 
-    client._plan = planned
+    session.fetch = fetched
     return happened
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aclweb.clusters.connection import LOGIN_OPTIONS
 from aclweb.clusters.kind import ClusterKind
 from aclweb.clusters.zookeeper.client import ZooKeeperClient
-from aclweb.clusters.zookeeper.connection import split_address
+from aclweb.clusters.zookeeper.session import split_address
 
 
 def _normalised(address: str) -> str:

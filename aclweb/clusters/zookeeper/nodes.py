@@ -24,17 +24,13 @@ from aclweb.clusters.client import (
 )
 
 TOPICS_ROOT = "/brokers/topics"
-
-
 # One of these is there as soon as a broker has started once.
 SIGNS_OF_KAFKA = ("/brokers", "/cluster", znodes.LITERAL_ROOT, znodes.EXTENDED_ROOT)
-
-
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
+class Node:
     """What one pattern's node held when it was read; no version where there is none."""
 
     bindings: tuple[AclBinding, ...] = ()
@@ -56,10 +52,10 @@ class Edit:
         return znodes.path_of(self.pattern)
 
 
-def read_node(pattern: ResourcePattern, found: tuple[bytes, ZnodeStat] | None) -> _Node:
+def read_node(pattern: ResourcePattern, found: tuple[bytes, ZnodeStat] | None) -> Node:
     """Return what a node holds, for rewriting; raises ZnodeError where rewriting would lose something."""
     if found is None:
-        return _Node()
+        return Node()
     data, stat = found
     reading = znodes.read_node(pattern, data)
     if reading.remarks:
@@ -73,7 +69,7 @@ def read_node(pattern: ResourcePattern, found: tuple[bytes, ZnodeStat] | None) -
     if foreign:
         keys = ", ".join(repr(key) for key in sorted(foreign))
         raise znodes.ZnodeError(f"{znodes.path_of(pattern)} holds {keys}, which Kafka does not write.")
-    return _Node(reading.bindings, stat.version, stat.children_count)
+    return Node(reading.bindings, stat.version, stat.children_count)
 
 
 def fault_of(verb: Verb, binding: AclBinding) -> str | None:

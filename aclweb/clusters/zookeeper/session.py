@@ -1,0 +1,178 @@
+"""How is ZooKeeper reached, logged in to, and asked for many nodes at once?"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, closing
+from typing import Any
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import AuthFailedError, NoNodeError
+from kazoo.protocol.states import KeeperState
+
+from aclweb.clusters.client import ClusterError, ClusterState
+from aclweb.clusters.connection import (
+    Endpoint,
+    PemFiles,
+    Probes,
+    check_options,
+    none_reachable,
+    tls_context,
+)
+from aclweb.clusters.kind import Connection
+from aclweb.clusters.zookeeper.errors import as_cluster_errors, login_refused, unreachable
+
+# kazoo reports every lost connection on its own; what matters is told by ClusterError.
+_quiet = logging.getLogger("aclweb.clusters.kazoo")
+_quiet.setLevel(logging.CRITICAL)
+_PIPELINE = 1000  # requests on the wire at once
+
+
+class Session:
+    """One open session with the ZooKeeper of a cluster. where: servers and chroot as messages name them."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.options = check_options(connection.kind, connection.options)
+        servers, self.chroot = split_address(connection.address)
+        self.where = f"{servers}{self.chroot}"
+        self.timeout_seconds = connection.timeout_seconds
+        self._probe_timeout = connection.probe_timeout
+        self._permissions: dict[str, list[Any]] = {}
+        self._pem = PemFiles(self.options) if self.options.uses_tls else None
+        try:
+            self.kazoo = self._open(self._reachable(servers.split(",")))
+        except BaseException:
+            self._remove_pem_files()
+            raise
+
+    def _reachable(self, servers: list[str]) -> str:
+        """Return the servers, that which answered first before the others; raises ClusterError where none is one."""
+        context = tls_context(self.options) if self.options.uses_tls else None
+        with closing(Probes(servers, context, self._probe_timeout, Endpoint.ZOOKEEPER)) as probes:
+            first = probes.first()
+            if first is None:
+                raise none_reachable(
+                    probes.all(),
+                    self.options,
+                    wanted=Endpoint.ZOOKEEPER,
+                    waited_seconds=self._probe_timeout,
+                    sync_waits_seconds=self.timeout_seconds,
+                )
+        return ",".join(sorted(servers, key=lambda server: server != first))
+
+    def _open(self, servers: str) -> KazooClient:
+        options = self.options
+        tls: dict[str, object] = {}
+        if self._pem is not None:
+            tls = {
+                "use_ssl": True,
+                "verify_certs": True,
+                "check_hostname": True,
+                "ca": self._pem.ca,
+                "certfile": self._pem.certificate,
+                "keyfile": self._pem.key,
+                "keyfile_password": options.key_password,
+            }
+        sasl = None
+        if options.uses_sasl:
+            sasl = {
+                "mechanism": options.mechanism,
+                "username": options.username,
+                "password": options.password,
+            }
+        kazoo = KazooClient(
+            hosts=servers + self.chroot,
+            timeout=max(4.0, min(self.timeout_seconds, 30.0)),
+            sasl_options=sasl,
+            randomize_hosts=False,
+            logger=_quiet,
+            **tls,
+        )
+        try:
+            started = kazoo.start_async()
+            deadline = time.monotonic() + self.timeout_seconds
+            while not started.wait(0.05) and time.monotonic() < deadline:
+                if kazoo.client_state == KeeperState.AUTH_FAILED:
+                    break
+            # A session counts as connected before its login is through; the first answer comes after it.
+            kazoo.exists_async("/").get(timeout=max(0.1, deadline - time.monotonic()))
+        except AuthFailedError as error:
+            end(kazoo)
+            raise login_refused(self.where, options) from error
+        except Exception as error:
+            end(kazoo)
+            raise unreachable(self.where, self.timeout_seconds) from error
+        return kazoo
+
+    def reading(self, what: str) -> AbstractContextManager[None]:
+        """Return a context in which what kazoo raises becomes a ClusterError. what: such as `its ACLs`."""
+        return as_cluster_errors(what, self.where, self.timeout_seconds)
+
+    def children(self, path: str) -> list[str] | None:
+        """Return the names below a node, None where the node is not there."""
+        try:
+            return list(self.get(self.kazoo.get_children_async(path)))
+        except NoNodeError:
+            return None
+
+    def fetch(self, paths: Iterable[str], *, tolerate: tuple[type[Exception], ...] = ()) -> dict[str, Any]:
+        """Return (data, stat) by path, None where there is no node, the error where it is to be tolerated."""
+        wanted = list(paths)
+        found: dict[str, Any] = {}
+        for start in range(0, len(wanted), _PIPELINE):
+            window = wanted[start : start + _PIPELINE]
+            asked = [(path, self.kazoo.get_async(path)) for path in window]
+            for path, answer in asked:
+                try:
+                    found[path] = self.get(answer)
+                except NoNodeError:
+                    found[path] = None
+                except tolerate as error:
+                    found[path] = error
+        return found
+
+    def get(self, answer: Any) -> Any:
+        return answer.get(timeout=self.timeout_seconds)
+
+    def permissions_of(self, path: str) -> list[Any]:
+        """Return who may do what with a node, as it was when this session first asked."""
+        if path not in self._permissions:
+            self._permissions[path] = list(self.get(self.kazoo.get_acls_async(path))[0])
+        return self._permissions[path]
+
+    def close(self) -> None:
+        end(self.kazoo)
+        self._remove_pem_files()
+
+    def _remove_pem_files(self) -> None:
+        if self._pem is not None:
+            self._pem.close()
+            self._pem = None
+
+
+def end(kazoo: KazooClient) -> None:
+    kazoo.stop()
+    kazoo.close()
+
+
+def split_address(address: str) -> tuple[str, str]:
+    """Return (servers, chroot) of `host:port,host:port/chroot`; raises ClusterError on anything else."""
+    servers, slash, chroot = address.strip().partition("/")
+    hosts = [one.strip() for one in servers.split(",")]
+    for one in hosts:
+        host, colon, port = one.rpartition(":")
+        if not host or not colon or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+            raise ClusterError(
+                f"The ZooKeeper address {address!r} has no server with a port in {one!r}; "
+                "write host:2181, host:2181,host:2181 or host:2181/kafka.",
+                state=ClusterState.UNREACHABLE,
+            )
+    parts = [part for part in chroot.split("/") if part]
+    if slash and any(part in (".", "..") for part in parts):
+        raise ClusterError(
+            f"The chroot of {address!r} holds '.' or '..', which ZooKeeper does not have; write it as /kafka.",
+            state=ClusterState.UNREACHABLE,
+        )
+    return ",".join(hosts), "".join(f"/{part}" for part in parts)
