@@ -24,7 +24,7 @@ def _no_command(_address: str, _principal: str, _operation: str, _resource: str)
     return ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ClusterKind:
     """One way to read a cluster, and perhaps to write it. Each default is the more careful answer.
 

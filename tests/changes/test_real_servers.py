@@ -113,7 +113,7 @@ def on_a_broker(kafka44: KafkaBroker, fresh: str, cluster: Cluster) -> tuple[Clu
     wipe(kafka44)
     create_topic(kafka44, fresh)
     login: Connection = kafka44.connection()
-    cluster.kind, cluster.address, cluster.options = login.kind, login.address, dict(login.options)
+    cluster.kind, cluster.address, cluster.options = login.kind.name, login.address, dict(login.options)
     cluster.save()
     read(cluster)
     return cluster, fresh

@@ -89,7 +89,7 @@ def test_a_client_that_was_refused_by_the_broker_is_let_in_by_the_change(
 def reach(cluster: Cluster, connection: Connection, **declared: str) -> None:
     """Make the row name this real cluster, and read it once."""
     Cluster.objects.filter(pk=cluster.pk).update(
-        kind=connection.kind, address=connection.address, options=dict(connection.options), **declared
+        kind=connection.kind.name, address=connection.address, options=dict(connection.options), **declared
     )
     cluster.refresh_from_db()
     result = sync(cluster)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from kazoo.exceptions import NoAuthError
-
 from aclweb.acl.notation import znodes
 from aclweb.clusters.client import ClusterError
 from aclweb.clusters.connection import pem
@@ -37,8 +35,6 @@ def may_write(session: Session) -> tuple[bool | None, str]:
                 for path in parents
                 if session.get(session.kazoo.exists_async(path))
             }
-    except NoAuthError:
-        return None, "ZooKeeper does not show this login the permissions of the nodes."
     except ClusterError as error:
         return None, str(error)
     if not held:
