@@ -1,4 +1,4 @@
-"""What every cluster client can do, whatever it speaks to, and the words it answers with.
+"""What can every cluster client do, and in which values does it answer?
 
 A reading either succeeds whole or raises ClusterError; it never answers with fewer
 ACLs because something failed, since a failed read must not look like an empty cluster.

@@ -1,4 +1,4 @@
-"""How is one right of a login told: its name, whether it is there, and which command would grant it?"""
+"""Does a login have one right, and which command would grant it? The lines of `cluster check`."""
 
 from __future__ import annotations
 

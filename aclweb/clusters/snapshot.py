@@ -65,7 +65,7 @@ class _Header:
 
 
 class SnapshotClient(ReadOnlyClient):
-    """A file that stands for a cluster."""
+    """Reads a file in place of a cluster."""
 
     def __init__(self, connection: Connection) -> None:
         check_options(connection.kind, connection.options)
@@ -95,7 +95,7 @@ class SnapshotClient(ReadOnlyClient):
         return self._parts()[0].groups
 
     def names_known(self, acls: AclSnapshot, authorizer_settings: AuthorizerSettings) -> NamesKnown:
-        """Return what the file says of its lists; what it no longer lists is gone, since it stands for the cluster."""
+        """Return what the file says of its lists; what it no longer lists is gone."""
         header = self._parts()[0]
         return NamesKnown(header.topics_known, header.groups_known, lambda _type, _name: True)
 

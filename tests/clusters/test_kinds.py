@@ -107,6 +107,13 @@ def test_the_name_of_a_kind_fits_the_database_and_a_command_line(kind):
     assert len(kind.name) <= Cluster._meta.get_field("kind").max_length
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_the_readme_tells_how_to_add_a_cluster_of_each_kind(name):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    assert re.search(rf"^\|[^|]*\| `{name}` \|", readme, re.MULTILINE)
+
+
 # --- a fourth kind, which only this file knows ---------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""What is told where brokers cannot be reached, refuse, or answer nothing that can be used?
+"""Which sentence says that brokers cannot be reached, refuse, or give no usable answer?
 
 Kafka's own error texts are internal dumps, so none is shown: every code that a person can meet has a sentence.
 """

@@ -1,4 +1,4 @@
-"""What stands at an address, and with which settings and certificates is it spoken to?"""
+"""What answers at an address, and which settings and certificates does a connection need?"""
 
 from aclweb.clusters.connection.connect_errors import none_reachable, wrongly_advertised
 from aclweb.clusters.connection.options import (

@@ -29,7 +29,7 @@ def tidied(text: str, setting: str) -> str:
     """Return the blocks that belong to this setting with their lines as PEM has them, or the text if there is none.
 
     What was put on one line (with blanks, or `\\n` for line breaks) gets its lines back. What
-    stands beside the blocks is left out, and so is a key beside a certificate.
+    is beside the blocks is left out, and so is a key beside a certificate.
     """
     found = list(_blocks(text))
     wanted = [block for label, block in found if _fits(label, setting)]

@@ -128,7 +128,7 @@ class ZooKeeperClient:
         )
 
     def _patterns(self, problems: list[Problem]) -> Iterator[tuple[str, ResourcePattern]]:
-        """Yield the path and pattern of every node that holds ACLs; what else stands there becomes a problem."""
+        """Yield the path and pattern of every node that holds ACLs; whatever else is there becomes a problem."""
         stores = ((znodes.LITERAL_ROOT, PatternType.LITERAL), (znodes.PREFIXED_ROOT, PatternType.PREFIXED))
         for name in self._session.children(znodes.EXTENDED_ROOT) or []:
             if f"{znodes.EXTENDED_ROOT}/{name}" != znodes.PREFIXED_ROOT:

@@ -1,4 +1,4 @@
-"""What is told where ZooKeeper cannot be reached, refuses, or stops answering?"""
+"""Which sentence says that ZooKeeper cannot be reached, refuses, or stops answering?"""
 
 from __future__ import annotations
 

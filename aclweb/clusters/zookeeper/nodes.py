@@ -82,7 +82,7 @@ def fault_of(verb: Verb, binding: AclBinding) -> str | None:
         return str(error)
     if verb is Verb.REMOVE and (reason := why_not_deletable(binding)):
         return reason
-    # What a broker would refuse is not written behind its back; what stands there may be removed.
+    # What a broker would refuse is not written behind its back; what is there may be removed.
     answer = refused_everywhere(verb.value, binding)
     return answer.sentence if answer else None
 
