@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from aclweb.acl.model import (
-    SUPER_USERS_KEY,
-    AuthorizerSettings,
-    number_of,
-)
+from aclweb.acl.model import SUPER_USERS_KEY, AuthorizerSettings, number_of
 from aclweb.insights.current import current_load
 from aclweb.inventory.models import Cluster
 

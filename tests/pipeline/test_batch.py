@@ -13,8 +13,7 @@ from aclweb.acl.authorizer.decision import decide
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.authorizers import OPERATIONS, AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, AclError, Operation, ResourceType
-from aclweb.pipeline import batch
-from aclweb.pipeline.batch import AccessMatrix, Requests, decide_all
+from aclweb.pipeline.batch import AccessMatrix, Requests, decide_all, deciding
 from tests.builders import allow, ask, deny
 from tests.random_cases import (
     HOSTS,
@@ -46,7 +45,7 @@ def world_of(seed: int) -> tuple[random.Random, World, list[AccessRequest]]:
 
 @pytest.mark.parametrize("by_arrays", [True, False])
 def test_a_batch_answers_as_decide_does(by_arrays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "_PATTERNS_A_ROW", 10**9 if by_arrays else 0)
+    monkeypatch.setattr(deciding, "_PATTERNS_A_ROW", 10**9 if by_arrays else 0)
     answers: Counter[tuple[Result, object]] = Counter()
     for seed in SEEDS if by_arrays else SEEDS[:30]:
         _, world, asked = world_of(seed)
@@ -127,7 +126,7 @@ def test_no_requests_and_no_names_give_no_answers() -> None:
 def test_a_batch_of_few_rows_is_not_laid_out_for_all_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[AccessRequest] = []
     monkeypatch.setattr(
-        batch, "decide", lambda request, *rest: asked.append(request) or decide(request, *rest)
+        deciding, "decide", lambda request, *rest: asked.append(request) or decide(request, *rest)
     )
     index = AclIndex([allow("User:a", "READ", f"t{n}", pattern="PREFIXED") for n in range(1_000)])
     few = [ask("User:a", "READ", "t1"), ask("User:a", "READ", "t1"), ask("User:b", "READ", "t1")]
