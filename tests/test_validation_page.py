@@ -11,13 +11,13 @@ from aclweb.acl.kafka.deletion import DELETION_RULES, LISTING_RULES
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def test_the_page_is_the_one_that_the_rules_make():
+def test_the_page_is_the_one_that_the_checks_make():
     tool = runpy.run_path(str(ROOT / "tools" / "validation_page.py"))
 
     assert (ROOT / "docs" / "validation.md").read_text(encoding="utf-8") == tool["page"]()
 
 
-def test_the_page_names_every_rule_with_its_error():
+def test_the_page_names_every_check_with_its_error():
     text = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
 
     for rule in (*CREATION_RULES, *DELETION_RULES, *LISTING_RULES):

@@ -1,8 +1,9 @@
 """Do pages and docstrings use Kafka's words and our own, one for each thing?
 
 The glossary is docs/maintainers/words.md. Looked at: the texts of templates, the sentences that
-Python makes (messages, help texts, log lines), and the first line of each docstring. Each retired
-word has its replacement here; ALLOWED has the contexts in which it is Kafka's own or another word.
+Python makes (messages, help texts, log lines), the first line of each docstring, the names of tests,
+and the documents. Each retired word has its replacement here; ALLOWED has the contexts in which it is
+Kafka's own or another word.
 """
 
 import ast
@@ -23,7 +24,12 @@ RETIRED = {
     r"\btouch(?:es|ed|ing)?\b": "matches",
     r"\b(?:cannot|could not) be told\b": "cannot tell, is unknown",
     r"\bstands? (?:here|below|above|in the way)\b": "is shown here",
-    r"\bcomes? to life\b": "takes effect",
+    r"\b(?:comes?|brings?|brought|came)(?: \w+)? to life\b": "takes effect",
+    r"\bsigns? of life\b": "heartbeat",
+    r"\blast words\b": "last output",
+    r"\bto be had\b": "available",
+    r"\bworthless\b": "revoked",
+    r"\bwithout a word\b": "silently, without an answer",
     r"\bfares?\b": "has the outcome",
     r"\bwasted\b": "redundant, shadowed, unmatchable",
     r"\bwitness\b": "log evidence",
@@ -37,7 +43,7 @@ RETIRED_ON_PAGES = RETIRED | {
     r"\bACLs? covers?\b": "matches",
 }
 ALLOWED = re.compile(
-    r"\b(?:lint|mapping|naming|broker) rules?\b|\bthese rules take too long"
+    r"\b(?:lint|mapping|Kerberos|broker) rules?\b|\bthese rules take too long"
     r"|\b(?:based on|log|logs|names) (?:no )?rule\b|\bby a rule of the log\b"  # so brokers write in their logs
     r"|\bauth_to_local rule\b|RULE:|\brules? \[|\.rules\b|`rules?`|\{rules\}"  # names of settings, parameters, facts
     r"|\breading (?:back|the logs)\b",
@@ -46,8 +52,9 @@ ALLOWED = re.compile(
 # About mapping names, where a message says "mapping" once and may then say "rule" as Kafka's own do.
 MAPPING = re.compile(
     r"aclweb/acl/(?:principals/|cli/commands/principal|cli/main)|aclweb/web/ask/mapping|templates/ask/mapping/"
+    r"|tests/acl/test_principal|tests/web/test_mapping_page"
 )
-LINT = re.compile(r"aclweb/acl/lint/|tools/lint_pages|aclweb/clusters/checking")
+LINT = re.compile(r"aclweb/acl/lint/|aclweb/clusters/checking|tests/acl/test_lint")
 # Facts of the audit trail, JSON, patterns and texts of Kafka: not sentences of ours.
 NO_SENTENCE = re.compile(
     r"^\s*(?:\{|CREATE |SELECT |DROP |COPY |INSERT )|\\w|\\d|\(\?|raw string, timed|kafka\.authorizer\.logger\)$"
@@ -126,6 +133,23 @@ def first_lines_of(module: ast.Module) -> Iterator[str]:
                 yield docstring.split("\n")[0]
 
 
+def names_of_tests() -> Iterator[tuple[str, str]]:
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        for name in re.findall(r"^(?:async )?def test_(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            yield str(path.relative_to(ROOT)), name.replace("_", " ")
+
+
+def paragraphs_of_documents() -> Iterator[tuple[str, str]]:
+    """Yield each paragraph, list item and row; code and the glossary of retired words left out."""
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        if path == ROOT / "docs" / "maintainers" / "words.md":
+            continue
+        text = re.sub(r"```.*?```|`[^`]*`", " … ", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for paragraph in re.split(r"\n\s*\n|\n(?=[|*-] ?|\d\. )", text):
+            if paragraph.strip():
+                yield str(path.relative_to(ROOT)), " ".join(paragraph.split())
+
+
 def test_templates_say_no_retired_word() -> None:
     texts = list(texts_of_templates())
     assert len(texts) > 500, "the templates are not where this test looks"
@@ -147,6 +171,20 @@ def test_first_lines_of_docstrings_say_no_retired_word() -> None:
     assert not [fault for place, line in lines for fault in retired(line, RETIRED, place)]
 
 
+def test_names_of_tests_say_no_retired_word() -> None:
+    names = list(names_of_tests())
+    assert len(names) > 2_000, "the tests are not where this test looks"
+
+    assert not [fault for place, name in names for fault in retired(name, RETIRED, place)]
+
+
+def test_documents_say_no_retired_word() -> None:
+    paragraphs = list(paragraphs_of_documents())
+    assert len(paragraphs) > 1_000, "the documents are not where this test looks"
+
+    assert not [fault for place, text in paragraphs for fault in retired(text, RETIRED, place)]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -154,6 +192,9 @@ def test_first_lines_of_docstrings_say_no_retired_word() -> None:
         "What stands here is from the last reading.",
         "Decisions that hang on it cannot be told.",
         "The ACL comes to life with an upgrade.",
+        "An upgrade brings it to life.",
+        "The worker gave no sign of life.",
+        "The port closes without a word.",
         "Resources touched by this edit",
         "A caller without Alter",
         "No refusal of bob in the log",

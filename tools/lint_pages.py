@@ -47,7 +47,7 @@ def page(rule: LintRule) -> str:
         "Examples without this finding": "\n".join(map(example, rule.good)),
     }
     text = "".join(f"## {title}\n\n{section}\n\n" for title, section in sections.items())
-    return f"# {rule.title}\n\nRule `{rule.id}`, severity {rule.severity}.\n\n{text}[All lint rules](README.md)\n"
+    return f"# {rule.title}\n\nLint rule `{rule.id}`, severity {rule.severity}.\n\n{text}[All lint rules](README.md)\n"
 
 
 def claim(rule: LintRule) -> str:

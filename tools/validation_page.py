@@ -76,9 +76,9 @@ _HEAD = """\
 # What Kafka refuses, and in which words
 
 aclweb foretells what a cluster would answer to an ACL or a filter: with Kafka's name, code and
-text, and a sentence of its own. These tables are written from the rules that the program goes by,
-and the rules are held against real brokers of Kafka 4.4.0 and 3.9.2 by the tests. A request meets
-the rules from top to bottom; the first that applies answers. "4.1 and later" means the newest patch
+text, and a sentence of its own. These tables are written from the checks of the program itself,
+and the tests compare them with real brokers of Kafka 4.4.0 and 3.9.2. A request meets
+the checks from top to bottom; the first that applies answers. "4.1 and later" means the newest patch
 of each line: a KRaft controller of 3.9.0 still stored a principal without a colon.
 
 A code of -1 comes without a text. "Connection closed" means that the broker answers nothing at all.

@@ -83,7 +83,7 @@ def check(secret: str) -> ApiToken | None:
 
 
 def revoke(token: ApiToken, *, actor: User | str) -> None:
-    """Make the token worthless from now on."""
+    """Revoke the token: it is refused from now on."""
     with transaction.atomic():
         owner = token.owner.get_username()
         trail.record(

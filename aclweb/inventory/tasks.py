@@ -1,4 +1,4 @@
-"""Celery tasks: syncs, lint runs and signs of life. They take ids; the state is in the database."""
+"""Celery tasks: syncs, lint runs and heartbeats. They take ids; the state is in the database."""
 
 from aclweb.inventory.findings import lint_cluster
 from aclweb.inventory.sync import sync_all, sync_cluster, sync_next

@@ -43,7 +43,7 @@ class Hearing:
         self._beat_heard_since: float | None = None
 
     def is_ready(self, name: str) -> bool:
-        """Return whether its sign of life is fresh."""
+        """Return whether its heartbeat is recent."""
         return not self._now().is_silent(name)
 
     def lives(self, name: str) -> bool:

@@ -72,7 +72,7 @@ def test_every_record_of_a_real_log_is_read(name, decisions, notes, ambiguous):
     assert sum(event.ambiguous for event in events if isinstance(event, AccessEvent)) == ambiguous
 
 
-def test_the_rule_of_a_real_log_names_the_acl_with_round_and_with_square_brackets():
+def test_the_broker_rule_of_a_real_log_names_the_acl_in_both_kinds_of_brackets():
     for name in ("standard-4.0.2", "standard-4.1.2", "standard-4.3.1", "standard-4.4.0-odd"):
         log = real_output(f"audit/{name}.log")
         events = [parse_record(record) for record in records(log.split("\n"))]
@@ -121,7 +121,7 @@ def test_a_record_of_the_standard_authorizer_gives_all_its_parts():
     )
 
 
-def test_a_record_of_the_zookeeper_authorizer_has_no_rule():
+def test_a_record_of_the_zookeeper_authorizer_has_no_broker_rule():
     event = read(ACL_FAMILY.format(principal="User:alice", name="tx-1"))
 
     assert (event.family, event.rule, event.acl) == ("acl", None, None)
@@ -240,7 +240,7 @@ def test_a_record_of_the_oldest_authorizer_may_end_as_later_ones_do():
     )
 
 
-def test_the_rule_may_repeat_a_name_that_imitates_an_ending_and_is_still_found():
+def test_the_broker_rule_may_repeat_a_name_that_imitates_an_ending():
     name = "x for request = Fetch with resourceRefCount = 1 based on rule SuperUser"
     acl = AclBinding(
         ResourceType.GROUP, name, PatternType.LITERAL, "User:a", "*", Operation.READ, PermissionType.ALLOW
@@ -351,7 +351,7 @@ def test_the_records_of_a_log_are_distinguished_though_names_hold_line_breaks(ev
 
 
 @pytest.mark.parametrize("damage", [", operation=read", ""])
-def test_a_rule_full_of_separators_is_given_up_in_time_that_grows_with_its_length(damage):
+def test_a_broker_rule_full_of_separators_is_given_up_in_linear_time(damage):
     def steps(size: int) -> int:
         hostile = ", patternType=LITERAL, principal=x, host=y" * size
         rule = f"MatchingAcl(acl=StandardAcl[resourceType=TOPIC, resourceName={hostile}{damage}])"

@@ -585,7 +585,7 @@ def test_whatif_never_joins_what_has_exceptions(run):
     ]
 
 
-def test_whatif_reads_a_delta_and_new_topics_and_other_rules(run):
+def test_whatif_reads_a_delta_and_new_topics_and_other_settings(run):
     acls("a", allow("User:bob", "READ", "new", pattern="PREFIXED"))
     lines("d", {"op": "add", **allow("User:eve", "WRITE", "new-1").as_dict()})
     (impact,) = answers(run("whatif", "--acls", "a", "--delta", "d", "--new-topic", "new-1", "--json")[1])

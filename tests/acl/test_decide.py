@@ -95,7 +95,7 @@ def test_a_near_miss_beside_the_resource_is_reported_with_its_ticks(decide: Deci
     assert answer["smallest_fix"] == allow("User:bob", "READ", "Orders", host="10.0.0.7").as_dict()
 
 
-def test_a_question_about_a_whole_type_has_no_rule_and_a_fix(decide: Decide) -> None:
+def test_a_question_about_a_whole_type_has_no_broker_rule_and_a_fix(decide: Decide) -> None:
     refused, allowed = answers(
         decide(WORLD, [ask("User:bob", "WRITE", None), ask("User:bob", "READ", None)], "--json", "--explain")
     )
@@ -105,7 +105,7 @@ def test_a_question_about_a_whole_type_has_no_rule_and_a_fix(decide: Decide) -> 
     assert (allowed["result"], allowed["basis"], allowed["broker_rule"]) == ("ALLOWED", "ALLOW_ACL", None)
 
 
-def test_values_that_aclweb_does_not_know_leave_no_rule_and_no_way_out(decide: Decide) -> None:
+def test_values_that_aclweb_does_not_know_leave_no_broker_rule_and_no_way_out(decide: Decide) -> None:
     (answer,) = answers(
         decide(
             [acl("ALLOW", "User:bob", "UNKNOWN", "orders")],

@@ -110,7 +110,7 @@ def test_steps_leave_out_empty_phases_and_keep_their_numbers() -> None:
     assert [(step.phase, step.op) for step in delta.steps()] == [(2, "add"), (4, "remove")]
 
 
-def test_an_unknown_permission_stands_where_both_readings_are_safe() -> None:
+def test_an_unknown_permission_stays_where_both_meanings_are_safe() -> None:
     strange = acl("UNKNOWN", "User:a", "READ", "x")
     refusal, grant = deny("User:a", "READ", "x"), allow("User:a", "READ", "x")
 

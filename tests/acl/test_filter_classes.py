@@ -38,7 +38,7 @@ def kafka(java_program) -> JavaProgram:
 
 
 @pytest.mark.parametrize("world", range(SCALE))
-def test_200_000_random_matches_and_every_verdict_on_a_filter_are_kafkas(kafka, world):
+def test_200_000_random_matches_and_every_answer_on_a_filter_are_kafkas(kafka, world):
     rng = random.Random(f"filter classes {world}")
     bindings = [random_acl(rng) for _ in range(ACLS)]
     bindings = [with_unknown_word(rng, one) if rng.random() < 0.05 else one for one in bindings]

@@ -72,7 +72,7 @@ def test_every_command_reads_globs_for_the_authorizer_glob_and_for_no_other(run,
         assert "acls:1: pattern_type is 'GLOB', which only the authorizer 'glob' knows" in err
 
 
-def test_an_answer_under_globs_has_no_rule_of_a_broker_and_the_order_of_specificity(run) -> None:
+def test_an_answer_under_globs_has_no_broker_rule_and_the_order_of_specificity(run) -> None:
     (answer,) = answers(run(*CALLS["explain"], *GLOB)[1])
     assert (answer["result"], answer["basis"], answer["hazards"]) == ("ALLOWED", "ALLOW_ACL", [])
     assert answer["broker_rule"] is None

@@ -150,7 +150,7 @@ def test_without_globs_nothing_is_judged_by_an_example() -> None:
     assert not any(BY_EXAMPLE in warning for warning in impact.warnings)
 
 
-def test_a_stored_principal_with_an_asterisk_comes_to_life_with_the_proposal() -> None:
+def test_a_stored_principal_with_an_asterisk_takes_effect_with_the_proposal() -> None:
     acls = AclIndex([allow("User:a*", "READ", "t")])
     names = Names(principals=("User:alice", "User:bob"))
     impact = simulate(Delta(), acls, names, AuthorizerSettings(), GLOB)
@@ -165,7 +165,7 @@ def test_a_deny_by_a_host_glob_takes_the_named_hosts_that_it_matches() -> None:
     assert {e.host for e in impact.loses} == {"10.0.0.7", "10.0.*"}
 
 
-def test_globs_that_the_rules_of_a_side_do_not_know_are_refused() -> None:
+def test_globs_that_the_settings_of_a_side_do_not_know_are_refused() -> None:
     one = glob("User:a", "READ", "t*")
     with pytest.raises(AclError, match="only the 'glob'"):
         simulate(Delta(), AclIndex([one]), Names(), AuthorizerSettings(), GLOB)

@@ -172,7 +172,7 @@ def test_what_is_wrong_with_a_name_is_reported_by_one_rule(binding, told):
     assert broken(binding) == told
 
 
-def test_what_is_known_to_be_wasted_is_not_worked_out_again(monkeypatch):
+def test_what_is_known_to_be_redundant_is_not_worked_out_again(monkeypatch):
     index = AclIndex([allow(BOB, "READ", "orders"), deny(BOB, "ALL", "orders")])
     wasted = tuple(redundant(index))
     alone = tuple(lint_all(index))

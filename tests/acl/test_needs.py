@@ -303,7 +303,7 @@ def test_a_call_that_is_not_always_made_is_judged_and_not_counted():
     assert outcome.outcome is Outcome.WORKS
 
 
-def test_an_acl_of_an_unknown_operation_leaves_the_verdict_open():
+def test_an_acl_of_an_unknown_operation_leaves_the_outcome_open():
     outcome = asked("produce", bobs("UNKNOWN", "TOPIC", "orders"), topic="orders")
 
     assert outcome.outcome is Outcome.UNDECIDED
@@ -365,7 +365,7 @@ def failing_by_the_reference(
 
 
 @pytest.mark.parametrize("seed", range(400 * SCALE))
-def test_every_verdict_and_proposal_holds_by_the_reference_authorizer(seed):
+def test_every_outcome_and_proposal_holds_by_the_reference_authorizer(seed):
     action, principal, host, names, world = random_question(seed)
     outcome = assess(
         action,
@@ -524,7 +524,7 @@ def test_an_unknown_action_is_answered_with_its_close_matches(run):
     assert "'zzz'" in lines[3]
 
 
-def test_the_verdict_marks_the_first_failing_call(run):
+def test_the_outcome_marks_the_first_failing_call(run):
     asked_of = [
         "--acls",
         acls(bobs("DESCRIBE", "TOPIC", "orders")),

@@ -65,7 +65,7 @@ def test_a_jvm_that_hangs_is_ended_and_the_next_question_goes_to_a_fresh_one(ech
         os.kill(hanging, 0)
 
 
-def test_a_jvm_that_ended_tells_its_last_words_and_is_replaced(echo):
+def test_a_jvm_that_ended_reports_its_last_output_and_is_replaced(echo):
     with pytest.raises(OracleError, match=r"status 3 at 'die': .*as it was told"):
         echo.ask("die")
 

@@ -184,7 +184,7 @@ KRAFT = Target("standard", "4.4.0")
         ("! no such world", ["was not asked"]),
     ],
 )
-def test_a_difference_in_answer_or_rule_is_found_and_agreement_is_not_one(answer, told):
+def test_a_difference_in_answer_or_broker_rule_is_found_and_agreement_is_not(answer, told):
     found = list(differences(KRAFT, WORLD, answer))
 
     assert len(found) == len(told)

@@ -154,7 +154,7 @@ def test_every_acl_that_one_other_implies_or_denies_whole_is_found(seed):
                 assert narrow in shadowed, (narrow, other)
 
 
-def test_the_crowded_worlds_meet_every_rule():
+def test_the_crowded_worlds_meet_every_lint_rule():
     met = Counter()
     for seed in range(60):
         world, _ = crowded_world(seed)

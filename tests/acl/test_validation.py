@@ -250,7 +250,7 @@ def test_what_no_version_takes_is_distinguished_from_what_only_some_refuse():
     assert refused_everywhere("remove", allow("User:bob", "UNKNOWN", "t")) is not None
 
 
-def test_a_brokers_answer_is_explained_by_the_rule_with_its_very_text():
+def test_a_brokers_answer_is_explained_by_the_check_with_its_very_text():
     binding = allow("User:bob", "READ", "a/b", host="10.0.0.0/33")
 
     by_text = explained("add", binding, 42, "Failed to create ACL")
@@ -385,7 +385,7 @@ def test_every_refusal_has_a_sentence_and_travels_as_json():
     ],
     ids=["creation", "deletion", "listing"],
 )
-def test_every_rule_is_the_one_that_answers_some_case(rules, items):
+def test_every_check_is_the_one_that_answers_some_case(rules, items):
     targets = [
         *EVERY,
         *(replace(target, permitted=False) for target in (KRAFT, ZOOKEEPER)),

@@ -547,7 +547,7 @@ def test_before_ranges_existed_a_range_is_text_and_the_edit_says_so() -> None:
     assert any("reads no address ranges" in warning for warning in impact.warnings)
 
 
-def test_a_stored_range_comes_to_life_with_an_upgrade_and_dies_with_the_way_back() -> None:
+def test_a_stored_range_takes_effect_with_an_upgrade_and_ends_with_the_way_back() -> None:
     index = AclIndex([allow("User:bob", "READ", "orders", host="10.0.0.0/8")])
     names, old, new = (
         Names(hosts=("10.1.2.3",)),

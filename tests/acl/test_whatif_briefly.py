@@ -66,7 +66,7 @@ def holds(outer: str, inner: str) -> bool:
 
 
 @pytest.mark.parametrize("allow_everyone", [False, True])
-def test_only_hosts_are_left_out_that_fare_as_the_narrowest_range_around_them(allow_everyone: bool) -> None:
+def test_only_hosts_with_the_result_of_the_narrowest_range_are_left_out(allow_everyone: bool) -> None:
     left_out = 0
     for seed in range(WORLDS):
         rng = random.Random(f"briefly {allow_everyone} {seed}")

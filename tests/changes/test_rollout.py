@@ -616,7 +616,7 @@ def test_one_change_at_a_time_is_under_way_on_a_cluster(kafka, approved):
     assert rollout.apply(first.pk) == "APPLYING"
 
 
-def test_the_next_change_of_a_cluster_is_rung_when_one_is_done(approved, rung):
+def test_the_next_change_of_a_cluster_is_enqueued_when_one_is_done(approved, rung):
 
     first, second = approved(WISH), approved(allow("User:second", "READ", "orders"))
 

@@ -132,7 +132,7 @@ def test_a_cluster_switched_off_for_changes_is_never_written(cluster, kafka, app
     assert kafka.calls() == []
 
 
-def test_the_worker_is_rung_after_the_commit(django_capture_on_commit_callbacks, approved, rung):
+def test_the_task_is_enqueued_after_the_commit(django_capture_on_commit_callbacks, approved, rung):
     with django_capture_on_commit_callbacks(execute=True):
         change = approved(WISH)
         assert rung == []

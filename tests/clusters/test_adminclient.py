@@ -593,7 +593,7 @@ def test_no_deletion_is_sent_that_could_take_more_than_the_acl_that_was_asked_fo
     ],
     ids=["operation", "range", "new"],
 )
-def test_a_brokers_no_is_reported_by_the_rule_that_foretells_it(binding, code, text, told):
+def test_a_refusal_of_a_broker_is_the_one_that_was_predicted(binding, code, text, told):
     answer = SimpleNamespace(results=[SimpleNamespace(error_code=code, error_message=text)])
 
     (outcome,) = offline(Answers(answer)).write(Verb.ADD, [binding])

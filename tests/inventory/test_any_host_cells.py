@@ -135,6 +135,6 @@ def test_what_ranges_of_everything_allow_is_settled_by_all_of_them():
     assert set(cell(access(*everywhere), "User:bob", "WRITE").determining) == set(everywhere)
 
 
-def test_a_matrix_by_the_rules_of_the_glob_proposal_is_refused_and_not_wrong():
+def test_a_matrix_under_the_glob_proposal_is_refused_and_not_wrong():
     with pytest.raises(AclError, match="glob"):
         access(allow("User:a*", "READ", "orders", host="10.*"), settings=AuthorizerSettings("glob"))

@@ -78,7 +78,7 @@ def test_declaring_that_there_are_no_super_users_differs_from_declaring_nothing(
     assert settings_of(cluster).undeclared == frozenset()
 
 
-def test_a_version_without_known_rules_is_decided_by_the_newest(cluster):
+def test_a_version_that_aclweb_does_not_know_is_decided_by_the_newest(cluster):
     cluster.kafka_version = "12.0"
 
     assert settings_of(cluster) == settings_of(

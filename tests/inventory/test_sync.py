@@ -438,7 +438,7 @@ def test_a_sync_that_began_earlier_never_overwrites_a_later_one(cluster):
     assert cluster.revision.number == 2
 
 
-def test_a_version_that_the_rules_do_not_know_is_not_taken_over(cluster):
+def test_a_version_that_aclweb_does_not_know_is_not_taken_over(cluster):
     sync(cluster, client=Answers([BOB], facts=ClusterFacts(kafka_version="4.1.2")))
     sync(cluster, client=Answers([BOB], facts=ClusterFacts(kafka_version="9.9")))
 

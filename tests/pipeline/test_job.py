@@ -95,7 +95,7 @@ def test_each_acl_was_used_as_often_as_a_plain_count_has_it(result, expected):
 
 
 @pytest.mark.spark
-def test_disagreements_and_what_rules_say_are_those_of_a_plain_count(result, expected):
+def test_disagreements_and_what_broker_rules_say_are_those_of_a_plain_count(result, expected):
     manifest = manifest_of(result)
 
     assert manifest["disagreements"]["lines"] == expected.differing > 0

@@ -51,7 +51,7 @@ def test_an_error_ends_with_its_cause_and_not_with_its_first_line(text, told):
     assert cause_of(RuntimeError(text)) == told
 
 
-def test_an_error_of_a_jvm_that_is_gone_is_reported_by_its_last_words():
+def test_an_error_of_a_jvm_that_is_gone_is_reported_by_its_last_output():
     words = "12:00:00 ERROR Executor: Exception in task\njava.lang.OutOfMemoryError: Java heap space\n\tat a.b.C\n"
 
     told = cause_of(RuntimeError("An error occurred while calling o297.unpersist"), words)

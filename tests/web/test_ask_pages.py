@@ -53,7 +53,7 @@ def plain(page) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", "", page.content.decode())).split())
 
 
-def test_the_empty_question_suggests_one_that_the_rules_hold_an_answer_to(cluster, ada, signed_in):
+def test_the_empty_question_suggests_one_that_the_acls_answer(cluster, ada, signed_in):
     acls = [allow("User:bob", "WRITE", "orders.", pattern="PREFIXED"), deny("User:dan", "READ", "stock")]
     sync(cluster, client=Answers(acls, topics=[TopicInfo("orders.eu"), TopicInfo("stock")]))
 
@@ -404,7 +404,7 @@ def test_every_part_of_every_acl_is_ticked_or_crossed(browser, cluster):
     assert "It is for requests from 10.0.0.7, and this one comes from 10.0.0.8." in text(page)
 
 
-def test_the_rule_that_brokers_log_is_told_apart_from_those_that_would_also_decide(cluster, ada, signed_in):
+def test_the_logged_acl_is_distinguished_from_those_that_would_also_decide(cluster, ada, signed_in):
     acls = [
         allow("User:bob", "READ", "orders.eu"),
         allow("User:bob", "ALL", "*"),
@@ -443,7 +443,7 @@ def test_the_smallest_fix_is_requested_with_a_title_and_a_reason_by_whoever_may(
         assert "User:bob may not Write to topic orders.eu from 10.0.0.8" in draft
 
 
-def test_how_kafka_decided_is_reported_of_acls_not_of_rules(browser):
+def test_how_kafka_decided_names_acls(browser):
     told = plain(browser.get("/c/test-eu/explain/", QUESTION)).partition("How Kafka decided")[2]
 
     assert (

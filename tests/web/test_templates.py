@@ -41,7 +41,7 @@ def shown_texts(source: str) -> str:
     return " ".join([*given, *_SHOWN_ATTRIBUTE.findall(plain), _TAG.sub(" ", plain)])
 
 
-def test_no_page_calls_an_acl_a_rule():
+def test_every_page_says_acl():
     folder = settings.BASE_DIR / "templates"
     found = []
     for path in sorted(folder.rglob("*.html")):

@@ -133,7 +133,7 @@ def test_a_key_in_the_wrong_field_is_reported_and_neither_shown_nor_kept(address
     assert not any(b"MIIEv" in zlib.decompress(bytes(kept.content)) for kept in KeptDraft.objects.all())
 
 
-def test_a_name_that_no_topic_may_have_is_reported_by_the_rule_of_the_core(address, ada_browser):
+def test_a_name_that_no_topic_may_have_is_reported_by_the_check_of_the_core(address, ada_browser):
     page = ada_browser.post(address, {"new_topic": ["x" * 300, "good.name"]}, follow=True)
 
     told = unescape(page.content.decode())
@@ -288,7 +288,7 @@ def test_a_place_that_no_line_has_drops_nothing(ada_browser, address):
     assert len(page.context["draft"].lines) == 1
 
 
-def test_no_gains_does_not_mean_that_nobody_is_touched(ada_browser, address):
+def test_no_gains_does_not_mean_that_nobody_is_affected(ada_browser, address):
     page = ada_browser.post(address, {"line": line(IN_FORCE, "remove"), "show": "gains"}, follow=True)
 
     assert page.context["preview"].impact["loses"]

@@ -148,7 +148,7 @@ class Rows:
     def _stands_for_its_addresses(self, host: str) -> bool:
         """Whether a named host is a range in both worlds; its cell is for its addresses that nobody names.
 
-        Elsewhere its cell is for its text, which comes to life, or dies, with a change of settings.
+        Elsewhere its cell is for its text, which a change of settings can turn into a range, or back.
         """
         return (
             self.worlds.settings.cidr_hosts

@@ -170,7 +170,7 @@ class AdminClient:
         )
 
     def read_topics(self) -> tuple[TopicInfo, ...]:
-        """Return the topics that this login may describe; brokers leave out the others without a word."""
+        """Return the topics that this login may describe; brokers silently leave out the others."""
         answer = self._session.ask(
             lambda: MetadataRequest(topics=None, allow_auto_topic_creation=False), "its topics"
         )

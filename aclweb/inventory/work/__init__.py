@@ -1,4 +1,4 @@
-"""Leases, signs of life of workers, and which cluster is synced next."""
+"""Leases, heartbeats of workers, and which cluster is synced next."""
 
 from aclweb.inventory.work.pulses import BEAT, QUEUES, SEARCHES, Life
 from aclweb.inventory.work.tasks import pulse

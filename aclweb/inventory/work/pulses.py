@@ -27,7 +27,7 @@ SILENT_AFTER = timedelta(seconds=20)
 
 @dataclass(frozen=True)
 class Life:
-    """When each queue and the beat last gave a sign of life (UTC), and how long ago by the database's clock."""
+    """When each queue and the beat last had a heartbeat (UTC), and how long ago by the database's clock."""
 
     at: Mapping[str, datetime]
     age: Mapping[str, timedelta]
@@ -82,13 +82,13 @@ class Life:
 
 
 def note(name: str) -> None:
-    """Store that this queue or the beat gives a sign of life now."""
+    """Store a heartbeat of this queue or of the beat now."""
     if not Pulse.objects.filter(pk=name).update(at=Now()):
         Pulse.objects.update_or_create(pk=name, defaults={"at": Now()})
 
 
 def life() -> Life:
-    """Return the last sign of life of each queue and of the beat; one query."""
+    """Return the last heartbeat of each queue and of the beat; one query."""
     age = ExpressionWrapper(Now() - F("at"), output_field=DurationField())
     rows = list(Pulse.objects.annotate(age=age).values_list("name", "at", "age"))
     return Life({name: at for name, at, _ in rows}, {name: old for name, _, old in rows})

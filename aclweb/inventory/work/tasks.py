@@ -1,4 +1,4 @@
-"""Celery tasks: the signs of life of workers."""
+"""Celery tasks: the heartbeats of workers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from aclweb.inventory.work import pulses
 
 @app.task(name="inventory.pulse", ignore_result=True)
 def pulse(queue: str) -> None:
-    """Leave the sign of life of the workers of one queue."""
+    """Store the heartbeat of the workers of one queue."""
     pulses.note(queue)
 
 
 @worker_ready.connect
 def _greet(sender: Any, **_: object) -> None:
-    """Have a worker that has just started leave its first sign of life, before the beat asks for one."""
+    """Have a worker that has just started store its first heartbeat, before the beat asks for one."""
     for queue in sender.app.amqp.queues.consume_from:
         pulse.apply_async((queue,), queue=queue)
