@@ -178,7 +178,7 @@ def _of(slug: str, who: str, topic: str, group: str) -> Iterator[str]:
     yield at("acls/export/", format="csv", principal=who)
     yield at("acls/export/", format="yaml", as_of="1")
     yield at("mapping/")
-    yield at("mapping/", kind="ssl", names="CN=bob,O=x", settings="RULE:^CN=(.*?),.*$/$1/")
+    yield at("mapping/", kind="ssl", names="CN=bob,O=x", rules="RULE:^CN=(.*?),.*$/$1/")
     yield at("mapping/", kind="kerberos", names="bob@X.COM", realm="X.COM")
     yield at("search/")
     yield at("search/", q="o")
