@@ -1,13 +1,14 @@
 """Which server does a test ask, and so beside which tests does it run?
 
-However many processes share a run (`pytest -n 2 --dist loadgroup`), all tests of one server run in
+However many processes share a run (`pytest -n 3 --dist loadgroup`), all tests of one server run in
 one of them, so the server starts once; it ends when the last of them has run. Every other file is
-a group of its own, so what a file prepares is prepared once. Groups with a server begin first: they
-last longest, and files fill what they leave.
+a group of its own, so what a file prepares is prepared once. What lasts longest begins first: groups
+with a server, then files with long tests; the others fill what they leave.
 
-A test asks a server by its fixture, by the name of that fixture as a parameter, or by a mark where it
-starts one of its own. Whoever asks one bears its mark and the mark `server`: `-m "not kafka"` starts
-no broker, `-m "not server"` nothing at all.
+A test asks a server by its fixture, by the name of that fixture as a parameter, or by a mark. Whoever
+asks one bears its mark and the mark `server`: `-m "not kafka"` starts no broker, `-m "not server"`
+nothing at all. A test that starts a server for itself alone bears the mark `own_server` too: it stays
+with its file, since it has nothing in common with the tests of the shared one.
 
 xdist's own groups do nothing with pytest 9.2: they are written into a field that no longer makes the
 id of a test. So the processes write down which test is of which group, and the scheduler reads it.
@@ -15,6 +16,7 @@ id of a test. So the processes write down which test is of which group, and the 
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import tempfile
@@ -37,22 +39,23 @@ class Server:
     group: str
 
 
-# Servers that one test may ask together are of one group: a broker of Kafka 3.9 needs ZooKeeper, and
-# the processes that are killed with their queue in Redis or RabbitMQ work on one.
+# Servers that one test may ask together are of one group: a broker of Kafka 3.9 needs ZooKeeper. The
+# group that lasts longest comes first.
 SERVERS = (
+    Server("redis_server", "redis", "queues"),
+    Server("rabbitmq_server", "rabbitmq", "queues"),
     Server("zookeeper_server", "zookeeper", "zookeeper"),
     Server("kafka39", "kafka", "zookeeper"),
-    Server("redis_server", "redis", "zookeeper"),
-    Server("rabbitmq_server", "rabbitmq", "zookeeper"),
+    Server("spark", "spark", "spark"),
     Server("kafka44", "kafka", "kafka"),
     Server("chromium", "browser", "browser"),
-    Server("spark", "spark", "spark"),
-    Server("java_program", "jvm", "jvm"),
     Server("postgres_server", "postgres", "postgres"),
+    Server("java_program", "jvm", "jvm"),
 )
 GROUPS = tuple(dict.fromkeys(server.group for server in SERVERS))
 MARKS = tuple(dict.fromkeys(server.mark for server in SERVERS))
-# The group of a test that bears a mark and asks for no fixture: it starts a server of its own.
+OWN = "own_server"
+# The group of a test that bears a mark and asks for no fixture.
 _GROUP_OF_MARK = {server.mark: server.group for server in reversed(SERVERS)} | {"kafka": "kafka"}
 
 _GROUP = pytest.StashKey[str]()
@@ -72,8 +75,10 @@ def servers_of(item: pytest.Item) -> set[Server]:
 
 def group_of(item: pytest.Item) -> str:
     """Return the first group whose server a test asks, else its file."""
+    marks = {mark.name for mark in item.iter_markers()}
     groups = {server.group for server in servers_of(item)}
-    groups = groups or {_GROUP_OF_MARK[mark.name] for mark in item.iter_markers() if mark.name in MARKS}
+    if not groups and OWN not in marks:
+        groups = {_GROUP_OF_MARK[mark] for mark in marks if mark in MARKS}
     return min(groups, key=GROUPS.index) if groups else item.nodeid.partition("::")[0]
 
 
@@ -87,22 +92,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         group = item.stash[_GROUP] = group_of(item)
         for mark in {server.mark for server in servers_of(item)}:
             item.add_marker(mark)
-        if group in GROUPS:
+        if group in GROUPS or item.get_closest_marker(OWN):
             item.add_marker("server")
 
 
 class _Order:
-    """Puts groups with a server first, after every other plugin has put tests in its own order."""
+    """Puts what lasts long first, after every other plugin has put tests in its own order."""
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        with_database = {item.stash[_GROUP] for item in items if item.get_closest_marker("django_db")}
+        with_own_server, with_long, with_database = (
+            {item.stash[_GROUP] for item in items if item.get_closest_marker(mark)}
+            for mark in (OWN, "long", "django_db")
+        )
 
         def place(item: pytest.Item) -> tuple[int, str]:
             group = item.stash[_GROUP]
             if group in GROUPS:
                 return GROUPS.index(group), ""
-            return len(GROUPS) + (group not in with_database), group
+            for later, groups in enumerate((with_own_server, with_long, with_database)):
+                if group in groups:
+                    return len(GROUPS) + later, group
+            return len(GROUPS) + 3, group
 
         items.sort(key=place)
 
@@ -141,6 +152,8 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Write down the groups before xdist tells that the tests are known."""
+    # Ten thousand tests are no garbage until the end; without this each collection looks at all of them.
+    gc.freeze()
     if file := getattr(session.config, "workerinput", {}).get(_INPUT):
         groups = {item.nodeid: item.stash[_GROUP] for item in session.items}
         whole = Path(f"{file}.{os.getpid()}")

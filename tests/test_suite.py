@@ -47,10 +47,15 @@ def item(*fixtures, marks=(), **parameters):
         (item("subject", subject="kafka39", marks=["kafka"]), "zookeeper"),
         (item("chromium", "zookeeper_server"), "zookeeper"),
         (item("tmp_path", marks=["django_db", "kafka"]), "kafka"),
-        (item("tmp_path", marks=["redis"]), "zookeeper"),
+        (item("tmp_path", marks=["redis"]), "queues"),
+        (item("tmp_path", marks=["zookeeper", "own_server"]), "tests/test_x.py"),
+        (item("redis_server", marks=["own_server"]), "queues"),
         (item("java_program", marks=["parametrize"]), "jvm"),
     ],
-    ids=["a file", "a fixture", "a parameter", "a parameter and a mark", "two", "a mark", "a queue", "a JVM"],
+    ids=[
+        *("a file", "a fixture", "a parameter", "a parameter and a mark", "two", "a mark", "a queue"),
+        *("one of its own", "one of its own and a shared one", "a JVM"),
+    ],
 )
 def test_a_test_runs_beside_those_that_ask_its_server(asking, group):
     assert groups.group_of(asking) == group

@@ -15,7 +15,7 @@ from tests.oracle import jvm
 from tests.oracle.jvm import Hung, JavaProgram, OracleError, need_program
 from tests.servers import missing, need_jars
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.own_server]
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from aclweb.clusters.admin_api.client import AdminClient
 from devstack.servers import KafkaBroker
 from tests.servers import USERS, need_jars, need_java
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.own_server]
 
 READS = 20 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 4
 # The promise is 5 s. Tests share their machine, and what does not work took 15 s.

@@ -8,6 +8,7 @@ One pass of a few cases is quick. All of them, on all three brokers, so many tim
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -24,7 +25,8 @@ import pytest
 
 from aclweb.operations.supervisor import SETTLED_SECONDS
 from aclweb.runtime import stale_process as leftover
-from devstack.servers import lay_out
+from devstack.servers import ZooKeeperServer, lay_out
+from tests.servers import need_java
 from tests.servers_data import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -195,16 +197,25 @@ def wait_until(claim, what, seconds=120):
 
 
 @pytest.fixture(scope="module")
-def gate(zookeeper_server):
-    gate = Gate(zookeeper_server.port)
+def keeper(tmp_path_factory):
+    """A ZooKeeper for this file alone: its cases wait most of the time, beside those that compute."""
+    need_java()
+    with ZooKeeperServer(tmp_path_factory.mktemp("keeper")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def gate(keeper):
+    gate = Gate(keeper.port)
     yield gate
     gate.close()
 
 
-def running(gate, zookeeper_server, directory, broker):
+def running(gate, keeper, tables, directory, broker):
     chroot = f"kills-{uuid.uuid4().hex[:8]}"
-    lay_out(f"{zookeeper_server.address}/{chroot}", topics={"orders": 1}, cluster_id=uuid.uuid4().hex[:22])
+    lay_out(f"{keeper.address}/{chroot}", topics={"orders": 1}, cluster_id=uuid.uuid4().hex[:22])
     installation = Installation(directory, broker)
+    shutil.copy(tables, installation.data / "aclweb.sqlite3")
     installation.start()
     try:
         installation.ask("add", f"127.0.0.1:{gate.port}/{chroot}")
@@ -216,18 +227,18 @@ def running(gate, zookeeper_server, directory, broker):
 
 
 @pytest.fixture(scope="module")
-def on_files(gate, zookeeper_server, tmp_path_factory):
-    yield from running(gate, zookeeper_server, tmp_path_factory.mktemp("files"), "")
+def on_files(gate, keeper, tables, tmp_path_factory):
+    yield from running(gate, keeper, tables, tmp_path_factory.mktemp("files"), "")
 
 
 @pytest.fixture(scope="module")
-def on_redis(gate, zookeeper_server, redis_server, tmp_path_factory):
-    yield from running(gate, zookeeper_server, tmp_path_factory.mktemp("redis"), redis_server)
+def on_redis(gate, keeper, tables, redis_server, tmp_path_factory):
+    yield from running(gate, keeper, tables, tmp_path_factory.mktemp("redis"), redis_server)
 
 
 @pytest.fixture(scope="module")
-def on_rabbitmq(gate, zookeeper_server, rabbitmq_server, tmp_path_factory):
-    yield from running(gate, zookeeper_server, tmp_path_factory.mktemp("rabbitmq"), rabbitmq_server)
+def on_rabbitmq(gate, keeper, tables, rabbitmq_server, tmp_path_factory):
+    yield from running(gate, keeper, tables, tmp_path_factory.mktemp("rabbitmq"), rabbitmq_server)
 
 
 def cases(broker):
@@ -295,6 +306,7 @@ def survives(installation, gate, part, number, moment):
 
 
 @pytest.mark.zookeeper
+@pytest.mark.own_server
 @pytest.mark.parametrize(("part", "number", "moment"), cases("files"))
 def test_changes_go_on_with_the_queue_in_files(on_files, gate, part, number, moment):
     survives(on_files, gate, part, number, moment)
