@@ -1,6 +1,7 @@
 """What a company runs instead of the embedded parts, PostgreSQL and Redis, keeps the same promises."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -31,8 +32,6 @@ READ_A_FILE = """
 import sys, time
 import django
 django.setup()
-from django.core.management import call_command
-call_command("migrate", verbosity=0)
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.tasks import sync_cluster
 cluster = Cluster.objects.create(slug="file", name="file", kind="snapshot", address=sys.argv[1])
@@ -65,13 +64,14 @@ def test_the_rooms_with_tables_hold_on_postgresql(postgres_server):
     assert answer.returncode == 0, answer.stdout[-6000:] + answer.stderr[-2000:]
 
 
-def work_through(broker_url, tmp_path):
+def work_through(broker_url, tables, tmp_path):
     """Start a worker on this broker, have it read a file of ACLs, and return what the row of the cluster says."""
     environment = dict(os.environ) | {
         "ACLWEB_DATA_DIR": str(tmp_path / "data"),
         "CELERY_BROKER_URL": broker_url,
         "DATABASE_URL": f"sqlite:///{tmp_path / 'site.sqlite3'}",
     }
+    shutil.copy(tables, tmp_path / "site.sqlite3")
     acls = tmp_path / "acls.csv"
     acls.write_text(
         "resource_type,resource_name,pattern_type,principal,host,operation,permission_type\n"
@@ -104,18 +104,18 @@ def work_through(broker_url, tmp_path):
 
 
 @pytest.mark.long
-def test_a_worker_takes_tasks_from_the_embedded_queue(tmp_path):
-    assert work_through("acfs://", tmp_path) == ["ok", "1"]
+def test_a_worker_takes_tasks_from_the_embedded_queue(tables, tmp_path):
+    assert work_through("acfs://", tables, tmp_path) == ["ok", "1"]
 
 
 @pytest.mark.redis
-def test_a_worker_takes_tasks_from_redis(redis_server, tmp_path):
-    assert work_through(redis_server, tmp_path) == ["ok", "1"]
+def test_a_worker_takes_tasks_from_redis(redis_server, tables, tmp_path):
+    assert work_through(redis_server, tables, tmp_path) == ["ok", "1"]
 
 
 @pytest.mark.rabbitmq
-def test_a_worker_takes_tasks_from_rabbitmq(rabbitmq_server, tmp_path):
-    assert work_through(rabbitmq_server, tmp_path) == ["ok", "1"]
+def test_a_worker_takes_tasks_from_rabbitmq(rabbitmq_server, tables, tmp_path):
+    assert work_through(rabbitmq_server, tables, tmp_path) == ["ok", "1"]
 
 
 def test_a_thread_that_computes_gives_way_to_the_others_soon(monkeypatch):

@@ -118,7 +118,7 @@ def test_patterns_find_what_java_finds(newest_java):
     rng = random.Random(SEED)
     refused = total = matching = 0
     for _part in range(SCALE):
-        drawn = [each for _ in range(25_000) for each in two_texts(rng)]
+        drawn = [each for _ in range(12_000) for each in two_texts(rng)]
         for question, line in zip(drawn, asked(newest_java, list(map(regex_question, drawn))), strict=True):
             words = line.split("\t")
             total += 1
@@ -133,7 +133,7 @@ def test_patterns_find_what_java_finds(newest_java):
             assert ours == theirs, (SEED, question.pattern, question.text, question.replacement)
 
     print(SEED, total, "pairs,", refused, "refused,", matching, "match as a whole")
-    assert total >= 50_000
+    assert total >= 24_000
     assert refused < 0.06 * total
     assert matching > 0.3 * total
 

@@ -34,6 +34,8 @@ _CHUNK = 1 << 16
 _OPTIONS = (
     "-Xmx768m",
     "-XX:+UseSerialGC",
+    # What it is asked in one run is over before an optimising compiler has paid for itself.
+    "-XX:TieredStopAtLevel=1",
     "-Dfile.encoding=UTF-8",
     # Without a configuration log4j would write errors to the standard output.
     "-Dorg.apache.logging.log4j.level=OFF",

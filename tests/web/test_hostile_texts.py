@@ -142,8 +142,8 @@ def held(page, path: str) -> str:
         (person, name)
         for person in ("dot", "ada", "ben", "cho", "eve")
         for name in TEXTS
-        # Every text for the two who may do most, the worst one for everybody.
-        if FULL or name == "mixed" or person in ("dot", "ada")
+        # The worst text for everybody; the others are shared out between the two who may do most.
+        if FULL or name == "mixed" or person == ("ada" if name == "long" else "dot")
     ],
     indirect=["hostile"],
 )
