@@ -32,6 +32,14 @@ pytest_plugins = [
 ]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark who copies `tables`: pytest-django makes no database where no test of a run bears this mark."""
+    for item in items:
+        if "tables" in getattr(item, "fixturenames", ()):
+            item.add_marker("django_db")
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings: None) -> Iterator[None]:
     """Keep SQLite in a file: threads then wait for each other's locks as they do in production."""
