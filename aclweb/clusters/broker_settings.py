@@ -44,15 +44,15 @@ def is_asked(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class BrokerSettings:
-    """What one broker tells of its settings by name, without those that are not set; None where hidden."""
+    """What one broker shows of its settings by name, without those that are not set; None where hidden."""
 
     broker: int
     values: Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsTold:
-    """What all brokers that answered tell together.
+class ClusterSettings:
+    """What all brokers that answered show together.
 
     authorizer: `standard` or `acl`, None where the class is not Kafka's own or differs.
     proven: the values of those hidden settings that no broker has, so that the default holds.
@@ -75,8 +75,8 @@ class SettingsTold:
         return _brokers(self.brokers)
 
 
-def settings_told(settings: Sequence[BrokerSettings]) -> SettingsTold | None:
-    """Return what the brokers tell together, None where none told anything."""
+def combined_settings(settings: Sequence[BrokerSettings]) -> ClusterSettings | None:
+    """Return what the brokers show together, None where none showed anything."""
     if not settings:
         return None
     problems: list[str] = []
@@ -98,7 +98,7 @@ def settings_told(settings: Sequence[BrokerSettings]) -> SettingsTold | None:
         # Of another authorizer's defaults nothing is known.
         if kind is not None and not any(name in one.values for one in settings)
     }
-    return SettingsTold(
+    return ClusterSettings(
         brokers=tuple(one.broker for one in settings),
         authorizer=kind,
         authorizer_class=same[AUTHORIZER] or "",
@@ -120,11 +120,12 @@ def _agreed(name: str, settings: Sequence[BrokerSettings], problems: list[str]) 
         by_value.setdefault((name in one.values, one.values.get(name)), []).append(one.broker)
     if len(by_value) == 1:
         return next(iter(by_value))[1]
-    told = "; ".join(
+    values = "; ".join(
         f"{_shown(is_set, value)} on {_brokers(numbers)}" for (is_set, value), numbers in by_value.items()
     )
     problems.append(
-        f"The brokers differ in {name}: {told}. Which of them answers decides what a client may do; make them the same."
+        f"The brokers differ in {name}: {values}. Which of them answers decides what a client may do; make them the "
+        "same."
     )
     return None
 

@@ -1,7 +1,7 @@
 """What may this login do on the cluster, right by right, and which command would grant what is missing?
 
-Nothing is written: rights to write are told by the brokers themselves (the operations that they allow
-this login), or by the permissions of ZooKeeper's nodes.
+Nothing is written: rights to write are read from the operations that brokers allow this login, or from the
+permissions of ZooKeeper's nodes.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class _Check:
         self.login = client.login()
         self.found.principal = self.login.principal
         name = self.found.principal
-        told = f" The brokers know this client as {name}." if name else ""
-        self._say("log in", Answer.YES, f"The login is accepted.{told}", needed=True)
+        known_as = f" The brokers know this client as {name}." if name else ""
+        self._say("log in", Answer.YES, f"The login is accepted.{known_as}", needed=True)
         self._describe(client)
         self.found.rights += client.rights(self.login, writes=self.writes)
         self._names(client)

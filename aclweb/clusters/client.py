@@ -17,12 +17,12 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from aclweb.acl.model import AclBinding, AuthorizerSettings, Operation, ResourcePattern, ResourceType
-from aclweb.clusters.broker_settings import SettingsTold
+from aclweb.clusters.broker_settings import ClusterSettings
 from aclweb.clusters.rights import Right
 
 
 class ClusterState(enum.StrEnum):
-    """What the last attempt to read a cluster found; each is told to people in its own sentence."""
+    """What the last attempt to read a cluster found; each has a sentence of its own for people."""
 
     OK = "ok"
     NO_ACLS = "no-acls"  # the authorizer is on and has no ACL
@@ -34,7 +34,7 @@ class ClusterState(enum.StrEnum):
 
 
 class ClusterError(Exception):
-    """A cluster that could not be read or written, told as a sentence for the person who can mend it."""
+    """A cluster that could not be read or written, with a sentence for the person who can correct it."""
 
     def __init__(self, sentence: str, *, state: ClusterState) -> None:
         super().__init__(sentence)
@@ -96,13 +96,13 @@ class NamesKnown:
 
 @dataclass(frozen=True, slots=True)
 class ClusterFacts:
-    """What a cluster says of itself; `settings` is None where it tells none of them to this login."""
+    """What a cluster says of itself; `settings` is None where it shows none of them to this login."""
 
     cluster_id: str | None = None
     kafka_version: str | None = None
     brokers: tuple[str, ...] = ()
     migrating: bool = False  # ZooKeeper only: a migration to KRaft is under way
-    settings: SettingsTold | None = None
+    settings: ClusterSettings | None = None
     silent: tuple[str, ...] = ()  # brokers, by address, that did not answer
 
 
@@ -115,7 +115,7 @@ class OutcomeKind(enum.StrEnum):
     WRITTEN = "written"  # the cluster accepted it
     ALREADY = "already"  # it was there before an add, or gone before a remove
     REFUSED = "refused"  # a definite no; nothing was done for this binding
-    UNKNOWN = "unknown"  # no answer: only reading back can tell
+    UNKNOWN = "unknown"  # no answer: only reading back shows it
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ class ClusterKind:
     hides_names: bool = False
     # Whether brokers may show their settings, such as their authorizer.
     reads_broker_settings: bool = False
-    # Whether ACLs may be kept here that no broker enforces, which only a declaration tells.
+    # Whether ACLs may be kept here that no broker enforces, as only a declaration can say.
     hides_authorizer: bool = False
     # Whether the address is what Kafka's own tools take as --bootstrap-server.
     has_bootstrap_address: bool = False

@@ -71,7 +71,7 @@ class SnapshotClient(ReadOnlyClient):
         check_options(connection.kind, connection.options)
         self._path = Path(connection.address)
         self.where = f"the file {self._path}"
-        self._text()  # a missing file is told at once, as a server that is down is
+        self._text()  # a missing file is reported at once, as a server that is down is
 
     def describe(self) -> ClusterFacts:
         header, _ = self._parts()
@@ -142,7 +142,7 @@ class SnapshotClient(ReadOnlyClient):
         try:
             found = parse_object(first) if first.lstrip().startswith("{") else {}
         except AclError:
-            return _Header(), text  # an ACL gone wrong, which the reader of ACLs tells about
+            return _Header(), text  # an ACL gone wrong, which the reader of ACLs reports
         if not set(found) & set(HEADER_KEYS):
             return _Header(), text
         problems: list[str] = []

@@ -10,7 +10,7 @@ from aclweb.clusters.broker_settings import (
     BUILDER,
     SSL_RULES,
     BrokerSettings,
-    settings_told,
+    combined_settings,
 )
 from aclweb.inventory.admin import declare as declaring
 from aclweb.inventory.current import broker_settings
@@ -29,7 +29,9 @@ BOTH_HIDDEN = {"super.users": None, "allow.everyone.if.no.acl.found": None}
 
 
 def told(*brokers: dict[str, str | None]):
-    return settings_told([BrokerSettings(number, values) for number, values in enumerate(brokers, start=1)])
+    return combined_settings(
+        [BrokerSettings(number, values) for number, values in enumerate(brokers, start=1)]
+    )
 
 
 def read(cluster, *brokers: dict[str, str | None]):

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from aclweb.clusters import ClusterFacts
-from aclweb.clusters.broker_settings import BrokerSettings, settings_told
+from aclweb.clusters.broker_settings import BrokerSettings, combined_settings
 from aclweb.inventory.sync.run import sync
 from aclweb.web.shell import spelling
 from tests.builders import allow, deny
@@ -156,7 +156,7 @@ def test_every_vendored_package_has_its_licence_and_its_sum():
 
 def test_the_header_the_cluster_page_and_the_api_tell_the_authorizer_alike(cluster, dot, signed_in):
     authorizer = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-    told = settings_told([BrokerSettings(1, {"authorizer.class.name": authorizer})])
+    told = combined_settings([BrokerSettings(1, {"authorizer.class.name": authorizer})])
     sync(cluster, client=Answers([], facts=ClusterFacts(kafka_version="4.1", settings=told)))
     browser = signed_in(dot)
     words = "StandardAuthorizer, read from broker 1"

@@ -45,7 +45,7 @@ from aclweb.clusters.admin_api.rights import may_alter, may_describe_configs
 from aclweb.clusters.admin_api.session import Node, Session
 from aclweb.clusters.admin_api.visibility import names_known
 from aclweb.clusters.admin_api.write import write
-from aclweb.clusters.broker_settings import BrokerSettings, SettingsTold, is_asked, settings_told
+from aclweb.clusters.broker_settings import BrokerSettings, ClusterSettings, combined_settings, is_asked
 from aclweb.clusters.client import (
     AclSnapshot,
     ClusterError,
@@ -81,7 +81,7 @@ class AdminClient:
 
     def __init__(self, connection: Connection) -> None:
         self._session = Session(connection)
-        self._settings: SettingsTold | None = None
+        self._settings: ClusterSettings | None = None
         # Whether each broker has listed its groups; None before any did.
         self._groups_of_all: bool | None = None
 
@@ -94,15 +94,15 @@ class AdminClient:
             cluster_id=answer.cluster_id or None,
             kafka_version=self._kafka_version(),
             brokers=brokers,
-            settings=self._settings_told(),
+            settings=self._read_settings(),
             silent=tuple(
                 node.address for node in self._session.nodes if node not in self._session.answering()
             ),
         )
 
-    def _settings_told(self) -> SettingsTold | None:
-        """Return what the brokers tell of their settings, None where this login may not ask them."""
-        told = []
+    def _read_settings(self) -> ClusterSettings | None:
+        """Return what the brokers show of their settings, None where this login may not ask them."""
+        shown = []
         for node in self._session.answering():
             try:
                 values = self._settings_of(node)
@@ -111,8 +111,8 @@ class AdminClient:
             if values is None:
                 self._settings = None
                 return None
-            told.append(BrokerSettings(node.number, values))
-        self._settings = settings_told(told)
+            shown.append(BrokerSettings(node.number, values))
+        self._settings = combined_settings(shown)
         return self._settings
 
     def _settings_of(self, node: Node) -> dict[str, str | None] | None:
@@ -184,7 +184,7 @@ class AdminClient:
     def read_groups(self) -> tuple[str, ...] | None:
         """Return the groups of the brokers that answer, None where this login may see none.
 
-        Raises ClusterError where no broker answers; `names_known` tells whether all did.
+        Raises ClusterError where no broker answers; `names_known` shows whether all did.
         """
         groups: set[str] = set()
         silent: list[ClusterError] = []
@@ -240,7 +240,7 @@ class AdminClient:
                     all_brokers=False,
                 ),
                 topics=Known.VISIBLE,
-                sees=lambda _type, _name: False,  # nothing of either kind is told as gone
+                sees=lambda _type, _name: False,  # nothing of either kind counts as gone
             )
         return names_known(
             login,

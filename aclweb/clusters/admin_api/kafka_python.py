@@ -28,7 +28,7 @@ _REBUFFS_BELIEVED = 3
 
 
 class ConnectFailures(logging.Handler):
-    """Collects why one client's attempts to connect fail, which the library tells nobody but its log."""
+    """Collects why one client's attempts to connect fail, which is only in the library's log."""
 
     def __init__(self, client: KafkaAdminClient) -> None:
         super().__init__(logging.WARNING)
@@ -46,7 +46,7 @@ class ConnectFailures(logging.Handler):
         causes = [one for one in (record.args or ()) if isinstance(one, BaseException)]
         self.causes += causes
         if record.getMessage().startswith("Bootstrap attempt"):
-            self.metadata_refused = True  # connected, and then not told about the brokers
+            self.metadata_refused = True  # connected, and then not shown the brokers
             self.rebuffs += 1
         self.rebuffs += sum("Handshake failed" in str(cause) for cause in causes)
         refused = any(getattr(cause, "errno", None) in _HOPELESS for cause in causes)
@@ -69,9 +69,9 @@ class ConnectFailures(logging.Handler):
 def _hush_library() -> None:
     """Let the library's log be heard here, and not be read by people.
 
-    What it says at each attempt to connect is told by ClusterError once, in one sentence,
-    and at DEBUG it writes its settings, passwords among them. Done at every connection,
-    because configuring the logging of a process undoes it.
+    A ClusterError says once, in one sentence, what the library says at each attempt to connect. At DEBUG the
+    library writes its settings, passwords among them. Done at every connection, because configuring the
+    logging of a process undoes it.
     """
     library = logging.getLogger("kafka")
     library.setLevel(max(logging.WARNING, library.level))
@@ -87,7 +87,7 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]
     """The library's connections, which here hear out a broker that hangs up right after its last word.
 
     The library drops what arrives together with the end of a connection. That is how
-    brokers tell of a refused login.
+    brokers report a refused login.
     """
 
     async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from aclweb.acl.principals import BrokerSettings, Client, Protocol, identify
-from aclweb.clusters.broker_settings import SettingsTold
+from aclweb.clusters.broker_settings import ClusterSettings
 from aclweb.clusters.connection import ClientOptions, pem
 
 
-def principal_of(options: ClientOptions, told: SettingsTold | None) -> str | None:
-    """Return how ACLs name the login, None where it depends on settings that the brokers do not tell.
+def principal_of(options: ClientOptions, settings: ClusterSettings | None) -> str | None:
+    """Return how ACLs name the login, None where it depends on settings that the brokers do not show.
 
-    told: the brokers' settings, None where they were not read.
+    settings: the brokers' settings, None where they were not read.
     """
     own = options.certificate_pem
     by_subject = own is not None and not options.uses_sasl
-    if (told is None and by_subject) or (told is not None and told.listeners_differ):
+    if (settings is None and by_subject) or (settings is not None and settings.listeners_differ):
         return None
-    if told is not None and by_subject and told.ssl_rules is None:
+    if settings is not None and by_subject and settings.ssl_rules is None:
         return None  # the brokers differ
     client = Client(
         Protocol(options.protocol),
@@ -26,7 +26,9 @@ def principal_of(options: ClientOptions, told: SettingsTold | None) -> str | Non
     )
     naming = (
         BrokerSettings()
-        if told is None
-        else BrokerSettings(ssl_rules=told.ssl_rules, principal_builder=told.principal_builder or None)
+        if settings is None
+        else BrokerSettings(
+            ssl_rules=settings.ssl_rules, principal_builder=settings.principal_builder or None
+        )
     )
     return identify(client, naming).principal

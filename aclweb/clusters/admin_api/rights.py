@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from aclweb.acl.model import Operation
-from aclweb.clusters.broker_settings import SettingsTold
+from aclweb.clusters.broker_settings import ClusterSettings
 from aclweb.clusters.client import Login
 from aclweb.clusters.rights import Answer, Right
 
@@ -23,7 +23,7 @@ def may_alter(login: Login, address: str, *, writes: bool) -> Right:
     return Right("Alter", Answer.NO, sentence, command, is_needed=writes)
 
 
-def may_describe_configs(login: Login, address: str, settings: SettingsTold | None) -> Right:
+def may_describe_configs(login: Login, address: str, settings: ClusterSettings | None) -> Right:
     """Return whether the login may read the brokers' settings. settings: what was read of them."""
     if settings is not None:
         return Right("DescribeConfigs", Answer.YES, f"The settings of {settings.where} were read.")
@@ -46,7 +46,7 @@ def command_to_grant(address: str, principal: str, operation: str, resource: str
 
 
 def _allows(login: Login, operation: Operation) -> bool | None:
-    """Whether the brokers allow this on the cluster; they tell only those who may describe it."""
+    """Whether the brokers allow this on the cluster; they show it only to those who may describe it."""
     operations = login.operations
     if operations is None or (operation not in operations and Operation.DESCRIBE not in operations):
         return None

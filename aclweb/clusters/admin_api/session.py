@@ -130,7 +130,7 @@ class Session:
             settings["ssl_context"] = self._context
 
         # The constructor connects. Made in two steps, so that a client that got no
-        # connection can still be ended, and told to stop when there is no hope.
+        # connection can still be ended, and stopped when there is no hope.
         client = KafkaAdminClient.__new__(KafkaAdminClient)
         with ConnectFailures(client) as failures:
             try:

@@ -73,7 +73,7 @@ def write(session: Session, verb: Verb, bindings: Sequence[AclBinding]) -> tuple
         try:
             results = _send(session, verb, batch)
         except Exception as error:
-            _tell_lost(session, outcomes, batch, [one for later in batches for one in later], error)
+            _set_lost(session, outcomes, batch, [one for later in batches for one in later], error)
             break
         alone: list[AclBinding] = []
         for binding, (code, matched, text) in zip(batch, results, strict=True):
@@ -145,7 +145,7 @@ def _why_refused(session: Session, verb: Verb, binding: AclBinding, code: int, t
     return _REFUSALS.get(code, f"The broker refused this ACL with code {code}.")
 
 
-def _tell_lost(
+def _set_lost(
     session: Session,
     outcomes: dict[AclBinding, Outcome],
     sent: Sequence[AclBinding],

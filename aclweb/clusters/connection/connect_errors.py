@@ -30,7 +30,7 @@ def none_reachable(
     return ClusterError(sentence, state=ClusterState.UNREACHABLE)
 
 
-# What each thing at an address is told as. where: the addresses; service: what was expected there; protocol: as
+# The sentence for each endpoint. where: the addresses; service: what was expected there; protocol: as
 # security.protocol says; secure, plain: what it would be with and without TLS.
 _SENTENCES: Mapping[Endpoint, str] = {
     Endpoint.BROKER: (

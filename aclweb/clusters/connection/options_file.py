@@ -91,7 +91,7 @@ def why_exposed(path: Path) -> str:
     """Return that others than its owner may read a file that holds a secret; empty where they may not."""
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
-    except OSError:  # told where it is read
+    except OSError:  # reported where it is read
         return ""
     if not mode & (stat.S_IRGRP | stat.S_IROTH):
         return ""

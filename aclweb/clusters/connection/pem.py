@@ -1,6 +1,6 @@
 """Are the certificates and the key of a connection what they should be, whose are they, and until when?
 
-Nothing here repeats any PEM text: certificates are told by subject and expiry, keys not at all.
+Nothing here repeats any PEM text: certificates are named by subject and expiry, keys not at all.
 """
 
 from __future__ import annotations
@@ -59,25 +59,25 @@ def faults(given: Mapping[str, str], *, now: datetime | None = None) -> list[str
         if setting in given:
             read[setting] = _read_certificates(given[setting], setting, found)
     if read.get(CA) and all(_is_out(one, moment) for one in read[CA]):
-        found.append(f"Setting {CA} holds no certificate that is valid now: {_told(read[CA][0])}.")
+        found.append(f"Setting {CA} holds no certificate that is valid now: {_described(read[CA][0])}.")
     own = read.get(CERTIFICATE, [])
     if own and _is_out(own[0], moment):
-        found.append(f"The certificate in {CERTIFICATE} is not valid now: {_told(own[0])}.")
+        found.append(f"The certificate in {CERTIFICATE} is not valid now: {_described(own[0])}.")
     found += _chain_faults(own)
     key = _read_key(given, found) if KEY in given else None
     if own and key is not None and not _same_key(own[0], key):
         found.append(
-            f"The key in {KEY} does not belong to the first certificate in {CERTIFICATE} ({_told(own[0])}); "
+            f"The key in {KEY} does not belong to the first certificate in {CERTIFICATE} ({_described(own[0])}); "
             "give the key that it was made with."
         )
     return found
 
 
-def told(given: Mapping[str, str]) -> tuple[str, ...]:
+def described(given: Mapping[str, str]) -> tuple[str, ...]:
     """Return a sentence about each certificate of settings without faults."""
-    sentences = [f"Trusts {_told(one)}." for one in _certificates(given.get(CA, ""))]
+    sentences = [f"Trusts {_described(one)}." for one in _certificates(given.get(CA, ""))]
     for place, one in enumerate(_certificates(given.get(CERTIFICATE, ""))):
-        sentences.append(f"{'With the intermediate' if place else 'Shows itself as'} {_told(one)}.")
+        sentences.append(f"{'With the intermediate' if place else 'Shows itself as'} {_described(one)}.")
     return tuple(sentences)
 
 
@@ -90,7 +90,7 @@ def subject_of(certificate_pem: str) -> str | None:
 def shown(certificate_pem: str) -> str:
     """Return subject, issuer and expiry of the first certificate in words."""
     first = next(iter(_certificates(certificate_pem)), None)
-    return _told(first) if first is not None else "one that cannot be read"
+    return _described(first) if first is not None else "one that cannot be read"
 
 
 def _certificates(text: str) -> list[x509.Certificate]:
@@ -167,7 +167,7 @@ def _is_out(certificate: x509.Certificate, now: datetime) -> bool:
     return not certificate.not_valid_before_utc <= now <= certificate.not_valid_after_utc
 
 
-def _told(certificate: x509.Certificate) -> str:
+def _described(certificate: x509.Certificate) -> str:
     begins = ""
     if certificate.not_valid_before_utc > datetime.now(UTC):
         begins = f"from {certificate.not_valid_before_utc:%Y-%m-%d %H:%M} "

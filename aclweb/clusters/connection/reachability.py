@@ -46,7 +46,7 @@ class Endpoint(enum.Enum):
     UNTRUSTED = enum.auto()  # its certificate is not to be trusted
     REFUSES_CERTIFICATE = enum.auto()  # it wants another client certificate, or one at all
     WANTS_TLS = enum.auto()
-    SOME_TLS = enum.auto()  # it wants TLS, and what it is cannot be told without a certificate
+    SOME_TLS = enum.auto()  # it wants TLS, and what it is shows only with a certificate
     NO_TLS = enum.auto()
     NO_COMMON_TLS = enum.auto()  # versions or ciphers
     CONTROLLER = enum.auto()
@@ -113,7 +113,7 @@ class Probes:
         return self.found
 
     def _next(self) -> ProbeResult | None:
-        # A little longer than the probes themselves, which tell what they waited for.
+        # A little longer than the probes themselves, which say what they waited for.
         left = self._deadline + 0.5 - time.monotonic()
         try:
             result = self._answers.get(timeout=max(0.0, left))

@@ -1,7 +1,7 @@
 """How are the ACLs, topics and brokers of a cluster with AclAuthorizer read, straight from ZooKeeper?
 
-Kafka keeps one node per resource pattern, below one root for literal names and one for prefixes, and tells its
-brokers by a sequential change node. Reading fetches every node in pipelines. A node that Kafka could not have
+Kafka keeps one node per resource pattern, below one root for literal names and one for prefixes, and informs
+its brokers by a sequential change node. Reading fetches every node in pipelines. A node that Kafka could not have
 written becomes a Problem with its path, and the others are read all the same. `write.py` changes ACLs.
 """
 

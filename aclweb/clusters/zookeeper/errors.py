@@ -80,7 +80,7 @@ def as_cluster_errors(what: str, where: str, timeout_seconds: float) -> Iterator
 
 
 def lost(error: BaseException, where: str, *, sent: bool) -> str:
-    """Return what is told of a write whose connection ended. sent: whether it may have been done."""
+    """Return the sentence for a write whose connection ended. sent: whether it may have been done."""
     if not sent:
         return f"Not sent: the connection to ZooKeeper at {where} was lost before ({type(error).__name__})."
     return (

@@ -87,7 +87,7 @@ def fault_of(verb: Verb, binding: AclBinding) -> str | None:
     return answer.sentence if answer else None
 
 
-def tell(
+def set_outcome(
     outcomes: dict[AclBinding, Outcome], edits: Iterable[Edit], kind: OutcomeKind, sentence: str
 ) -> None:
     """Give every binding of these edits that has no outcome yet this one."""

@@ -24,7 +24,7 @@ from aclweb.clusters.connection import (
 from aclweb.clusters.kind import Connection
 from aclweb.clusters.zookeeper.errors import as_cluster_errors, login_refused, unreachable
 
-# kazoo reports every lost connection on its own; what matters is told by ClusterError.
+# kazoo reports every lost connection on its own; ClusterError says what matters.
 _quiet = logging.getLogger("aclweb.clusters.kazoo")
 _quiet.setLevel(logging.CRITICAL)
 _PIPELINE = 1000  # requests on the wire at once

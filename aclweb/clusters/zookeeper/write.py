@@ -23,7 +23,7 @@ from aclweb.acl.model import AclBinding, ResourcePattern
 from aclweb.acl.notation import znodes
 from aclweb.clusters.client import Outcome, OutcomeKind, Verb
 from aclweb.clusters.zookeeper.errors import CONFLICTS, NO_ANSWER, lost, why_refused
-from aclweb.clusters.zookeeper.nodes import Edit, Node, fault_of, first_fault, read_node, tell
+from aclweb.clusters.zookeeper.nodes import Edit, Node, fault_of, first_fault, read_node, set_outcome
 from aclweb.clusters.zookeeper.rights import migration_refusal
 from aclweb.clusters.zookeeper.session import Session
 
@@ -68,14 +68,14 @@ def _may_begin(session: Session, waiting: list[Edit], outcomes: dict[AclBinding,
     try:
         refusal = migration_refusal(session)
     except NO_ANSWER as error:
-        tell(outcomes, waiting, OutcomeKind.UNKNOWN, lost(error, session.where, sent=False))
+        set_outcome(outcomes, waiting, OutcomeKind.UNKNOWN, lost(error, session.where, sent=False))
         return False
     except KazooException as error:
         refusal = (
             f"ZooKeeper at {session.where} refused to be read before the write ({type(error).__name__})."
         )
     if refusal:
-        tell(outcomes, waiting, OutcomeKind.REFUSED, refusal)
+        set_outcome(outcomes, waiting, OutcomeKind.REFUSED, refusal)
     return not refusal
 
 
@@ -93,8 +93,8 @@ class _Write:
             try:
                 again = self._write_batch(batch)
             except (KazooException, *NO_ANSWER) as error:
-                self._tell(self._open_ones(batch), OutcomeKind.UNKNOWN, lost(error, where, sent=True))
-                self._tell(waiting, OutcomeKind.UNKNOWN, lost(error, where, sent=False))
+                self._set_outcome(self._open_ones(batch), OutcomeKind.UNKNOWN, lost(error, where, sent=True))
+                self._set_outcome(waiting, OutcomeKind.UNKNOWN, lost(error, where, sent=False))
                 return
             waiting = again + waiting
 
@@ -112,7 +112,7 @@ class _Write:
         results = self.session.get(transaction.commit_async())
         culprit = first_fault(results)
         if culprit is None:
-            self._tell_written(sent, owners, results)
+            self._set_written(sent, owners, results)
             return later
         position, fault = culprit
         self._after_fault(owners[position], fault)
@@ -144,7 +144,7 @@ class _Write:
             edit.rereads += 1
             time.sleep(random.uniform(0.01, 0.05) * edit.rereads)  # noqa: S311
         else:
-            self._tell([edit], OutcomeKind.REFUSED, why_refused(edit.path, fault, _REREADS + 1))
+            self._set_outcome([edit], OutcomeKind.REFUSED, why_refused(edit.path, fault, _REREADS + 1))
 
     def _plan(self, edit: Edit, found: Any) -> _Planned | None:
         """Return what is to be sent for one node, None where nothing is: its ACLs have got their outcomes."""
@@ -152,14 +152,14 @@ class _Write:
             node = _understood(edit, found)
             before = frozenset(node.bindings)
             changed = tuple(one for one in edit.bindings if (one in before) is (self.verb is Verb.REMOVE))
-            self._tell_already(edit, node, before)
+            self._set_already(edit, node, before)
             if not changed:
                 return None
             after = self._after(node, changed)
             data = self._encoded(edit, after)
             return self._operations(edit, node, changed, data, keeps_node=bool(after) or bool(node.children))
         except _RefusedError as refused:
-            self._tell([edit], OutcomeKind.REFUSED, str(refused))
+            self._set_outcome([edit], OutcomeKind.REFUSED, str(refused))
             return None
 
     def _after(self, node: Node, changed: tuple[AclBinding, ...]) -> list[AclBinding]:
@@ -227,10 +227,10 @@ class _Write:
         """Return those of which some ACL has no outcome yet."""
         return [edit for edit in edits if any(one not in self.outcomes for one in edit.bindings)]
 
-    def _tell(self, edits: Sequence[Edit], kind: OutcomeKind, sentence: str) -> None:
-        tell(self.outcomes, edits, kind, sentence)
+    def _set_outcome(self, edits: Sequence[Edit], kind: OutcomeKind, sentence: str) -> None:
+        set_outcome(self.outcomes, edits, kind, sentence)
 
-    def _tell_already(self, edit: Edit, node: Node, before: frozenset[AclBinding]) -> None:
+    def _set_already(self, edit: Edit, node: Node, before: frozenset[AclBinding]) -> None:
         word = "already there" if self.verb is Verb.ADD else "not there any more"
         evidence = {"path": edit.path, "version": node.version}
         for binding in edit.bindings:
@@ -238,7 +238,7 @@ class _Write:
                 already = Outcome(binding, OutcomeKind.ALREADY, f"It is {word}.", evidence=evidence)
                 self.outcomes.setdefault(binding, already)
 
-    def _tell_written(self, sent: list[_Planned], owners: list[Edit], results: Sequence[object]) -> None:
+    def _set_written(self, sent: list[_Planned], owners: list[Edit], results: Sequence[object]) -> None:
         for edit, result in zip(owners, results, strict=False):
             if isinstance(result, str):
                 edit.evidence["change_node"] = result

@@ -1,6 +1,6 @@
 """What is in force on a cluster now, or was at some moment, and what is declared of it?"""
 
-from aclweb.inventory.current.broker_settings import AuthorizerTold
+from aclweb.inventory.current.broker_settings import KnownAuthorizer
 from aclweb.inventory.current.moments import MomentError, moment_at, moment_of, not_known, standing, told
 from aclweb.inventory.current.view import (
     BINDING_COLUMNS,
@@ -17,9 +17,9 @@ from aclweb.inventory.current.view import (
 
 __all__ = [
     "BINDING_COLUMNS",
-    "AuthorizerTold",
     "Holdings",
     "InForce",
+    "KnownAuthorizer",
     "Moment",
     "MomentError",
     "bindings_of",

@@ -13,7 +13,7 @@ from typing import Any
 
 from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
 from aclweb.clusters import Problem
-from aclweb.clusters.broker_settings import AUTHORIZERS, SettingsTold
+from aclweb.clusters.broker_settings import AUTHORIZERS, ClusterSettings
 from aclweb.inventory.models import Cluster
 
 READ, DECLARED, ASSUMED = "read from", "declared", "assumed"
@@ -22,7 +22,7 @@ _LONGEST_WHERE = len("brokers 1, 2 and 3")
 _FIELDS = {"super_users": SUPER_USERS_KEY, "allow_everyone": ALLOW_EVERYONE_KEY}
 
 
-def take_over(row: Cluster, told: SettingsTold | None, now: datetime) -> tuple[Problem, ...]:
+def take_over(row: Cluster, told: ClusterSettings | None, now: datetime) -> tuple[Problem, ...]:
     """Set the fields that brokers tell, and return what is wrong about it. Call it with the row locked.
 
     told: None where they were not asked or may not be; what they told earlier then stays, with its time.
@@ -97,7 +97,7 @@ def origin(cluster: Cluster, field: str) -> str:
 
 
 @dataclass(frozen=True)
-class AuthorizerTold:
+class KnownAuthorizer:
     """Which authorizer decides on a cluster, and where that is known from.
 
     name: its class without the package. origin: `read from broker 1`, `declared` or `assumed`;
@@ -126,13 +126,13 @@ class AuthorizerTold:
         return ", ".join(filter(None, (self.name, self.origin)))
 
 
-def authorizer(cluster: Cluster) -> AuthorizerTold:
+def authorizer(cluster: Cluster) -> KnownAuthorizer:
     """Return what is known of the cluster's authorizer: what its brokers told, else what people said."""
     decides, version = _CLASSES[Cluster.Authorizer(cluster.authorizer)], cluster.kafka_version
     source = cluster.source
     if source.is_copy:
         # A copy of ACLs does not tell which authorizer reads them.
-        return AuthorizerTold(source.source, "", decided_as=decides, version=version)
+        return KnownAuthorizer(source.source, "", decided_as=decides, version=version)
     read = cluster.settings_read
     if read and read["authorizer_class"]:
         full = str(read["authorizer_class"])
@@ -140,8 +140,8 @@ def authorizer(cluster: Cluster) -> AuthorizerTold:
         if len(where) > _LONGEST_WHERE:
             where = f"{where.count(',') + 2} brokers"
         is_known = cluster.authorizer == AUTHORIZERS.get(full)
-        return AuthorizerTold(name, f"{READ} {where}", full, "" if is_known else decides, version)
+        return KnownAuthorizer(name, f"{READ} {where}", full, "" if is_known else decides, version)
     if cluster.authorizer_declared == Cluster.Declared.OFF:
-        return AuthorizerTold("no authorizer", DECLARED, version=version)
+        return KnownAuthorizer("no authorizer", DECLARED, version=version)
     is_declared = cluster.authorizer_declared or cluster.authorizer != source.default_authorizer
-    return AuthorizerTold(decides, DECLARED if is_declared else ASSUMED, version=version)
+    return KnownAuthorizer(decides, DECLARED if is_declared else ASSUMED, version=version)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 
 from aclweb.accounts import access
-from aclweb.inventory.current import AuthorizerTold, broker_settings, settings_of
+from aclweb.inventory.current import KnownAuthorizer, broker_settings, settings_of
 from aclweb.inventory.lists import status
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell.switching import same_page
@@ -24,7 +24,7 @@ class Standing:
     """One cluster as the switch, the strip and the lists show it."""
 
     cluster: Cluster
-    authorizer: AuthorizerTold
+    authorizer: KnownAuthorizer
     default: str  # "deny", "allow" or "undeclared"
     super_users: tuple[str, ...] | None  # None while nobody has declared them
     rules: int | None

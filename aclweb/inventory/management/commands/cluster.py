@@ -110,7 +110,7 @@ class Command(BaseCommand):
         self._tell_exposed(options)
         slug = cluster.slug
         known = f"{slug} is known now. `cluster check {slug}` tries it, `sync {slug}` reads it at once."
-        self._print(_told(cluster), "\n".join([*pem.told(cluster.options), known]), options["json"])
+        self._print(_told(cluster), "\n".join([*pem.described(cluster.options), known]), options["json"])
 
     def _tell_exposed(self, options: dict[str, Any]) -> None:
         """Warn of files with a key or password that others may read; what is stored of them is encrypted."""
@@ -133,7 +133,7 @@ class Command(BaseCommand):
             settings["address"] = options["address"]
         changed = registering.change(actor=at_the_shell(), cluster=cluster, **settings)
         self._tell_exposed(options)
-        shown = pem.told(cluster.options) if "options" in settings else ()
+        shown = pem.described(cluster.options) if "options" in settings else ()
         sentence = "Changed." if changed else "Nothing was to be changed."
         self._print(_told(cluster), "\n".join([*shown, sentence]), options["json"])
 
