@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import configparser
 import json
 import re
 from collections.abc import Iterator
@@ -37,8 +38,15 @@ from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 
 ROOT = Path(__file__).resolve().parents[2]
+# The package, or module, of each kind.
+PACKAGES = {name: ".".join(kind.open.__module__.split(".")[:3]) for name, kind in KINDS.items()}
 # Where a kind may be named: its own package, the registry, and what was migrated once.
-_OWN = re.compile(r"aclweb/clusters/(__init__\.py|admin_api/|zookeeper/|snapshot\.py)|aclweb/\w+/migrations/")
+_OWN = re.compile(
+    "|".join(
+        [r"aclweb/clusters/__init__\.py", r"aclweb/\w+/migrations/"]
+        + [rf"{package.replace('.', '/')}(\.py|/)" for package in PACKAGES.values()]
+    )
+)
 # Files in which the word is no kind of cluster but a snapshot in the sense of the glossary.
 _ANOTHER_SENSE = {
     ("aclweb/pipeline/job.py", "snapshot"),  # a key of the manifest
@@ -91,6 +99,14 @@ def test_no_template_names_a_kind():
 
     assert len(pages) > 50
     assert found == []
+
+
+@pytest.mark.parametrize("package", PACKAGES.values(), ids=PACKAGES)
+def test_only_the_registry_may_import_the_package_of_a_kind(package):
+    contracts = configparser.ConfigParser()
+    contracts.read(ROOT / ".importlinter")
+
+    assert package in contracts["importlinter:contract:kinds"]["protected_modules"].split()
 
 
 @pytest.mark.parametrize("name", KINDS)
