@@ -26,7 +26,7 @@ from aclweb.acl.model import (
 from aclweb.acl.notation import binding_from_dict, request_from_dict
 from aclweb.api.size import MOST_BYTES, MOST_BYTES_OF_AN_ANSWER, cut_to_size
 from aclweb.changes.models import Change, ChangeItem
-from aclweb.changes.queries import told_state
+from aclweb.changes.queries import item_state_words
 from aclweb.clusters import Known
 from aclweb.inventory.current import broker_settings
 from aclweb.inventory.models import Cluster
@@ -431,7 +431,7 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
         ]
 
     def get_state_words(self, change: Change) -> str:
-        return told_state(change)[0]
+        return item_state_words(change)[0]
 
 
 class ChangeDetailSerializer(ChangeSerializer):

@@ -102,7 +102,7 @@ def sentence(event: Event) -> str:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ChainCheck:
     """Whether the chain is whole: how many events were checked and the sequence of the first bad one."""
 
     ok: bool
@@ -118,7 +118,7 @@ def head() -> str:
     return f"{last[0]}:{last[1]}" if last else f"0:{GENESIS}"
 
 
-def verify(*, head: str | None = None, using: str = DEFAULT_DB_ALIAS) -> Verdict:
+def verify(*, head: str | None = None, using: str = DEFAULT_DB_ALIAS) -> ChainCheck:
     """Walk the chain and return where it first breaks, if it does.
 
     With `head` (as `verify` or `head()` gave it earlier) the walk also shows whether
@@ -142,7 +142,7 @@ def verify(*, head: str | None = None, using: str = DEFAULT_DB_ALIAS) -> Verdict
         elif wanted is not None and wanted[0] == sequence and wanted[1] != digest:
             fault = f"Event {sequence} is not the one whose hash was kept: the chain was rewritten."
         if fault is not None:
-            return Verdict(False, checked, expected, fault, f"{expected - 1}:{previous}")
+            return ChainCheck(False, checked, expected, fault, f"{expected - 1}:{previous}")
         expected, previous, checked = sequence + 1, digest, checked + 1
 
     end = f"{checked}:{previous}"
@@ -150,15 +150,15 @@ def verify(*, head: str | None = None, using: str = DEFAULT_DB_ALIAS) -> Verdict
         fault = (
             f"The kept head is event {wanted[0]}, but the chain ends at event {checked}: its end was cut off."
         )
-        return Verdict(False, checked, checked + 1, fault, end)
+        return ChainCheck(False, checked, checked + 1, fault, end)
     told = "1 event" if checked == 1 else f"{checked} events"
     if missing := triggers.missing(connections[using]):
         fault = (
             f"The chain is whole ({told}), but the database no longer refuses to change events: it lacks "
             f"{', '.join(missing)}. Find out who removed that; python manage.py audit protect puts it back."
         )
-        return Verdict(False, checked, None, fault, end)
-    return Verdict(True, checked, None, f"The chain is whole: {told} checked. Its head is {end}.", end)
+        return ChainCheck(False, checked, None, fault, end)
+    return ChainCheck(True, checked, None, f"The chain is whole: {told} checked. Its head is {end}.", end)
 
 
 class _Sentence(string.Formatter):

@@ -19,7 +19,7 @@ from aclweb.acl.simulate import Differences, Names, TooCostly, simulate
 from aclweb.changes.impact import BUDGET
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Change
-from aclweb.inventory.current import InForce, Moment, not_known, standing
+from aclweb.inventory.current import InForce, Moment, config_rows, not_known
 
 LISTS = ("gains", "loses", "recovered", "depends")
 
@@ -314,5 +314,5 @@ def _names(left: Side, right: Side) -> Names:
 
 
 def _settings(left: AuthorizerSettings, right: AuthorizerSettings) -> tuple[Setting, ...]:
-    both = zip(standing(left), standing(right), strict=True)
+    both = zip(config_rows(left), config_rows(right), strict=True)
     return tuple(Setting(name, one, other) for (name, one), (_, other) in both)

@@ -98,7 +98,7 @@ def _drift(change: Change, view: InForce, now: Content, settings: AuthorizerSett
     return Drift(True, (f"{changed} The impact is the same.",))
 
 
-def drift_of_reading(change: Change, view: InForce | None = None) -> Drift:
+def drift_since_sync(change: Change, view: InForce | None = None) -> Drift:
     """Return the drift of the cluster as it was last read (`view`): what pages and approvals go by."""
     view = view or in_force(change.cluster)
     submitted = (change.pk, change.revision_id, change.plan_hash, change.impact_hash)

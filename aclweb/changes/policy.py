@@ -56,7 +56,7 @@ _DONE: dict[Step, str] = {
 
 
 @dataclass(frozen=True)
-class Standing:
+class CountedApprovals:
     """Which approvals of a change count now, and a sentence for each that does not."""
 
     counted: tuple[Approval, ...]
@@ -199,7 +199,7 @@ def reviewers(change: Change, held: Held | None = None) -> tuple[User, ...]:
     )
 
 
-def standing(change: Change, held: Held | None = None) -> Standing:
+def counted_approvals(change: Change, held: Held | None = None) -> CountedApprovals:
     """Return which approvals of this change count now: right plan, right effect, right still held."""
     counted, lost, sentences = [], [], []
     names = _names(change)
@@ -221,7 +221,7 @@ def standing(change: Change, held: Held | None = None) -> Standing:
             counted.append(approval)
             continue
         lost.append(approval)
-    return Standing(tuple(counted), tuple(lost), tuple(sentences))
+    return CountedApprovals(tuple(counted), tuple(lost), tuple(sentences))
 
 
 def has_expired(approval: Approval, change: Change) -> bool:

@@ -19,7 +19,7 @@ from aclweb.acl.model import AclBinding
 from aclweb.acl.simulate import Differences
 from aclweb.audit import trail
 from aclweb.changes import policy
-from aclweb.changes.drift import Drift, drift_of_reading
+from aclweb.changes.drift import Drift, drift_since_sync
 from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeItem
 from aclweb.changes.notes import commands_of, done_already
 from aclweb.changes.preview import Preview, preview
@@ -167,7 +167,7 @@ _UNDONE = Exists(
 )
 
 
-def told_state(change: Change) -> tuple[str, str]:
+def item_state_words(change: Change) -> tuple[str, str]:
     """Return the state of a change, in words, and its tone. One that is undone is in force no more."""
     undone = getattr(change, "undone", None)  # `changes_of` brings it along, for lists
     if undone is None:
@@ -218,7 +218,7 @@ def change_page(change: Change, user: User) -> ChangePage:
     view, held = in_force(change.cluster), access.holders(change.cluster)
     now, notes = _as_of_now(change, view) if change.state not in _FINISHED else (None, ())
     waits = change.state in (_S.IN_REVIEW, _S.APPROVED, _S.BLOCKED_STALE)
-    drift = drift_of_reading(change, view) if waits else None
+    drift = drift_since_sync(change, view) if waits else None
     would_now = ""
     if waits and now is not None and (now.added_already or now.removed_already):
         would_now = _would_now(now, len(items))
@@ -229,14 +229,14 @@ def change_page(change: Change, user: User) -> ChangePage:
     seen = change.impact
     if seen is None and now is not None:
         seen = now.impact
-    standing = policy.standing(change, held)
-    counted = {approval.pk for approval in standing.counted}
+    approvals = policy.counted_approvals(change, held)
+    counted = {approval.pk for approval in approvals.counted}
     given = tuple(
         _approval(approval, counted)
         for approval in sorted(change.approvals.all(), key=lambda approval: approval.at)
     )
     needed = max(change.approvals_needed, policy.approvals_needed(change.cluster))
-    state, tone = told_state(change)
+    state, tone = item_state_words(change)
     in_place = sum(item.state in (ChangeItem.State.APPLIED, ChangeItem.State.NOOP_ALREADY) for item in items)
     return ChangePage(
         change=change,
@@ -252,7 +252,7 @@ def change_page(change: Change, user: User) -> ChangePage:
         would_now=would_now,
         steps=steps,
         commands=commands_of(change, view),
-        notes=(*notes, *standing.sentences),
+        notes=(*notes, *approvals.sentences),
         approvals=given,
         approvals_given=len(counted),
         approvals_needed=needed,
@@ -349,7 +349,7 @@ def _row(change: Change, waits_for_me: bool) -> InboxRow:
         and not policy.has_expired(approval, change)
         for approval in change.approvals.all()
     )
-    state, tone = told_state(change)
+    state, tone = item_state_words(change)
     return InboxRow(
         change=change,
         state=state,

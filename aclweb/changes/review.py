@@ -26,7 +26,7 @@ from aclweb.accounts.models import User
 from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta
 from aclweb.audit import trail
 from aclweb.changes import policy, tasks
-from aclweb.changes.drift import drift_of_reading
+from aclweb.changes.drift import drift_since_sync
 from aclweb.changes.models import Change, ChangeError, ChangeItem, stored
 from aclweb.changes.preview import Preview, check, plan_hash, preview, steps_of
 from aclweb.inventory.current import BINDING_COLUMNS, in_force, settings_of
@@ -102,7 +102,7 @@ def _drafted(
         actor=author,
         verb="change.drafted",
         target=change.key,
-        rules=_rules_told(plan),
+        rules=_acls_in_words(plan),
         cluster=cluster.slug,
         title=title,
     )
@@ -138,7 +138,7 @@ def edit(
             sentence="",
             **stored(None),
         )
-        trail.record(actor=actor, verb="change.edited", target=change.key, rules=_rules_told(plan))
+        trail.record(actor=actor, verb="change.edited", target=change.key, rules=_acls_in_words(plan))
     return change
 
 
@@ -197,7 +197,7 @@ def _fix(change: Change, actor: User, seen: Preview) -> Change:
         actor=actor,
         verb="change.submitted",
         target=change.key,
-        effect=effect_told(gains=counts["gains"], loses=counts["loses"], depends=counts["depends"]),
+        effect=effect_words(gains=counts["gains"], loses=counts["loses"], depends=counts["depends"]),
         needed="1 approval" if needed == 1 else f"{needed} approvals",
         revision=seen.revision.number if seen.revision is not None else None,
         plan_hash=seen.plan_hash,
@@ -218,7 +218,7 @@ def approve(*, change: Change, reviewer: User, comment: str = "", plan_hash: str
         asked = _read(change)
         _require_shown(asked, reviewer, plan_hash)
         view = in_force(asked.cluster)
-        moved = drift_of_reading(asked, view)
+        moved = drift_since_sync(asked, view)
         with transaction.atomic():
             locked = _locked(change)
             _require_shown(locked, reviewer, plan_hash)
@@ -257,7 +257,7 @@ def _approved(change: Change, reviewer: User, comment: str) -> Change:
         comment=_words("comment", comment),
     )
     needed = max(change.approvals_needed, policy.approvals_needed(change.cluster))
-    given = len(policy.standing(change).counted)
+    given = len(policy.counted_approvals(change).counted)
     trail.record(
         actor=reviewer,
         verb="change.approved",
@@ -345,7 +345,7 @@ def draft_undo(*, change: Change, actor: User) -> Change:
     return undo
 
 
-def effect_told(*, gains: int, loses: int, depends: int) -> str:
+def effect_words(*, gains: int, loses: int, depends: int) -> str:
     """Return the numbers of an impact in words: `5 gained, 0 lost`."""
     told = f"{gains:,} gained, {loses:,} lost"
     return f"{told}, {depends:,} depending" if depends else told
@@ -457,7 +457,7 @@ def _title(text: str) -> str:
     return title
 
 
-def _rules_told(plan: _Plan) -> str:
+def _acls_in_words(plan: _Plan) -> str:
     adds = sum(op == ChangeItem.Op.ADD for _, op, _ in plan)
     parts = [
         f"{number} to {word}" for number, word in ((adds, "add"), (len(plan) - adds, "remove")) if number

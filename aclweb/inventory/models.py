@@ -114,7 +114,7 @@ class Cluster(Leased):
         with transaction.atomic():
             super().save(*args, **options)
             if is_new:
-                Declaration.objects.create(cluster=self, since=self.created_at, **Declaration.told_by(self))
+                Declaration.objects.create(cluster=self, since=self.created_at, **Declaration.values_of(self))
 
     @property
     def source(self) -> ClusterKind:
@@ -156,7 +156,7 @@ class Declaration(models.Model):
         return self.groups_listed != Known.UNKNOWN
 
     @staticmethod
-    def told_by(cluster: Cluster) -> dict[str, Any]:
+    def values_of(cluster: Cluster) -> dict[str, Any]:
         """Return what the cluster's own row says today, by the names of the fields here."""
         return {
             name: getattr(cluster, name)

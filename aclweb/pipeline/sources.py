@@ -43,14 +43,14 @@ Keep = Callable[[DataFrame], DataFrame]
 
 
 @dataclass(frozen=True)
-class Reading:
+class RecordCounts:
     """counts: schemas.COUNTS. states: of every file that was asked for, by its path."""
 
     counts: DataFrame
     states: Mapping[str, FileState]
 
 
-def read_counts(spark: SparkSession, files: Sequence[str], keep: Keep) -> Reading:
+def read_counts(spark: SparkSession, files: Sequence[str], keep: Keep) -> RecordCounts:
     """Return how often each record stands in each file, and how far each file could be read.
 
     The files are read once, and a second time only those with a line that starts with a bracket
@@ -65,7 +65,7 @@ def read_counts(spark: SparkSession, files: Sequence[str], keep: Keep) -> Readin
         if not readable:
             raise JobError(_nothing_read(states))
         try:
-            return Reading(_counts(spark, readable, keep, tolerant=attempt > 0), states)
+            return RecordCounts(_counts(spark, readable, keep, tolerant=attempt > 0), states)
         except SPARK_ERRORS:
             found = examine(spark, readable)
             if attempt == _ATTEMPTS - 1 or all(states[file] == state for file, state in found.items()):

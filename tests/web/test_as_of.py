@@ -146,7 +146,7 @@ def test_a_pasted_log_line_is_compared_with_the_acls_of_then(site, browser):
 
     answer = browser.post(site + "explain/line/?as_of=1", {"line": line}, follow=True)
 
-    assert answer.context["heard"].kind == "agrees"
+    assert answer.context["pasted_answer"].kind == "agrees"
 
 
 @pytest.mark.parametrize(("name", "most"), [("explain", 12), ("topic", 18), ("principal", 12), ("acls", 12)])

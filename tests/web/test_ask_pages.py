@@ -311,7 +311,7 @@ def test_a_pasted_log_line_fills_the_question_in_and_is_compared_with_the_answer
     assert page.status_code == 200
     assert page.context["form"].cleaned_data["principal"] == "User:bob"
     assert page.context["answer"].request.host == "10.0.0.8"
-    assert page.context["heard"].kind == "agrees"
+    assert page.context["pasted_answer"].kind == "agrees"
     assert "The broker said Denied at 2026-11-20 17:23:05,114, based on rule DefaultDeny." in text(page)
     assert "The first of the 2 decisions that were pasted was taken." in text(page)
 
@@ -319,7 +319,7 @@ def test_a_pasted_log_line_fills_the_question_in_and_is_compared_with_the_answer
 def test_a_pasted_line_that_says_otherwise_is_reported_as_that(browser):
     page = pasted(browser, LOGGED.replace("Denied", "Allowed"))
 
-    assert page.context["heard"].kind == "contradicts"
+    assert page.context["pasted_answer"].kind == "contradicts"
     assert "The pasted line says otherwise" in text(page)
 
 
@@ -329,7 +329,7 @@ def test_a_pasted_line_contradicts_no_answer_that_nobody_can_give(browser, clust
     page = pasted(browser, LOGGED)
 
     assert page.context["answer"].verdict == "unknown"
-    assert page.context["heard"].kind == "told"
+    assert page.context["pasted_answer"].kind == "told"
     assert "An ACL that aclweb cannot read in full may have decided it." in text(page)
 
 
@@ -338,7 +338,7 @@ def test_a_link_cannot_put_words_of_its_own_into_the_broker_s_mouth(browser):
 
     page = browser.get("/c/test-eu/explain/", QUESTION | forged)
 
-    assert page.context["heard"].sentence == "The broker said Denied."
+    assert page.context["pasted_answer"].sentence == "The broker said Denied."
 
 
 def test_names_too_long_for_an_address_are_reported_before_a_server_refuses_them(browser):
@@ -503,11 +503,11 @@ def test_a_line_of_another_cluster_says_whose_it_looks_like_and_never_agrees(bro
 
     assert "This line looks like test-us" in plain(page)
     assert "The pasted line agrees" not in plain(page)
-    (name, address), *_ = page.context["heard"].links
+    (name, address), *_ = page.context["pasted_answer"].links
     there = browser.get(address)
     assert name == "test-us"
     assert there.context["answer"].request == page.context["answer"].request
-    assert there.context["heard"].kind == "agrees"
+    assert there.context["pasted_answer"].kind == "agrees"
 
 
 def test_a_cluster_that_one_may_not_see_is_never_named(browser, other_cluster):

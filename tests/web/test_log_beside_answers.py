@@ -32,7 +32,7 @@ def test_permits_from_the_only_allowed_host_contradict_nothing(browser, page):
     found = browser.get(page, WRITE)
 
     assert found.context["answer"].verdict == "depends"
-    assert found.context["witness"].kind == "agrees"
+    assert found.context["log_evidence"].kind == "agrees"
     assert "From 10.0.0.9: 486 permits, for Produce" in plain(found)
     assert "The broker log says otherwise" not in plain(found)
 
@@ -50,14 +50,14 @@ def test_a_permit_from_a_host_that_is_refused_now_names_its_host(read_cluster, g
 
     found = signed_in(ada).get("/", WRITE)
 
-    assert found.context["witness"].kind == "contradicts"
+    assert found.context["log_evidence"].kind == "contradicts"
     assert "From every other host: 7 permits" in plain(found)
 
 
 def test_who_is_denied_describe_is_denied_one_step_before_writing(browser):
     found = browser.get("/", WRITE | {"host": "10.0.0.30"})
 
-    assert found.context["witness"].kind == "agrees"
+    assert found.context["log_evidence"].kind == "agrees"
     assert "Denied one step earlier: 40 × Describe, for Metadata" in plain(found)
 
 
@@ -81,7 +81,7 @@ def test_words_after_a_host_and_a_colon_begin_small(read_cluster, given, ada, si
 def test_a_request_from_another_host_is_no_evidence(browser):
     found = browser.get("/", WRITE | {"host": "10.0.0.31"})
 
-    assert found.context["witness"].kind == "silent"
+    assert found.context["log_evidence"].kind == "silent"
     assert "No matching request in the log" in plain(found)
     assert "The log (7–20 November) has no such request." in plain(found)
 

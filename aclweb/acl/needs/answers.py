@@ -24,7 +24,7 @@ from aclweb.acl.model import (
     shown,
 )
 from aclweb.acl.needs.actions import ACTIONS, action_of
-from aclweb.acl.needs.assessment import MATCHES_SHOWN, Asked, Assessment, CallVerdict, Outcome, sentences_of
+from aclweb.acl.needs.assessment import MATCHES_SHOWN, Asked, Assessment, DecidedCall, Outcome, sentences_of
 from aclweb.acl.needs.calls import Check, Right, checks_of
 from aclweb.acl.needs.missing import denying_acls, refused_rights, smallest_set
 from aclweb.acl.needs.protocol import APIS, find_api
@@ -139,10 +139,10 @@ def _decide_call(
     names: Names,
     index: AclIndex,
     settings: AuthorizerSettings,
-) -> CallVerdict:
+) -> DecidedCall:
     checks = checks_of(call.case, settings)
     asked = tuple(chain.from_iterable(_ask(c, call, principal, host, names, index, settings) for c in checks))
-    return CallVerdict(call, checks, asked, needed)
+    return DecidedCall(call, checks, asked, needed)
 
 
 def _ask(
@@ -199,8 +199,8 @@ def _can_ask(check: Check, call: Call, names: Names) -> bool:
     return not roles or any(role.subjects(names) for role in roles)
 
 
-def _mark_first_failing(verdicts: list[CallVerdict]) -> list[CallVerdict]:
-    first: CallVerdict | None = None
+def _mark_first_failing(verdicts: list[DecidedCall]) -> list[DecidedCall]:
+    first: DecidedCall | None = None
     marked = []
     for verdict in verdicts:
         fails = verdict.needed and verdict.outcome is Outcome.FAILS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aclweb.acl.authorizer import Decision
 from aclweb.acl.model import AuthorizerSettings
 from aclweb.acl.needs.any_host import HostsAssessed, without_missing
-from aclweb.acl.needs.assessment import Asked, Assessment, CallVerdict, Outcome
+from aclweb.acl.needs.assessment import Asked, Assessment, DecidedCall, Outcome
 from aclweb.acl.needs.calls import Check, checks_of
 from aclweb.acl.needs.errors import Error
 from aclweb.acl.needs.roles import Call, ClientAction, calls_under
@@ -90,7 +90,7 @@ def hosts_assessed_as_dict(hosts: HostsAssessed) -> dict[str, object]:
     return assessed_as_dict(told) | {"any_host": hosts.as_dict()}
 
 
-def _verdict(verdict: CallVerdict) -> dict[str, object]:
+def _verdict(verdict: DecidedCall) -> dict[str, object]:
     asked_nothing = verdict.outcome is Outcome.NOT_ASKED
     return _call(verdict.call, verdict.checks) | {
         "needed": verdict.needed,

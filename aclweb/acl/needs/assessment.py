@@ -63,7 +63,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class CallVerdict:
+class DecidedCall:
     """One call of the action, decided.
 
     needed: whether the action hangs on it. first_failing: whether it is the call that
@@ -118,7 +118,7 @@ class Assessment:
     principal: str
     host: str
     settings: AuthorizerSettings
-    calls: tuple[CallVerdict, ...]
+    calls: tuple[DecidedCall, ...]
     missing: tuple[AclBinding, ...]
     denied_by: tuple[AclBinding, ...]
     sentences: tuple[str, ...]
@@ -128,7 +128,7 @@ class Assessment:
         return _worst(verdict.outcome for verdict in self.calls if verdict.needed)
 
     @property
-    def first_failing(self) -> CallVerdict | None:
+    def first_failing(self) -> DecidedCall | None:
         return next((verdict for verdict in self.calls if verdict.first_failing), None)
 
     @property

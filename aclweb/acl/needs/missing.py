@@ -8,12 +8,12 @@ from dataclasses import replace
 from aclweb.acl.authorizer import AclIndex, Basis, Result, answer_given, authorize, smallest_fix
 from aclweb.acl.matching import covers_name
 from aclweb.acl.model import AccessRequest, AclBinding, AuthorizerSettings, PatternType, ResourceType
-from aclweb.acl.needs.assessment import WEAK, Asked, CallVerdict
+from aclweb.acl.needs.assessment import WEAK, Asked, DecidedCall
 from aclweb.acl.needs.calls import Refusal, Right
 from aclweb.acl.needs.roles import Call, Names, Subject
 
 
-def refused_rights(verdicts: Sequence[CallVerdict]) -> list[tuple[Call, Asked]]:
+def refused_rights(verdicts: Sequence[DecidedCall]) -> list[tuple[Call, Asked]]:
     return [
         (verdict.call, asked)
         for verdict in verdicts
@@ -24,7 +24,7 @@ def refused_rights(verdicts: Sequence[CallVerdict]) -> list[tuple[Call, Asked]]:
 
 
 def smallest_set(
-    verdicts: Sequence[CallVerdict], principal: str, host: str, names: Names
+    verdicts: Sequence[DecidedCall], principal: str, host: str, names: Names
 ) -> tuple[AclBinding, ...]:
     """Return ACLs that turn every refusal, none of which can be left out; empty if some refusal stays."""
     refused = refused_rights(verdicts)

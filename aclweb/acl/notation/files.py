@@ -41,7 +41,7 @@ from aclweb.acl.notation.objects import (
     text_of,
     text_or_null,
 )
-from aclweb.acl.notation.znodes import NodeReading
+from aclweb.acl.notation.znodes import NodeContent
 
 __all__ = [
     "ACL_KEYS",
@@ -275,7 +275,7 @@ def _read_nodes(text: str, source: str, refuse: Refusal | None) -> AclFile:
             path, data = _node_from_dict(node)
             pattern = znodes.pattern_of(path)
             reading = (
-                znodes.read_node(pattern, data) if pattern is not None else NodeReading((), _left_out(path))
+                znodes.read_node(pattern, data) if pattern is not None else NodeContent((), _left_out(path))
             )
         except AclError as error:
             problems.add(line, error)

@@ -66,7 +66,7 @@ class ZnodeError(AclError):
 
 
 @dataclass(frozen=True, slots=True)
-class NodeReading:
+class NodeContent:
     """What a broker reads from one node, and what is odd about it."""
 
     bindings: tuple[AclBinding, ...]
@@ -201,7 +201,7 @@ def decode(pattern: ResourcePattern, data: bytes | None) -> tuple[AclBinding, ..
     return read_node(pattern, data).bindings
 
 
-def read_node(pattern: ResourcePattern, data: bytes | None) -> NodeReading:
+def read_node(pattern: ResourcePattern, data: bytes | None) -> NodeContent:
     """Return the bindings of a node with remarks about what is odd but readable.
 
     Data that is empty or no JSON reads as no ACLs, and a word that Kafka does not know as
@@ -210,12 +210,12 @@ def read_node(pattern: ResourcePattern, data: bytes | None) -> NodeReading:
     """
     where = f"{pattern.resource_type.pascal} {shown(pattern.name)} ({pattern.pattern_type.name})"
     if not data:
-        return NodeReading((), (f"The node of {where} is empty, so brokers read no ACLs from it.",))
+        return NodeContent((), (f"The node of {where} is empty, so brokers read no ACLs from it.",))
     try:
         document = _first_json_value(data)
     except ValueError:
         remark = f"The node of {where} holds no JSON, so brokers read no ACLs from it: {_glimpse(data)}."
-        return NodeReading((), (remark,))
+        return NodeContent((), (remark,))
 
     fields = _as_object(document, f"The node of {where}")
     version = _field(fields, "version", f"The node of {where}")
@@ -230,7 +230,7 @@ def read_node(pattern: ResourcePattern, data: bytes | None) -> NodeReading:
         _read_entry(pattern, entry, f"ACL {number} of the node of {where}", remarks)
         for number, entry in enumerate(acls, start=1)
     ]
-    return NodeReading(tuple(dict.fromkeys(bindings)), tuple(remarks))
+    return NodeContent(tuple(dict.fromkeys(bindings)), tuple(remarks))
 
 
 def change_node(pattern: ResourcePattern) -> tuple[str, bytes]:

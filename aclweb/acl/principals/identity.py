@@ -79,7 +79,7 @@ def identify(client: Client, settings: BrokerSettings) -> Identity:
     """Return who a client is to a broker with these settings."""
     builder = settings.principal_builder
     if builder is not None and builder != DEFAULT_BUILDER:
-        return _nobody_can_tell(
+        return _unknown_principal(
             f"The broker names clients with {builder}, a class of its own, so that its rules say nothing certain."
         )
     if client.protocol.has_sasl:
@@ -107,9 +107,9 @@ def identify_subject(pasted: str, rules: str | None) -> Identity:
 def _of_sasl(client: Client, settings: BrokerSettings) -> Identity:
     name = client.authorization_id
     if name is None:
-        return _nobody_can_tell("Which name the client logs in with is not known.")
+        return _unknown_principal("Which name the client logs in with is not known.")
     if client.mechanism is None:
-        return _nobody_can_tell(
+        return _unknown_principal(
             "The SASL mechanism is not known, and with GSSAPI rules would change the name."
         )
     if client.mechanism != KERBEROS_MECHANISM:
@@ -160,5 +160,5 @@ def _plain(principal: str, sentence: str) -> Identity:
     return Identity(principal, False, None, None, (), (sentence,))
 
 
-def _nobody_can_tell(sentence: str) -> Identity:
+def _unknown_principal(sentence: str) -> Identity:
     return Identity(None, True, None, None, (), (sentence,))

@@ -114,25 +114,25 @@ class Cover:
             for binding in group.by_principal[caller]
         ]
 
-    def reading(self, matching: list[AclBinding]) -> Reading:
+    def join_masks(self, matching: list[AclBinding]) -> JoinedMasks:
         """Return what a caller's bindings whose host matches come to, for all operations at once."""
         mask = 0
         for binding in matching:
             if binding.pattern_type is not PatternType.UNKNOWN:
                 mask |= mask_of(binding.operation, binding.permission_type)
-        return Reading(matching, mask)
+        return JoinedMasks(matching, mask)
 
-    def reading_at(self, own: Iterable[AclBinding], host: str) -> Reading:
-        return self.reading([binding for binding in own if comes_from(binding.host, host, self.settings)])
+    def masks_at(self, own: Iterable[AclBinding], host: str) -> JoinedMasks:
+        return self.join_masks([binding for binding in own if comes_from(binding.host, host, self.settings)])
 
-    def reading_outside(self, own: Iterable[AclBinding], outside: str) -> Reading:
+    def masks_outside(self, own: Iterable[AclBinding], outside: str) -> JoinedMasks:
         """Return the joined masks on an address that nobody names and that lies in no range, such as `outside`."""
-        return self.reading([binding for binding in own if self._is_anywhere(binding.host, outside)])
+        return self.join_masks([binding for binding in own if self._is_anywhere(binding.host, outside)])
 
-    def reading_inside(self, own: Iterable[AclBinding], range_text: str, outside: str) -> Reading:
+    def masks_inside(self, own: Iterable[AclBinding], range_text: str, outside: str) -> JoinedMasks:
         """Return the joined masks on an address of a range that nobody names and that lies in no narrower one."""
         ranges = self.settings.cidr_hosts
-        return self.reading(
+        return self.join_masks(
             [
                 binding
                 for binding in own
@@ -147,7 +147,7 @@ class Cover:
             return True
         return self.settings.has_globs and is_host_glob(host) and comes_from(host, outside, self.settings)
 
-    def answer(self, principal: str | None, reading: Reading, operation: Operation) -> Answer:
+    def answer(self, principal: str | None, reading: JoinedMasks, operation: Operation) -> Answer:
         if principal in self.settings.super_users:
             return Result.ALLOWED, Basis.SUPER_USER
         if operation in self._never_asked:
@@ -160,7 +160,7 @@ class Cover:
             settings=self.settings,
         )
 
-    def unknown_effects(self, reading: Reading, operation: Operation) -> list[str]:
+    def unknown_effects(self, reading: JoinedMasks, operation: Operation) -> list[str]:
         """Return what each binding with an unknown pattern does to the caller if it covers these names."""
         if not self.unknown_patterns:
             return []
@@ -169,7 +169,7 @@ class Cover:
         strangers = len(self.unknown_patterns) - len(own)
         return sorted([effect_on(binding, operation) for binding in own] + [""] * strangers)
 
-    def side(self, answer: Answer, reading: Reading, operation: Operation) -> Side:
+    def side(self, answer: Answer, reading: JoinedMasks, operation: Operation) -> Side:
         """Return an answer with the bindings that settle it; one covering ACL settles NO_ALLOW_ACL."""
         result, basis = answer
         if basis is Basis.NO_ALLOW_ACL:
@@ -199,14 +199,14 @@ class Cover:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class JoinedMasks:
     """A caller's bindings whose host matches, and their masks joined."""
 
     matching: list[AclBinding]
     mask: int
 
 
-Readings = tuple[Reading, Reading]
+MasksOfBothSides = tuple[JoinedMasks, JoinedMasks]
 """On one side and on the other."""
 
 

@@ -189,8 +189,8 @@ class Differences(Mapping[str, Any]):
                     tuple(excepted.get("hosts", ())),
                     entry["operation"],
                     entry["resource_type"],
-                    -1 if before is None else table.side_told(before),
-                    table.side_told(entry["after"]),
+                    -1 if before is None else table.side_in_words(before),
+                    table.side_in_words(entry["after"]),
                     entry.get("reason"),
                 )
                 found = alike.setdefault(key, ([], []))
@@ -394,7 +394,7 @@ class _Table:
             self.sides.append((side.result.value, side.basis.value, acls))
         return found
 
-    def side_told(self, side: Mapping[str, Any]) -> int:
+    def side_in_words(self, side: Mapping[str, Any]) -> int:
         text = json.dumps(side, sort_keys=True)
         found = self._told.get(text)
         if found is None:

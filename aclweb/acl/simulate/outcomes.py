@@ -5,7 +5,7 @@ from __future__ import annotations
 from aclweb.acl.authorizer import DENY_SHIFT, MAYBE_SHIFT, Basis, Result
 from aclweb.acl.model import Operation
 from aclweb.acl.simulate.classes import Spot
-from aclweb.acl.simulate.cover import Cover, Readings
+from aclweb.acl.simulate.cover import Cover, MasksOfBothSides
 from aclweb.acl.simulate.impact import DEPENDS, GAINS, LOSES, RECOVERED, Outcome
 from aclweb.acl.simulate.wording import listed
 
@@ -17,7 +17,7 @@ def outcome_of(
     caller: str | None,
     before: Cover,
     after: Cover,
-    readings: Readings,
+    readings: MasksOfBothSides,
     operation: Operation,
 ) -> Outcome | None:
     """Return what becomes of one cell, None if nothing does."""
@@ -55,9 +55,9 @@ def depends_on_address(
     caller: str | None,
     before: Cover,
     after: Cover,
-    outside: Readings,
+    outside: MasksOfBothSides,
     operation: Operation,
-    inside: dict[str, Readings],
+    inside: dict[str, MasksOfBothSides],
 ) -> Outcome:
     """Return the outcome on an address that nobody names; its sides are those outside every range.
 
@@ -79,7 +79,7 @@ def depends_on_address(
     )
 
 
-def _undecided_alike(before: Cover, after: Cover, readings: Readings, operation: Operation) -> bool:
+def _undecided_alike(before: Cover, after: Cover, readings: MasksOfBothSides, operation: Operation) -> bool:
     """Whether an undecided cell depends on the same on both sides."""
     fields = sum(
         1 << operation._value_ + shift for shift in (0, DENY_SHIFT, MAYBE_SHIFT, MAYBE_SHIFT + DENY_SHIFT)
@@ -91,7 +91,7 @@ def _undecided_alike(before: Cover, after: Cover, readings: Readings, operation:
     )
 
 
-def is_told_by_own_cell(inside: Outcome | None, own_cell: Outcome | None) -> bool:
+def has_own_cell(inside: Outcome | None, own_cell: Outcome | None) -> bool:
     """Whether nothing but other ACLs changes in a range, and the cell of the range itself tells the same."""
     if inside is None or own_cell is None:
         return inside is own_cell

@@ -13,7 +13,7 @@ from aclweb.acl.simulate.budget import Meter
 from aclweb.acl.simulate.classes import Spot
 from aclweb.acl.simulate.cover import Cover
 from aclweb.acl.simulate.impact import Outcome
-from aclweb.acl.simulate.outcomes import depends_on_address, is_told_by_own_cell, outcome_of
+from aclweb.acl.simulate.outcomes import depends_on_address, has_own_cell, outcome_of
 from aclweb.acl.simulate.worlds import Worlds
 
 # What work costs, in comparisons of one answer before and after.
@@ -57,20 +57,19 @@ class Rows:
         self._meter.spend(_CALLER_STEPS + (len(hosts) + len(ranges) + 1) * (len(operations) + 1) + read)
         columns = {
             host: (
-                before.reading_inside(old, host, other),
-                after.reading_inside(new, host, other),
+                before.masks_inside(old, host, other),
+                after.masks_inside(new, host, other),
             )
             if self._stands_for_its_addresses(host)
             else (
-                before.reading_at(old, universe.address(host)),
-                after.reading_at(new, universe.address(host)),
+                before.masks_at(old, universe.address(host)),
+                after.masks_at(new, universe.address(host)),
             )
             for host in hosts
         }
-        outside = (before.reading_outside(old, other), after.reading_outside(new, other))
+        outside = (before.masks_outside(old, other), after.masks_outside(new, other))
         inside = [
-            (before.reading_inside(old, text, other), after.reading_inside(new, text, other))
-            for text in ranges
+            (before.masks_inside(old, text, other), after.masks_inside(new, text, other)) for text in ranges
         ]
 
         rows: dict[Operation, Row] = {}
@@ -82,7 +81,7 @@ class Rows:
             }
             in_ranges = [outcome_of(spot, caller, before, after, readings, operation) for readings in inside]
             own_cells = [by_host[text] for text in ranges]
-            if elsewhere is None and all(map(is_told_by_own_cell, in_ranges, own_cells)):
+            if elsewhere is None and all(map(has_own_cell, in_ranges, own_cells)):
                 in_ranges = []
             if any(outcome != elsewhere for outcome in in_ranges):
                 self._meter.spend(len(self.worlds.universe.hosts))

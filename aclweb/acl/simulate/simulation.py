@@ -72,7 +72,7 @@ def simulate(
 
 
 @dataclass(frozen=True, slots=True)
-class _Verdict:
+class _ClassResult:
     """What becomes of one class of names, and whether it had and has any ACL.
 
     reread: whether these differ although the ACL stays, because the settings read its pattern differently.
@@ -95,7 +95,7 @@ class _Simulation:
     def run(self) -> Impact:
         self._meter.foresee(weights(self.worlds, self._coverage, self._rows))
         places: list[tuple[Spot, Parts]] = []
-        known: dict[object, tuple[_Verdict, int]] = {}
+        known: dict[object, tuple[_ClassResult, int]] = {}
         changes = CoverChanges()
         changed = 0
         for spot in self.worlds.touched():
@@ -122,7 +122,7 @@ class _Simulation:
             warnings=tuple(dict.fromkeys(Warnings(self.worlds, changes).said())),
         )
 
-    def _compare(self, spot: Spot, before: Cover, after: Cover) -> _Verdict:
+    def _compare(self, spot: Spot, before: Cover, after: Cover) -> _ClassResult:
         callers, everyone, operations = self._touched.differing(spot, before, after)
         self._meter.spend(_COVERAGE_STEPS + len(callers) * len(operations))
         others = self._rows.of(spot, None, before, after, operations) if everyone else {}
@@ -152,4 +152,4 @@ class _Simulation:
             binding in self.worlds.index and binding not in self.worlds.removed
             for binding in (*before.bindings, *after.bindings)
         )
-        return _Verdict(parts, covered, stays_covered, reread)
+        return _ClassResult(parts, covered, stays_covered, reread)

@@ -161,20 +161,20 @@ def end(
 
 
 @contextmanager
-def no_scheduled_reading(run: Run) -> Iterator[None]:
+def no_scheduled_sync(run: Run) -> Iterator[None]:
     """Keep scheduled syncs away: they would record half of this edit as made elsewhere.
 
     One that is under way is waited for, though not for long: all it can spoil is the
     record of who made the edit.
     """
     for _ in range(BARRIER_TRIES):
-        if take_readings(run):
+        if take_sync_leases(run):
             break
         pause(run)
     try:
         yield
     finally:
-        leases.release(_readings_of(run), owner=_reading_owner(run))
+        leases.release(_sync_leases_of(run), owner=_sync_owner(run))
 
 
 def pause(run: Run) -> None:
@@ -192,22 +192,22 @@ def kept(run: Run) -> AbstractContextManager[None]:
         if not mine.update(lease_until=_lease()):
             return False
         run.deadline = started + settings.ACLWEB_LEASE_SECONDS
-        take_readings(run)
+        take_sync_leases(run)
         return True
 
     return leases.renewed(renew, every_seconds=settings.ACLWEB_LEASE_SECONDS / 3)
 
 
-def take_readings(run: Run) -> bool:
+def take_sync_leases(run: Run) -> bool:
     seconds = settings.ACLWEB_LEASE_SECONDS
-    return leases.take(_readings_of(run), owner=_reading_owner(run), seconds=seconds)
+    return leases.take(_sync_leases_of(run), owner=_sync_owner(run), seconds=seconds)
 
 
-def _readings_of(run: Run) -> QuerySet[Cluster]:
+def _sync_leases_of(run: Run) -> QuerySet[Cluster]:
     return Cluster.objects.filter(pk=run.change.cluster_id)
 
 
-def _reading_owner(run: Run) -> str:
+def _sync_owner(run: Run) -> str:
     # Without the worker's name, so that whoever goes on after a lost worker need not wait.
     return f"rollout {run.change.key}"
 

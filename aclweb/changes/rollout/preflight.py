@@ -11,7 +11,7 @@ from aclweb.changes.impact import Content
 from aclweb.changes.preview import plan_hash
 from aclweb.changes.rollout.hold import Item, Run, State, blocked, step
 from aclweb.changes.rollout.settle import settle
-from aclweb.changes.rollout.words import acls, patterns_told, told_items
+from aclweb.changes.rollout.words import acls, items_in_words, patterns_in_words
 from aclweb.clusters import ClusterClient
 from aclweb.inventory.current import settings_of
 
@@ -38,15 +38,15 @@ def check_paper(run: Run) -> None:
         why = "What is stored is not what was approved: ACLs, author or cluster were altered since."
         raise blocked(run, State.FAILED, "change.refused", why)
 
-    standing = policy.standing(change)
+    current = policy.counted_approvals(change)
     needed = max(change.approvals_needed, policy.approvals_needed(change.cluster))
-    if len(standing.counted) < needed:
-        told = " ".join(standing.sentences)
-        why = f"{told} {len(standing.counted)} of {needed} approvals count now.".strip()
+    if len(current.counted) < needed:
+        told = " ".join(current.sentences)
+        why = f"{told} {len(current.counted)} of {needed} approvals count now.".strip()
         with transaction.atomic():
             stop = blocked(run, State.IN_REVIEW, "change.returned", why)
             if change.state == State.IN_REVIEW:
-                change.approvals.filter(pk__in=[approval.pk for approval in standing.lost]).delete()
+                change.approvals.filter(pk__in=[approval.pk for approval in current.lost]).delete()
         raise stop
 
 
@@ -72,7 +72,7 @@ def preflight(run: Run, client: ClusterClient) -> None:
     unreadable = {item.binding.pattern for item in items} & set(reading.unreadable)
     if unreadable:
         why = (
-            f"What the cluster has for {patterns_told(unreadable)} cannot be read, "
+            f"What the cluster has for {patterns_in_words(unreadable)} cannot be read, "
             "and writing would overwrite it."
         )
         raise blocked(run, State.FAILED, "change.refused", why)
@@ -94,5 +94,5 @@ def preflight(run: Run, client: ClusterClient) -> None:
             todo=acls(todo),
             note=note,
             bindings=len(reading.bindings),
-            items=told_items(settled),
+            items=items_in_words(settled),
         )

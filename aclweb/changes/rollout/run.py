@@ -27,7 +27,7 @@ from django.db.models import Q
 
 from aclweb.changes import failpoints
 from aclweb.changes.models import EFFECTS, UNDER_WAY, Change, ChangeItem
-from aclweb.changes.rollout.hold import LeaseLost, Run, Stop, claim, kept, no_scheduled_reading, wait
+from aclweb.changes.rollout.hold import LeaseLost, Run, Stop, claim, kept, no_scheduled_sync, wait
 from aclweb.changes.rollout.preflight import check_paper, preflight
 from aclweb.changes.rollout.verify import verify
 from aclweb.changes.rollout.write import write
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 _REQUEST_TIMEOUT = "request.timeout.ms"  # an option of the Admin API's client
 
 
-def written_since_reading(cluster: Cluster) -> Written:
+def written_since_sync(cluster: Cluster) -> Written:
     """Return what workers wrote to the cluster, or may have, and no stored snapshot can have shown.
 
     A worker that was lost between its call and the reading after it leaves such items.
@@ -58,7 +58,7 @@ def written_since_reading(cluster: Cluster) -> Written:
     )
 
 
-register_writer(written_since_reading)
+register_writer(written_since_sync)
 
 
 def apply(change_id: int, *, worker: str = "") -> str:
@@ -85,7 +85,7 @@ def apply(change_id: int, *, worker: str = "") -> str:
 def _carry_out(run: Run) -> None:
     check_paper(run)
     try:
-        with no_scheduled_reading(run), kept(run), _open(run) as client:
+        with no_scheduled_sync(run), kept(run), _open(run) as client:
             preflight(run, client)
             write(run, client)
             verify(run, client)

@@ -20,7 +20,7 @@ from aclweb.changes.rollout.hold import (
     store,
     wait,
 )
-from aclweb.changes.rollout.words import patterns_told, states_told, told_items
+from aclweb.changes.rollout.words import items_in_words, patterns_in_words, states_in_words
 from aclweb.clusters import ClusterClient, ClusterError, ClusterState
 
 
@@ -68,8 +68,8 @@ def read_back(run: Run, client: ClusterClient, todo: list[ChangeItem], *, last: 
             run,
             to=State.APPLYING,
             verb="change.settled",
-            told=states_told(open_items),
-            items=told_items(open_items),
+            told=states_in_words(open_items),
+            items=items_in_words(open_items),
         )
 
 
@@ -96,7 +96,7 @@ def seen(client: ClusterClient, items: Sequence[ChangeItem]) -> frozenset[AclBin
     unreadable = {item.binding.pattern for item in items} & set(reading.unreadable)
     if unreadable:
         raise ClusterError(
-            f"What the cluster has for {patterns_told(unreadable)} cannot be read.",
+            f"What the cluster has for {patterns_in_words(unreadable)} cannot be read.",
             state=ClusterState.UNREADABLE,
         )
     return frozenset(reading.bindings)

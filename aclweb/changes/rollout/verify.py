@@ -13,7 +13,7 @@ from aclweb.changes import failpoints
 from aclweb.changes.models import ChangeItem
 from aclweb.changes.rollout.hold import Item, Run, State, end, step, store
 from aclweb.changes.rollout.settle import seen
-from aclweb.changes.rollout.words import acls, states_told, told_items
+from aclweb.changes.rollout.words import acls, items_in_words, states_in_words
 from aclweb.clusters import ClusterClient
 from aclweb.inventory.findings import tasks as lint_tasks
 from aclweb.inventory.models import Revision
@@ -47,7 +47,10 @@ def verify(run: Run, client: ClusterClient) -> None:
         store(run, items)
         # A reading that failed or is held proves nothing; what it left is older than the write.
         revision = result.revision if state == State.APPLIED and result.read else None
-        facts = {"revision": revision.number if revision is not None else None, "items": told_items(items)}
+        facts = {
+            "revision": revision.number if revision is not None else None,
+            "items": items_in_words(items),
+        }
         end(run, to=state, verb=verb, why=why, facts=facts, finished_at=Now(), applied_revision=revision)
         # Where no queue can be reached, the next reading by the clock asks.
         transaction.on_commit(partial(lint_tasks.ask_for_findings, change.cluster), robust=True)
@@ -73,7 +76,7 @@ def _others(items: list[ChangeItem], base: frozenset[AclBinding], found: frozens
 def _judged(items: list[ChangeItem], others: int) -> tuple[str, str, str]:
     """Return the end state, its verb and its sentence."""
     failed = [item for item in items if item.state in (Item.FAILED, Item.SKIPPED, Item.PENDING)]
-    told = states_told(items)
+    told = states_in_words(items)
     if not failed and not others:
         return State.APPLIED, "change.in_force", f"{told}. Read back and found as approved."
     if not failed:

@@ -57,7 +57,7 @@ trail.register("change.ended_partly", "Partly written: {why}")
 trail.register("change.failed", "Failed: {why}")
 
 
-def told_items(items: Sequence[ChangeItem]) -> list[dict[str, Any]]:
+def items_in_words(items: Sequence[ChangeItem]) -> list[dict[str, Any]]:
     """Return what became of each item, for the audit event: its position names it within the change."""
     return [{"position": item.position, "state": str(item.state), "said": item.sentence} for item in items]
 
@@ -69,7 +69,7 @@ def evidence(outcome: Outcome) -> dict[str, Any]:
     return {**kept, **{key: storable_json(value) for key, value in outcome.evidence.items()}}
 
 
-def states_told(items: Sequence[ChangeItem]) -> str:
+def states_in_words(items: Sequence[ChangeItem]) -> str:
     """Return how many items are in which state, in words: `3 written, 1 was in place already`."""
     words = {
         Item.APPLIED: "written",
@@ -88,7 +88,7 @@ def acls(number: int) -> str:
     return f"{number} ACL{'' if number == 1 else 's'}"
 
 
-def patterns_told(patterns: Iterable[ResourcePattern]) -> str:
+def patterns_in_words(patterns: Iterable[ResourcePattern]) -> str:
     return ", ".join(
         sorted(
             f"{pattern.resource_type.name} {pattern.name!r} ({pattern.pattern_type.name})"

@@ -8,9 +8,9 @@ from django.db import transaction
 
 from aclweb.changes import failpoints
 from aclweb.changes.models import ChangeItem
-from aclweb.changes.rollout.hold import Item, Run, State, renew, require_time, step, store, take_readings
+from aclweb.changes.rollout.hold import Item, Run, State, renew, require_time, step, store, take_sync_leases
 from aclweb.changes.rollout.settle import barrier, read_back
-from aclweb.changes.rollout.words import acls, evidence, states_told, told_items
+from aclweb.changes.rollout.words import acls, evidence, items_in_words, states_in_words
 from aclweb.clusters import ClusterClient, ClusterError, Outcome, OutcomeKind, Verb
 from aclweb.inventory.fields import storable
 
@@ -41,7 +41,7 @@ def write(run: Run, client: ClusterClient) -> None:
 def _call(run: Run, client: ClusterClient, todo: list[ChangeItem]) -> None:
     """Send one call, with its INTENT committed before and its answers stored after."""
     verb = Verb(todo[0].op)
-    take_readings(run)  # prolongs it
+    take_sync_leases(run)  # prolongs it
     with transaction.atomic():
         for item in todo:
             item.state = Item.INTENT
@@ -75,8 +75,8 @@ def _call(run: Run, client: ClusterClient, todo: list[ChangeItem]) -> None:
             to=State.UNKNOWN if unknown else State.APPLYING,
             verb="change.unanswered" if unknown else "change.wrote",
             count=acls(unknown or len(todo)),
-            told=states_told(todo),
-            items=told_items(todo),
+            told=states_in_words(todo),
+            items=items_in_words(todo),
         )
     failpoints.hit("recorded")
 

@@ -52,7 +52,7 @@ def declare(
         )
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(pk=cluster.pk)
-        before = Declaration.told_by(row)
+        before = Declaration.values_of(row)
         differing = {field: value for field, value in wanted.items() if getattr(row, field) != value}
         for field, value in differing.items():
             setattr(row, field, value)

@@ -78,7 +78,7 @@ def change(*, actor: trail.Named | str, cluster: Cluster, **settings: Any) -> bo
         settings["address"] = _address(cluster.source, settings["address"])
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(pk=cluster.pk)
-        before = Declaration.told_by(row)
+        before = Declaration.values_of(row)
         differing = {name: value for name, value in settings.items() if getattr(row, name) != value}
         if not differing:
             return False

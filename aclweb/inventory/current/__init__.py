@@ -1,7 +1,7 @@
 """What is in force on a cluster now, or was at some moment, and what is declared of it?"""
 
 from aclweb.inventory.current.broker_settings import KnownAuthorizer
-from aclweb.inventory.current.moments import MomentError, moment_at, moment_of, not_known, standing, told
+from aclweb.inventory.current.moments import MomentError, config_rows, moment_at, moment_of, not_known, told
 from aclweb.inventory.current.view import (
     BINDING_COLUMNS,
     Holdings,
@@ -23,6 +23,7 @@ __all__ = [
     "Moment",
     "MomentError",
     "bindings_of",
+    "config_rows",
     "connection_of",
     "in_force",
     "known_version",
@@ -31,6 +32,5 @@ __all__ = [
     "not_known",
     "settings_of",
     "span",
-    "standing",
     "told",
 ]

@@ -76,12 +76,12 @@ def not_known(moment: Moment) -> Iterator[str]:
 
 
 def _differing(then: AuthorizerSettings, today: AuthorizerSettings) -> Iterator[str]:
-    for (name, before), (_, after) in zip(standing(then), standing(today), strict=True):
+    for (name, before), (_, after) in zip(config_rows(then), config_rows(today), strict=True):
         if before != after:
             yield f"{name}: {before} then, {after} today."
 
 
-def standing(settings: AuthorizerSettings) -> tuple[tuple[str, str], ...]:
+def config_rows(settings: AuthorizerSettings) -> tuple[tuple[str, str], ...]:
     """Return what answers depend on besides ACLs and names, each with its name, in words that may follow a colon."""
     return (
         ("Authorizer", _AUTHORIZERS[settings.authorizer]),

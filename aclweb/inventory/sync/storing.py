@@ -243,7 +243,7 @@ def _bring_up_to_date(
 ) -> tuple[ClusterState, str]:
     """Store in the cluster's own row, which is locked, what a trusted snapshot shows."""
     snapshot, now = sync.snapshot, compared.at
-    before = Declaration.told_by(row)
+    before = Declaration.values_of(row)
     problems = (*snapshot.problems, *broker_settings.take_over(row, snapshot.facts.settings, now))
     state, sentence = state_and_sentence(row, snapshot, compared.acls.count)
     row.revision = revision

@@ -10,7 +10,7 @@ from aclweb.accounts import access
 from aclweb.acl.model import AccessRequest
 from aclweb.inventory.current import InForce
 from aclweb.web.ask.answering import PARTS_SHOWN, answer
-from aclweb.web.ask.log_evidence import heard_from, witness
+from aclweb.web.ask.log_evidence import evidence_for, heard_from
 from aclweb.web.browse.unknown_names import unknown_names
 from aclweb.web.shell.as_of import AsOf
 
@@ -27,7 +27,7 @@ def answered(request: HttpRequest, question: AccessRequest, here: InForce, momen
         "parts": parts[:PARTS_SHOWN],
         "parts_left": max(0, len(parts) - PARTS_SHOWN),
         "has_log": bool(evidence),
-        "witness": None if moment.is_past else witness(here.cluster, found),
+        "log_evidence": None if moment.is_past else evidence_for(here.cluster, found),
         "unknown": unknown,
         "is_unknown": any(each.is_certain for each in unknown),
         "may_request": not moment.is_past and access.may(request.user, "request", here.cluster),

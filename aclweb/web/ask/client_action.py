@@ -24,8 +24,8 @@ from aclweb.acl.needs import (
     GIVEN_ROLES,
     Asked,
     Assessment,
-    CallVerdict,
     ClientAction,
+    DecidedCall,
     HostsAssessed,
     Outcome,
     PartAssessed,
@@ -152,7 +152,7 @@ class Alternative:
 class CallRow:
     """One call as a table shows it. every_other: it is made from hosts that no ACL names."""
 
-    verdict: CallVerdict
+    verdict: DecidedCall
     every_other: bool = False
 
     @property

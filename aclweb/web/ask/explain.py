@@ -73,7 +73,9 @@ def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_err
         found = context["answer"]
         holding = request.GET.get("holding", "")
         context |= {
-            "heard": log_line.heard(request.GET.dict(), found, access.visible_clusters(request.user)),
+            "pasted_answer": log_line.pasted_answer(
+                request.GET.dict(), found, access.visible_clusters(request.user)
+            ),
             "touching": page_of(found.touching(holding=holding), page_asked(request.GET), ROWS_A_PAGE),
             "holding": holding,
             "question": [field for field in request.GET.items() if field[0] not in ("holding", "page")],

@@ -31,7 +31,7 @@ _AFTER_DESCRIBE = {
 
 
 @dataclass(frozen=True)
-class Witness:
+class LogEvidence:
     """kind: agrees, contradicts or silent."""
 
     kind: str
@@ -65,7 +65,7 @@ class Evidence:
         return "; ".join(parts)
 
 
-def witness(cluster: Cluster, answer: Answer) -> Witness | None:
+def evidence_for(cluster: Cluster, answer: Answer) -> LogEvidence | None:
     """Return what the newest log says of this answer; None where no log was read, or can tell."""
     load = current_load(cluster)
     asked = answer.request
@@ -78,13 +78,13 @@ def witness(cluster: Cluster, answer: Answer) -> Witness | None:
     found = _evidence(here, answer.decision.result)
     if found.contradicts:
         why = "The ACLs may have changed since, or a declaration is wrong."
-        return Witness(
+        return LogEvidence(
             "contradicts",
             "The broker log says otherwise",
             f"{_capital(found.sentence(asked.operation))}. {why}",
         )
     if found.agreeing:
-        return Witness("agrees", "The broker log agrees", f"{_capital(found.sentence(asked.operation))}.")
+        return LogEvidence("agrees", "The broker log agrees", f"{_capital(found.sentence(asked.operation))}.")
     return _silent(load, is_allowed=answer.decision.allowed)
 
 
@@ -96,7 +96,7 @@ def heard_from(cluster: Cluster, answer: Answer) -> tuple[Evidence, ...]:
     return tuple(_of_part(answer, each.part, seen) for each in answer.from_hosts)
 
 
-def _of_parts(answer: Answer, seen: Sequence[Seen], load: Load) -> Witness:
+def _of_parts(answer: Answer, seen: Sequence[Seen], load: Load) -> LogEvidence:
     operation = answer.request.operation
     found = [(each, _of_part(answer, each.part, seen)) for each in answer.from_hosts]
     against = [(each, evidence) for each, evidence in found if evidence.contradicts]
@@ -105,13 +105,13 @@ def _of_parts(answer: Answer, seen: Sequence[Seen], load: Load) -> Witness:
             f"from {each.words}: {evidence.sentence(operation)}" for each, evidence in against[:2]
         )
         why = "The ACLs may have changed since, or a declaration is wrong."
-        return Witness("contradicts", "The broker log says otherwise", f"{_capital(told)}. {why}")
+        return LogEvidence("contradicts", "The broker log says otherwise", f"{_capital(told)}. {why}")
     agreeing = [(each, evidence) for each, evidence in found if evidence.agreeing]
     if agreeing:
         told = "; ".join(
             f"from {each.words}: {evidence.sentence(operation)}" for each, evidence in agreeing[:2]
         )
-        return Witness("agrees", "The broker log agrees", f"{_capital(told)}.")
+        return LogEvidence("agrees", "The broker log agrees", f"{_capital(told)}.")
     return _silent(load, is_allowed=True)
 
 
@@ -150,15 +150,15 @@ def _evidence(seen: Sequence[Seen], result: Result) -> Evidence:
     )
 
 
-def _silent(load: Load, *, is_allowed: bool) -> Witness:
+def _silent(load: Load, *, is_allowed: bool) -> LogEvidence:
     if is_allowed and not load.permits_seen:
-        return Witness(
+        return LogEvidence(
             "silent",
             "The log cannot confirm it",
             "Permits are not in the log, so this answer cannot be confirmed.",
         )
     span = f" ({_span(load)})" if load.first_at and load.last_at else ""
-    return Witness("silent", "No matching request in the log", f"The log{span} has no such request.")
+    return LogEvidence("silent", "No matching request in the log", f"The log{span} has no such request.")
 
 
 def _span(load: Load) -> str:

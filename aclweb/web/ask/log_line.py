@@ -49,7 +49,7 @@ class LineError(Exception):
 
 
 @dataclass(frozen=True)
-class Heard:
+class PastedAnswer:
     """What the pasted line said, against the answer of now.
 
     kind: "agrees", "contradicts" or, where there is no answer of now, "told".
@@ -105,7 +105,9 @@ def question_in(text: str) -> str:
     return question
 
 
-def heard(query: Mapping[str, str], answer: Answer, visible: Iterable[Cluster]) -> Heard | None:
+def pasted_answer(
+    query: Mapping[str, str], answer: Answer, visible: Iterable[Cluster]
+) -> PastedAnswer | None:
     """Return what a pasted line said of this question; None where the address tells of none.
 
     visible: the clusters that the person may see, for a line that is of another one.
@@ -135,7 +137,7 @@ def heard(query: Mapping[str, str], answer: Answer, visible: Iterable[Cluster]) 
         names = " or ".join(cluster.name for cluster in origin.others[:3])
         if not names:
             unknown = f"{here} knows neither its principal nor its resource, so it cannot be compared."
-            return Heard(
+            return PastedAnswer(
                 "told", "This line is of no cluster that you see", f"{told} {unknown}", tuple(doubts)
             )
         why = f"{here} knows fewer of the names in it."
@@ -143,14 +145,16 @@ def heard(query: Mapping[str, str], answer: Answer, visible: Iterable[Cluster]) 
             (cluster.name, f"{reverse('explain', args=[cluster.slug])}?{links.encoded(**query)}")
             for cluster in origin.others[:3]
         )
-        return Heard("told", f"This line looks like {names}", f"{told} {why}", tuple(doubts), addresses)
+        return PastedAnswer(
+            "told", f"This line looks like {names}", f"{told} {why}", tuple(doubts), addresses
+        )
     if agrees:
-        return Heard("agrees", "The pasted line agrees", told, tuple(doubts))
+        return PastedAnswer("agrees", "The pasted line agrees", told, tuple(doubts))
     if answer.decision.result is Result.UNDECIDED:
         why = "An ACL that aclweb cannot read in full may have decided it."
-        return Heard("told", "What the pasted line says", f"{told} {why}", tuple(doubts))
+        return PastedAnswer("told", "What the pasted line says", f"{told} {why}", tuple(doubts))
     why = "The ACLs may have changed since, or a declaration is wrong."
-    return Heard("contradicts", "The pasted line says otherwise", f"{told} {why}", tuple(doubts))
+    return PastedAnswer("contradicts", "The pasted line says otherwise", f"{told} {why}", tuple(doubts))
 
 
 def _read(record: str) -> AccessEvent | NotDecision:

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from aclweb.accounts.models import User
 from aclweb.changes.models import Change
-from aclweb.changes.queries import changes_of, told_state
+from aclweb.changes.queries import changes_of, item_state_words
 from aclweb.inventory.models import Cluster, Revision
 
 
@@ -45,7 +45,7 @@ def recent(user: User, clusters: Collection[Cluster], count: int = 6) -> list[Re
 
 
 def _of_change(change: Change) -> Recent:
-    state, tone = told_state(change)
+    state, tone = item_state_words(change)
     return Recent(
         at=change.finished_at or change.submitted_at or change.created_at,
         title=change.title,

@@ -21,7 +21,7 @@ from aclweb.inventory.sync import quarantine
 from aclweb.inventory.sync import tasks as sync_tasks
 from aclweb.web.shell import asking_often
 from aclweb.web.shell.forms import DeclareForm
-from aclweb.web.shell.frame import standing
+from aclweb.web.shell.frame import cluster_line
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 
@@ -107,7 +107,7 @@ def _page(
     context = {
         "cluster": cluster,
         "error": error,
-        "standing": standing(cluster),
+        "cluster_line": cluster_line(cluster),
         "status": lists.status(cluster),
         "form": form,
         "may_administer": access.may(request.user, "administer", cluster),

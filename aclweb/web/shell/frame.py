@@ -20,7 +20,7 @@ LAST = "aclweb-cluster"  # the cookie that holds the cluster looked at last
 
 
 @dataclass(frozen=True)
-class Standing:
+class ClusterLine:
     """One cluster as the switch, the strip and the lists show it."""
 
     cluster: Cluster
@@ -46,20 +46,20 @@ class Standing:
 class Frame:
     """switches: (cluster, address): where the same page of each cluster is."""
 
-    clusters: tuple[Standing, ...]
-    current: Standing | None
+    clusters: tuple[ClusterLine, ...]
+    current: ClusterLine | None
     section: str
-    switches: tuple[tuple[Standing, str], ...] = ()
+    switches: tuple[tuple[ClusterLine, str], ...] = ()
 
 
-def standing(cluster: Cluster) -> Standing:
+def cluster_line(cluster: Cluster) -> ClusterLine:
     """Return how a cluster stands, from what is stored about it: no query, no call."""
     default = {None: "undeclared", True: "allow", False: "deny"}[cluster.allow_everyone]
     named = None
     if cluster.super_users is not None:
         named = tuple(sorted(settings_of(cluster).super_users))
     told = status(cluster)
-    return Standing(
+    return ClusterLine(
         cluster=cluster,
         authorizer=broker_settings.authorizer(cluster),
         default=default,
@@ -75,7 +75,7 @@ def around(request: HttpRequest, *, cluster: Cluster | None, section: str) -> Fr
     """Return the frame of a page; without `cluster` it keeps the one looked at last."""
     if not request.user.is_authenticated:
         return Frame(clusters=(), current=None, section=section)
-    visible = tuple(standing(found) for found in access.visible_clusters(request.user))
+    visible = tuple(cluster_line(found) for found in access.visible_clusters(request.user))
     wanted = cluster.slug if cluster else request.COOKIES.get(LAST)
     current = next((found for found in visible if found.cluster.slug == wanted), None)
     return Frame(

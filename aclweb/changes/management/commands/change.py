@@ -70,8 +70,8 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def _print(self, change: Change, as_json: bool) -> None:
-        standing = policy.standing(change)
-        told = queries.headline(change, given=len(standing.counted), needed=change.approvals_needed)
+        approvals = policy.counted_approvals(change)
+        told = queries.headline(change, given=len(approvals.counted), needed=change.approvals_needed)
         if as_json:
             self.stdout.write(json.dumps({"change": change.key, "state": change.state, "sentence": told}))
         else:
