@@ -95,16 +95,29 @@ def _option(name: str, value: str) -> tuple[str, ...]:
 
 def why_no_command(binding: AclBinding, settings: AuthorizerSettings) -> str | None:
     """Return why kafka-acls cannot say this ACL, as a sentence; None if it can."""
+    reasons = (check(binding, settings) for check in _CHECKS)
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def _why_no_words(binding: AclBinding, settings: AuthorizerSettings) -> str | None:
     if binding.has_unknown:
         return "kafka-acls has no word for UNKNOWN; name the type, pattern type, operation and permission."
     known = (PatternType.LITERAL, PatternType.PREFIXED, *((PatternType.GLOB,) if settings.has_globs else ()))
     if binding.pattern_type not in known:
         return f"kafka-acls cannot add an ACL of pattern type {binding.pattern_type.name}; use LITERAL or PREFIXED."
-    if split_principal(binding.principal) is None:
-        return (
-            f"Principal {shown(binding.principal)} has no colon, which kafka-acls refuses; "
-            f"write it as {shown('User:' + binding.principal)}."
-        )
+    return None
+
+
+def _why_no_principal(binding: AclBinding, _settings: AuthorizerSettings) -> str | None:
+    if split_principal(binding.principal) is not None:
+        return None
+    return (
+        f"Principal {shown(binding.principal)} has no colon, which kafka-acls refuses; "
+        f"write it as {shown('User:' + binding.principal)}."
+    )
+
+
+def _why_no_resource(binding: AclBinding, settings: AuthorizerSettings) -> str | None:
     is_the_cluster = binding.resource_name == CLUSTER_NAME and binding.pattern_type is PatternType.LITERAL
     if binding.resource_type is ResourceType.CLUSTER and not is_the_cluster:
         return (
@@ -119,17 +132,31 @@ def why_no_command(binding: AclBinding, settings: AuthorizerSettings) -> str | N
         )
     if not binding.resource_name:
         return "The resource name is empty, which kafka-acls refuses; name a resource."
+    return None
+
+
+def _why_no_operation(binding: AclBinding, settings: AuthorizerSettings) -> str | None:
     operations = (Operation.ALL, *tool_operations_of(binding.resource_type, settings))
-    if binding.operation not in operations:
-        return (
-            f"kafka-acls refuses {binding.operation.name} on {binding.resource_type.name}; "
-            f"it takes {', '.join(operation.name for operation in operations)}."
-        )
+    if binding.operation in operations:
+        return None
+    return (
+        f"kafka-acls refuses {binding.operation.name} on {binding.resource_type.name}; "
+        f"it takes {', '.join(operation.name for operation in operations)}."
+    )
+
+
+def _why_no_argument(binding: AclBinding, _settings: AuthorizerSettings) -> str | None:
+    """Return why a text of the ACL cannot be the argument of any command."""
     for text in (binding.principal, binding.host, binding.resource_name):
         if "\0" in text:
             return f"{shown(text)} holds the character NUL, which no command line can."
         if (reason := why_no_text(text)) is not None:
             return reason
+    return None
+
+
+def _why_not_kept(binding: AclBinding, _settings: AuthorizerSettings) -> str | None:
+    """Return which text the tool, or the shell, would shorten."""
     trimmed = [binding.principal, binding.host]
     if binding.resource_type is not ResourceType.TRANSACTIONAL_ID:
         trimmed.append(binding.resource_name)
@@ -139,3 +166,14 @@ def why_no_command(binding: AclBinding, settings: AuthorizerSettings) -> str | N
     if binding.resource_name.endswith("\n"):
         return f"{shown(binding.resource_name)} ends in a line break, which no single line of a shell can."
     return None
+
+
+# In this order: what is said first is what has to be mended first.
+_CHECKS = (
+    _why_no_words,
+    _why_no_principal,
+    _why_no_resource,
+    _why_no_operation,
+    _why_no_argument,
+    _why_not_kept,
+)

@@ -145,30 +145,52 @@ def _check_characters(arguments: Iterable[str]) -> None:
 def _check_options(options: Options, settings: AuthorizerSettings) -> None:
     """Raise _Usage where options do not go together, for the first reason that the tool finds."""
     if settings.version >= (4, 0):
-        if options.has("bootstrap-server") and options.has("bootstrap-controller"):
-            raise _Usage("Only one of --bootstrap-server or --bootstrap-controller must be specified")
-        if not options.has("bootstrap-server", "bootstrap-controller"):
-            raise _Usage("One of --bootstrap-server or --bootstrap-controller must be specified")
+        _check_where(options)
     else:
-        if options.has("bootstrap-server") and options.has("authorizer"):
-            raise _Usage("Only one of --bootstrap-server or --authorizer must be specified")
-        if not options.has("bootstrap-server", "authorizer-properties"):
-            raise _Usage('Missing required argument "[authorizer-properties]"')
-        if options.has("command-config") and not options.has("bootstrap-server"):
-            raise _Usage("The --command-config option can only be used with --bootstrap-server option")
-        if options.has("authorizer-properties") and options.has("bootstrap-server"):
-            raise _Usage("The --authorizer-properties option can only be used with --authorizer option")
+        _check_where_in_scala(options)
     if sum(options.has(action) for action in ACTIONS) != 1:
         raise _Usage("Command must include exactly one action: --list, --add, --remove. ")
-    refused = {
-        "list": ("producer", "consumer", "allow-host", "allow-principal", "deny-host", "deny-principal"),
-        "producer": ("operation", "deny-principal", "deny-host"),
-        "consumer": ("operation", "deny-principal", "deny-host"),
-    }
-    for option, others in refused.items():
+    _check_pairs(options)
+    _check_roles(options)
+
+
+def _check_where(options: Options) -> None:
+    """Raise _Usage where the options say not one way to a cluster, as the tool in Java does."""
+    if options.has("bootstrap-server") and options.has("bootstrap-controller"):
+        raise _Usage("Only one of --bootstrap-server or --bootstrap-controller must be specified")
+    if not options.has("bootstrap-server", "bootstrap-controller"):
+        raise _Usage("One of --bootstrap-server or --bootstrap-controller must be specified")
+
+
+def _check_where_in_scala(options: Options) -> None:
+    """Raise _Usage where the options say not one way to a cluster, as the tool in Scala does."""
+    if options.has("bootstrap-server") and options.has("authorizer"):
+        raise _Usage("Only one of --bootstrap-server or --authorizer must be specified")
+    if not options.has("bootstrap-server", "authorizer-properties"):
+        raise _Usage('Missing required argument "[authorizer-properties]"')
+    if options.has("command-config") and not options.has("bootstrap-server"):
+        raise _Usage("The --command-config option can only be used with --bootstrap-server option")
+    if options.has("authorizer-properties") and options.has("bootstrap-server"):
+        raise _Usage("The --authorizer-properties option can only be used with --authorizer option")
+
+
+_NOT_TOGETHER = {
+    "list": ("producer", "consumer", "allow-host", "allow-principal", "deny-host", "deny-principal"),
+    "producer": ("operation", "deny-principal", "deny-host"),
+    "consumer": ("operation", "deny-principal", "deny-host"),
+}
+
+
+def _check_pairs(options: Options) -> None:
+    """Raise _Usage for the first two options that the tool does not take together."""
+    for option, others in _NOT_TOGETHER.items():
         other = next((other for other in others if options.has(option) and options.has(other)), None)
         if other is not None:
             raise _Usage(f'Option "[{option}]" can\'t be used with option "[{other}]"')
+
+
+def _check_roles(options: Options) -> None:
+    """Raise _Usage where an option is given without what it needs."""
     if options.has("principal") and not options.has("list"):
         raise _Usage("The --principal option is only available if --list is set")
     if options.has("producer") and not options.has("topic"):

@@ -65,25 +65,26 @@ def _escaped(character: str) -> str:
     return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
 
 
-def read_rows(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, str], dict[str, int]]]:
+Row = tuple[int, dict[str, str], dict[str, int]]
+"""The first line of an object, its value by key, and its line by key."""
+
+_HEADS = ("---", "[]")
+# The column of an object whose dash has a line of its own: that of its first key.
+_NOT_YET = -1
+
+
+def read_rows(text: str, problems: Problems) -> Iterator[Row]:
     """Return each object as (its first line, value by key, line by key); note bad lines in `problems`.
 
     An object with a bad line is left out.
     """
-    item: dict[str, str] | None = None
-    places: dict[str, int] = {}
-    start, column, good = 0, 0, True
-    list_indent: int | None = None
-    heads: list[str] = []
-
+    rows = _Rows(problems)
     for number, raw in enumerate(lines_of(text), start=1):
         line = raw.rstrip(" \t\r")
         if not line:
             continue
-        if line in ("---", "[]"):
-            if item is not None or "[]" in heads or line in heads:
-                problems.add(number, f"{shown(line)} is where the list has begun; one file has one list.")
-            heads.append(line)
+        if line in _HEADS:
+            rows.take_head(number, line)
             continue
         odd = None if line.isprintable() else _why_not_raw(line)
         if line.lstrip(" \t").startswith("#"):
@@ -92,57 +93,95 @@ def read_rows(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, st
             continue
         dash = _DASH.fullmatch(line)
         if dash is not None:
-            if item is not None and good:
-                yield start, item, places
-            item, places, start, good = {}, {}, number, True
-            indent, gap, rest = len(dash[1]), dash[2], dash[3]
-            if list_indent is None:
-                list_indent = indent
-            if indent != list_indent:
-                problems.add(
-                    number, f"The '-' stands at column {indent + 1}, the first at {list_indent + 1}."
-                )
-                good = False
-            if "[]" in heads:
-                problems.add(number, "An ACL stands after '[]', which is a list of none; remove the '[]'.")
-                good = False
-            if not rest or rest.startswith("#"):
-                column = -1  # the first key's own line tells
-                if odd is not None:
-                    problems.add(number, odd)
-                    good = False
-                continue
-            column = indent + 1 + len(gap)
+            yield from rows.finished()
+            pair = rows.begin(number, dash, odd)
         else:
-            rest = line.lstrip(" ")
-            indent = len(line) - len(rest)
-            if item is None:
-                problems.add(
-                    number, f"{shown(line)} stands before the first '- '; an ACL begins with '- key: value'."
-                )
-                continue
-            if column == -1 and list_indent is not None and indent > list_indent:
-                column = indent
-            if indent != column:
-                problems.add(
-                    number,
-                    f"{shown(line)} is not in line with the keys above it; "
-                    "write one 'key: value' a line, each at the same column.",
-                )
-                good = False
-                continue
+            pair = rows.pair_below(number, line)
+        if pair:
+            rows.add(number, pair, odd)
+    yield from rows.finished()
+
+
+class _Rows:
+    """The object that is being read, and where its keys and the dashes of the list are."""
+
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
+        self._item: dict[str, str] | None = None
+        self._places: dict[str, int] = {}
+        self._start = self._column = 0
+        self._is_good = True
+        self._list_indent: int | None = None
+        self._heads: list[str] = []
+
+    def finished(self) -> Iterator[Row]:
+        """Yield the object that was read, if there is one without a bad line."""
+        if self._item is not None and self._is_good:
+            yield self._start, self._item, self._places
+
+    def take_head(self, number: int, line: str) -> None:
+        """Take a line that begins the document, or stands for a list of none."""
+        if self._item is not None or "[]" in self._heads or line in self._heads:
+            self._problems.add(number, f"{shown(line)} is where the list has begun; one file has one list.")
+        self._heads.append(line)
+
+    def begin(self, number: int, dash: re.Match[str], odd: str | None) -> str:
+        """Begin an object; return its first pair, empty where the dash has a line of its own."""
+        self._item, self._places, self._start, self._is_good = {}, {}, number, True
+        indent, gap, rest = len(dash[1]), dash[2], dash[3]
+        if self._list_indent is None:
+            self._list_indent = indent
+        if indent != self._list_indent:
+            self._spoil(
+                number, f"The '-' stands at column {indent + 1}, the first at {self._list_indent + 1}."
+            )
+        if "[]" in self._heads:
+            self._spoil(number, "An ACL stands after '[]', which is a list of none; remove the '[]'.")
+        if rest and not rest.startswith("#"):
+            self._column = indent + 1 + len(gap)
+            return str(rest)
+        self._column = _NOT_YET
+        if odd is not None:
+            self._spoil(number, odd)
+        return ""
+
+    def pair_below(self, number: int, line: str) -> str:
+        """Return the pair of a line without a dash, empty where it is not in line with the pairs above it."""
+        rest = line.lstrip(" ")
+        indent = len(line) - len(rest)
+        if self._item is None:
+            self._problems.add(
+                number, f"{shown(line)} stands before the first '- '; an ACL begins with '- key: value'."
+            )
+            return ""
+        if self._column == _NOT_YET and self._list_indent is not None and indent > self._list_indent:
+            self._column = indent
+        if indent == self._column:
+            return rest
+        self._spoil(
+            number,
+            f"{shown(line)} is not in line with the keys above it; "
+            "write one 'key: value' a line, each at the same column.",
+        )
+        return ""
+
+    def add(self, number: int, pair: str, odd: str | None) -> None:
+        """Add a pair to the object; `odd` says what is wrong with its line."""
+        item = self._item
+        assert item is not None
         try:
             if odd is not None:
                 raise _BadValue(odd)
-            key, value = _pair(rest)
+            key, value = _pair(pair)
             if key in item:
                 raise _BadValue(f"The key {shown(key)} is given twice in one ACL; keep one.")
-            item[key], places[key] = value, number
+            item[key], self._places[key] = value, number
         except _BadValue as error:
-            problems.add(number, error)
-            good = False
-    if item is not None and good:
-        yield start, item, places
+            self._spoil(number, str(error))
+
+    def _spoil(self, number: int, sentence: str) -> None:
+        self._problems.add(number, sentence)
+        self._is_good = False
 
 
 def _why_not_raw(line: str) -> str | None:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from aclweb.acl.kafka import TOOLS, plan, read_shell_line
+from aclweb.acl.kafka import TOOLS, Plan, plan, read_shell_line
 from aclweb.acl.matching import AclFilter
 from aclweb.acl.model import AclBinding, AclError, NotationError, shown
 from aclweb.acl.notation import ACL_KEYS, read_acls, read_edits
@@ -84,14 +84,6 @@ def _places(numbers: list[int]) -> str:
     return f"Lines {', '.join(map(str, numbers[:3]))} and {len(numbers) - 3:,} more"
 
 
-@dataclass
-class _Spent:
-    """How many ACLs and filters the commands so far stand for, and how many were held against every ACL."""
-
-    acls: int = 0
-    searches: int = 0
-
-
 def read_pasted(text: str, in_force: InForce) -> Pasted:
     """Return what a pasted text asks for; what cannot be understood becomes sentences with its line."""
     found = Pasted()
@@ -138,17 +130,17 @@ def _read_errors(error: NotationError, first: str) -> list[str]:
 
 def _read_commands(found: Pasted, text: str, in_force: InForce) -> None:
     """Add what the commands ask for, until they are too many."""
-    spent, errors, warnings = _Spent(), _Told(), _Told()
+    reader = _CommandReader(found, in_force)
     for count, (number, command) in enumerate(_commands(text)):
-        if count == MOST_COMMANDS or spent.acls >= MOST_ACLS:
+        if count == MOST_COMMANDS or reader.acls >= MOST_ACLS:
             what = f"{MOST_COMMANDS:,} commands" if count == MOST_COMMANDS else f"{MOST_ACLS:,} ACLs"
-            errors.add(
+            reader.errors.add(
                 number, f"At most {what} are worked out at once, so nothing from this line on was read."
             )
             break
-        _read_command(found, number, command, in_force, spent, errors, warnings)
-    found.errors += errors.sentences()
-    found.warnings += warnings.sentences()
+        reader.read(number, command)
+    found.errors += reader.errors.sentences()
+    found.warnings += reader.warnings.sentences()
 
 
 def _commands(text: str) -> Iterator[tuple[int, str]]:
@@ -168,67 +160,87 @@ def _commands(text: str) -> Iterator[tuple[int, str]]:
         yield first, " ".join([*begun, ""])
 
 
-def _read_command(
-    found: Pasted,
-    number: int,
-    command: str,
-    in_force: InForce,
-    spent: _Spent,
-    errors: _Told,
-    warnings: _Told,
-) -> None:
-    """Add what one command asks for."""
-    try:
-        line = read_shell_line(command, TOOLS)
-        told = plan(line.words, in_force.settings, most=MOST_ACLS)
-        if told.error in _NO_ADDRESS:
-            told = plan(
-                [*line.words, "--bootstrap-server", "this-cluster:9092"], in_force.settings, most=MOST_ACLS
-            )
-            warnings.add(
-                number, f"No --bootstrap-server is given; this draft is for {in_force.cluster.name}."
-            )
-    except AclError as error:
-        errors.add(number, str(error))
-        return
-    if told.error is not None:
-        errors.add(number, f"kafka-acls would refuse this: {told.error}")
-        return
-    if (elsewhere := _elsewhere(line.words, in_force.cluster)) is not None:
-        warnings.add(
-            number,
-            f"{shown(elsewhere)} is not the address that aclweb has for {in_force.cluster.name}; "
-            f"this draft is for {in_force.cluster.name} all the same.",
+@dataclass
+class _CommandReader:
+    """Adds to `found` what commands ask for.
+
+    acls: how many ACLs and filters they stand for so far; searches: filters that were held against every ACL.
+    """
+
+    found: Pasted
+    in_force: InForce
+    errors: _Told = field(default_factory=_Told)
+    warnings: _Told = field(default_factory=_Told)
+    acls: int = 0
+    searches: int = 0
+
+    def read(self, number: int, command: str) -> None:
+        """Add what one command asks for; number: its first line."""
+        try:
+            line = read_shell_line(command, TOOLS)
+            planned = self._planned(number, line.words)
+        except AclError as error:
+            self.errors.add(number, str(error))
+            return
+        if planned.error is not None:
+            self.errors.add(number, f"kafka-acls would refuse this: {planned.error}")
+            return
+        self._warn_of_another_cluster(number, line.words)
+        self.acls += len(planned.acls) + len(planned.filters)
+        for note in (*line.remarks, *planned.notes):
+            self.warnings.add(number, note)
+        self.found.lines += [("add", binding) for binding in planned.acls]
+        if planned.action == "remove":
+            self._remove(number, planned.filters)
+        elif planned.action != "add":
+            self.warnings.add(number, "This only lists ACLs, so it asks for nothing.")
+
+    def _planned(self, number: int, words: Sequence[str]) -> Plan:
+        """Return what the tool would do; a command without an address is one for this cluster."""
+        settings = self.in_force.settings
+        planned = plan(words, settings, most=MOST_ACLS)
+        if planned.error not in _NO_ADDRESS:
+            return planned
+        planned = plan([*words, "--bootstrap-server", "this-cluster:9092"], settings, most=MOST_ACLS)
+        self.warnings.add(
+            number, f"No --bootstrap-server is given; this draft is for {self.in_force.cluster.name}."
         )
-    spent.acls += len(told.acls) + len(told.filters)
-    for note in (*line.remarks, *told.notes):
-        warnings.add(number, note)
-    found.lines += [("add", binding) for binding in told.acls]
-    if told.action != "remove":
-        if told.action != "add":
-            warnings.add(number, "This only lists ACLs, so it asks for nothing.")
-        return
-    removed: list[AclBinding] = []
-    for asked in told.filters:
-        exact = _only(asked)
-        if exact is not None:
-            removed += [exact] if exact in in_force.index else []
-        elif spent.searches < MOST_SEARCHES:
-            spent.searches += 1
-            removed += [binding for binding in in_force.holdings.in_reading_order if asked.matches(binding)]
-        else:
-            errors.add(
+        return planned
+
+    def _warn_of_another_cluster(self, number: int, words: Sequence[str]) -> None:
+        cluster = self.in_force.cluster
+        if (elsewhere := _elsewhere(words, cluster)) is not None:
+            self.warnings.add(
                 number,
-                f"At most {MOST_SEARCHES} removals that can match several ACLs are worked out at once; "
-                "paste the rest by itself.",
+                f"{shown(elsewhere)} is not the address that aclweb has for {cluster.name}; "
+                f"this draft is for {cluster.name} all the same.",
             )
-            break
-    removed = list(dict.fromkeys(removed))
-    found.lines += [("remove", binding) for binding in removed]
-    if not removed:
-        warnings.add(number, "This matches no ACL that is in force, so it removes nothing.")
-    elif len(removed) > 1:
-        warnings.add(number, f"This removes {len(removed):,} ACLs.")
+
+    def _remove(self, number: int, filters: Sequence[AclFilter]) -> None:
+        """Add the removal of the ACLs that filters match."""
+        removed: list[AclBinding] = []
+        for asked in filters:
+            exact = _only(asked)
+            if exact is not None:
+                removed += [exact] if exact in self.in_force.index else []
+            elif self.searches < MOST_SEARCHES:
+                self.searches += 1
+                removed += [
+                    binding for binding in self.in_force.holdings.in_reading_order if asked.matches(binding)
+                ]
+            else:
+                self.errors.add(
+                    number,
+                    f"At most {MOST_SEARCHES} removals that can match several ACLs are worked out at once; "
+                    "paste the rest by itself.",
+                )
+                break
+        removed = list(dict.fromkeys(removed))
+        self.found.lines += [("remove", binding) for binding in removed]
+        if not removed:
+            self.warnings.add(number, "This matches no ACL that is in force, so it removes nothing.")
+        elif len(removed) > 1:
+            self.warnings.add(number, f"This removes {len(removed):,} ACLs.")
 
 
 def _elsewhere(words: Sequence[str], cluster: Cluster) -> str | None:
