@@ -13,7 +13,8 @@ MODULES = {
     "profiles": "aclweb.acl.model.authorizers",
     "patterns": "aclweb.acl.matching.patterns",
     "hosts": "aclweb.acl.matching.hosts",
-    "callers": "aclweb.acl.matching.sessions",
+    "domination": "aclweb.acl.matching.domination",
+    "callers": "aclweb.acl.matching.strategy",
     "masks": "aclweb.acl.authorizer.masks",
     "scan_order": "aclweb.acl.authorizer.scan_order",
     "shelf": "aclweb.acl.authorizer.shelf",
@@ -49,7 +50,7 @@ ENGINE = re.compile(r"return self\.is_(?:standard|kraft)\b")
 
 
 def property_of(name: str) -> str:
-    """The text of one property of Rules from its name to its return."""
+    """The text of one property of AuthorizerSettings from its name to its return."""
     start = SOURCES["profiles"].index(f"def {name}(self)")
     found = ENGINE.search(SOURCES["profiles"], start)
     assert found is not None
@@ -57,7 +58,7 @@ def property_of(name: str) -> str:
 
 
 def turned(name: str, value: bool) -> tuple[str, str]:
-    """One property of Rules before and after it is the same for both authorizers."""
+    """One property of AuthorizerSettings before and after it is the same for both authorizers."""
     return property_of(name), ENGINE.sub(f"return {value}", property_of(name))
 
 
@@ -89,8 +90,8 @@ MUTANTS = [
     ),
     Mutant(
         "the default speaks beside ACLs for others",
-        "authorizer",
-        "    if table.covered.covers(name, settings):\n        return BY_NO_ALLOW_ACL\n",
+        "answers",
+        "    if covering.covers(name, settings):\n        return BY_NO_ALLOW_ACL\n",
         "",
     ),
     Mutant(
@@ -102,45 +103,45 @@ MUTANTS = [
     Mutant(
         "where a type has no ACL everyone is refused",
         "authorizer",
-        "    if table is None:\n        return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY\n\n",
-        "    if table is None:\n        return BY_DEFAULT_DENY\n\n",
+        "    if table is None:\n        return settle_known(denied=False, allowed=False, covered=False",
+        "    if table is None:\n        return settle_known(denied=False, allowed=False, covered=True",
     ),
     # Principals.
     Mutant(
         "User:* is a user that nobody is",
-        "authorizer",
-        "callers = (principal, ANY_USER) if principal != ANY_USER else (ANY_USER,)",
-        "callers = (principal,)",
+        "mask_table",
+        "            if caller == ANY_USER:\n                return mask\n",
+        "            return mask\n",
     ),
     Mutant(
         "User:* is for the type User only",
-        "authorizer",
-        "callers = (principal, ANY_USER) if principal != ANY_USER else (ANY_USER,)",
-        'callers = (principal, ANY_USER) if principal.startswith("User:") else (principal,)',
+        "mask_table",
+        "            if caller == ANY_USER:\n",
+        '            if caller == ANY_USER or not caller.startswith("User:"):\n',
     ),
     Mutant(
         "User:* is for the type User only in the findings",
         "callers",
-        "    if acl_principal == ANY_USER:\n        return True\n",
-        '    if acl_principal == ANY_USER:\n        return principal.startswith("User:")\n',
+        "        if acl_principal == ANY_USER:\n            return True\n",
+        '        if acl_principal == ANY_USER:\n            return principal.startswith("User:")\n',
     ),
     Mutant(
         "Group:* is a wildcard",
-        "authorizer",
-        "callers = (principal, ANY_USER) if principal != ANY_USER else (ANY_USER,)",
-        'callers = (principal, ANY_USER, principal.partition(":")[0] + ":*")',
+        "mask_table",
+        "            caller = ANY_USER\n",
+        '            caller = ANY_USER if caller.endswith(":*") else caller.partition(":")[0] + ":*"\n',
     ),
     Mutant(
         "Group:* is a wildcard in the findings",
         "callers",
-        "    if acl_principal == principal:\n",
-        '    if acl_principal in (principal, principal.partition(":")[0] + ":*"):\n',
+        "return acl_principal == principal and",
+        'return acl_principal in (principal, principal.partition(":")[0] + ":*") and',
     ),
     Mutant(
         "a principal without a colon is somebody",
         "callers",
-        "        return split_principal(principal) is not None\n",
-        "        return True\n",
+        "return acl_principal == principal and split_principal(principal) is not None",
+        "return acl_principal == principal",
     ),
     Mutant(
         "a principal without a colon has masks",
@@ -155,8 +156,8 @@ MUTANTS = [
         "if acl_host in (WILDCARD, host):",
         "if acl_host.lower() in (WILDCARD, host.lower()):",
     ),
-    Mutant("the caller's own host is not looked up", "authorizer", "hosts.get(host)", "None"),
-    Mutant("any host is not looked up", "authorizer", "hosts.get(WILDCARD)", "None"),
+    Mutant("the caller's own host is not looked up", "mask_table", "hosts.get(host)", "None"),
+    Mutant("any host is not looked up", "mask_table", "hosts.get(WILDCARD)", "None"),
     Mutant(
         "0.0.0.0 lies in ranges", "mask_table", "address is None or address == UNRANGED", "address is None"
     ),
@@ -207,13 +208,13 @@ MUTANTS = [
     # Patterns.
     Mutant(
         "a prefix may stand anywhere",
-        "patterns",
+        "callers",
         "return name.startswith(own) if own",
         "return own in name if own",
     ),
     Mutant(
         "PREFIXED * is a wildcard",
-        "patterns",
+        "callers",
         "return name.startswith(own) if own",
         'return own == "*" or name.startswith(own) if own',
     ),
@@ -225,7 +226,7 @@ MUTANTS = [
     ),
     Mutant(
         "literals are compared without case",
-        "patterns",
+        "callers",
         "return own == name or",
         "return own.lower() == name.lower() or",
     ),
@@ -301,44 +302,44 @@ MUTANTS = [
     Mutant(
         "a DENY on * does not refuse a type",
         "by_type",
-        "    if WILDCARD in denied_literals:\n        return False\n",
+        "    if any(binding.is_deny and binding.pattern.is_wildcard for binding in entries):\n        return False\n",
         "",
     ),
     Mutant(
         "a literal DENY takes a prefix away",
-        "by_type",
+        "domination",
         "elif binding.pattern_type is PatternType.LITERAL and name in denied_literals:",
         "elif name in denied_literals:",
     ),
     Mutant(
         "an equal DENY prefix takes nothing away",
-        "by_type",
+        "domination",
         "if length <= len(name)):",
         "if length < len(name)):",
     ),
     Mutant(
         "an empty DENY prefix takes all away",
-        "by_type",
+        "domination",
         "{len(prefix) for prefix in denied_prefixes if prefix}",
         "{len(prefix) for prefix in denied_prefixes}",
     ),
     Mutant(
         "a DENY prefix takes the wildcard away",
-        "by_type",
+        "domination",
         "        if binding.pattern.is_wildcard:\n            found.append(binding)\n        elif",
         "        if",
     ),
     Mutant(
         "operations imply in a whole type",
         "by_type",
-        "        binding.operation in (request.operation, Operation.ALL)\n        and is_for",
+        "        binding.operation in (request.operation, Operation.ALL)\n        and matching",
         "        (binding.operation in (request.operation, Operation.ALL) or request.operation is Operation.DESCRIBE)\n"
-        "        and is_for",
+        "        and matching",
     ),
     Mutant(
         "a whole type ignores hosts",
         "by_type",
-        "        and comes_from(binding.host, request.host, settings)\n    )\n",
+        "        and matching.comes_from(binding.host, request.host)\n    )\n",
         "    )\n",
     ),
     Mutant(

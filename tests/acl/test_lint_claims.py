@@ -20,8 +20,7 @@ from aclweb.acl.authorizer.decision import Decision, authorize
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.lint import RULES, Claim, LintFinding, NoClaim, lint_all
 from aclweb.acl.matching.hosts import read_address
-from aclweb.acl.matching.patterns import covers_name
-from aclweb.acl.matching.sessions import is_for
+from aclweb.acl.matching.strategy import covers_name, is_for
 from aclweb.acl.model.authorizers import AuthorizerSettings, operations_of
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, ResourceType
 from tests.builders import acl, allow, deny

@@ -9,7 +9,7 @@ import pytest
 
 from aclweb.acl.matching.glob import Shape, shape_of_glob, shape_of_name, shape_of_prefix
 from aclweb.acl.matching.names import FEW, SortedNames
-from aclweb.acl.matching.patterns import covers_name
+from aclweb.acl.matching.strategy import covers_name
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import PatternType, ResourcePattern, ResourceType
 from tests.random_cases import SCALE, random_binding, random_name, random_settings

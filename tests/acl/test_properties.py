@@ -28,7 +28,7 @@ from aclweb.acl.authorizer.mask_table import Slot
 from aclweb.acl.matching.filters import AclFilter
 from aclweb.acl.matching.hosts import admits
 from aclweb.acl.matching.patterns import PrefixChain
-from aclweb.acl.matching.sessions import is_for
+from aclweb.acl.matching.strategy import is_for
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import (
     AccessRequest,

@@ -9,7 +9,7 @@ from aclweb.acl.authorizer.any_host import HostResult, decide_for_any_host
 from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.hosts import admits
-from aclweb.acl.matching.sessions import is_for
+from aclweb.acl.matching.strategy import is_for
 from aclweb.acl.matching.unmatchable import is_address
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import (

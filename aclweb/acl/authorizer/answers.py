@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
+from typing import Protocol
 
 from aclweb.acl.authorizer.masks import ALL_BITS, DENY_SHIFT, MAYBE_SHIFT, mask_of
 from aclweb.acl.matching import comes_from, is_for
@@ -88,6 +89,23 @@ def settle_known(*, denied: bool, allowed: bool, covered: bool, settings: Author
     if allowed:
         return BY_ALLOW_ACL
     if covered:
+        return BY_NO_ALLOW_ACL
+    return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY
+
+
+class Covering(Protocol):
+    """Whether some ACL covers a name, whoever it is for."""
+
+    def covers(self, name: str, settings: AuthorizerSettings) -> bool: ...
+
+
+def settle_masks(mask: int, bit: int, covering: Covering, name: str, settings: AuthorizerSettings) -> Answer:
+    """Return what `settle_known` does for the operation at `bit`, looking for other ACLs only where none matches."""
+    if mask >> DENY_SHIFT & bit:
+        return BY_DENY_ACL
+    if mask & bit:
+        return BY_ALLOW_ACL
+    if covering.covers(name, settings):
         return BY_NO_ALLOW_ACL
     return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY
 

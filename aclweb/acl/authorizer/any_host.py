@@ -29,7 +29,7 @@ from aclweb.acl.authorizer.host_regions import (
 )
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.authorizer.lists import WriteList, whole_list, written_acl
-from aclweb.acl.matching import is_for, is_host_glob
+from aclweb.acl.matching import is_for, matching_of
 from aclweb.acl.model import (
     WILDCARD,
     AccessRequest,
@@ -189,9 +189,8 @@ def decide_for_any_host(
     hosts = dict.fromkeys(binding.host for binding in mine if binding.host != WILDCARD)
     if request.resource_name is None and len(hosts) * len(mine) > MOST_BY_TYPE:
         return HostAnswer(request, HostResult.UNDECIDED, ())
-    globs = [host for host in hosts if settings.has_globs and is_host_glob(host)]
     complete = True
-    if globs:
+    if matching_of(settings).host_globs(hosts):
         parts, complete = _parts_with_globs(asked, list(hosts))
     else:
         parts = _parts(asked, hosts)
@@ -236,7 +235,7 @@ def divide_hosts(
         return tuple(decide(replace(request, host=host), index, settings) for request in requests)
 
     complete = True
-    if settings.has_globs and any(is_host_glob(host) for host in hosts):
+    if matching_of(settings).host_globs(hosts):
         signed, complete = signed_regions(list(hosts))
         regions = [
             HostRegion(one.hosts, one.except_hosts, one.example, results_of(answers(one.example)))

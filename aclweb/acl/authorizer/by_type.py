@@ -20,20 +20,8 @@ from aclweb.acl.authorizer.answers import (
     Result,
 )
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.matching import (
-    STEPS_TRIED,
-    GlobSet,
-    Shape,
-    Verdict,
-    comes_from,
-    covers,
-    is_for,
-    sample_of,
-    shape_of,
-    stranger_to,
-)
+from aclweb.acl.matching import Matching, matching_of
 from aclweb.acl.model import (
-    ANY_USER,
     WILDCARD,
     AccessRequest,
     AclBinding,
@@ -46,11 +34,6 @@ from aclweb.acl.model import (
 HARDCODE = "hardcode"
 """The made-up name that KRaft's authorizer tries first when asked about a whole resource type."""
 
-STEPS_FOR_ALL = 2_000_000
-"""How many steps all comparisons of globs for one question about a whole type may take together."""
-
-_LEAST_STEPS = 2_000
-
 
 def decide_by_type(
     request: AccessRequest, index: AclIndex, hardcode: Answer, settings: AuthorizerSettings
@@ -61,21 +44,15 @@ def decide_by_type(
         return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY
     if settings.by_type_tries_hardcode and hardcode[0] is Result.ALLOWED:
         return hardcode
-    callers = _principals_for(request, index, settings)
+    table = index.table_for(request.resource_type, settings)
+    callers = tuple(table.principals_for(request.principal)) if table is not None else ()
     own = [binding for caller in callers for binding in shelf.by_principal.get(caller, ())]
     others = [binding for caller in callers for binding in shelf.no_plain_allows.get(caller, ())]
-    if not own_by_type(request, others, settings) and any(_is_own_by_type(request, b, settings) for b in own):
+    matching = matching_of(settings)
+    if not own_by_type(request, others, settings) and any(_is_own_by_type(request, b, matching) for b in own):
         # Nothing can take an ALLOW away, so one is enough and the rest need no look.
         return BY_DEFAULT_ALLOW if settings.default_settles_by_type else BY_ALLOW_ACL
     return _settle_by_type(own_by_type(request, own, settings), hardcode, settings)
-
-
-def _principals_for(request: AccessRequest, index: AclIndex, settings: AuthorizerSettings) -> list[str]:
-    """Return the principals under which a binding for this caller can stand."""
-    if not settings.has_globs:
-        return list(dict.fromkeys((request.principal, ANY_USER)))
-    table = index.glob_table(request.resource_type)
-    return list(table.principals_for(request.principal)) if table is not None else []
 
 
 def answer_by_type(
@@ -116,109 +93,27 @@ def _allowed_by_type(
     """
     if settings.by_type_tries_hardcode and hardcode[0] in (Result.ALLOWED, at_least):
         return True
-    denied_literals = _names(entries, PermissionType.DENY, PatternType.LITERAL)
-    if WILDCARD in denied_literals:
+    if any(binding.is_deny and binding.pattern.is_wildcard for binding in entries):
         return False
     if settings.default_settles_by_type:
         return True
-    if settings.has_globs:
-        return _reaches_beyond(entries)
-    return bool(undominated(entries, settings))
+    return matching_of(settings).leaves_some(entries)
 
 
 def own_by_type(
     request: AccessRequest, bindings: Iterable[AclBinding], settings: AuthorizerSettings
 ) -> list[AclBinding]:
     """Return the bindings for this caller that name the operation itself or ALL: here nothing is implied."""
-    return [binding for binding in bindings if _is_own_by_type(request, binding, settings)]
+    matching = matching_of(settings)
+    return [binding for binding in bindings if _is_own_by_type(request, binding, matching)]
 
 
-def _is_own_by_type(request: AccessRequest, binding: AclBinding, settings: AuthorizerSettings) -> bool:
+def _is_own_by_type(request: AccessRequest, binding: AclBinding, matching: Matching) -> bool:
     return (
         binding.operation in (request.operation, Operation.ALL)
-        and is_for(binding.principal, request.principal, settings)
-        and comes_from(binding.host, request.host, settings)
+        and matching.is_for(binding.principal, request.principal)
+        and matching.comes_from(binding.host, request.host)
     )
-
-
-def undominated(entries: Sequence[AclBinding], settings: AuthorizerSettings) -> tuple[AclBinding, ...]:
-    """Return the ALLOWs that no DENY wholly covers, as Kafka compares them.
-
-    A literal falls to an equal DENY literal; any name falls to a DENY prefix that it starts
-    with. An empty DENY prefix covers nothing here, because Kafka compares from the first
-    letter on. `*` is the wildcard, which no prefix covers. Under the GLOB proposal patterns
-    are compared by the names that they match.
-    """
-    if settings.has_globs:
-        coverage = _Coverage(entries)
-        return tuple(allow for allow in coverage.allows if coverage.of(allow) is Verdict.NO)
-    denied_literals = _names(entries, PermissionType.DENY, PatternType.LITERAL)
-    denied_prefixes = _names(entries, PermissionType.DENY, PatternType.PREFIXED)
-    lengths = sorted({len(prefix) for prefix in denied_prefixes if prefix})
-    found: list[AclBinding] = []
-    for binding in entries:
-        if binding.permission_type is not PermissionType.ALLOW:
-            continue
-        name = binding.resource_name
-        if binding.pattern.is_wildcard:
-            found.append(binding)
-        elif binding.pattern_type is PatternType.LITERAL and name in denied_literals:
-            continue
-        elif not any(name[:length] in denied_prefixes for length in lengths if length <= len(name)):
-            found.append(binding)
-    return tuple(found)
-
-
-def _reaches_beyond(entries: Sequence[AclBinding]) -> bool | None:
-    """Whether some ALLOW is not wholly covered by one DENY, where globs are compared; None if that is too hard."""
-    coverage = _Coverage(entries)
-    verdicts = {Verdict.YES}
-    for allow in coverage.allows:
-        verdicts.add(coverage.of(allow))
-        if Verdict.NO in verdicts:
-            return True
-    return None if Verdict.UNKNOWN in verdicts else False
-
-
-class _Coverage:
-    """Which ALLOWs is one DENY at least as wide as, under the GLOB proposal?"""
-
-    def __init__(self, entries: Iterable[AclBinding]) -> None:
-        bindings = list(entries)
-        self.allows = [b for b in bindings if b.permission_type is PermissionType.ALLOW]
-        shapes = {shape_of(b) for b in bindings if b.permission_type is PermissionType.DENY}
-        self._denies = GlobSet(sorted(shapes, key=repr))
-        named = {character for shape in shapes for character in shape.characters}
-        self._stranger = stranger_to(named.union(*(shape_of(allow).characters for allow in self.allows)))
-        pairs = max(1, len(shapes) * len(set(map(shape_of, self.allows))))
-        self._verdicts: dict[Shape, Verdict] = {}
-        self._steps = min(STEPS_TRIED, max(STEPS_FOR_ALL // pairs, _LEAST_STEPS))
-
-    def of(self, allow: AclBinding) -> Verdict:
-        """Return whether one DENY covers all names that this ALLOW covers."""
-        shape = shape_of(allow)
-        if shape not in self._verdicts:
-            self._verdicts[shape] = self._compare(shape)
-        return self._verdicts[shape]
-
-    def _compare(self, shape: Shape) -> Verdict:
-        found = Verdict.NO
-        # Only a DENY that matches a name with something unheard of in place of each wildcard can cover all.
-        for place in self._denies.matching(sample_of(shape, self._stranger)):
-            verdict = covers(self._denies.shapes[place], shape, steps=self._steps).verdict
-            if verdict is Verdict.YES:
-                return verdict
-            if verdict is Verdict.UNKNOWN:
-                found = verdict
-        return found
-
-
-def _names(entries: Iterable[AclBinding], permission: PermissionType, pattern_type: PatternType) -> set[str]:
-    return {
-        binding.resource_name
-        for binding in entries
-        if binding.permission_type is permission and binding.pattern_type is pattern_type
-    }
 
 
 def _read_as(entries: Iterable[AclBinding], permission: PermissionType) -> list[AclBinding]:

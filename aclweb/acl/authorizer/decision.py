@@ -15,10 +15,6 @@ from dataclasses import dataclass, field, replace
 
 from aclweb.acl.authorizer.answers import (
     BY_ALLOW_ACL,
-    BY_DEFAULT_ALLOW,
-    BY_DEFAULT_DENY,
-    BY_DENY_ACL,
-    BY_NO_ALLOW_ACL,
     BY_SUPER_USER,
     Answer,
     Basis,
@@ -27,17 +23,15 @@ from aclweb.acl.authorizer.answers import (
     for_operation,
     reading_of,
     settle,
+    settle_known,
+    settle_masks,
 )
-from aclweb.acl.authorizer.by_type import HARDCODE, answer_by_type, decide_by_type, own_by_type, undominated
-from aclweb.acl.authorizer.glob_table import GlobTable
+from aclweb.acl.authorizer.by_type import HARDCODE, answer_by_type, decide_by_type, own_by_type
 from aclweb.acl.authorizer.hazards import hazards
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.authorizer.mask_table import MaskTable
-from aclweb.acl.authorizer.masks import DENY_SHIFT, MAYBE_SHIFT
-from aclweb.acl.matching import comes_from, covers_name, is_for
+from aclweb.acl.authorizer.masks import MAYBE_SHIFT
+from aclweb.acl.matching import Matching, covers_name, matching_of
 from aclweb.acl.model import (
-    ANY_USER,
-    WILDCARD,
     AccessRequest,
     AclBinding,
     AuthorizerSettings,
@@ -161,11 +155,12 @@ def authorize(
         else:
             covering = shelf.covering(request.resource_name, settings)
     result, basis = answer_given(request, covering, unknowns, settings)
+    matching = matching_of(settings)
     return Decision(
         request=request,
         result=result,
         basis=basis,
-        findings=tuple(_finding(request, binding, settings) for binding in covering),
+        findings=tuple(_finding(request, binding, matching, settings) for binding in covering),
         hazards=hazards(request, covering, settings),
         settings=settings,
         unknowns=unknowns,
@@ -180,23 +175,20 @@ def decide(request: AccessRequest, index: AclIndex, settings: AuthorizerSettings
     name = request.resource_name
     if name is None:
         return _decide_whole_type(request, index, settings)
-    if settings.has_globs:
-        return _decide_by_globs(request, name, index.glob_table(request.resource_type), settings)
-    table = index.table(request.resource_type)
+    table = index.table_for(request.resource_type, settings)
     if table is None:
-        return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY
-
-    mask = _mask_for(table, request.principal, request.host, name, settings)
+        return settle_known(denied=False, allowed=False, covered=False, settings=settings)
+    mask = table.mask(request.principal, request.host, name, settings)
     bit = 1 << request.operation._value_
-    if mask >> DENY_SHIFT & bit:
-        return BY_DENY_ACL
     if mask >> MAYBE_SHIFT or table.unknown_patterns:
-        return _decide_with_unknowns(request, table, mask, bit, settings)
-    if mask & bit:
-        return BY_ALLOW_ACL
-    if table.covered.covers(name, settings):
-        return BY_NO_ALLOW_ACL
-    return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY
+        return answer_from(
+            mask,
+            bit,
+            covered=table.covered.covers(name, settings),
+            unknown_patterns=[reading_of(request, binding, settings) for binding in table.unknown_patterns],
+            settings=settings,
+        )
+    return settle_masks(mask, bit, table.covered, name, settings)
 
 
 def fits_operation(binding: AclBinding, request: AccessRequest, settings: AuthorizerSettings) -> bool:
@@ -211,11 +203,13 @@ def fits_operation(binding: AclBinding, request: AccessRequest, settings: Author
     return for_operation(binding, request.operation)
 
 
-def _finding(request: AccessRequest, binding: AclBinding, settings: AuthorizerSettings) -> Finding:
+def _finding(
+    request: AccessRequest, binding: AclBinding, matching: Matching, settings: AuthorizerSettings
+) -> Finding:
     why_not: list[str] = []
-    if not is_for(binding.principal, request.principal, settings):
+    if not matching.is_for(binding.principal, request.principal):
         why_not.append("principal")
-    if not comes_from(binding.host, request.host, settings):
+    if not matching.comes_from(binding.host, request.host):
         why_not.append("host")
     if not fits_operation(binding, request, settings):
         why_not.append("operation")
@@ -252,59 +246,9 @@ def answer_given(
     )
 
 
-def _mask_for(table: MaskTable, principal: str, host: str, name: str, settings: AuthorizerSettings) -> int:
-    """Return the joined masks of the bindings for this principal (or `User:*`) and host (or `*`)."""
-    mask = 0
-    callers = (principal, ANY_USER) if principal != ANY_USER else (ANY_USER,)
-    for caller in callers:
-        hosts = table.slots.get(caller)
-        if hosts is not None:
-            slot = hosts.get(WILDCARD)
-            if slot is not None:
-                mask |= slot.mask(name, settings)
-            slot = hosts.get(host)
-            if slot is not None:
-                mask |= slot.mask(name, settings)
-        if table.ranges and settings.cidr_hosts:
-            ranges = table.ranges.get(caller)
-            if ranges is not None:
-                for slot in ranges.holding(host):
-                    mask |= slot.mask(name, settings)
-    return mask
-
-
-def _decide_with_unknowns(
-    request: AccessRequest, table: MaskTable, mask: int, bit: int, settings: AuthorizerSettings
-) -> Answer:
-    assert request.resource_name is not None
-    return answer_from(
-        mask,
-        bit,
-        covered=table.covered.covers(request.resource_name, settings),
-        unknown_patterns=[reading_of(request, binding, settings) for binding in table.unknown_patterns],
-        settings=settings,
-    )
-
-
 def _decide_whole_type(request: AccessRequest, index: AclIndex, settings: AuthorizerSettings) -> Answer:
-    if index.shelf(request.resource_type) is None:
-        return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY
     hardcode = decide(replace(request, resource_name=HARDCODE), index, settings)
     return decide_by_type(request, index, hardcode, settings)
-
-
-def _decide_by_globs(
-    request: AccessRequest, name: str, table: GlobTable | None, settings: AuthorizerSettings
-) -> Answer:
-    if table is None:
-        return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY
-    return answer_from(
-        table.mask(request.principal, request.host, name, settings),
-        1 << request.operation._value_,
-        covered=table.covers(name, settings),
-        unknown_patterns=[reading_of(request, binding, settings) for binding in table.unknown_patterns],
-        settings=settings,
-    )
 
 
 def _allows_by_type(
@@ -318,4 +262,4 @@ def _allows_by_type(
             return tuple(
                 binding for binding in at_hardcode if reading_of(asked, binding, settings) == "allow"
             )
-    return undominated(own_by_type(request, bindings, settings), settings)
+    return matching_of(settings).undominated(own_by_type(request, bindings, settings))

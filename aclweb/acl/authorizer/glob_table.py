@@ -7,17 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from aclweb.acl.authorizer.mask_table import Masks, RangeTable, Slot, same_ranges
 from aclweb.acl.authorizer.masks import MASKS
 from aclweb.acl.matching import (
+    WITH_GLOBS,
     GlobSet,
     Shape,
-    comes_from,
     glob_shape,
-    is_for,
     is_host_glob,
     is_principal_glob,
 )
 from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding, AuthorizerSettings, PatternType, split_principal
-
-_WITH_GLOBS = AuthorizerSettings("glob")
 
 
 class GlobTable:
@@ -43,7 +40,7 @@ class GlobTable:
         self._globs = tuple(filter(is_principal_glob, entries))
         self._glob_set = GlobSet(map(glob_shape, self._globs))
         # Whether any binding covers a name, whoever it is for.
-        self.covered = GlobSlot((binding, 1) for binding in known)
+        self.covered = GlobCover((binding, 1) for binding in known)
 
     def principals_for(self, principal: str) -> Iterator[str]:
         """Yield the principals of bindings that are for this session."""
@@ -53,24 +50,21 @@ class GlobTable:
         # The set reads each text as one glob: that finds all whose two parts match, and perhaps more.
         for place in self._glob_set.matching(principal):
             own = self._globs[place]
-            if own != principal and is_for(own, principal, _WITH_GLOBS):
+            if own != principal and WITH_GLOBS.is_for(own, principal):
                 yield own
 
     def mask(self, principal: str, host: str, name: str, settings: AuthorizerSettings) -> int:
         """Return the joined masks of the bindings for this caller that cover `name`."""
         mask = 0
-        for slot in self.slots_for(principal, host, settings):
-            mask |= slot.mask(name, settings)
+        for own in self.principals_for(principal):
+            for slot in self._hosts[own].admitting(host):
+                mask |= slot.mask(name, settings)
         return mask
 
-    def slots_for(self, principal: str, host: str, settings: AuthorizerSettings) -> Iterator[Slot]:
-        """Yield the slots of the bindings for this caller."""
-        for own in self.principals_for(principal):
-            yield from self._hosts[own].admitting(host, settings)
-
-    def covers(self, name: str, settings: AuthorizerSettings) -> bool:
-        """Whether a binding covers `name` for certain, whoever it is for."""
-        return bool(self.covered.mask(name, settings))
+    def slots_of(self, principal: str, host: str, settings: AuthorizerSettings) -> Iterator[Slot]:
+        """Yield the slots of the ACLs with this principal that admit the address."""
+        if principal in self._hosts:
+            yield from self._hosts[principal].admitting(host)
 
 
 class _HostTable:
@@ -97,13 +91,13 @@ class _HostTable:
             }
         )
 
-    def admitting(self, host: str, settings: AuthorizerSettings) -> Iterator[Slot]:
+    def admitting(self, host: str) -> Iterator[Slot]:
         for own in dict.fromkeys((WILDCARD, host)):
             if own in self._slots:
                 yield self._slots[own]
         yield from self._ranges.holding(host)
         for own in self._globs:
-            if own != host and comes_from(own, host, settings):
+            if own != host and WITH_GLOBS.comes_from(own, host):
                 yield self._slots[own]
 
 
@@ -139,3 +133,13 @@ class GlobSlot(Slot):
             for place in self._globs.matching(name):
                 found |= self._glob_masks[place]
         return found
+
+
+class GlobCover(GlobSlot):
+    """Whether any of many patterns covers a name, whoever they are for."""
+
+    __slots__ = ()
+
+    def covers(self, name: str, settings: AuthorizerSettings) -> bool:
+        """Whether a pattern covers `name`."""
+        return bool(self.mask(name, settings))

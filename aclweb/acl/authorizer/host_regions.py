@@ -16,8 +16,8 @@ from aclweb.acl.matching import (
     admits_all,
     as_java_prints,
     is_address,
+    matching_of,
     read_address,
-    read_range,
     signatures,
 )
 from aclweb.acl.model import WILDCARD, AuthorizerSettings
@@ -80,10 +80,10 @@ class Region:
 
 def region_tree(hosts: Iterable[str], settings: AuthorizerSettings) -> Region:
     """Return all addresses, with the regions of these ACL hosts in it; hosts that are no address are left out."""
-    root = Region(WILDCARD)
+    root, matching = Region(WILDCARD), matching_of(settings)
     regions: dict[tuple[int, int, int, str], Region] = {}
     for host in hosts:
-        span = read_range(host) if settings.cidr_hosts else None
+        span = matching.range_of(host)
         single = read_address(host) if is_address(host) else None
         if span is not None:
             bits, start, length = span

@@ -13,12 +13,13 @@ It is filed twice, each on first use. By resource: name or prefix -> bindings, f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from aclweb.acl.authorizer.glob_table import GlobTable
 from aclweb.acl.authorizer.mask_table import MaskTable
 from aclweb.acl.authorizer.shelf import ResourceShelf
+from aclweb.acl.matching import matching_of
 from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
@@ -92,7 +93,7 @@ class AclIndex:
 
     def require_known(self, settings: AuthorizerSettings) -> None:
         """Raise AclError if a binding has a pattern type that these settings do not know."""
-        if not settings.has_globs and self.first_glob is not None:
+        if self.first_glob is not None and PatternType.GLOB not in matching_of(settings).pattern_types:
             raise AclError(
                 f"The ACL on {self.first_glob.resource_name!r} has the pattern type GLOB, which only the 'glob' "
                 "authorizer knows; use LITERAL or PREFIXED."
@@ -107,9 +108,13 @@ class AclIndex:
         # `_value_` because this is the hot path: `value` is a Python-level descriptor.
         return self._tables.get(resource_type._value_)
 
-    def glob_table(self, resource_type: ResourceType) -> GlobTable | None:
-        """Return what `table` does, for the authorizer `glob`."""
-        return self._glob_tables.get(resource_type._value_)
+    def table_for(
+        self, resource_type: ResourceType, settings: AuthorizerSettings
+    ) -> MaskTable | GlobTable | None:
+        """Return what `table` does, compiled for the way in which these settings read ACLs."""
+        # Not by `matching_of`: this is the hot path.
+        tables = self._glob_tables if settings.has_globs else self._tables
+        return tables.get(resource_type._value_)
 
     @cached_property
     def first_glob(self) -> AclBinding | None:
@@ -138,12 +143,12 @@ class AclIndex:
         return {code: ResourceShelf(group) for code, group in groups.items()}
 
     @cached_property
-    def _tables(self) -> dict[int, MaskTable]:
+    def _tables(self) -> Mapping[int, MaskTable]:
         self.require_known(_WITHOUT_GLOBS)
         return {code: MaskTable(groups) for code, groups in _by_caller(self._given).items()}
 
     @cached_property
-    def _glob_tables(self) -> dict[int, GlobTable]:
+    def _glob_tables(self) -> Mapping[int, GlobTable]:
         return {code: GlobTable(groups) for code, groups in _by_caller(self._given).items()}
 
 

@@ -19,7 +19,7 @@ from aclweb.acl.matching import (
     read_range,
     wildcard_covers,
 )
-from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, PatternType
+from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding, AuthorizerSettings, PatternType
 
 Masks = dict[str, int]
 """Masks by literal name or by prefix."""
@@ -71,6 +71,42 @@ class MaskTable:
         # Whether any binding covers a name, whoever it is for; and whether one without a colon does.
         self.covered = Cover(*anyone)
         self.without_colon = Cover(*broken) if any(broken) else None
+
+    def principals_for(self, principal: str) -> tuple[str, ...]:
+        """Return the principals that ACLs for this session can have."""
+        return (principal, ANY_USER) if principal != ANY_USER else (ANY_USER,)
+
+    def slots_of(self, principal: str, host: str, settings: AuthorizerSettings) -> Iterator[Slot]:
+        """Yield the slots of the ACLs with this principal that admit the address."""
+        hosts = self.slots.get(principal)
+        if hosts is None:
+            return
+        for own in (WILDCARD, host) if host != WILDCARD else (WILDCARD,):
+            if own in hosts:
+                yield hosts[own]
+        if principal in self.ranges and settings.cidr_hosts:
+            yield from self.ranges[principal].holding(host)
+
+    def mask(self, principal: str, host: str, name: str, settings: AuthorizerSettings) -> int:
+        """Return the joined masks of the bindings for this caller that cover `name`."""
+        # What `slots_of` yields, without the generator: this is the hot path.
+        mask, caller = 0, principal
+        slots = self.slots
+        while True:
+            hosts = slots.get(caller)
+            if hosts is not None:
+                slot = hosts.get(WILDCARD)
+                if slot is not None:
+                    mask |= slot.mask(name, settings)
+                slot = hosts.get(host)
+                if slot is not None:
+                    mask |= slot.mask(name, settings)
+                if self.ranges and caller in self.ranges and settings.cidr_hosts:
+                    for slot in self.ranges[caller].holding(host):
+                        mask |= slot.mask(name, settings)
+            if caller == ANY_USER:
+                return mask
+            caller = ANY_USER
 
 
 def _filed_by_host(

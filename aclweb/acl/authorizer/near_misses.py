@@ -25,8 +25,7 @@ from aclweb.acl.matching import (
     covers_name,
     glob_shape,
     is_for,
-    is_host_glob,
-    is_principal_glob,
+    matching_of,
     names_an_interface,
     read_address,
     read_range,
@@ -156,8 +155,8 @@ def _beside(decision: Decision, wanted: PermissionType) -> Iterator[tuple[str, t
             continue
         exactly = shelf.literals.get(name, ())
         under = (shelf.prefixed[place] for place in shelf.chain.places(name))
-        matching = shelf.globs_covering(name) if shelf.globs else ()
-        for binding in islice(chain(exactly, *under, matching), OWN_ACLS_TRIED):
+        globs = shelf.globs_covering(name, settings)
+        for binding in islice(chain(exactly, *under, globs), OWN_ACLS_TRIED):
             own = binding.permission_type is wanted and is_for(binding.principal, request.principal, settings)
             if own and _entry_fits(binding, request, settings):
                 yield "type", (0, len(name) - len(binding.resource_name)), binding
@@ -168,12 +167,10 @@ def _own(index: AclIndex, request: AccessRequest, settings: AuthorizerSettings) 
     shelf = index.shelf(request.resource_type)
     if shelf is None:
         return ()
-    callers = [request.principal] if split_principal(request.principal) is not None else []
-    callers += [ANY_USER] if request.principal != ANY_USER else []
-    if settings.has_globs:
-        globs = filter(is_principal_glob, shelf.by_principal)
-        callers += [own for own in globs if own not in callers and is_for(own, request.principal, settings)]
-    own = chain.from_iterable(shelf.by_principal.get(caller, ()) for caller in callers)
+    callers = matching_of(settings).principals_for(request.principal, lambda: shelf.by_principal)
+    # An ACL whose principal has no colon is for nobody.
+    typed = (caller for caller in callers if split_principal(caller) is not None)
+    own = chain.from_iterable(shelf.by_principal.get(caller, ()) for caller in typed)
     return islice(own, OWN_ACLS_TRIED)
 
 
@@ -299,7 +296,7 @@ def _principal_tick(binding: AclBinding, request: AccessRequest, settings: Autho
         sentence += ", and without a colon it is for nobody"
     elif own.lower() == asked.lower():
         sentence += "; upper and lower case count"
-    elif own.endswith(WILDCARD) and not settings.has_globs:
+    elif own.endswith(WILDCARD) and not matching_of(settings).is_principal_glob(own):
         sentence += f"; only {ANY_USER} is a wildcard"
     return Tick("principal", False, f"{sentence}.")
 
@@ -310,8 +307,9 @@ def _host_tick(binding: AclBinding, request: AccessRequest, settings: Authorizer
         return Tick("host", True, f"It is for requests {from_host(own)}.")
     sentence = f"It is for requests {from_host(own)}, and this one comes from {name_text(asked)}"
     own_address, asked_address = read_address(own), read_address(asked)
+    matching = matching_of(settings)
     if "/" in own:
-        if not settings.cidr_hosts:
+        if not matching.reads_ranges:
             sentence += "; this Kafka reads no address ranges, so it matches nobody"
         elif read_range(own) is None and names_an_interface(own):
             sentence += "; it names a network interface, so only a broker that has that one reads it"
@@ -319,7 +317,7 @@ def _host_tick(binding: AclBinding, request: AccessRequest, settings: Authorizer
             sentence += "; Kafka cannot read this range, so it matches nobody"
     elif own_address is not None and own_address == asked_address:
         sentence += "; it is the same address written differently, and brokers compare the text"
-    elif own_address is None and not (settings.has_globs and is_host_glob(own)):
+    elif own_address is None and not matching.is_host_glob(own):
         sentence += "; brokers compare addresses, never host names"
     return Tick("host", False, f"{sentence}.")
 

@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from aclweb.acl.authorizer.answers import Basis, Result, reading_of
-from aclweb.acl.authorizer.by_type import HARDCODE, own_by_type, undominated
+from aclweb.acl.authorizer.by_type import HARDCODE, own_by_type
 from aclweb.acl.authorizer.decision import Decision, answer_given
-from aclweb.acl.matching import EVERYTHING, covers_name, shape_of
+from aclweb.acl.matching import covers_name, matching_of, shape_of
 from aclweb.acl.model import (
     CLUSTER_NAME,
     WILDCARD,
@@ -199,7 +199,7 @@ def _in_the_way(decision: Decision) -> tuple[AclBinding, ...]:
 def _holding_up_by_type(decision: Decision, known: Sequence[AclBinding]) -> tuple[AclBinding, ...]:
     """Return every ALLOW that alone allows the type, so that each has to go."""
     request, settings = decision.request, decision.settings
-    holding = dict.fromkeys(undominated(own_by_type(request, known, settings), settings))
+    holding = dict.fromkeys(matching_of(settings).undominated(own_by_type(request, known, settings)))
     if settings.by_type_tries_hardcode:
         at_hardcode = [binding for binding in known if covers_name(binding, HARDCODE, settings)]
         readings = {binding: reading_of(request, binding, settings) for binding in at_hardcode}
@@ -232,15 +232,13 @@ def _blocking_by_type(decision: Decision, known: Sequence[AclBinding]) -> list[t
 
 def _dominates(deny: AclBinding, allow: AclBinding, settings: AuthorizerSettings) -> bool:
     """Whether Kafka, asked by type, holds that this DENY takes all that the ALLOW gives."""
-    may = settings.has_globs or allow.resource_name.startswith(deny.resource_name)
-    return may and not undominated((allow, deny), settings)
+    matching = matching_of(settings)
+    return matching.may_dominate(deny, allow) and not matching.undominated((allow, deny))
 
 
 def _is_wildcard_deny(binding: AclBinding, settings: AuthorizerSettings) -> bool:
     """Whether no ALLOW reaches beyond this DENY."""
-    return binding.is_deny and (
-        binding.pattern.is_wildcard or (settings.has_globs and shape_of(binding) == EVERYTHING)
-    )
+    return binding.is_deny and matching_of(settings).covers_every_name(binding)
 
 
 # Deciding again.

@@ -6,7 +6,14 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from aclweb.acl.authorizer.scan_order import entry_order, in_scan_order
-from aclweb.acl.matching import GlobSet, PrefixChain, empty_prefix_covers, glob_shape, wildcard_covers
+from aclweb.acl.matching import (
+    GlobSet,
+    PrefixChain,
+    empty_prefix_covers,
+    glob_shape,
+    matching_of,
+    wildcard_covers,
+)
 from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, PatternType, PermissionType
 
 
@@ -71,11 +78,16 @@ class ResourceShelf:
         if name[:1] <= WILDCARD:
             found = in_scan_order(found)
         # Every prefix of a name after `*` sorts after `*` too, so the parts stand in order.
-        return found + self.globs_covering(name) if self.globs and settings.has_globs else found
+        return found + self.globs_covering(name, settings) if self.globs else found
 
-    def globs_covering(self, name: str) -> list[AclBinding]:
+    def globs_covering(self, name: str, settings: AuthorizerSettings) -> list[AclBinding]:
         """Return the bindings with GLOB patterns that cover `name`, the most specific first."""
-        return in_scan_order(self.globs[place] for place in self.glob_set.matching(name))
+        return in_scan_order(self.globs[place] for place in self._places_of_globs(name, settings))
+
+    def _places_of_globs(self, name: str, settings: AuthorizerSettings) -> list[int]:
+        if not self.globs or PatternType.GLOB not in matching_of(settings).pattern_types:
+            return []
+        return self.glob_set.matching(name)
 
     @cached_property
     def glob_set(self) -> GlobSet:
@@ -89,5 +101,5 @@ class ResourceShelf:
             or (self.wildcard and wildcard_covers(name, settings))
             or (self.empty_prefix and empty_prefix_covers(name, settings))
             or self.chain.longest(name) >= 0
-            or (self.globs and settings.has_globs and self.glob_set.matching(name))
+            or (self.globs and self._places_of_globs(name, settings))
         )

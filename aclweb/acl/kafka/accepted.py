@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aclweb.acl.authorizer import BELOW_ASTERISK, UNPARSABLE_PRINCIPAL
-from aclweb.acl.matching import read_range
+from aclweb.acl.matching import matching_of, read_range
 from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, shown, split_principal
 
 
@@ -36,7 +36,7 @@ def cautions(binding: AclBinding, settings: AuthorizerSettings) -> tuple[Caution
                 "request that reaches such an ACL; remove it.",
             )
         )
-    if not settings.cidr_hosts and read_range(binding.host) is not None:
+    if not matching_of(settings).reads_ranges and read_range(binding.host) is not None:
         found.append(
             Caution(
                 DORMANT_RANGE,

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from aclweb.acl.kafka.options import NAME_OPTIONS, grammar
 from aclweb.acl.kafka.shell_line import bytes_of, hidden_in, spelled
 from aclweb.acl.kafka.texts import why_no_text
+from aclweb.acl.matching import matching_of
 from aclweb.acl.model import (
     CLUSTER_NAME,
     AclBinding,
@@ -102,8 +103,7 @@ def why_no_command(binding: AclBinding, settings: AuthorizerSettings) -> str | N
 def _why_no_words(binding: AclBinding, settings: AuthorizerSettings) -> str | None:
     if binding.has_unknown:
         return "kafka-acls has no word for UNKNOWN; name the type, pattern type, operation and permission."
-    known = (PatternType.LITERAL, PatternType.PREFIXED, *((PatternType.GLOB,) if settings.has_globs else ()))
-    if binding.pattern_type not in known:
+    if binding.pattern_type not in matching_of(settings).pattern_types:
         return f"kafka-acls cannot add an ACL of pattern type {binding.pattern_type.name}; use LITERAL or PREFIXED."
     return None
 

@@ -18,6 +18,7 @@ from aclweb.acl.kafka.refusals import (
     silent,
 )
 from aclweb.acl.kafka.texts import LONGEST_TEXT, why_no_node_name
+from aclweb.acl.matching import matching_of
 from aclweb.acl.model import CLUSTER_NAME, PatternType, ResourceType, shown, split_principal
 
 
@@ -76,7 +77,8 @@ def _has_code_zero(seen: Seen) -> bool:
 
 def lacks_a_name(seen: Seen) -> bool:
     # The proposal says LITERAL * as the empty GLOB: that one covers everything.
-    is_glob = seen.target.settings.has_globs and seen.item.pattern_type == PatternType.GLOB.value
+    known = matching_of(seen.target.settings).pattern_types
+    is_glob = PatternType.GLOB in known and seen.item.pattern_type == PatternType.GLOB.value
     return not seen.name and not is_glob
 
 

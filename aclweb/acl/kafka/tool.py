@@ -14,7 +14,7 @@ from itertools import product
 from aclweb.acl.kafka.notes import notes_of
 from aclweb.acl.kafka.options import NAME_OPTIONS, OptionError, Options, grammar, read_options
 from aclweb.acl.kafka.shell_line import read_shell_line
-from aclweb.acl.matching import AclFilter
+from aclweb.acl.matching import AclFilter, matching_of
 from aclweb.acl.model import (
     CLUSTER_NAME,
     WILDCARD,
@@ -363,9 +363,7 @@ def _operation(word: str) -> Operation:
 
 
 def _pattern_type(options: Options, settings: AuthorizerSettings) -> PatternType:
-    words = dict(_PATTERN_TYPES)
-    if settings.has_globs:
-        words[PatternType.GLOB.name] = PatternType.GLOB
+    words = _PATTERN_TYPES | {known.name: known for known in matching_of(settings).pattern_types}
     for text in options.all("resource-pattern-type"):
         if text.translate(_DOTLESS).upper() not in words:
             raise OptionError(f"Cannot parse argument '{text}' of option resource-pattern-type")

@@ -14,15 +14,11 @@ from ipaddress import IPv4Address, IPv6Address
 from aclweb.acl.authorizer import AclIndex, effect_on
 from aclweb.acl.lint.redundancy import SHADOWED, Redundancy, redundant
 from aclweb.acl.matching import (
-    EVERYTHING,
     as_java_prints,
     comes_from,
     glob_shape,
-    is_for,
-    is_principal_glob,
-    part_shapes,
+    matching_of,
     read_address,
-    read_range,
     sample_of,
     why_dead,
     why_no_resource,
@@ -52,7 +48,7 @@ class Others:
     def __init__(
         self, index: AclIndex, settings: AuthorizerSettings, wasted: Iterable[Redundancy] | None = None
     ) -> None:
-        self.index, self.settings = index, settings
+        self.index, self.settings, self._matching = index, settings, matching_of(settings)
         self._wasted = wasted
         self._allowing: dict[tuple[ResourceType, Operation], set[str]] = {}
 
@@ -72,17 +68,13 @@ class Others:
 
     def may_nowhere(self, principal: str, kind: ResourceType, operation: Operation) -> bool:
         """Whether nothing at all can allow this principal the operation on any resource of the type."""
-        if principal in self.settings.super_users or (
-            self.settings.has_globs and is_principal_glob(principal)
-        ):
+        if principal in self.settings.super_users or self._matching.is_principal_glob(principal):
             # A glob is for many, each of whom may have the right by an ACL of its own.
             return False
         if self.settings.allow_everyone and not self._covers_every_name(kind):
             return False
-        session, allowed = self.session_of(principal), self._allowed(kind, operation)
-        if not self.settings.has_globs:
-            return allowed.isdisjoint((principal, ANY_USER))
-        return not any(is_for(own, session, self.settings) for own in allowed)
+        allowed = self._allowed(kind, operation)
+        return allowed.isdisjoint(self._matching.principals_for(self.session_of(principal), lambda: allowed))
 
     def _allowed(self, kind: ResourceType, operation: Operation) -> set[str]:
         """Return the principals of ACLs that allow, or may allow, the operation somewhere on the type."""
@@ -105,10 +97,7 @@ class Others:
         return bool(
             (shelf.wildcard and (starred or kind is ResourceType.TOPIC))
             or (shelf.empty_prefix and self.settings.empty_prefix_covers_all)
-            or (
-                self.settings.has_globs
-                and any(glob_shape(glob.resource_name) == EVERYTHING for glob in shelf.globs)
-            )
+            or any(map(self._matching.covers_every_name, shelf.globs))
         )
 
     # Examples.
@@ -145,17 +134,13 @@ class Others:
         """Return a session that an ACL's principal is for."""
         if principal == ANY_USER:
             return self.stranger
-        if self.settings.has_globs and is_principal_glob(principal):
-            parts = part_shapes(principal)
-            if parts is not None:
-                return ":".join(sample_of(part, "x") for part in parts)
-        return principal
+        return self._matching.example_session(principal, "x")
 
     def address_in(self, host: str) -> str:
         """Return an address that the host of an ACL admits."""
         if host == WILDCARD:
             return self.elsewhere
-        span = read_range(host) if self.settings.cidr_hosts else None
+        span = self._matching.range_of(host)
         if span is None:
             return host
         bits, start, length = span

@@ -24,7 +24,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collap
 from typing import TypeVar
 
 from aclweb.acl.authorizer import IMPLIED, AclIndex, Basis, Result
-from aclweb.acl.lint.subsumption import WiderGlobs, has_glob
+from aclweb.acl.lint.subsumption import WiderGlobs
 from aclweb.acl.matching import (
     PrefixChain,
     SortedNames,
@@ -32,6 +32,7 @@ from aclweb.acl.matching import (
     empty_prefix_covers,
     is_address,
     is_one_address,
+    matching_of,
     read_address,
     read_range,
     why_dead,
@@ -189,7 +190,7 @@ def consolidations(
     limits: takes a sentence where there could be more proposals than are yielded.
     """
     settings = settings or AuthorizerSettings()
-    if settings.has_globs and any(map(has_glob, index)):
+    if any(map(matching_of(settings).has_glob, index)):
         if limits is not None:
             limits.append(
                 "No consolidation is proposed where globs are, because what it would change for names that "
@@ -279,7 +280,7 @@ class _Filed:
     """All bindings without unknown values, by type, principal, host and permission."""
 
     def __init__(self, index: AclIndex, settings: AuthorizerSettings) -> None:
-        self.settings = settings
+        self.settings, matching = settings, matching_of(settings)
         groups: dict[tuple[ResourceType, str, str, PermissionType], dict[Pattern, _Group]] = {}
         anyone: dict[ResourceType, dict[Pattern, list[AclBinding]]] = {}
         ranges: dict[tuple[int, int], dict[int, dict[str, None]]] = {}
@@ -292,14 +293,14 @@ class _Filed:
                 continue
             owner = binding.resource_type, binding.principal, binding.host, binding.permission_type
             groups.setdefault(owner, {}).setdefault(pattern, {})[binding.operation] = binding
-            span = read_range(binding.host) if settings.cidr_hosts else None
+            span = matching.range_of(binding.host)
             if span is not None:
                 bits, start, length = span
                 by_start = ranges.setdefault((bits, length), {})
                 by_start.setdefault(start >> bits - length, {})[binding.host] = None
         self._owners = {owner: _Patterns(found, settings) for owner, found in groups.items()}
         self._ranges = ranges
-        self._wider_globs = WiderGlobs(index) if settings.has_globs else None
+        self._wider_globs = None if matching.is_nested else WiderGlobs(index)
         self._anyone = {
             kind: _Patterns({pattern: _one_or_two(found) for pattern, found in patterns.items()}, settings)
             for kind, patterns in anyone.items()
@@ -481,7 +482,7 @@ def _operation_proposals(index: AclIndex, settings: AuthorizerSettings) -> Itera
 
 def _host_proposals(index: AclIndex, settings: AuthorizerSettings) -> Iterator[_Proposal]:
     """Propose a range in place of hosts that together are exactly that range."""
-    if not settings.cidr_hosts:
+    if not matching_of(settings).reads_ranges:
         return
     for shared, group in _grouped(index, "host"):
         by_family: dict[int, dict[tuple[int, int], AclBinding]] = {32: {}, 128: {}}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aclweb.acl.kafka import Refusal, Target, cautions, refusal
-from aclweb.acl.matching import MANY, ONE, why_dead, why_no_resource
+from aclweb.acl.matching import MANY, ONE, matching_of, why_dead, why_no_resource
 from aclweb.acl.model import (
     WILDCARD,
     AclBinding,
@@ -73,9 +73,8 @@ class Subject:
         """
         binding = self.binding
         name = binding.resource_name
-        has_question_mark = self.settings.has_globs and ONE in name
         if (
-            not (MANY in name or has_question_mark)
+            not any(wildcard in name for wildcard in matching_of(self.settings).wildcards)
             or name == WILDCARD
             or binding.pattern_type is PatternType.GLOB
             or binding.resource_type is ResourceType.CLUSTER

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 
 from aclweb.acl.matching import (
+    WITH_GLOBS,
     Shape,
     Verdict,
     compared,
     covers,
-    is_host_glob,
     is_principal_glob,
     part_shapes,
     shape_of,
@@ -60,7 +60,7 @@ class WiderGlobs:
             principal = None if is_principal_glob(binding.principal) else binding.principal
             place = binding.resource_type, binding.permission_type, binding.operation, principal
             self._all.setdefault(place, []).append(binding)
-            if has_glob(binding):
+            if WITH_GLOBS.has_glob(binding):
                 self._with_globs.setdefault(place, []).append(binding)
 
     def find(
@@ -70,7 +70,7 @@ class WiderGlobs:
 
         Pairs without any glob are not tried.
         """
-        candidates = self._all if has_glob(binding) else self._with_globs
+        candidates = self._all if WITH_GLOBS.has_glob(binding) else self._with_globs
         for operation, principal in product(operations, dict.fromkeys((binding.principal, ANY_USER, None))):
             for other in candidates.get((binding.resource_type, permission, operation, principal), ()):
                 if self._left <= 0:
@@ -122,9 +122,3 @@ def _is_wider_name(wide: AclBinding, narrow: AclBinding) -> bool:
         return own == WILDCARD or (own == other and narrow.pattern_type is PatternType.LITERAL)
     is_everything = narrow.pattern_type is PatternType.LITERAL and other == WILDCARD
     return not own or (other.startswith(own) and not is_everything)
-
-
-def has_glob(binding: AclBinding) -> bool:
-    """Whether the proposal reads a part of this binding as a glob."""
-    is_glob = binding.pattern_type is PatternType.GLOB
-    return is_glob or is_principal_glob(binding.principal) or is_host_glob(binding.host)

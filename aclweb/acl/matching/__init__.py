@@ -1,7 +1,7 @@
 """Which names, principals and addresses does an ACL match?
 
-Import from here: patterns and names, sessions, hosts and address ranges, GLOBs, DescribeAcls filters, and
-what no client can ever match.
+Import from here: how an authorizer reads ACLs (`matching_of`), patterns and names, sessions, hosts and
+address ranges, GLOBs, DescribeAcls filters, and what no client can ever match.
 """
 
 from aclweb.acl.matching.addresses import as_java_prints
@@ -35,20 +35,26 @@ from aclweb.acl.matching.patterns import (
     NO_PREFIXES,
     PrefixChain,
     code_units,
-    covers_name,
     empty_prefix_covers,
     glob_shape,
     shape_of,
     wildcard_covers,
 )
 from aclweb.acl.matching.sessions import (
-    comes_from,
     glob_is_for,
     host_shape,
-    is_for,
     is_host_glob,
     is_principal_glob,
     part_shapes,
+)
+from aclweb.acl.matching.strategy import (
+    WITH_GLOBS,
+    Matching,
+    comes_from,
+    covers_name,
+    is_for,
+    matching_of,
+    matching_of_either,
 )
 from aclweb.acl.matching.unmatchable import (
     is_address,
@@ -67,8 +73,10 @@ __all__ = [
     "ONE",
     "STEPS_TRIED",
     "UNRANGED",
+    "WITH_GLOBS",
     "AclFilter",
     "GlobSet",
+    "Matching",
     "PrefixChain",
     "Shape",
     "SortedNames",
@@ -92,6 +100,8 @@ __all__ = [
     "is_host_glob",
     "is_one_address",
     "is_principal_glob",
+    "matching_of",
+    "matching_of_either",
     "names_an_interface",
     "part_shapes",
     "range_within",

@@ -16,16 +16,14 @@ from typing import Any, Protocol
 
 from aclweb.acl.matching.glob import Places, covers, shape_of_name, stranger_to
 from aclweb.acl.matching.hosts import UNRANGED, in_range, range_within, read_address, read_range
-from aclweb.acl.matching.sessions import comes_from, host_shape, is_host_glob
-from aclweb.acl.model import WILDCARD, AuthorizerSettings
+from aclweb.acl.matching.sessions import glob_admits, host_shape, is_host_glob
+from aclweb.acl.model import WILDCARD
 
 STEPS = 4_000
 """After so many places in the texts a comparison is given up; hosts that people write need hundreds."""
 
 SIGNATURE_STEPS = 40_000
 """The same where many hosts are compared at once."""
-
-_WITH_GLOBS = AuthorizerSettings("glob")
 
 
 def admits_all(wide: str, narrow: str) -> bool:
@@ -156,7 +154,7 @@ def _reader(host: str) -> _Reader | None:
 
 
 def _admitting(hosts: Iterable[str], address: str) -> frozenset[str]:
-    return frozenset(host for host in hosts if comes_from(host, address, _WITH_GLOBS))
+    return frozenset(host for host in hosts if glob_admits(host, address))
 
 
 class _Reader(Protocol):

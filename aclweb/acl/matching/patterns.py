@@ -1,8 +1,6 @@
-"""Which names does a resource pattern match?
+"""Which names do LITERAL `*`, prefixes and GLOBs match?
 
-A pattern of an UNKNOWN type (made by a newer Kafka) may or may not cover a name, so it
-is never counted as covering here; `AclIndex.unknown_patterns` lists those apart. Nor is a
-GLOB where the authorizer does not know them.
+`covers_name` in `strategy` answers for any pattern.
 """
 
 from __future__ import annotations
@@ -24,16 +22,6 @@ def wildcard_covers(name: str, settings: AuthorizerSettings) -> bool:
 def empty_prefix_covers(name: str, settings: AuthorizerSettings) -> bool:
     """Whether PREFIXED with an empty name covers `name`."""
     return not name or settings.empty_prefix_covers_all
-
-
-def covers_name(pattern: ResourcePattern | AclBinding, name: str, settings: AuthorizerSettings) -> bool:
-    """Whether the pattern covers the resource `name` of its own type, for certain."""
-    own = pattern.name if isinstance(pattern, ResourcePattern) else pattern.resource_name
-    if pattern.pattern_type is PatternType.LITERAL:
-        return own == name or (own == WILDCARD and wildcard_covers(name, settings))
-    if pattern.pattern_type is PatternType.PREFIXED:
-        return name.startswith(own) if own else empty_prefix_covers(name, settings)
-    return pattern.pattern_type is PatternType.GLOB and settings.has_globs and glob_shape(own).matches(name)
 
 
 @lru_cache(maxsize=16_384)

@@ -1,8 +1,7 @@
-"""Which sessions does an ACL match, by its principal and its host?
+"""Which sessions do the globs among principals and hosts match, under the GLOB proposal?
 
-A principal is compared as text, and `User:*` is for everybody, whatever their type. Under the
-GLOB proposal the type and the name of an ACL's principal are compared apart, and a part that
-holds `?` or `*` is a glob; so is a host that holds one of them.
+The type and the name of an ACL's principal are compared apart, and a part that holds `?` or `*` is
+a glob; so is a host that holds one of them. `strategy` says who reads ACLs so.
 """
 
 from __future__ import annotations
@@ -11,23 +10,7 @@ from functools import lru_cache
 
 from aclweb.acl.matching.glob import Shape, is_glob, shape_of_glob
 from aclweb.acl.matching.hosts import admits
-from aclweb.acl.model import ANY_USER, WILDCARD, AuthorizerSettings, split_principal
-
-
-def is_for(acl_principal: str, principal: str, settings: AuthorizerSettings) -> bool:
-    """Whether an ACL with `acl_principal` is for this session; one without a colon is for nobody."""
-    if acl_principal == ANY_USER:
-        return True
-    if acl_principal == principal:
-        return split_principal(principal) is not None
-    return settings.has_globs and glob_is_for(acl_principal, principal)
-
-
-def comes_from(acl_host: str, host: str, settings: AuthorizerSettings) -> bool:
-    """Whether an ACL with `acl_host` admits a session from this address."""
-    if admits(acl_host, host, ranges=settings.cidr_hosts):
-        return True
-    return settings.has_globs and is_glob(acl_host) and host_shape(acl_host).matches(host)
+from aclweb.acl.model import ANY_USER, WILDCARD, split_principal
 
 
 def is_principal_glob(principal: str) -> bool:
@@ -47,6 +30,11 @@ def glob_is_for(acl_principal: str, principal: str) -> bool:
         return False
     own = part_shapes(acl_principal)
     return own is not None and own[0].matches(asked[0]) and own[1].matches(asked[1])
+
+
+def glob_admits(acl_host: str, host: str) -> bool:
+    """Whether an ACL's host, read as an address range or a glob too, admits this address."""
+    return admits(acl_host, host, ranges=True) or (is_glob(acl_host) and host_shape(acl_host).matches(host))
 
 
 @lru_cache(maxsize=16_384)

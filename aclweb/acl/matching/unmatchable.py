@@ -12,7 +12,7 @@ from aclweb.acl.matching.addresses import as_java_prints
 from aclweb.acl.matching.host_ranges import reaches_somebody
 from aclweb.acl.matching.hosts import UNRANGED, read_address, read_range
 from aclweb.acl.matching.patterns import glob_shape
-from aclweb.acl.matching.sessions import is_host_glob
+from aclweb.acl.matching.strategy import matching_of
 from aclweb.acl.model import (
     ANY_USER,
     CLUSTER_NAME,
@@ -42,10 +42,11 @@ def why_no_address(host: str, settings: AuthorizerSettings) -> str | None:
     """Say why this host of an ACL admits no address that a client can have; None if it admits one."""
     if host == WILDCARD or is_address(host):
         return None
-    if settings.has_globs and is_host_glob(host):
+    matching = matching_of(settings)
+    if matching.is_host_glob(host):
         return None if reaches_somebody(host) else f"brokers compare addresses, and none matches {host!r}"
     if "/" in host:
-        if not settings.cidr_hosts:
+        if not matching.reads_ranges:
             return f"this Kafka reads no address ranges, and no client's address is {host!r}"
         span = read_range(host)
         if span == (*UNRANGED, 32):
@@ -64,7 +65,7 @@ def is_address(host: str) -> bool:
 
 def why_no_client(binding: AclBinding, settings: AuthorizerSettings) -> str | None:
     """Say why hardly any client has this principal, though its letters could match; None if one may."""
-    if settings.has_globs:
+    if matching_of(settings).is_principal_glob(binding.principal):
         return None
     if WILDCARD in binding.principal and binding.principal != ANY_USER:
         who = name_text(binding.principal)

@@ -27,9 +27,7 @@ from aclweb.acl.matching import (
     glob_shape,
     host_shape,
     in_range,
-    is_host_glob,
-    is_principal_glob,
-    part_shapes,
+    matching_of_either,
     sample_of,
 )
 from aclweb.acl.model import (
@@ -123,6 +121,7 @@ class Universe:
         self.index, self.added, self.names = index, added, names
         self._hosts, self._without = hosts, without
         self.settings, self.after_settings = settings, after_settings
+        self.matching = matching_of_either(settings, after_settings)
         self._new = {kind: dict.fromkeys(names.new(kind)) for kind in OPERATIONS}
         self._types = {resource_type: _TypeNames(self, resource_type) for resource_type in OPERATIONS}
         self._operations = {
@@ -164,47 +163,38 @@ class Universe:
         ) - {ANY_USER}
 
     @property
-    def has_globs(self) -> bool:
-        """Whether globs are read in either world."""
-        return self.settings.has_globs or self.after_settings.has_globs
-
-    @property
     def judges_by_example(self) -> bool:
         """Whether a glob is there, so that answers beyond the given names are those of examples."""
-        return self.has_globs and (
-            any(names.patterns for names in self._types.values())
-            or any(map(is_principal_glob, self.principals))
-            or any(map(is_host_glob, self.hosts))
+        return any(names.patterns for names in self._types.values()) or bool(
+            self.matching.principal_globs(self.principals) or self.matching.host_globs(self.hosts)
         )
 
-    def session(self, principal: str | None) -> str | None:
-        """Return the session that stands for a class of principals; None for everybody else without globs."""
-        if not self.has_globs:
-            return principal
+    def session(self, principal: str | None) -> str:
+        """Return the session that stands for a class of principals; None asks for everybody else."""
         if principal is None:
-            return f"User:{self._stranger}"
-        parts = part_shapes(principal) if is_principal_glob(principal) else None
-        if parts is None or principal in self._given_principals:
+            # Where principals are texts, only ACLs for everybody match a session that nobody names.
+            return ANY_USER if self.matching.is_nested else f"User:{self._stranger}"
+        if not self.matching.is_principal_glob(principal) or principal in self._given_principals:
             return principal
-        return ":".join(sample_of(part, self._stranger) for part in parts)
+        return self.matching.example_session(principal, self._stranger)
 
     def address(self, host: str) -> str:
         """Return the address that stands for a class of hosts."""
-        if self.has_globs and is_host_glob(host) and host not in self.names.hosts:
-            return sample_of(host_shape(host), self._stranger)
-        return host
+        if not self.matching.is_host_glob(host) or host in self.names.hosts:
+            return host
+        return self.matching.example_address(host, self._stranger)
 
     @cached_property
     def other_address(self) -> str:
         """An address that nobody names, in no range and, where there is one, under no glob; "" without globs."""
-        if not self.has_globs:
+        if self.matching.is_nested:
             return ""
         free = [
             address
             for address in _ADDRESSES
             if address not in self.hosts and not any(in_range(host, address) for host in self.hosts)
         ]
-        globs = [host_shape(host) for host in self.hosts if is_host_glob(host)]
+        globs = list(map(host_shape, self.matching.host_globs(self.hosts)))
         apart = (address for address in free if not any(shape.matches(address) for shape in globs))
         return next(apart, free[0] if free else f"elsewhere{self._stranger}")
 
@@ -364,7 +354,7 @@ class _TypeNames:
     @cached_property
     def patterns(self) -> dict[str, str]:
         """Each GLOB pattern with an example that it matches and that nobody gave."""
-        if self.is_cluster or not self.universe.has_globs:
+        if self.is_cluster:
             return {}
         texts = dict.fromkeys(binding.resource_name for shelf in self.shelves for binding in shelf.globs)
         samples = {text: sample_of(glob_shape(text), self._stranger) for text in texts}

@@ -16,9 +16,8 @@ from aclweb.acl.authorizer import (
     in_scan_order,
     mask_of,
 )
-from aclweb.acl.matching import comes_from, is_for, is_host_glob, range_within
+from aclweb.acl.matching import matching_of, range_within
 from aclweb.acl.model import (
-    ANY_USER,
     OPERATIONS,
     WILDCARD,
     AclBinding,
@@ -84,6 +83,7 @@ class Cover:
         """
         self.groups, self.unknown_patterns, self.settings = groups, unknown_patterns, settings
         self._sides, self._briefly = sides, briefly
+        self._matching = matching_of(settings)
         self._covered = bool(groups) if covered is None else covered
         self._never_asked = _never_asked(resource_type, settings)
         self._all = [*groups, Group(unknown_patterns)] if unknown_patterns else groups
@@ -100,12 +100,9 @@ class Cover:
         """Those with a type for whom there is a binding."""
         return {principal for group in self._all for principal in group.by_principal}
 
-    def own(self, principal: str | None) -> list[AclBinding]:
-        """Return the bindings for one principal; with None, for one that nobody names."""
-        if self.settings.has_globs and principal is not None:
-            callers = [own for own in self.principals if is_for(own, principal, self.settings)]
-        else:
-            callers = [ANY_USER] if principal is None else [principal, ANY_USER]
+    def own(self, principal: str) -> list[AclBinding]:
+        """Return the bindings for a session of one principal; `User:*` for one that nobody names."""
+        callers = self._matching.principals_for(principal, lambda: self.principals)
         return [
             binding
             for group in self._all
@@ -123,7 +120,8 @@ class Cover:
         return JoinedMasks(matching, mask)
 
     def masks_at(self, own: Iterable[AclBinding], host: str) -> JoinedMasks:
-        return self.join_masks([binding for binding in own if comes_from(binding.host, host, self.settings)])
+        admits = self._matching.comes_from
+        return self.join_masks([binding for binding in own if admits(binding.host, host)])
 
     def masks_outside(self, own: Iterable[AclBinding], outside: str) -> JoinedMasks:
         """Return the joined masks on an address that nobody names and that lies in no range, such as `outside`."""
@@ -131,7 +129,7 @@ class Cover:
 
     def masks_inside(self, own: Iterable[AclBinding], range_text: str, outside: str) -> JoinedMasks:
         """Return the joined masks on an address of a range that nobody names and that lies in no narrower one."""
-        ranges = self.settings.cidr_hosts
+        ranges = self._matching.reads_ranges
         return self.join_masks(
             [
                 binding
@@ -145,7 +143,8 @@ class Cover:
         """Whether a host of an ACL admits addresses that nobody names; a glob is judged by one of them."""
         if host == WILDCARD:
             return True
-        return self.settings.has_globs and is_host_glob(host) and comes_from(host, outside, self.settings)
+        matching = self._matching
+        return not matching.is_nested and matching.is_host_glob(host) and matching.comes_from(host, outside)
 
     def answer(self, principal: str | None, reading: JoinedMasks, operation: Operation) -> Answer:
         if principal in self.settings.super_users:

@@ -31,7 +31,7 @@ class Coverage:
         principals = {binding.principal for binding in self.worlds.touching}
         if (
             not (self.worlds.briefly and self.worlds.same_settings)
-            or self.worlds.universe.has_globs
+            or not self.worlds.universe.matching.is_nested
             or ANY_USER in principals
         ):
             return {}
@@ -153,7 +153,7 @@ class Coverage:
         if shelf.empty_prefix and empty_prefix_covers(name, settings):
             found.append(shelf.empty_prefix)
         groups = [self._group_of(bindings) for bindings in found]
-        if shelf.globs and settings.has_globs and (globs := shelf.globs_covering(name)):
+        if shelf.globs and (globs := shelf.globs_covering(name, settings)):
             groups.append(Group(globs))
         return groups
 

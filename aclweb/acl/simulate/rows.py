@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from aclweb.acl.authorizer import DENY_SHIFT, MAYBE_SHIFT
-from aclweb.acl.matching import in_range, is_host_glob, range_within, read_range
+from aclweb.acl.matching import in_range, matching_of, range_within
 from aclweb.acl.model import ANY_USER, WILDCARD, Operation
 from aclweb.acl.simulate.budget import Meter
 from aclweb.acl.simulate.classes import Spot
@@ -46,7 +46,7 @@ class Rows:
         session = universe.session(caller)
         old, new = before.own(session), after.own(session)
         hosts = {binding.host for binding in (*old, *new)} - {WILDCARD} - self.worlds.unmet
-        if universe.has_globs and any(map(is_host_glob, hosts)):
+        if universe.matching.host_globs(hosts):
             hosts = set(universe.hosts)
         ranges = sorted(host for host in hosts if self.is_range(host))
         for text in ranges:
@@ -141,20 +141,15 @@ class Rows:
         return rows
 
     def is_range(self, host: str) -> bool:
-        reads_ranges = self.worlds.settings.cidr_hosts or self.worlds.after_settings.cidr_hosts
-        return reads_ranges and "/" in host and read_range(host) is not None
+        return self.worlds.universe.matching.range_of(host) is not None
 
     def _stands_for_its_addresses(self, host: str) -> bool:
         """Whether a named host is a range in both worlds; its cell is for its addresses that nobody names.
 
         Elsewhere its cell is for its text, which a change of settings can turn into a range, or back.
         """
-        return (
-            self.worlds.settings.cidr_hosts
-            and self.worlds.after_settings.cidr_hosts
-            and not self.worlds.universe.has_globs
-            and self.is_range(host)
-        )
+        both = map(matching_of, (self.worlds.settings, self.worlds.after_settings))
+        return all(each.is_nested and each.range_of(host) is not None for each in both)
 
     def hosts_inside(self, range_text: str) -> set[str]:
         """Return the named hosts that lie in a range."""

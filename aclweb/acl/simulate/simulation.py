@@ -131,7 +131,7 @@ class _Simulation:
             if not everyone
             or spot.is_new
             or self.worlds.asks_otherwise(spot.resource_type)
-            or self.worlds.universe.has_globs
+            or not self.worlds.universe.matching.is_nested
             or before.unknown_patterns
             or after.unknown_patterns
             else self._rows.unlike(others, spot, callers, before, after, operations)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from aclweb.acl.authorizer import DENY_SHIFT, MAYBE_SHIFT
-from aclweb.acl.matching import glob_is_for, is_for, is_host_glob, is_principal_glob
+from aclweb.acl.matching import matching_of
 from aclweb.acl.model import ANY_USER, AclBinding, Operation, PatternType, split_principal
 from aclweb.acl.simulate.classes import Spot
 from aclweb.acl.simulate.cover import Cover, joined_masks
@@ -17,7 +17,7 @@ class Touched:
     """The callers and operations that the edit can change, class of names by class of names."""
 
     def __init__(self, worlds: Worlds) -> None:
-        self.worlds = worlds
+        self.worlds, self._matching = worlds, worlds.universe.matching
 
     def differing(
         self, spot: Spot, before: Cover, after: Cover
@@ -43,12 +43,11 @@ class Touched:
         if spot.is_new or default_moves or asks_otherwise or any(map(self._is_for_others, touching)):
             supers = self.worlds.settings.super_users | self.worlds.after_settings.super_users
             named = before.principals | after.principals | supers
-            if self.worlds.universe.has_globs and any(map(is_principal_glob, named)):
+            if self._matching.principal_globs(named):
                 named |= self.worlds.universe.principals
             return named - {ANY_USER}, True, operations
         callers = {b.principal for b in touching if split_principal(b.principal) is not None}
-        if self.worlds.universe.has_globs:
-            callers |= self._matched_by({own for own in callers if is_principal_glob(own)})
+        callers |= self._matched_by(self._matching.principal_globs(callers))
         return (
             callers | (self.worlds.settings.super_users ^ self.worlds.after_settings.super_users),
             False,
@@ -66,22 +65,13 @@ class Touched:
             )
         old = {*before.bindings, *before.unknown_patterns}
         new = {*after.bindings, *after.unknown_patterns}
-        touching = list(old ^ new)
-        if self.worlds.settings.cidr_hosts != self.worlds.after_settings.cidr_hosts:
-            touching += [binding for binding in old & new if "/" in binding.host]
-        if self.worlds.settings.has_globs != self.worlds.after_settings.has_globs:
-            touching += [b for b in old & new if is_principal_glob(b.principal) or is_host_glob(b.host)]
-        return touching
+        read_before, read_after = map(matching_of, (self.worlds.settings, self.worlds.after_settings))
+        otherwise = [b for b in old & new if not read_before.reads_caller_as(read_after, b)]
+        return [*(old ^ new), *otherwise]
 
     def _is_for_others(self, binding: AclBinding) -> bool:
         """Whether a binding is for callers that nobody names."""
-        if not self.worlds.universe.has_globs or binding.principal == ANY_USER:
-            return binding.principal == ANY_USER
-        other = self.worlds.universe.session(None)
-        return other is not None and any(
-            is_for(binding.principal, other, settings)
-            for settings in (self.worlds.settings, self.worlds.after_settings)
-        )
+        return self._matching.is_for(binding.principal, self.worlds.universe.session(None))
 
     def _matched_by(self, globs: Iterable[str]) -> set[str]:
         """Return the named callers that one of these globs of principals is for."""
@@ -91,8 +81,7 @@ class Touched:
                 self._callers_of[own] = {
                     caller
                     for caller in self.worlds.universe.principals
-                    if (session := self.worlds.universe.session(caller)) is not None
-                    and glob_is_for(own, session)
+                    if self._matching.is_for(own, self.worlds.universe.session(caller))
                 }
             found |= self._callers_of[own]
         return found

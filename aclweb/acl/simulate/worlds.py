@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.matching import why_no_address, why_no_resource
+from aclweb.acl.matching import matching_of, why_no_address, why_no_resource
 from aclweb.acl.model import (
     ANY_USER,
     OPERATIONS,
@@ -59,7 +59,7 @@ class Worlds:
         )
         self.shelves = {kind: (index.shelf(kind), self.added.shelf(kind)) for kind in OPERATIONS}
         index.require_known(settings)
-        if settings.has_globs or self.added.first_glob is not None:
+        if index.first_glob is not None or self.added.first_glob is not None:
             AclIndex(b for b in (*index, *self.add) if b not in self.removed).require_known(after_settings)
 
     def _hosts_that_count(self) -> frozenset[str]:
@@ -71,7 +71,7 @@ class Worlds:
         """
         principals = self.touching.principals
         is_for_all = any(binding.principal == ANY_USER for binding in self.touching)
-        if is_for_all or not self.same_settings or self.settings.has_globs:
+        if is_for_all or not self.same_settings or not matching_of(self.settings).is_nested:
             return self.index.hosts
         shelves = filter(None, map(self.index.shelf, OPERATIONS))
         return frozenset(
@@ -137,7 +137,8 @@ class Worlds:
         shelf = self.touching.shelf(resource_type)
         if shelf is None:
             return iter(())
-        if self.settings.has_globs and not (shelf.wildcard or shelf.unknown_patterns or shelf.empty_prefix):
+        nested = matching_of(self.settings).is_nested
+        if not nested and not (shelf.wildcard or shelf.unknown_patterns or shelf.empty_prefix):
             return self.universe.spots_covered(shelf, resource_type)
         empty_covers_all = shelf.empty_prefix and self.settings.empty_prefix_covers_all
         if shelf.wildcard or shelf.unknown_patterns or empty_covers_all:

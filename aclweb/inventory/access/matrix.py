@@ -36,7 +36,7 @@ from aclweb.acl.authorizer import (
     mask_of,
     region_tree,
 )
-from aclweb.acl.matching import admits, why_no_address
+from aclweb.acl.matching import comes_from, why_no_address
 from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
@@ -196,7 +196,7 @@ class Matrix:
         by_host = dict(mine.by_host)
         everywhere = by_host.pop(WILDCARD, 0)
         if self.host is not None:
-            admitting = [host for host in by_host if admits(host, self.host, ranges=self.settings.cidr_hosts)]
+            admitting = [host for host in by_host if comes_from(host, self.host, self.settings)]
             everywhere = reduce(or_, map(by_host.__getitem__, admitting), everywhere)
         if is_super or self.host is not None:
             by_host = {}
@@ -306,7 +306,7 @@ class _Row:
         readings = [
             effect_on(binding, operation)
             for binding in self.mine_unknown
-            if admits(binding.host, host, ranges=self.settings.cidr_hosts)
+            if comes_from(binding.host, host, self.settings)
         ]
         if len(readings) < len(self.unknown_patterns):
             readings.append("")  # the others may cover the resource and do nothing for this caller

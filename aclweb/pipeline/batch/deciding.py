@@ -19,7 +19,7 @@ from aclweb.acl.authorizer import (
     decide,
     settle_known,
 )
-from aclweb.acl.matching import SortedNames, empty_prefix_covers, wildcard_covers
+from aclweb.acl.matching import SortedNames, empty_prefix_covers, matching_of, wildcard_covers
 from aclweb.acl.model import ANY_USER, WILDCARD, AuthorizerSettings
 from aclweb.pipeline.batch.columns import CODES, Answers, Column, Masks, Places, Requests
 
@@ -36,13 +36,11 @@ def decide_all(requests: Requests, index: AclIndex, settings: AuthorizerSettings
     one_by_one = [np.flatnonzero(by_type & ~is_super)]
     for code, resource_type in enumerate(requests.resource_types.values):
         rows = np.flatnonzero((requests.resource_types.codes == code) & ~by_type & ~is_super)
-        if settings.has_globs:
-            one_by_one.append(rows)
-            continue
-        table = index.table(resource_type)
+        table = index.table_for(resource_type, settings)
         if table is None:
-            bases[rows] = CODES[Basis.DEFAULT_ALLOW if settings.allow_everyone else Basis.DEFAULT_DENY]
-        elif table.unknown_patterns:
+            _, basis = settle_known(denied=False, allowed=False, covered=False, settings=settings)
+            bases[rows] = CODES[basis]
+        elif table.unknown_patterns or not isinstance(table, MaskTable):
             one_by_one.append(rows)
         elif len(rows):
             asked = _Asked(requests, rows)
@@ -152,7 +150,7 @@ class _Chosen:
 
     def _in_ranges(self, asked_pairs: Places) -> Iterator[tuple[int, Slot]]:
         """Yield each asked caller and host with the slots of the address ranges that hold the host."""
-        ranges = self.table.ranges if self.settings.cidr_hosts else {}
+        ranges = self.table.ranges if matching_of(self.settings).reads_ranges else {}
         if not ranges:
             return
         hosts = self.asked.hosts

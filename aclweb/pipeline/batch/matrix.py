@@ -13,15 +13,12 @@ from aclweb.acl.authorizer import (
     ALL_BITS,
     AclIndex,
     GlobSlot,
-    GlobTable,
-    MaskTable,
     Slot,
     reading_of,
 )
-from aclweb.acl.matching import SortedNames, empty_prefix_covers, wildcard_covers
+from aclweb.acl.matching import SortedNames, empty_prefix_covers, matching_of, wildcard_covers
 from aclweb.acl.model import (
     ANY_USER,
-    WILDCARD,
     AccessRequest,
     AclError,
     AuthorizerSettings,
@@ -53,7 +50,7 @@ class AccessMatrix:
         names: Iterable[str],
         host: str | None = None,
     ) -> None:
-        if settings.has_globs and host is None:
+        if host is None and not matching_of(settings).is_nested:
             raise AclError(
                 "Under the authorizer 'glob' hosts may be globs, so no address is one that no ACL names; "
                 "give the address that the matrix is for."
@@ -62,8 +59,7 @@ class AccessMatrix:
         self.settings = settings
         self.sorted_names = SortedNames(names)
         self.host = host if host is not None else _unnamed(index)
-        table = index.glob_table if settings.has_globs else index.table
-        self._table: MaskTable | GlobTable | None = table(resource_type)
+        self._table = index.table_for(resource_type, settings)
         self._has_unknown = any(
             binding.has_unknown for binding in index if binding.resource_type is resource_type
         )
@@ -83,8 +79,9 @@ class AccessMatrix:
             every = ALL_BITS if self.settings.allow_everyone else 0
             return MatrixRow(np.full(size, every, np.uint16), np.zeros(size, np.uint16))
         masks = self._for_any_user.copy()
-        for slot in _slots_for(self._table, principal, self.host, self.settings):
-            self._paint(slot, masks)
+        for own in self._table.principals_for(principal):
+            if own != ANY_USER:
+                self._paint_all(own, masks)
         return self._settled(masks, principal)
 
     def rows(self, principals: Iterable[str]) -> Iterator[tuple[str, MatrixRow]]:
@@ -123,9 +120,7 @@ class AccessMatrix:
     @cached_property
     def _for_any_user(self) -> Masks:
         masks = np.zeros(len(self.names), _MASK)
-        if isinstance(self._table, MaskTable):
-            for slot in _slots_for(self._table, ANY_USER, self.host, self.settings):
-                self._paint(slot, masks)
+        self._paint_all(ANY_USER, masks)
         return masks
 
     @cached_property
@@ -135,6 +130,12 @@ class AccessMatrix:
             self._paint(self._table.covered, masks)
         covered: NDArray[np.bool_] = masks != 0
         return covered
+
+    def _paint_all(self, acl_principal: str, masks: Masks) -> None:
+        """Lay what ACLs with this principal come to, from the matrix's host, over the masks of the names."""
+        if self._table is not None:
+            for slot in self._table.slots_of(acl_principal, self.host, self.settings):
+                self._paint(slot, masks)
 
     def _paint(self, slot: Slot, masks: Masks) -> None:
         """Lay a slot's masks over those of the names."""
@@ -190,21 +191,6 @@ class MatrixRow:
         changes = (np.diff(self.allowed) != 0) | (np.diff(self.undecided) != 0)
         starts = np.concatenate(([0], np.flatnonzero(changes) + 1))[: len(self.allowed)]
         return starts, self.allowed[starts], self.undecided[starts]
-
-
-def _slots_for(
-    table: MaskTable | GlobTable, principal: str, host: str, settings: AuthorizerSettings
-) -> Iterator[Slot]:
-    """Yield the slots that count for this principal from this host, without those for any user of a MaskTable."""
-    if isinstance(table, GlobTable):
-        yield from table.slots_for(principal, host, settings)
-        return
-    by_host = table.slots.get(principal, {})
-    for named in (WILDCARD, host):
-        if named in by_host:
-            yield by_host[named]
-    if settings.cidr_hosts and principal in table.ranges:
-        yield from table.ranges[principal].holding(host)
 
 
 def _unnamed(index: AclIndex) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from aclweb.acl.authorizer import HostPart, Result
-from aclweb.acl.matching import admits
+from aclweb.acl.matching import matching_of
 from aclweb.acl.model import WILDCARD, AccessRequest, Operation, ResourceType, number_of
 from aclweb.insights import queries
 from aclweb.insights.current import current_load
@@ -116,12 +116,12 @@ def _of_parts(answer: Answer, seen: Sequence[Seen], load: Load) -> LogEvidence:
 
 
 def _of_part(answer: Answer, part: HostPart, seen: Iterable[Seen]) -> Evidence:
-    ranges = answer.in_force.settings.cidr_hosts
+    matching = matching_of(answer.in_force.settings)
     mine = [
         found
         for found in seen
-        if all(admits(host, found.request.host, ranges=ranges) for host in part.hosts)
-        and not any(admits(host, found.request.host, ranges=ranges) for host in part.except_hosts)
+        if all(matching.comes_from(host, found.request.host) for host in part.hosts)
+        and not any(matching.comes_from(host, found.request.host) for host in part.except_hosts)
     ]
     return _evidence(mine, part.result)
 

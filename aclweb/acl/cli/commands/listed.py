@@ -13,7 +13,7 @@ from aclweb.acl.cli.commands.options import (
     add_rule_options,
     settings_from,
 )
-from aclweb.acl.matching import AclFilter
+from aclweb.acl.matching import AclFilter, matching_of
 from aclweb.acl.model import AuthorizerSettings, NotationError, PatternType
 from aclweb.acl.notation import filter_from_dict, parse_object
 
@@ -58,7 +58,8 @@ def _filter(text: str, settings: AuthorizerSettings) -> AclFilter:
         asked = filter_from_dict(parse_object(text))
     except NotationError as error:
         raise UsageError(f"--filter: {error}") from error
-    if asked.pattern_type is PatternType.GLOB and not settings.has_globs:
+    known = matching_of(settings).pattern_types
+    if asked.pattern_type is PatternType.GLOB and PatternType.GLOB not in known:
         raise UsageError(
             "--filter: pattern_type is 'GLOB', which only the authorizer 'glob' knows; "
             "use ANY, MATCH, LITERAL or PREFIXED."

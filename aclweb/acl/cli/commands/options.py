@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aclweb.acl.cli.commands.console import UsageError
-from aclweb.acl.matching import is_glob
+from aclweb.acl.matching import is_glob, matching_of
 from aclweb.acl.model import (
     ALLOW_EVERYONE_KEY,
     SUPER_USERS_KEY,
@@ -112,7 +112,7 @@ def defaults_from(given: argparse.Namespace) -> Declared:
 
 def why_not_decided(binding: AclBinding, settings: AuthorizerSettings | None = None) -> str | None:
     """Return why an authorizer (any released one when None) does not decide by this ACL, None if it does."""
-    if settings is None or not settings.has_globs:
+    if settings is None or PatternType.GLOB not in matching_of(settings).pattern_types:
         return ONLY_IN_GLOB if binding.pattern_type is PatternType.GLOB else None
     globs = [("principal", binding.principal), ("host", binding.host)]
     globs = [(key, text) for key, text in globs if len(text) > LONGEST_GLOB and is_glob(text)]

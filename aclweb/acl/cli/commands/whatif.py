@@ -26,7 +26,7 @@ from aclweb.acl.cli.commands.options import (
     declared,
     settings_from,
 )
-from aclweb.acl.matching import why_no_topic
+from aclweb.acl.matching import matching_of, why_no_topic
 from aclweb.acl.model import (
     ALLOW_EVERYONE_KEY,
     SUPER_USERS_KEY,
@@ -107,7 +107,9 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     """Print everything that differs; exit 1 if a list named by --fail-on is not empty."""
     settings = settings_from(given)
     after_settings = _after_settings(given, settings)
-    inputs.settings = after_settings if after_settings is not None and after_settings.has_globs else settings
+    inputs.settings = (
+        after_settings if after_settings is not None and _knows_globs(after_settings) else settings
+    )
     watched = _watched(given.fail_on)
     index = AclIndex(inputs.bindings(given.acls, given.format))
     delta = _delta(given, inputs, index)
@@ -163,7 +165,7 @@ def _reader(
     index: AclIndex,
 ) -> Reader | None:
     """Return who reads the ACLs afterwards; None for a broker that knows every pattern type in them."""
-    loses_globs = settings.has_globs and not after_settings.has_globs
+    loses_globs = _knows_globs(settings) and not _knows_globs(after_settings)
     if given.to_unseen_globs and not loses_globs:
         raise UsageError(
             "--to-unseen-globs is for going from --authorizer glob to one that knows no GLOB; "
@@ -180,6 +182,10 @@ def _reader(
             "compile them first, or give --to-unseen-globs for a reader that passes over them."
         )
     return None
+
+
+def _knows_globs(settings: AuthorizerSettings) -> bool:
+    return PatternType.GLOB in matching_of(settings).pattern_types
 
 
 def _watched(text: str | None) -> tuple[str, ...]:

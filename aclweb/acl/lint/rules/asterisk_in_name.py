@@ -5,7 +5,8 @@ from __future__ import annotations
 from aclweb.acl.lint.claims import Claim
 from aclweb.acl.lint.rule import ERROR, WARNING, About, Broken, Example, LintRule, allow, deny
 from aclweb.acl.lint.subject import Subject
-from aclweb.acl.model import WILDCARD, AuthorizerSettings, ResourceType, name_text
+from aclweb.acl.matching import matching_of
+from aclweb.acl.model import WILDCARD, AuthorizerSettings, PatternType, ResourceType, name_text
 
 
 def check(acl: Subject) -> tuple[Broken, ...]:
@@ -23,7 +24,7 @@ def _instead(acl: Subject, letter: str) -> str:
     stem = name[:-1]
     if letter == WILDCARD and name.endswith(WILDCARD) and WILDCARD not in stem:
         return f"for names that begin with {name_text(stem)} write PREFIXED {name_text(stem)}"
-    if acl.settings.has_globs:
+    if PatternType.GLOB in matching_of(acl.settings).pattern_types:
         return "write GLOB if it is a wildcard"
     return "no pattern type of Kafka has such a wildcard"
 

@@ -11,7 +11,7 @@ from aclweb.acl.lint.beside import Others
 from aclweb.acl.lint.claims import Claim
 from aclweb.acl.lint.rule import INFO, Broken, Example, LintRule, deny
 from aclweb.acl.lint.subject import Subject
-from aclweb.acl.matching import is_host_glob
+from aclweb.acl.matching import matching_of
 from aclweb.acl.model import AccessRequest, AclBinding, Operation, PatternType, PermissionType, ResourceType
 
 _DENIED: Mapping[ResourceType, tuple[Operation, ...]] = {
@@ -49,10 +49,11 @@ class _LeavingDescribe:
         request = AccessRequest(
             principal, others.address_in(binding.host), Operation.DESCRIBE, binding.resource_type, name
         )
-        is_plain = self._denials_are_known and not (settings.has_globs and is_host_glob(binding.host))
+        matching = matching_of(settings)
+        is_plain = self._denials_are_known and not matching.is_host_glob(binding.host)
         if is_plain and decide(request, self._denying_describe, settings)[1] is not Basis.DENY_ACL:
             return True
-        if not settings.has_globs:
+        if matching.is_nested:
             nowhere = replace(request, host="no address")
             if decide(nowhere, self._denying_describe, settings)[1] is Basis.DENY_ACL:
                 # Only an ACL for every host is for this text, and it denies Describe everywhere.

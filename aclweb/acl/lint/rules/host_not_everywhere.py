@@ -5,7 +5,7 @@ from __future__ import annotations
 from aclweb.acl.lint.claims import Claim
 from aclweb.acl.lint.rule import WARNING, About, Broken, Example, LintRule, allow, deny
 from aclweb.acl.lint.subject import Subject
-from aclweb.acl.matching import read_address, read_range
+from aclweb.acl.matching import matching_of, read_address
 from aclweb.acl.model import WILDCARD
 
 
@@ -16,7 +16,7 @@ def check(acl: Subject) -> tuple[Broken, ...]:
     address = read_address(host)
     if address is not None and address[1] == 0:
         return (Broken(acl.says("no client has this address; for every host write *.")),)
-    span = read_range(host) if acl.settings.cidr_hosts else None
+    span = matching_of(acl.settings).range_of(host)
     if span is None or span[2] != 0:
         return ()
     family, other = ("IPv4", "IPv6") if span[0] == 32 else ("IPv6", "IPv4")
