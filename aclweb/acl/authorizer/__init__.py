@@ -5,6 +5,9 @@ smallest fixes, and the answer for a host that nobody gave.
 """
 
 from aclweb.acl.authorizer.answers import (
+    BY_NOT_ASKED,
+    BY_SUPER_USER,
+    RESULTS,
     Answer,
     Basis,
     Result,
@@ -50,11 +53,14 @@ from aclweb.acl.authorizer.shelf import ResourceShelf
 __all__ = [
     "ALL_BITS",
     "BELOW_ASTERISK",
+    "BY_NOT_ASKED",
+    "BY_SUPER_USER",
     "DENY_SHIFT",
     "HARDCODE",
     "IMPLIED",
     "MAYBE_SHIFT",
     "PARTS",
+    "RESULTS",
     "UNPARSABLE_PRINCIPAL",
     "AclIndex",
     "Answer",

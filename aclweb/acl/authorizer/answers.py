@@ -1,13 +1,15 @@
-"""Which answer follows from what the bindings of one caller come to?
+"""Which answer follows from what the bindings of one session allow and deny?
 
-Every way of deciding ends here: `settle` is the one table from (denied, allowed, covered, unknown) to
-a result and its basis.
+This is the one table from (denied, allowed, covered, unknown) to a result and its basis. `decide`,
+`authorize`, answers by type, the what-if, the access matrix and batches all ask it, and no other
+module makes an answer of its own (tests/acl/test_one_table.py).
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Protocol
 
 from aclweb.acl.authorizer.masks import ALL_BITS, DENY_SHIFT, MAYBE_SHIFT, mask_of
@@ -47,6 +49,24 @@ BY_NO_ALLOW_ACL: Answer = (Result.DENIED, Basis.NO_ALLOW_ACL)
 BY_DEFAULT_ALLOW: Answer = (Result.ALLOWED, Basis.DEFAULT_ALLOW)
 BY_DEFAULT_DENY: Answer = (Result.DENIED, Basis.DEFAULT_DENY)
 BY_UNKNOWN_VALUE: Answer = (Result.UNDECIDED, Basis.UNKNOWN_VALUE)
+BY_NOT_ASKED: Answer = (Result.DENIED, Basis.NOT_ASKED)
+
+RESULTS: Mapping[Basis, Result] = MappingProxyType(
+    {
+        basis: result
+        for result, basis in (
+            BY_SUPER_USER,
+            BY_DENY_ACL,
+            BY_ALLOW_ACL,
+            BY_NO_ALLOW_ACL,
+            BY_DEFAULT_ALLOW,
+            BY_DEFAULT_DENY,
+            BY_UNKNOWN_VALUE,
+            BY_NOT_ASKED,
+        )
+    }
+)
+"""Which result each basis gives."""
 
 
 def settle(

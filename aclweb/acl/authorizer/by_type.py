@@ -9,16 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from aclweb.acl.authorizer.answers import (
-    BY_ALLOW_ACL,
-    BY_DEFAULT_ALLOW,
-    BY_DEFAULT_DENY,
-    BY_DENY_ACL,
-    BY_NO_ALLOW_ACL,
-    BY_UNKNOWN_VALUE,
-    Answer,
-    Result,
-)
+from aclweb.acl.authorizer.answers import BY_UNKNOWN_VALUE, Answer, Result, settle_known
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching import Matching, matching_of
 from aclweb.acl.model import (
@@ -41,7 +32,7 @@ def decide_by_type(
     """Return the answer for a whole type from the index, and the answer for `hardcode`."""
     shelf = index.shelf(request.resource_type)
     if shelf is None:
-        return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY
+        return settle_known(denied=False, allowed=False, covered=False, settings=settings)
     if settings.by_type_tries_hardcode and hardcode[0] is Result.ALLOWED:
         return hardcode
     table = index.table_for(request.resource_type, settings)
@@ -51,7 +42,7 @@ def decide_by_type(
     matching = matching_of(settings)
     if not own_by_type(request, others, settings) and any(_is_own_by_type(request, b, matching) for b in own):
         # Nothing can take an ALLOW away, so one is enough and the rest need no look.
-        return BY_DEFAULT_ALLOW if settings.default_settles_by_type else BY_ALLOW_ACL
+        return _allowed_answer(settings)
     return _settle_by_type(own_by_type(request, own, settings), hardcode, settings)
 
 
@@ -64,7 +55,7 @@ def answer_by_type(
     results differ the question is undecided.
     """
     if not bindings:
-        return BY_DEFAULT_ALLOW if settings.allow_everyone else BY_DEFAULT_DENY
+        return settle_known(denied=False, allowed=False, covered=False, settings=settings)
     return _settle_by_type(own_by_type(request, bindings, settings), hardcode, settings)
 
 
@@ -78,10 +69,16 @@ def _settle_by_type(entries: Sequence[AclBinding], hardcode: Answer, settings: A
     if True in results:
         if settings.by_type_tries_hardcode and hardcode[0] is Result.ALLOWED:
             return hardcode
-        return BY_DEFAULT_ALLOW if settings.default_settles_by_type else BY_ALLOW_ACL
-    if any(binding.permission_type is PermissionType.DENY for binding in entries):
-        return BY_DENY_ACL
-    return BY_NO_ALLOW_ACL
+        return _allowed_answer(settings)
+    return settle_known(
+        denied=any(binding.is_deny for binding in entries), allowed=False, covered=True, settings=settings
+    )
+
+
+def _allowed_answer(settings: AuthorizerSettings) -> Answer:
+    """Return the answer for a type that the caller's ACLs allow, or the default where that settles it first."""
+    by_default = settings.default_settles_by_type
+    return settle_known(denied=False, allowed=not by_default, covered=not by_default, settings=settings)
 
 
 def _allowed_by_type(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from aclweb.acl.authorizer import (
+    BY_NOT_ASKED,
+    BY_SUPER_USER,
     DENY_SHIFT,
     Answer,
     Basis,
@@ -148,9 +150,9 @@ class Cover:
 
     def answer(self, principal: str | None, reading: JoinedMasks, operation: Operation) -> Answer:
         if principal in self.settings.super_users:
-            return Result.ALLOWED, Basis.SUPER_USER
+            return BY_SUPER_USER
         if operation in self._never_asked:
-            return Result.DENIED, Basis.NOT_ASKED
+            return BY_NOT_ASKED
         return answer_from(
             reading.mask,
             1 << operation._value_,

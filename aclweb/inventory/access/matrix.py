@@ -24,6 +24,7 @@ from typing import NamedTuple, TypeVar
 
 from aclweb.acl.authorizer import (
     ALL_BITS,
+    BY_SUPER_USER,
     DENY_SHIFT,
     Answer,
     Basis,
@@ -62,7 +63,6 @@ _FIELDS: dict[Operation, int] = {
     for operation in Operation
     if operation is not Operation.ANY
 }
-_SUPER: Answer = (Result.ALLOWED, Basis.SUPER_USER)
 
 
 class Joined(NamedTuple):
@@ -301,7 +301,7 @@ class _Row:
 
     def _answer(self, host: str, weight: int, operation: Operation) -> Answer:
         if self.is_super:
-            return _SUPER
+            return BY_SUPER_USER
         mask = weight & _ANYWHERE | weight >> _MASK_BITS & _ANYWHERE | weight >> 2 * _MASK_BITS & _ANYWHERE
         readings = [
             effect_on(binding, operation)

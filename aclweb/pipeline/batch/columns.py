@@ -9,22 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aclweb.acl.authorizer import Answer, Basis, Result
+from aclweb.acl.authorizer import RESULTS, Answer, Basis, Result
 from aclweb.acl.model import AccessRequest
 
 BASES: tuple[Basis, ...] = tuple(Basis)
 """What the codes of `Answers.bases` mean."""
 
-_RESULTS: Mapping[Basis, Result] = {
-    Basis.SUPER_USER: Result.ALLOWED,
-    Basis.DENY_ACL: Result.DENIED,
-    Basis.ALLOW_ACL: Result.ALLOWED,
-    Basis.NO_ALLOW_ACL: Result.DENIED,
-    Basis.DEFAULT_ALLOW: Result.ALLOWED,
-    Basis.DEFAULT_DENY: Result.DENIED,
-    Basis.UNKNOWN_VALUE: Result.UNDECIDED,
-    Basis.NOT_ASKED: Result.DENIED,
-}
 CODES: Mapping[Basis, int] = {basis: code for code, basis in enumerate(BASES)}
 
 Bits = NDArray[np.uint16]
@@ -93,9 +83,9 @@ class Answers:
 
     def __getitem__(self, place: int) -> Answer:
         basis = BASES[self.bases[place]]
-        return _RESULTS[basis], basis
+        return RESULTS[basis], basis
 
     def are(self, result: Result) -> NDArray[np.bool_]:
         """Return for each request whether this is its result."""
-        codes = [code for code, basis in enumerate(BASES) if _RESULTS[basis] is result]
+        codes = [code for code, basis in enumerate(BASES) if RESULTS[basis] is result]
         return np.isin(self.bases, codes)
