@@ -28,6 +28,7 @@ MODULES = {
     "wording": "aclweb.acl.model.wording",
     "near_misses": "aclweb.acl.authorizer.near_misses",
     "remedies": "aclweb.acl.authorizer.remedies",
+    "broker_log": "aclweb.acl.authorizer.broker_log",
     "explain": "aclweb.acl.authorizer.explanation",
 }
 SOURCES = {
@@ -432,13 +433,13 @@ MUTANTS = [
     # Reasons.
     Mutant(
         "the first ALLOW is reported",
-        "explain",
+        "broker_log",
         "return met[0] if decision.basis is Basis.DENY_ACL else met[-1]",
         "return met[0]",
     ),
     Mutant(
         "the last DENY is reported",
-        "explain",
+        "broker_log",
         "return met[0] if decision.basis is Basis.DENY_ACL else met[-1]",
         "return met[-1]",
     ),
@@ -468,7 +469,7 @@ MUTANTS = [
     ),
     Mutant(
         "the wildcard is never leapt over",
-        "explain",
+        "broker_log",
         "first = [binding for binding in first if not binding.pattern.is_wildcard]",
         "pass",
     ),

@@ -14,8 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, prefetch_related_obj
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.acl.authorizer import says
-from aclweb.acl.model import AclBinding
+from aclweb.acl.model import AclBinding, says
 from aclweb.acl.simulate import Differences
 from aclweb.audit import trail
 from aclweb.changes import policy

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aclweb.acl.authorizer import AclIndex, Basis, Decision, Result, says
-from aclweb.acl.model import AclBinding, Operation, PermissionType, ResourceType, name_text
+from aclweb.acl.authorizer import AclIndex, Basis, Decision, Result
+from aclweb.acl.model import AclBinding, Operation, PermissionType, ResourceType, name_text, says
 
 ANONYMOUS = "User:ANONYMOUS"
 _NOT_LETTERS_OR_DIGITS = re.compile(r"[\s_]+")

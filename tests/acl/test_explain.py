@@ -10,12 +10,14 @@ import pytest
 
 from aclweb.acl.authorizer import near_misses
 from aclweb.acl.authorizer.answers import Basis, Result
+from aclweb.acl.authorizer.broker_log import reported_acl
 from aclweb.acl.authorizer.decision import Decision, authorize
-from aclweb.acl.authorizer.explanation import Explanation, explain, reported_acl, says
+from aclweb.acl.authorizer.explanation import Explanation, explain
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.authorizer.near_misses import PARTS, fits, ticks
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, PatternType
+from aclweb.acl.model.wording import says
 from tests import reference
 from tests.builders import acl, allow, ask, deny, describe, read, write
 from tests.random_cases import SCALE, crowded_case, random_case

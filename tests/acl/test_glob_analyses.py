@@ -7,8 +7,9 @@ import random
 import pytest
 
 from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.lint.consolidation import consolidations
 from aclweb.acl.lint.findings import lint, lint_all
-from aclweb.acl.lint.redundancy import consolidations, redundant, removable
+from aclweb.acl.lint.redundancy import redundant, removable
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.wording import says
 from aclweb.acl.simulate.classes import Names

@@ -8,8 +8,9 @@ import pytest
 from aclweb.acl.authorizer.answers import Basis, Result
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.cli.main import main
-from aclweb.acl.lint import redundancy
-from aclweb.acl.lint.redundancy import consolidations, redundant, removable
+from aclweb.acl.lint import consolidation
+from aclweb.acl.lint.consolidation import consolidations
+from aclweb.acl.lint.redundancy import redundant, removable
 from aclweb.acl.model.authorizers import AuthorizerSettings, operations_of
 from aclweb.acl.model.vocabulary import (
     AccessRequest,
@@ -428,7 +429,7 @@ def test_proposals_that_are_not_worked_out_are_counted(monkeypatch):
         for host in ("10.0.0.2", "10.0.0.3")
     ]
     limits: list[str] = []
-    monkeypatch.setattr(redundancy, "PROPOSALS_COMPARED", 2)
+    monkeypatch.setattr(consolidation, "PROPOSALS_COMPARED", 2)
 
     assert len(list(consolidations(AclIndex(bindings), limits=limits))) == 2
     assert limits == ["The 2 proposals that save most were worked out, and 3 more were not."]

@@ -7,8 +7,9 @@ import pytest
 from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.authorizer.explanation import explain
 from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.lint.consolidation import consolidations
 from aclweb.acl.lint.findings import lint_all
-from aclweb.acl.lint.redundancy import consolidations, redundant
+from aclweb.acl.lint.redundancy import redundant
 from aclweb.acl.model.authorizers import OPERATIONS, AuthorizerSettings
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AccessRequest, Operation, ResourceType

@@ -212,7 +212,7 @@ def test_a_dormant_denial_is_as_serious_as_one_that_never_matches(cluster):
 
 
 def test_where_a_finder_stopped_is_reported(read, monkeypatch):
-    monkeypatch.setattr("aclweb.acl.lint.redundancy.PROPOSALS_COMPARED", 1)
+    monkeypatch.setattr("aclweb.acl.lint.consolidation.PROPOSALS_COMPARED", 1)
     names = [allow(who, "READ", f"x.{name}") for who in ("User:bob", "User:cat") for name in "abc"]
     sync(read, client=Answers(names))
     lint_run.run(read, owner="me")

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from aclweb.acl.authorizer.answers import Basis
+from aclweb.acl.authorizer.broker_log import broker_rule
 from aclweb.acl.authorizer.decision import authorize, decide
-from aclweb.acl.authorizer.explanation import broker_rule
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.authorizers import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, PermissionType

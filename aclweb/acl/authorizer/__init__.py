@@ -28,16 +28,10 @@ from aclweb.acl.authorizer.any_host import (
     part_words,
     places_words,
 )
+from aclweb.acl.authorizer.broker_log import reported_acl
 from aclweb.acl.authorizer.by_type import HARDCODE
 from aclweb.acl.authorizer.decision import Decision, Finding, answer_given, authorize, decide
-from aclweb.acl.authorizer.explanation import (
-    Explanation,
-    explain,
-    name_text,
-    reported_acl,
-    resource_text,
-    says,
-)
+from aclweb.acl.authorizer.explanation import Explanation, explain
 from aclweb.acl.authorizer.glob_table import GlobSlot, GlobTable
 from aclweb.acl.authorizer.hazards import BELOW_ASTERISK, UNPARSABLE_PRINCIPAL, hazards_of
 from aclweb.acl.authorizer.host_regions import choose_addresses, joined_regions, region_tree
@@ -98,14 +92,11 @@ __all__ = [
     "in_scan_order",
     "joined_regions",
     "mask_of",
-    "name_text",
     "part_words",
     "places_words",
     "reading_of",
     "region_tree",
     "reported_acl",
-    "resource_text",
-    "says",
     "settle_known",
     "smallest_fix",
     "ticks",

@@ -11,16 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aclweb.acl.authorizer.answers import Basis, Result
+from aclweb.acl.authorizer.broker_log import broker_rule, reported_acl
+from aclweb.acl.authorizer.caveats import caveats_of
 from aclweb.acl.authorizer.decision import Decision, Finding, answer_given
-from aclweb.acl.authorizer.hazards import BELOW_ASTERISK, STAR_PRINCIPAL, UNPARSABLE_PRINCIPAL
 from aclweb.acl.authorizer.lists import WriteList, whole_list, written_acl
-from aclweb.acl.authorizer.near_misses import NearMiss, Tick, fits, near_misses
+from aclweb.acl.authorizer.near_misses import NearMiss, fits, near_misses
 from aclweb.acl.authorizer.other_ways import OtherWay, other_ways
 from aclweb.acl.authorizer.remedies import Removals, smallest_fix, smallest_removals
-from aclweb.acl.authorizer.scan_order import in_scan_order
-from aclweb.acl.matching import code_units, glob_shape
+from aclweb.acl.matching import glob_shape
 from aclweb.acl.model import (
-    ANY_USER,
     NOUNS,
     WILDCARD,
     WORDS,
@@ -35,13 +34,7 @@ from aclweb.acl.model import (
     resource_text,
     resources_of,
     says,
-    split_principal,
 )
-
-__all__ = [
-    "Explanation", "Gate", "NearMiss", "OtherWay", "Tick", "broker_rule", "explain", "name_text", "reported_acl",
-    "resource_text", "says",
-]  # fmt: skip
 
 SENTENCES_SHOWN = 3
 """How many bindings of one kind `Explanation.sentences` spells out before it counts the rest."""
@@ -125,7 +118,7 @@ def explain(decision: Decision) -> Explanation:
     fix = smallest_fix(decision)
     removals = smallest_removals(decision)
     others = _would_also_decide(decision)
-    caveats = _caveats(decision)
+    caveats = caveats_of(decision)
     sentence = _sentence(decision)
     ways = other_ways(decision)
     sentences = [sentence, *(way.sentence for way in ways)]
@@ -151,36 +144,6 @@ def explain(decision: Decision) -> Explanation:
         fix_after_removals=removals.then_allow,
         other_ways=ways,
     )
-
-
-def broker_rule(decision: Decision) -> dict[str, object] | None:
-    """Return the broker rule that KRaft's authorizer would write to its log; None where it names none."""
-    if (
-        not decision.settings.logs_its_rule
-        or decision.request.resource_name is None
-        or decision.result is Result.UNDECIDED
-    ):
-        return None
-    if decision.basis is Basis.SUPER_USER:
-        return {"rule": "SuperUser", "acl": None}
-    if decision.basis is Basis.DEFAULT_ALLOW:
-        return {"rule": "DefaultAllow", "acl": None}
-    reported = reported_acl(decision)
-    if reported is None:
-        return {"rule": "DefaultDeny", "acl": None}
-    return {"rule": "MatchingAcl", "acl": reported.as_dict()}
-
-
-def reported_acl(decision: Decision) -> AclBinding | None:
-    """Return the one binding that KRaft's authorizer would name in its log, None if it names none."""
-    name = decision.request.resource_name
-    if not decision.settings.logs_its_rule or name is None:
-        return None
-    if decision.basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
-        return None
-    met = _scan(decision, name)
-    # The scan stops at the first DENY; without one it remembers the last ALLOW it met.
-    return met[0] if decision.basis is Basis.DENY_ACL else met[-1]
 
 
 VERDICTS: Mapping[Result, str] = {
@@ -413,94 +376,3 @@ def _ways_out(decision: Decision, fix: AclBinding | None, removals: Removals) ->
     else:
         sentences.append(f"Removing {number_of(count, 'DENY', 'DENYs')} would allow it, too.")
     return sentences
-
-
-def _caveats(decision: Decision) -> list[str]:
-    request, settings = decision.request, decision.settings
-    who = name_text(request.principal)
-    caveats: list[str] = []
-    hangs_on = decision.hangs_on
-    if "super_users" in hangs_on:
-        caveats.append(
-            f"This answer is true only if {who} is a super user, which nobody has declared."
-            if decision.basis is Basis.SUPER_USER
-            else f"Nobody has declared this cluster's super users. If {who} is one, everything is allowed."
-        )
-    if "allow_everyone" in hangs_on:
-        other = decision.under_other_default
-        turned = {
-            Result.ALLOWED: "the request would be allowed",
-            Result.DENIED: "the request would be refused",
-        }
-        otherwise = (
-            "it would be the opposite"
-            if Result.UNDECIDED not in (decision.result, other)
-            else turned.get(other, "the answer would be unknown")
-        )
-        caveats.append(
-            "Nobody has declared what this cluster does where no ACL exists "
-            "(allow.everyone.if.no.acl.found). This answer assumes that everyone is "
-            f"{'allowed' if settings.allow_everyone else 'refused'} there; otherwise {otherwise}."
-        )
-    if BELOW_ASTERISK in decision.hazards:
-        caveats.append(
-            "A KRaft broker may fail to answer for names that begin with this character; "
-            "choose a name that begins with a letter or a digit."
-        )
-    if STAR_PRINCIPAL in decision.hazards:
-        caveats.append(
-            f"A client whose principal is {ANY_USER} itself makes KRaft brokers fail from Kafka 4.0 on, "
-            "unless it is a super user."
-        )
-    if UNPARSABLE_PRINCIPAL in decision.hazards:
-        broken = sorted(
-            {
-                b.principal
-                for b in (*(f.binding for f in decision.findings), *decision.unknowns)
-                if split_principal(b.principal) is None
-            }
-        )
-        caveats.append(
-            f"The principal {broken[0]!r} of an ACL here has no colon, and a KRaft broker fails on every "
-            "request that reaches such an ACL; remove it."
-            if broken
-            else "An ACL here has a principal without a colon, on which KRaft brokers fail; remove it."
-        )
-    name = request.resource_name or ""
-    if name.startswith(WILDCARD) and len(name) > 1 and not settings.has_globs:
-        caveats.append(
-            "The name begins with an asterisk: KRaft's authorizer skips the ACLs on the literal * for such "
-            "names, the ZooKeeper authorizer does not."
-        )
-    if split_principal(request.principal) is None:
-        caveats.append(
-            f"The principal {request.principal!r} has no type; write it as 'User:{request.principal}'."
-        )
-    return caveats
-
-
-def _scan(decision: Decision, name: str) -> list[AclBinding]:
-    """Return the determining bindings in the order in which KRaft's authorizer meets them.
-
-    First those whose name is not after the requested one, then all from the literal `*` on.
-    """
-    ordered = in_scan_order(decision.determining)
-    asked, star = code_units(name), code_units(WILDCARD)
-    first = [binding for binding in ordered if code_units(binding.resource_name) <= asked]
-    second = [binding for binding in ordered if code_units(binding.resource_name) <= star]
-    if second and not second[-1].resource_name and _leaps_over_wildcard(decision, asked):
-        first = [binding for binding in first if not binding.pattern.is_wildcard]
-    return first + second
-
-
-def _leaps_over_wildcard(decision: Decision, asked: str) -> bool:
-    """Whether the first walk goes on at the empty name without meeting the literal `*`.
-
-    It does after any ACL whose name has no letter in common with the one asked for; that
-    shows only where an ACL on the empty prefix matches, too.
-    """
-    shelf = decision.index.shelf(decision.request.resource_type)
-    if shelf is None or not asked:
-        return False
-    names = map(code_units, (*shelf.literals, *shelf.chain.prefixes))
-    return any(WILDCARD < name < asked and name[0] != asked[0] for name in names)

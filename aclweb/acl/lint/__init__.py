@@ -4,17 +4,10 @@ Import from here: `lint_all` with its rules, `redundant`, consolidations, and ho
 """
 
 from aclweb.acl.lint.claims import Claim, NoClaim
+from aclweb.acl.lint.consolidation import consolidations
 from aclweb.acl.lint.findings import LintFinding, findings_in, lint, lint_all
 from aclweb.acl.lint.globs import Compiler, Rewriting, as_glob
-from aclweb.acl.lint.redundancy import (
-    DEAD,
-    SHADOWED,
-    UNREACHABLE,
-    Redundancy,
-    consolidations,
-    redundant,
-    removable,
-)
+from aclweb.acl.lint.redundancy import DEAD, SHADOWED, UNREACHABLE, Redundancy, redundant, removable
 from aclweb.acl.lint.registry import RULES
 from aclweb.acl.lint.rule import ERROR, INFO, WARNING, Example, LintRule
 

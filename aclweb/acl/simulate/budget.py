@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aclweb.acl.authorizer import says
-from aclweb.acl.model import AclBinding, AclError
+from aclweb.acl.model import AclBinding, AclError, says
 
 
 @dataclass(frozen=True, slots=True)

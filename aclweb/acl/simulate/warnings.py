@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from aclweb.acl.authorizer import in_scan_order, name_text, resource_text
+from aclweb.acl.authorizer import in_scan_order
 from aclweb.acl.matching import read_range, why_no_topic
-from aclweb.acl.model import OPERATIONS, WILDCARD, ResourceType, number_of, split_principal
+from aclweb.acl.model import (
+    OPERATIONS,
+    WILDCARD,
+    ResourceType,
+    name_text,
+    number_of,
+    resource_text,
+    split_principal,
+)
 from aclweb.acl.simulate.classes import ANY_OTHER, EXACT, PATTERN, PREFIX, Spot
 from aclweb.acl.simulate.wording import first_said, it_or_them, listed, spot_text
 from aclweb.acl.simulate.worlds import Worlds

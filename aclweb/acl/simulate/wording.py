@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aclweb.acl.authorizer import name_text, resource_text, says
-from aclweb.acl.model import AclBinding, number_of
+from aclweb.acl.model import AclBinding, name_text, number_of, resource_text, says
 from aclweb.acl.simulate.classes import EXACT, PATTERN, PREFIX, Spot
 
 NAMES_SHOWN = 3

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from aclweb.acl.authorizer import name_text
 from aclweb.acl.matching import empty_prefix_covers
 from aclweb.acl.model import (
     ANY_USER,
@@ -26,6 +25,7 @@ from aclweb.acl.model import (
     PatternType,
     Resource,
     ResourceType,
+    name_text,
     operations_of,
 )
 from aclweb.clusters import Known

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from aclweb.acl.authorizer import name_text, part_words, places_words, resource_text, says
-from aclweb.acl.model import AuthorizerSettings, Operation, ResourceType
+from aclweb.acl.authorizer import part_words, places_words
+from aclweb.acl.model import AuthorizerSettings, Operation, ResourceType, name_text, resource_text, says
 from aclweb.inventory.access.cells import AccessRow, Cell, ResourceAccess
 
 # What people want to know first of each type, as the end of "12 principals can …".

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from aclweb.acl.authorizer import AclIndex, resource_text, says
+from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.cli.commands.console import DONE, UsageError, as_json, emit, joined, shortened, tell
 from aclweb.acl.cli.commands.inputs import Inputs
 from aclweb.acl.cli.commands.options import (
@@ -13,7 +13,7 @@ from aclweb.acl.cli.commands.options import (
     add_rule_options,
     settings_from,
 )
-from aclweb.acl.model import AclError, Resource, ResourceType, shown
+from aclweb.acl.model import AclError, Resource, ResourceType, resource_text, says, shown
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
-from aclweb.acl.authorizer import name_text
 from aclweb.acl.cli.commands.console import (
     DONE,
     UsageError,
@@ -26,7 +25,7 @@ from aclweb.acl.cli.commands.console import (
 )
 from aclweb.acl.cli.commands.inputs import STANDARD_INPUT, Inputs, unreadable
 from aclweb.acl.cli.commands.options import add_json_option
-from aclweb.acl.model import NotationError, number_of
+from aclweb.acl.model import NotationError, name_text, number_of
 from aclweb.acl.notation import AccessEvent, NotDecision, parse_record, records
 
 _GZIP = b"\x1f\x8b"

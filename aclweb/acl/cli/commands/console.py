@@ -16,9 +16,8 @@ from errno import EBADF
 from io import RawIOBase
 from typing import BinaryIO, TypeVar
 
-from aclweb.acl.authorizer import name_text
 from aclweb.acl.cli.commands.progress import PROGRESS
-from aclweb.acl.model import AccessRequest, AclError, shown, visible
+from aclweb.acl.model import AccessRequest, AclError, name_text, shown, visible
 
 DONE, DID_NOT_HOLD, BAD_INPUT = 0, 1, 2
 # What a shell reports of a program that was interrupted, or whose reader went away.

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from aclweb.acl.authorizer import says
 from aclweb.acl.cli.commands.console import UsageError, one_line, tell
 from aclweb.acl.cli.commands.options import why_not_decided
 from aclweb.acl.cli.commands.progress import PROGRESS
@@ -22,6 +21,7 @@ from aclweb.acl.model import (
     Delta,
     NotationError,
     Problems,
+    says,
     shown,
 )
 from aclweb.acl.notation import AclFile, Edit, read_acl_file, read_edits, read_names, read_requests

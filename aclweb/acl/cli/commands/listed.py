@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from aclweb.acl.authorizer import says
 from aclweb.acl.cli.commands.console import DONE, UsageError, as_json, emit, tell
 from aclweb.acl.cli.commands.inputs import Inputs
 from aclweb.acl.cli.commands.options import (
@@ -14,7 +13,7 @@ from aclweb.acl.cli.commands.options import (
     settings_from,
 )
 from aclweb.acl.matching import AclFilter, matching_of
-from aclweb.acl.model import AuthorizerSettings, NotationError, PatternType
+from aclweb.acl.model import AuthorizerSettings, NotationError, PatternType, says
 from aclweb.acl.notation import filter_from_dict, parse_object
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from aclweb.acl.authorizer import AclIndex, name_text
+from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.cli.commands.console import (
     DID_NOT_HOLD,
     DONE,
@@ -35,6 +35,7 @@ from aclweb.acl.model import (
     Delta,
     PatternType,
     ResourceType,
+    name_text,
     number_of,
     shown,
 )
