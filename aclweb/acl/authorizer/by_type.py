@@ -120,12 +120,11 @@ def _read_as(entries: Iterable[AclBinding], permission: PermissionType) -> list[
     where it helps `permission`, and nothing otherwise.
     """
     read: list[AclBinding] = []
-    for binding in entries:
-        if binding.permission_type is PermissionType.UNKNOWN:
-            binding = replace(binding, permission_type=permission)
-        if binding.pattern_type is PatternType.UNKNOWN:
-            if binding.permission_type is not permission:
-                continue
-            binding = replace(binding, pattern_type=PatternType.LITERAL, resource_name=WILDCARD)
-        read.append(binding)
+    for entry in entries:
+        is_sure = entry.permission_type is not PermissionType.UNKNOWN
+        known = entry if is_sure else replace(entry, permission_type=permission)
+        if known.pattern_type is not PatternType.UNKNOWN:
+            read.append(known)
+        elif known.permission_type is permission:
+            read.append(replace(known, pattern_type=PatternType.LITERAL, resource_name=WILDCARD))
     return read

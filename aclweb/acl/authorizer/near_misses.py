@@ -146,7 +146,7 @@ def _beside(decision: Decision, wanted: PermissionType) -> Iterator[tuple[str, t
         return
     for binding in _own(decision.index, request, settings):
         if binding.permission_type is wanted and _entry_fits(binding, request, settings):
-            found = None if covers_name(binding, name, settings) else _nearness(binding, name, settings)
+            found = None if covers_name(binding, name, settings) else _nearness(binding, name)
             if found is not None:
                 yield "pattern", (found[0], abs(len(binding.resource_name) - len(name))), binding
     for kind in ResourceType:
@@ -178,7 +178,7 @@ def _entry_fits(binding: AclBinding, request: AccessRequest, settings: Authorize
     return for_operation(binding, request.operation) and comes_from(binding.host, request.host, settings)
 
 
-def _nearness(binding: AclBinding, name: str, settings: AuthorizerSettings) -> tuple[int, str] | None:
+def _nearness(binding: AclBinding, name: str) -> tuple[int, str] | None:
     """Return how near a pattern that does not cover `name` comes to it (0 is nearest), and in what way."""
     own = binding.resource_name
     prefixed = binding.pattern_type is PatternType.PREFIXED
@@ -282,7 +282,7 @@ def _pattern_tick(binding: AclBinding, request: AccessRequest, settings: Authori
             return Tick("pattern", True, f"Its pattern matches the name {name_text(name)}.")
         asked = resource_text(request.resource_type, name)
         return Tick("pattern", True, f"It matches {asked}: it is for {covered}.")
-    near = _nearness(binding, name, settings)
+    near = _nearness(binding, name)
     reason = f"; {near[1]}" if near is not None else ""
     return Tick("pattern", False, f"It is for {covered}, not for {name_text(name)}{reason}.")
 

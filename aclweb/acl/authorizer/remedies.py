@@ -225,8 +225,10 @@ def _blocking_by_type(decision: Decision, known: Sequence[AclBinding]) -> list[t
         if settings.allow_everyone:
             ways.append(at_hardcode)
     allows = (binding for binding in entries if binding.permission_type is PermissionType.ALLOW)
-    for allow in islice(allows, ALLOWS_COMPARED):
-        ways.append((*everywhere, *(deny for deny in denies if _dominates(deny, allow, settings))))
+    ways.extend(
+        (*everywhere, *(deny for deny in denies if _dominates(deny, allow, settings)))
+        for allow in islice(allows, ALLOWS_COMPARED)
+    )
     return ways
 
 

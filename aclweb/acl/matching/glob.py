@@ -168,7 +168,8 @@ def covers(wide: Shape, narrow: Shape, *, steps: int = STEPS_TRIED) -> Cover:
     for number, part in enumerate(narrow.parts):
         if number:
             reached: dict[int, str] = {}
-            for places, name in front.items():
+            for start, name_there in front.items():
+                places, name = start, name_there
                 while places not in reached:
                     reached[places] = name
                     places, name = machine.after(places, stranger), name + stranger
@@ -333,7 +334,7 @@ def _settled(parts: list[list[str | None]]) -> Shape:
     """Move the `?`s that begin the part after a `*` before it, so that equal patterns have equal shapes."""
     for before, part in pairwise(parts):
         holes = next((place for place, token in enumerate(part) if token is not None), len(part))
-        before += part[:holes]
+        before.extend(part[:holes])
         del part[:holes]
     return Shape(tuple(tuple(part) for part in parts))
 

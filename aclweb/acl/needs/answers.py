@@ -206,10 +206,11 @@ def _mark_first_failing(verdicts: list[DecidedCall]) -> list[DecidedCall]:
         fails = verdict.needed and verdict.outcome is Outcome.FAILS
         if fails and first is None:
             first = verdict
-            verdict = replace(verdict, first_failing=True, may_fail_first=True)
+            marked.append(replace(verdict, first_failing=True, may_fail_first=True))
         elif fails and first is not None and first.call.at_once and verdict.call.at_once:
-            verdict = replace(verdict, may_fail_first=True)
-        marked.append(verdict)
+            marked.append(replace(verdict, may_fail_first=True))
+        else:
+            marked.append(verdict)
     return marked
 
 
