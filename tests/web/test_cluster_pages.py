@@ -9,6 +9,7 @@ import pytest
 from aclweb.audit import trail
 from aclweb.clusters import ClusterError, ClusterState
 from aclweb.inventory import tasks
+from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.inventory.answering_cluster import Answers
@@ -186,3 +187,16 @@ def test_what_was_read_from_the_brokers_does_not_stand_under_what_people_declare
 
     assert "Authorizer settings" in page
     assert "Declared by people" not in page
+
+
+@pytest.mark.parametrize(("kind", "asks"), [("zookeeper", True), ("admin", False), ("snapshot", False)])
+def test_only_a_source_that_hides_the_authorizer_asks_whether_there_is_one(
+    cluster, dot, signed_in, kind, asks
+):
+    Cluster.objects.filter(pk=cluster.pk).update(kind=kind, authorizer="acl", authorizer_declared="")
+
+    page = signed_in(dot).get("/c/test-eu/").content.decode()
+
+    assert ("ZooKeeper does not show whether brokers use its ACLs" in page) is asks
+    assert ("Whether brokers use the ACLs in ZooKeeper" in page) is asks
+    assert ("not declared: ZooKeeper has ACLs whether brokers use them or not" in page) is asks

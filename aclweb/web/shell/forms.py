@@ -186,21 +186,25 @@ class DeclareForm(forms.Form):
     )
 
     authorizer = forms.ChoiceField(
-        label="Whether brokers use the ACLs in ZooKeeper",
         required=False,
-        choices=[
-            ("", "not declared: ZooKeeper has ACLs whether brokers use them or not"),
-            ("on", "yes, authorizer.class.name is set on every broker"),
-            ("off", "no, the brokers run without an authorizer"),
-        ],
         widget=forms.RadioSelect,
     )
 
     def __init__(self, *args: Any, cluster: Cluster, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.cluster = cluster
-        if cluster.authorizer != Cluster.Authorizer.ACL:
+        source = cluster.source
+        if not source.hides_authorizer:
             del self.fields["authorizer"]
+            return
+        asked = self.fields["authorizer"]
+        assert isinstance(asked, forms.ChoiceField)
+        asked.label = f"Whether brokers use the ACLs in {source.called}"
+        asked.choices = [
+            ("", f"not declared: {source.called} has ACLs whether brokers use them or not"),
+            ("on", "yes, authorizer.class.name is set on every broker"),
+            ("off", "no, the brokers run without an authorizer"),
+        ]
 
     @classmethod
     def as_stored(cls, cluster: Cluster) -> dict[str, Any]:
