@@ -76,7 +76,7 @@ def _tables_file(factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def clean_up_past_the_audit_triggers() -> Iterator[None]:
     """Let tests that commit empty the tables afterwards, which the audit trail refuses to everybody else."""
-    tear_down = TransactionTestCase._fixture_teardown
+    tear_down = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]
 
     def without_triggers(self: TransactionTestCase) -> None:
         triggers.remove(connection)

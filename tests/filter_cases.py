@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from aclweb.acl.kafka.refusals import Target
 from aclweb.acl.kafka.validation import refusal
@@ -87,7 +88,8 @@ def with_unknown_word(rng: random.Random, binding: AclBinding) -> AclBinding:
             ("permission_type", PermissionType.UNKNOWN),
         )
     )
-    return replace(binding, **{field: word})
+    unknown: dict[str, Any] = {field: word}
+    return replace(binding, **unknown)
 
 
 def random_filter(rng: random.Random, bindings: Sequence[AclBinding]) -> AclFilter:
@@ -96,7 +98,7 @@ def random_filter(rng: random.Random, bindings: Sequence[AclBinding]) -> AclFilt
     other = random_acl(rng)
     openness = rng.choice((0.0, 0.3, 0.6, 0.9))
 
-    def pick(own, wide, far):  # type: ignore[no-untyped-def]
+    def pick(own, wide, far):
         turn = rng.random()
         return wide if turn < openness else far if turn > 0.95 else own
 

@@ -164,7 +164,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if (told := getattr(session.config, "workeroutput", None)) is not None:
-        told[_INPUT] = dict(session.config.stash[_STARTS])
+        starts = session.config.stash[_STARTS]
+        told[_INPUT] = {name: starts[name] for name in starts}
 
 
 # --- the process that shares a run out ---

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import string
+from enum import Enum
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -55,7 +56,7 @@ _principals = st.one_of(texts, texts.map(lambda text: f"User:{text}"))
 names = texts.filter(lambda name: name == "" or name[0] >= "*")
 
 
-def _without_filters_words(enum: type) -> st.SearchStrategy:
+def _without_filters_words(enum: type[Enum]) -> st.SearchStrategy:
     return st.sampled_from([word for word in enum if word.name not in ("ANY", "MATCH", "GLOB")])
 
 

@@ -8,6 +8,7 @@ python -m tests.queue_processes hold FOLDER COUNT     takes so many messages, sa
 
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from kombu import Connection, Consumer, Queue
@@ -73,4 +74,5 @@ def hold(folder: str, count: str) -> None:
 
 
 if __name__ == "__main__":
-    {"produce": produce, "consume": consume, "hold": hold}[sys.argv[1]](*sys.argv[2:])
+    actions: dict[str, Callable[..., None]] = {"produce": produce, "consume": consume, "hold": hold}
+    actions[sys.argv[1]](*sys.argv[2:])

@@ -80,7 +80,8 @@ def random_binding(rng: random.Random, settings: AuthorizerSettings, names: Iter
         if not name and rng.random() < 0.8:
             name = "a"
     operations = (Operation.ALL, Operation.ALL, *OPERATIONS[resource_type])
-    principals, hosts = ACL_PRINCIPALS, ACL_HOSTS
+    principals: tuple[str, ...] = ACL_PRINCIPALS
+    hosts: tuple[str, ...] = ACL_HOSTS
     if settings.has_globs:
         principals, hosts = (*principals, *GLOB_PRINCIPALS), (*hosts, *GLOB_HOSTS)
         if rng.random() < 0.4:

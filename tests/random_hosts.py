@@ -79,7 +79,7 @@ def random_world_of_hosts(
         ),
     )
     pools = [SINGLE, RANGES, RANGES, NOBODYS, UNREADABLE, ("*",), ("*",)]
-    principals = PRINCIPALS
+    principals: tuple[str, ...] = PRINCIPALS
     if settings.has_globs:
         pools, principals = [*pools, GLOBS, GLOBS], (*PRINCIPALS, *GLOB_PRINCIPALS)
     hosts = [rng.choice(rng.choice(pools)) for _ in range(rng.randint(1, 6))]

@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,7 @@ def postgres_server() -> Iterator[str]:
     directory = Path(tempfile.mkdtemp(prefix="aclweb-postgres-"))
     if user is not None:
         os.chown(directory, user.pw_uid, user.pw_gid)
-    as_user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
+    as_user: dict[str, Any] = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
     data, port = directory / "data", free_port()
     subprocess.run(
         [binaries / "initdb", "-D", data, "-U", "aclweb", "-A", "trust", "-E", "UTF8", "--no-sync"],
@@ -70,9 +71,18 @@ def postgres_server() -> Iterator[str]:
             **as_user,
         )
     try:
-        ready = [binaries / "pg_isready", "-h", "127.0.0.1", "-p", str(port), "-q"]
+        ready: list[str | Path] = [binaries / "pg_isready", "-h", "127.0.0.1", "-p", str(port), "-q"]
         _wait(server, lambda: subprocess.run(ready).returncode == 0, directory / "server.log")
-        create = [binaries / "createdb", "-h", "127.0.0.1", "-p", str(port), "-U", "aclweb", "aclweb"]
+        create: list[str | Path] = [
+            binaries / "createdb",
+            "-h",
+            "127.0.0.1",
+            "-p",
+            str(port),
+            "-U",
+            "aclweb",
+            "aclweb",
+        ]
         subprocess.run(create, check=True, capture_output=True)
         yield f"postgres://aclweb@127.0.0.1:{port}/aclweb"
     finally:

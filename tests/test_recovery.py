@@ -11,6 +11,7 @@ import stat
 import tarfile
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,9 +73,9 @@ def edited(file: Path, target: Path, **changed: bytes | None) -> Path:
     """Copy the backup with other bytes in some parts; None leaves a part out."""
     with tarfile.open(file) as source, tarfile.open(target, "w") as copy:
         for member in source.getmembers():
-            data = changed.get(
-                member.name.replace(".", "_").replace("-", "_"), source.extractfile(member).read()
-            )
+            stored = source.extractfile(member)
+            assert stored is not None, member.name
+            data = changed.get(member.name.replace(".", "_").replace("-", "_"), stored.read())
             if data is not None:
                 member.size = len(data)
                 copy.addfile(member, io.BytesIO(data))
@@ -220,7 +221,7 @@ def test_keys_of_the_environment_are_named_and_not_copied(lived, tmp_path):
 # --- doctor ---
 
 
-def checks(data: Path, **more: str) -> tuple[int, dict[str, dict[str, object]]]:
+def checks(data: Path, **more: Any) -> tuple[int, dict[str, dict[str, object]]]:
     found = run(data, "manage.py", "doctor", "--json", **more)
     assert "Traceback" not in found.stderr, found.stderr
     return found.returncode, {line["name"]: line for line in map(json.loads, found.stdout.splitlines())}

@@ -133,7 +133,9 @@ def with_dump_of(database: str, backup: Path, target: Path) -> Path:
     )
     with tarfile.open(backup) as source, tarfile.open(target, "w") as copy:
         for member in source.getmembers():
-            data = source.extractfile(member).read()
+            stored = source.extractfile(member)
+            assert stored is not None, member.name
+            data = stored.read()
             if member.name == "aclweb.pgdump":
                 data = dump.stdout
             elif member.name == "manifest.json":

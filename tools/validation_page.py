@@ -52,10 +52,10 @@ _EXAMPLES = (
     replace(_ACL, resource_name=""),
     replace(_ACL, host=""),
     replace(_ACL, pattern_type=4),
-    *(
-        replace(_ACL, **{field: 99})
-        for field in ("resource_type", "pattern_type", "operation", "permission_type")
-    ),
+    replace(_ACL, resource_type=99),
+    replace(_ACL, pattern_type=99),
+    replace(_ACL, operation=99),
+    replace(_ACL, permission_type=99),
 )
 _UNKNOWN = Operation.UNKNOWN
 _PLACES = {"standard": "KRaft", "acl": "ZooKeeper", "": "all"}

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ def decide(tmp_path, monkeypatch, capfdbinary) -> Decide:
     return lines
 
 
-def answers(lines: list[str]) -> list[dict[str, object]]:
+def answers(lines: list[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ def texts(told: object) -> list[str]:
     return sorted(json.dumps(entry, sort_keys=True) for entry in told)  # type: ignore[attr-defined]
 
 
-def random_impact(seed: int, **options: bool) -> tuple[Delta, AclIndex, Names, AuthorizerSettings, Impact]:
+def random_impact(seed: int, **options: Any) -> tuple[Delta, AclIndex, Names, AuthorizerSettings, Impact]:
     rng = random.Random(f"differences {seed}")
     world = random_world(rng)
     add = [random_binding(rng, world.settings) for _ in range(rng.randrange(1, 4))]
@@ -38,7 +39,7 @@ def random_impact(seed: int, **options: bool) -> tuple[Delta, AclIndex, Names, A
 @pytest.mark.parametrize("seed", range(60 * SCALE))
 def test_what_is_put_together_reads_like_the_what_if_and_survives_storing(seed: int) -> None:
     *_, impact = random_impact(seed)
-    whole = impact.as_dict()
+    whole: dict[str, Any] = impact.as_dict()
 
     put_together = Differences.of(impact)
     kept = Differences.unpacked(put_together.packed())

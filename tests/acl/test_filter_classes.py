@@ -6,6 +6,7 @@ import base64
 import random
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -178,8 +179,9 @@ def controller_answer(binding: AclBinding, target: Target) -> Refusal | None:
     """Return what the controller alone says, past the broker's own checks."""
     # A word as this program calls it reaches the controller as a code, which must be one that it does not know.
     item = Item.of(binding)
-    codes = {"resource_type": 99, "pattern_type": 99, "operation": 99, "permission_type": 99}
-    item = replace(item, **{name: code for name, code in codes.items() if getattr(item, name) == 0})
+    coded = ("resource_type", "pattern_type", "operation", "permission_type")
+    codes: dict[str, Any] = {name: 99 for name in coded if getattr(item, name) == 0}
+    item = replace(item, **codes)
     seen = Seen.by(target, item)
     rules = [
         rule for rule in CREATION_RULES if rule.layer is Layer.CONTROLLER and rule.holds_in(target.settings)

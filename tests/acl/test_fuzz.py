@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import yaml
@@ -188,7 +189,7 @@ def entries_of(data: object) -> list[dict[str, str]]:
         return []
 
 
-def word_of(enum: type, word: str) -> object:
+def word_of(enum: Any, word: str) -> Any:
     return next((member for member in enum if member.pascal.upper() == word.upper()), enum.UNKNOWN)
 
 
@@ -207,7 +208,7 @@ NODE_PRINCIPALS = texts.map(lambda text: f"User:{text}")
 
 def as_known(binding: AclBinding) -> AclBinding:
     """The ACL with a word that every Kafka knows where it had UNKNOWN."""
-    words = {
+    words: dict[str, Any] = {
         "resource_type": ResourceType.TOPIC,
         "pattern_type": PatternType.LITERAL,
         "operation": Operation.READ,

@@ -6,6 +6,7 @@ import io
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ def run(tmp_path, monkeypatch, capfdbinary):
     return command
 
 
-def answers(text: str) -> list[dict[str, object]]:
+def answers(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 

@@ -142,9 +142,8 @@ def is_for_addresses_of_one_family(world: Lived, finding: LintFinding) -> None:
     binding = finding.acl
     anyone = replace(binding, principal="User:*", operation=Operation.ALL)
     here = Lived((anyone,), world.settings)
-    (name,) = [n for n in world.names(binding.resource_type) if covers_name(binding, n, world.settings)][
-        :1
-    ] or [None]
+    matched = (n for n in world.names(binding.resource_type) if covers_name(binding, n, world.settings))
+    name = next(matched, None)
     if name is None:
         return
     for host in ADDRESSES:
@@ -370,7 +369,8 @@ def random_acl(rng: random.Random, settings: AuthorizerSettings) -> AclBinding:
     kind = rng.choice(("TOPIC", "TOPIC", "GROUP", "TRANSACTIONAL_ID", "CLUSTER", "USER"))
     name = rng.choice(ACL_NAMES[kind])
     usual = operations_of(ResourceType[kind], settings)
-    principals, hosts = ACL_PRINCIPALS, ACL_HOSTS
+    principals: tuple[str, ...] = ACL_PRINCIPALS
+    hosts: tuple[str, ...] = ACL_HOSTS
     patterns = ["LITERAL", "LITERAL", "PREFIXED"]
     if settings.has_globs:
         principals, hosts = (*principals, *GLOB_PRINCIPALS), (*hosts, *GLOB_HOSTS)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice, product
 from math import prod
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, find, given
@@ -121,7 +122,8 @@ BYTES = 4
 
 
 def binding_of(number: int) -> AclBinding:
-    permission, pattern, name, principal, operation, host, kind = parted(number, BINDING_CHOICES)
+    parts: Sequence[Any] = parted(number, BINDING_CHOICES)
+    permission, pattern, name, principal, operation, host, kind = parts
     return AclBinding(kind, name, pattern, principal, host, operation, permission)
 
 
@@ -136,11 +138,14 @@ def up_to(most: int) -> st.SearchStrategy[list[AclBinding]]:
     return st.tuples(counts, st.binary(min_size=most * BYTES, max_size=most * BYTES)).map(world_of)
 
 
+def request_of(number: int) -> AccessRequest:
+    parts: Sequence[Any] = parted(number, REQUEST_CHOICES)
+    return AccessRequest(*parts)
+
+
 bindings = st.integers(0, 256**BYTES - 1).map(binding_of)
 worlds = up_to(8)
-requests = st.integers(0, prod(map(len, REQUEST_CHOICES)) - 1).map(
-    lambda number: AccessRequest(*parted(number, REQUEST_CHOICES))
-)
+requests = st.integers(0, prod(map(len, REQUEST_CHOICES)) - 1).map(request_of)
 profiles = st.sampled_from(PROFILES)
 numbers = st.integers(0, 2**16)
 
@@ -591,7 +596,7 @@ class CountedName(str):
 
     compared = 0
 
-    def startswith(self, *given: object) -> bool:  # type: ignore[override]
+    def startswith(self, *given: object) -> bool:
         CountedName.compared += 1
         return super().startswith(*given)  # type: ignore[arg-type]
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from ipaddress import ip_network
 from itertools import islice
+from typing import Any
 
 import pytest
 
@@ -644,7 +645,7 @@ def warned(
     names: Names,
     settings: AuthorizerSettings,
     after: AuthorizerSettings,
-    **options: bool,
+    **options: Any,
 ) -> tuple[str, ...]:
     delta = Delta(add=tuple(dict.fromkeys(add)), remove=tuple(dict.fromkeys(remove)))
     return simulate(delta, AclIndex(stored), names, settings, after, **options).warnings

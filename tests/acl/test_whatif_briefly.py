@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from ipaddress import ip_network
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,8 @@ def plain(side: Side) -> Side:
 
 
 def holds(outer: str, inner: str) -> bool:
-    return "/" in outer and ip_network(inner, strict=False).subnet_of(ip_network(outer, strict=False))
+    part: Any = ip_network(inner, strict=False)  # of the same family as `outer`
+    return "/" in outer and part.subnet_of(ip_network(outer, strict=False))
 
 
 @pytest.mark.parametrize("allow_everyone", [False, True])

@@ -32,7 +32,7 @@ def verify(capsys) -> tuple[int, dict[str, object]]:
     try:
         call_command("audit", "verify", "--json")
     except SystemExit as ended:
-        status = ended.code
+        status = int(ended.code or 0)
     return status, json.loads(capsys.readouterr().out)
 
 

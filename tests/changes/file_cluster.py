@@ -27,12 +27,14 @@ from aclweb.clusters import (
     ClusterState,
     Connection,
     Known,
+    Login,
     NamesKnown,
     Outcome,
     OutcomeKind,
     TopicInfo,
     Verb,
 )
+from aclweb.clusters.rights import Right
 
 
 class FileCluster:
@@ -195,6 +197,12 @@ class FileClient:
         if self.cluster.take_fault("mute"):
             return _unknown(bindings)
         return tuple(_outcome(verb, binding, before, refused) for binding in bindings)
+
+    def login(self) -> Login:
+        return Login()
+
+    def rights(self, login: Login, *, writes: bool) -> tuple[Right, ...]:
+        return ()
 
     def close(self) -> None:
         return None

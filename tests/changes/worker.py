@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -183,11 +184,18 @@ def work(asked: dict[str, Any]) -> NoReturn:
 
 
 def main(action: str, *arguments: str) -> None:
-    rollout.connect = connect
+    rollout.connect = connect  # type: ignore[attr-defined]
     hold.BARRIER_SECONDS = 0
     crash_at(os.environ.get("ACLWEB_TEST_CRASH", ""))
     tasks.apply_change.delay = (lambda _: None) if action == "setup" else tasks.apply_change
-    actions = {"setup": setup, "apply": apply, "expire": expire, "sweep": sweep, "race": race, "serve": serve}
+    actions: dict[str, Callable[..., None]] = {
+        "setup": setup,
+        "apply": apply,
+        "expire": expire,
+        "sweep": sweep,
+        "race": race,
+        "serve": serve,
+    }
     actions[action](*arguments)
 
 

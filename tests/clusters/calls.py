@@ -69,10 +69,10 @@ class Caller:
     def refusals(self, request: Any) -> set[int]:
         """Send, and return the authorization errors anywhere in the answer."""
         if isinstance(request, ByHand):
-            return request.refusals(self.bytes(request))
+            return request.refusals(self.sent(request))
         return {code for code in codes_in(self.answer(request)) if code in REFUSALS}
 
-    def bytes(self, request: ByHand) -> bytes:
+    def sent(self, request: ByHand) -> bytes:
         """Send what is written by hand, and return the answer behind its header."""
         if self._socket is None:
             host, _, port = self._broker.bootstrap.rpartition(":")

@@ -212,8 +212,12 @@ def test_the_right_to_describe_the_cluster_is_enough_to_read_every_acl(broker):
     assert refused[0].sentence == "The user 'bob' may not change ACLs; that needs Alter on the cluster."
 
 
+class SecureBroker(KafkaBroker):
+    authority: str  # the certificate that its own is signed with
+
+
 @pytest.fixture(scope="module")
-def open_broker(tmp_path_factory) -> Iterator[KafkaBroker]:
+def open_broker(tmp_path_factory) -> Iterator[SecureBroker]:
     """A broker without an authorizer, whose port without logins speaks TLS."""
     need_java()
     jars = need_jars("4.4.0")
@@ -228,7 +232,7 @@ def open_broker(tmp_path_factory) -> Iterator[KafkaBroker]:
         "listener.name.plaintext.ssl.keystore.type": "PEM",
         "listener.name.plaintext.ssl.keystore.location": str(directory / "server.pem"),
     }
-    with KafkaBroker(directory / "broker", jars, users=USERS, settings=settings) as broker:
+    with SecureBroker(directory / "broker", jars, users=USERS, settings=settings) as broker:
         broker.authority = authority
         yield broker
 
@@ -521,7 +525,7 @@ def offline(send: Answers) -> AdminClient:
     session = Session.__new__(Session)
     session.options, session.where, session.nodes = check_options(ADMIN_API, {}), "fake:9092", ()
     session.timeout_seconds = session.write_timeout_seconds = 0.2
-    session.send = send
+    session.send = send  # type: ignore[method-assign]
     client = AdminClient.__new__(AdminClient)
     client._session = session
     return client

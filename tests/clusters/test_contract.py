@@ -100,10 +100,10 @@ def _live(connection: Connection) -> Subject:
     def put(bindings: Iterable[AclBinding]) -> None:
         with connect(connection) as client:
             assert {outcome.kind for outcome in client.write(Verb.ADD, tuple(bindings))} <= DONE
-        assert holds(subject, *bindings)
+        assert holds(live, *bindings)
 
-    subject = Subject(lambda: connect(connection), put)
-    return subject
+    live = Subject(lambda: connect(connection), put)
+    return live
 
 
 def _snapshot(path: Path) -> Subject:

@@ -15,7 +15,8 @@ from django.core.management import CommandError, call_command
 from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, NotationError
 from aclweb.acl.notation import read_acl_file
 from aclweb.changes import policy
-from aclweb.changes.preview import own_principal, preview
+from aclweb.changes.notes import own_principal
+from aclweb.changes.preview import preview
 from aclweb.clusters import (
     KINDS,
     AclSnapshot,

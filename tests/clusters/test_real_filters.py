@@ -32,9 +32,16 @@ TIMES = 5 if SCALE > 1 else 1
 PATIENCE_SECONDS = 30
 
 
+class FilteringBroker(KafkaBroker):
+    """A broker with what the tests ask of it: its settings, and how many filters."""
+
+    authorizer_settings: AuthorizerSettings
+    filters: int
+
+
 @pytest.fixture(params=sorted(RULES))
-def broker(request) -> Iterator[KafkaBroker]:
-    broker: KafkaBroker = request.getfixturevalue(request.param)
+def broker(request) -> Iterator[FilteringBroker]:
+    broker: FilteringBroker = request.getfixturevalue(request.param)
     broker.authorizer_settings, broker.filters = RULES[request.param], FILTERS[request.param]
     wipe(broker)
     yield broker

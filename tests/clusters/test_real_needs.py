@@ -135,11 +135,12 @@ def trials_of(sending: Sending, authorizer_settings: AuthorizerSettings) -> Iter
     for place in range(len(everything.acls)):
         if len(everything.acls) > 1:
             yield trial(
-                f"all but {place}", lambda acls, left_out=place: acls[:left_out] + acls[left_out + 1 :]
+                f"all but {place}",
+                lambda acls, left_out=place: acls[:left_out] + acls[left_out + 1 :],  # type: ignore[misc]
             )
         yield trial(
             f"all, {place} denied",
-            lambda acls, denied=place: (
+            lambda acls, denied=place: (  # type: ignore[misc]
                 *acls,
                 replace(acls[denied], permission_type=PermissionType.DENY, host="*"),
             ),
@@ -147,7 +148,10 @@ def trials_of(sending: Sending, authorizer_settings: AuthorizerSettings) -> Iter
     for seed in range(SCALE if everything.acls else 0):
         rng = random.Random(f"{sending} {seed}")
         yield trial(
-            f"draw {seed}", lambda acls, rng=rng: [one for acl in acls for one in other_acls(rng, acl)]
+            f"draw {seed}",
+            lambda acls, rng=rng: [  # type: ignore[misc]
+                one for acl in acls for one in other_acls(rng, acl)
+            ],
         )
 
 
@@ -244,12 +248,12 @@ class Bench:
         while waiting:
             assert time.monotonic() < deadline, "A member is not assigned its topic."
             for used, heartbeat, _, _ in waiting:
-                admin.bytes(heartbeat(used))
+                admin.sent(heartbeat(used))
             time.sleep(0.1)
             waiting = [
                 (used, heartbeat, describe, mentions)
                 for used, heartbeat, describe, mentions in waiting
-                if admin.bytes(describe(used)).count(used.topic.encode()) < mentions
+                if admin.sent(describe(used)).count(used.topic.encode()) < mentions
             ]
 
     def sendings(self) -> list[Sending]:

@@ -175,7 +175,7 @@ def format_with(directory: Path, jars: Path, metadata_version: str) -> None:
         "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT\n"
         f"log.dirs={directory / 'data'}\n"
     )
-    command = [
+    command: list[str | Path] = [
         find_java(),
         "-XX:TieredStopAtLevel=1",
         "-cp",

@@ -89,7 +89,7 @@ def checked(capsys, slug: str, *words: str, status: int = 0) -> dict:
         call_command("cluster", "check", slug, "--json", *words)
         ended = 0
     except SystemExit as error:
-        ended = error.code
+        ended = int(error.code or 0)
     told = json.loads(capsys.readouterr().out)
     assert ended == status, told
     return told

@@ -302,7 +302,7 @@ def rival(client: ZooKeeperClient, act, *, times: int) -> list[int]:
             act(len(happened))
         return answer
 
-    session.fetch = fetched
+    session.fetch = fetched  # type: ignore[method-assign]
     return happened
 
 
@@ -416,6 +416,13 @@ def test_nothing_is_written_while_a_cluster_migrates_to_kraft(address, raw, data
 # --- logins and TLS ------------------------------------------------------------------------
 
 
+class SecureServer(ZooKeeperServer):
+    """A ZooKeeper with a second port that speaks TLS, and the certificate that its own is signed with."""
+
+    secure_address: str
+    authority: str
+
+
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory) -> Iterator[ZooKeeperServer]:
     """A ZooKeeper with logins, where only the user kafka may write ACLs, and TLS on a second port."""
@@ -430,7 +437,7 @@ def guarded(tmp_path_factory) -> Iterator[ZooKeeperServer]:
     (directory / "server.pem").write_text(server_pem)
     with ZooKeeperServer(directory / "probe") as probe:
         secure_port = probe.port  # free again once the probe has ended
-    server = ZooKeeperServer(
+    server = SecureServer(
         directory / "server",
         settings={
             "authProvider.sasl": "org.apache.zookeeper.server.auth.SASLAuthenticationProvider",

@@ -24,8 +24,12 @@ OWN = CA.issue("O=Example", "CN=aclweb")
 QUICK_SECONDS = 5.0
 
 
+class SecureServer(ZooKeeperServer):
+    secure: str  # the address that speaks TLS
+
+
 @pytest.fixture(scope="module")
-def keeper(tmp_path_factory) -> Iterator[ZooKeeperServer]:
+def keeper(tmp_path_factory) -> Iterator[SecureServer]:
     """A ZooKeeper with a second port that speaks TLS and wants client certificates."""
     need_java()
     directory = tmp_path_factory.mktemp("keeper")
@@ -45,7 +49,7 @@ def keeper(tmp_path_factory) -> Iterator[ZooKeeperServer]:
         "ssl.clientAuth": "need",
         "authProvider.x509": "org.apache.zookeeper.server.auth.X509AuthenticationProvider",
     }
-    with ZooKeeperServer(directory / "server", settings=settings) as server:
+    with SecureServer(directory / "server", settings=settings) as server:
         lay_out(server.address, cluster_id="zk-tls", topics={"orders": 1})
         server.secure = f"127.0.0.1:{port}"
         yield server

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -17,8 +17,10 @@ from aclweb.clusters import (
     Known,
     Login,
     NamesKnown,
+    Outcome,
     Problem,
     TopicInfo,
+    Verb,
 )
 
 
@@ -69,6 +71,9 @@ class Answers:
 
     def rights(self, login: Login, *, writes: bool) -> tuple[()]:
         return ()
+
+    def write(self, verb: Verb, bindings: Sequence[AclBinding]) -> tuple[Outcome, ...]:
+        raise AssertionError(f"A sync was to {verb.value} {len(bindings)} ACLs; it only reads.")
 
     def close(self) -> None:
         self.closed = True

@@ -25,8 +25,9 @@ def main(*counts: str) -> None:
     for count in counts:
         answers = Answers([allow("User:bob", "READ", f"t{number}") for number in range(int(count))])
         print("reading", flush=True)
-        result = sync(cluster, client=answers)
-        print(f"revision {result.revision.number} of {result.revision.acls}", flush=True)
+        revision = sync(cluster, client=answers).revision
+        assert revision is not None
+        print(f"revision {revision.number} of {revision.acls}", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 
 from aclweb.acl.authorizer.answers import Result
-from aclweb.acl.authorizer.any_host import HostPart, decide_for_any_host
+from aclweb.acl.authorizer.any_host import HostPart, HostRegion, decide_for_any_host
 from aclweb.acl.authorizer.decision import authorize, decide
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.model.authorizers import AuthorizerSettings
@@ -73,7 +73,7 @@ def check(row: AccessRow, one: Cell, bindings: tuple[AclBinding, ...], settings:
     return one.state
 
 
-def spelled(part: HostPart) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def spelled(part: HostPart | HostRegion) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return part.hosts, part.except_hosts
 
 

@@ -36,8 +36,9 @@ def read(cluster) -> Cluster:
 
 
 def found(cluster: Cluster) -> set[tuple[str, AclBinding]]:
-    told = findings.findings(current.in_force(cluster))
-    return {(row.rule, row.acl) for row in told.matching()}
+    known = findings.findings(current.in_force(cluster))
+    assert known is not None
+    return {(row.rule, row.acl) for row in known.matching()}
 
 
 def test_a_worker_finds_what_a_page_then_shows_without_working(read, monkeypatch):

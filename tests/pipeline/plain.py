@@ -83,6 +83,7 @@ def _add(found: Counted, record: str, index: AclIndex, settings: AuthorizerSetti
     )
     key = (*request.as_dict().values(), event.allowed)
     found.requests[key] += 1
+    assert event.time is not None  # every record of the tests has one
     found.times[key].append(event.time)
     if event.acl:
         found.usage[binding_key(event.acl)][2] += 1

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import parse_qsl, urldefrag, urlencode, urljoin, urlsplit
 
 _VOID = frozenset({"input", "meta", "link", "br", "hr", "img", "use", "wbr", "rect", "path"})
@@ -199,7 +200,7 @@ def _of_form(
         word = button.text or button.get("aria-label") or button.get("value")
         source = f"button {word!r:.60} of {method} {path}"
         for fetched in (False, True) if by_htmx else (False,):
-            parts = {}
+            parts: dict[str, Any] = {}
             if fetched:
                 target = form.get("hx-target")
                 parts = {

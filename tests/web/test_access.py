@@ -9,7 +9,7 @@ answer carries the strict content security policy.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pytest
@@ -42,7 +42,7 @@ class Row:
     path: str
     expected: tuple[int, int, int, int, int, int]
     method: str = "get"
-    body: dict[str, object] = field(default_factory=dict)
+    body: Mapping[str, object] = field(default_factory=dict)
     as_json: bool = False
 
 

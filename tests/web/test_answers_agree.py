@@ -173,7 +173,9 @@ def celled(cluster, who, operation, name, host) -> str:
     access = topic_access(cluster, ResourceType.TOPIC, name, host=host or None)
     rows = {row.principal: row for row in access.rows if row.kind != "super-users"}
     # Who has no row is anybody.
-    return rows.get(who, rows["User:*"]).verdict(Operation[operation]).state
+    verdict = rows.get(who, rows["User:*"]).verdict(Operation[operation])
+    assert verdict is not None
+    return verdict.state
 
 
 def listed(cluster, who, name) -> set[str]:

@@ -164,7 +164,7 @@ def yesterday(site, cluster, dot) -> str:
     for row in (*Revision.objects.all(), *Declaration.objects.all()):
         name = "read_at" if isinstance(row, Revision) else "since"
         earlier = getattr(row, name) - datetime.timedelta(days=3)
-        type(row).objects.filter(pk=row.pk).update(**{name: earlier})
+        type(row)._default_manager.filter(pk=row.pk).update(**{name: earlier})
     declare(cluster=cluster, actor=dot, super_users="User:admin")
     return f"{timezone.now() - datetime.timedelta(days=1):%Y-%m-%dT%H:%M:%S}"
 

@@ -7,6 +7,7 @@ ZooKeeper and a real broker. The pages on the way are looked at by axe in both t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from celery.contrib.testing.worker import start_worker
@@ -28,7 +29,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 @pytest.fixture
 def worker() -> Iterator[None]:
     """A Celery worker on the file broker, as `./run` starts one, in a thread of this process."""
-    with start_worker(app, pool="solo", perform_ping_check=False, shutdown_timeout=30):
+    any_app: Any = app  # the stubs know plain tasks only
+    with start_worker(any_app, pool="solo", perform_ping_check=False, shutdown_timeout=30):
         yield
 
 

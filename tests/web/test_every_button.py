@@ -150,7 +150,7 @@ class Crawl:
             answer = self.browser.get(target, dict(action.fields), headers=headers, follow=True)
             status, end = answer.status_code, target
             if answer.get("Content-Disposition", "").startswith("attachment"):
-                if not b"".join(answer.streaming_content if answer.streaming else [answer.content]):
+                if not b"".join(answer):
                     self.wrong.append(f"{address}: {action.source} downloads nothing ({target})")
                 return
             html = answer.content.decode()

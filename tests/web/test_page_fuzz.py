@@ -51,7 +51,7 @@ HOSTILE = (
     "10.0.0.0/33",     "GLOB", "UNKNOWN", "ANY", "//evil.example", "../..",
     "\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"),
 )  # fmt: skip
-HEADERS = (
+HEADERS: tuple[dict[str, str], ...] = (
     {},
     {"HX-Request": "true"},
     {"HX-Request": "true", "HX-Boosted": "true"},

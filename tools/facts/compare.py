@@ -136,8 +136,8 @@ def _diff(old: str, new: str) -> tuple[str, ...]:
     left, right = old.splitlines(), new.splitlines()
     if max(len(left), len(right)) > MOST_LINES:
         went, came = Counter(left), Counter(right)
-        lost, new = [f"-{line}" for line in went - came], [f"+{line}" for line in came - went]
-        return (f"{len(left):,} lines before, {len(right):,} after", *lost, *new)
+        lost, added = [f"-{line}" for line in went - came], [f"+{line}" for line in came - went]
+        return (f"{len(left):,} lines before, {len(right):,} after", *lost, *added)
     if left == right:
         return ("differs in the end of its lines only",)
     found = [
