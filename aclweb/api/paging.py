@@ -34,10 +34,10 @@ class Pages(PageNumberPagination):
         self.number = number_asked(asked, "page", 1)
         self.size = number_asked(asked, "size", 50, most=MOST_ROWS_A_PAGE)
 
-    def get_page_size(self, request: Request) -> int:
+    def get_page_size(self, _: Request) -> int:
         return self.size
 
-    def get_page_number(self, request: Request, paginator: Paginator[Any]) -> int:
+    def get_page_number(self, _: Request, paginator: Paginator[Any]) -> int:
         return min(self.number, paginator.num_pages)
 
     def of(self, rows: Sequence[Any]) -> list[Any]:

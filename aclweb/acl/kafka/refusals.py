@@ -250,12 +250,12 @@ class Rule:
         return Refusal(self.layer, self.error, self.text(seen), self.scope, self.sentence(seen))
 
 
-def silent(seen: Seen) -> None:
+def silent(_: Seen) -> None:
     return None
 
 
 def always(text: str) -> Callable[[Seen], str]:
-    return lambda seen: text
+    return lambda _: text
 
 
 ENUMS: tuple[type[enum.Enum], ...] = (ResourceType, PatternType, Operation, PermissionType)

@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_json_option(parser)
 
 
-def run(given: argparse.Namespace, inputs: Inputs) -> int:
+def run(given: argparse.Namespace, _: Inputs) -> int:
     """Print one line for each decision, then count on standard error what is none."""
     if given.files.count(STANDARD_INPUT) > 1:
         raise UsageError("Standard input ('-') is given for two files; give a file for one of them.")

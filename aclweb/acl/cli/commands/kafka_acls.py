@@ -27,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(given: argparse.Namespace, inputs: Inputs) -> int:
+def run(given: argparse.Namespace, _: Inputs) -> int:
     """Print what kafka-acls would add, remove or list; nothing is sent."""
     settings = settings_from(given)
     try:

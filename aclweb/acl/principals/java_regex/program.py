@@ -236,15 +236,11 @@ class _Compiler:
             case Character(characters):
                 return self._add(Take(characters, following))
             case LineBreak():
-                # Both ways are tried, and yet Java takes it that there is one.
-                two = self._add(Take(_CR, self._add(Take(_LF, following))))
-                return self._add(Try((two, self._add(Take(_LINE_ENDS, following))), self._loops))
+                return self._write_line_break(following)
             case At(place):
                 return self._add(Stand(place, following))
             case Sequence(parts):
-                for part in reversed(parts):
-                    following = self._write(part, following)
-                return following
+                return self._write_sequence(parts, following)
             case Choice(alternatives):
                 ways = tuple(self._write(way, following) for way in alternatives)
                 return self._add(Try(ways, self._loops))
@@ -284,6 +280,16 @@ class _Compiler:
     def _new_begin(self) -> int:
         self._program.begin_count += 1
         return self._program.begin_count - 1
+
+    def _write_line_break(self, following: int) -> int:
+        # Both ways are tried, and yet Java takes it that there is one.
+        two = self._add(Take(_CR, self._add(Take(_LF, following))))
+        return self._add(Try((two, self._add(Take(_LINE_ENDS, following))), self._loops))
+
+    def _write_sequence(self, parts: tuple[Node, ...], following: int) -> int:
+        for part in reversed(parts):
+            following = self._write(part, following)
+        return following
 
     def _write_group(self, group: Group, following: int) -> int:
         if group.number is None:
