@@ -15,8 +15,8 @@ from aclweb.acl.model import (
     Operation,
     ResourceType,
     Step,
+    acl_text,
     number_of,
-    says,
 )
 from aclweb.changes.impact import distinct
 from aclweb.changes.models import Change
@@ -81,7 +81,7 @@ def _refusals(delta: Delta, settings: AuthorizerSettings) -> list[str]:
     """Return what this cluster would refuse of the edit, with its own words; the first few of it."""
     target = Target(settings)
     refusals = [
-        f"{says(binding)}: {refused.sentence} Kafka would answer {refused.in_kafkas_words}"
+        f"{acl_text(binding)}: {refused.sentence} Kafka would answer {refused.in_kafkas_words}"
         for verb, bindings in (("add", delta.add), ("remove", delta.remove))
         for binding in bindings
         if (refused := refusal(verb, binding, target)) is not None

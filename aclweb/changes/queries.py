@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, prefetch_related_obj
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.acl.model import AclBinding, says
+from aclweb.acl.model import AclBinding, acl_text
 from aclweb.acl.simulate import Differences
 from aclweb.audit import trail
 from aclweb.changes import policy
@@ -395,7 +395,7 @@ def _item(item: ChangeItem) -> ItemView:
     return ItemView(
         item=item,
         binding=item.binding,
-        says=says(item.binding),
+        says=acl_text(item.binding),
         state=item.get_state_display(),
         tone=ITEM_TONES[item.state],
         sentence=item.sentence,

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from aclweb.acl.authorizer import AclIndex, Basis, Decision, Result
-from aclweb.acl.model import AclBinding, Operation, PermissionType, ResourceType, name_text, says
+from aclweb.acl.model import AclBinding, Operation, PermissionType, ResourceType, acl_text, name_text
 
 ANONYMOUS = "User:ANONYMOUS"
 _NOT_LETTERS_OR_DIGITS = re.compile(r"[\s_]+")
@@ -57,7 +57,7 @@ def likely_cause(decision: Decision, index: AclIndex) -> Cause:
         )
     if decision.basis is Basis.DENY_ACL:
         rule = decision.determining[0]
-        return Cause("deny", "A DENY forbids it", f"{says(rule)}.", rule)
+        return Cause("deny", "A DENY forbids it", f"{acl_text(rule)}.", rule)
 
     allows = [
         finding for finding in decision.findings if finding.binding.permission_type is PermissionType.ALLOW
@@ -123,7 +123,7 @@ def _wrong_host(decision: Decision, elsewhere: Iterable[AclBinding]) -> Cause | 
     elif address is not None and address.version == 6 and written != _as_java_writes(address):
         sentence = f"Brokers write this address as {_as_java_writes(address)}, so {written} never matches."
     else:
-        sentence = f"{says(binding)}. Has the client moved, or does it connect from another address now?"
+        sentence = f"{acl_text(binding)}. Has the client moved, or does it connect from another address now?"
     return Cause("host", text, sentence, binding, asked, written)
 
 
@@ -170,7 +170,7 @@ def _group_missing(decision: Decision, index: AclIndex) -> Cause | None:
     return Cause(
         "group",
         "Topic Read is there, group ACL is missing",
-        f"To consume, a client needs Read on its group as well as on the topic. “{says(reads)}” is there; no ACL "
+        f"To consume, a client needs Read on its group as well as on the topic. “{acl_text(reads)}” is there; no ACL "
         f"allows it the group {name_text(request.resource_name or '')}.",
         reads,
     )
@@ -187,4 +187,4 @@ def _other_operation(decision: Decision) -> Cause | None:
     )
     if near is None:
         return None
-    return Cause("operation", "Another operation is allowed", f"{says(near)}, and nothing more.", near)
+    return Cause("operation", "Another operation is allowed", f"{acl_text(near)}, and nothing more.", near)

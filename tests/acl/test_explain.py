@@ -17,7 +17,7 @@ from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.authorizer.near_misses import PARTS, fits, ticks
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, PatternType
-from aclweb.acl.model.wording import says
+from aclweb.acl.model.wording import acl_text
 from tests import reference
 from tests.builders import acl, allow, ask, deny, describe, read, write
 from tests.random_cases import SCALE, crowded_case, random_case
@@ -528,14 +528,14 @@ def test_a_range_that_this_kafka_does_not_read_is_explained() -> None:
     ],
 )
 def test_a_binding_reads_as_a_sentence(binding: AclBinding, sentence: str) -> None:
-    assert says(binding) == sentence
+    assert acl_text(binding) == sentence
 
 
 def test_names_that_a_reader_could_not_see_are_quoted() -> None:
     trailing_space = allow("User:a", "READ", "orders ")
 
-    assert "'orders '" in says(trailing_space)
-    assert "'a\\u202eb'" in says(allow("User:a", "READ", "a\u202eb"))
+    assert "'orders '" in acl_text(trailing_space)
+    assert "'a\\u202eb'" in acl_text(allow("User:a", "READ", "a\u202eb"))
 
 
 def test_a_range_with_the_name_of_an_interface_is_explained() -> None:
@@ -552,10 +552,10 @@ def test_explaining_looks_closely_at_few_acls_however_many_there_are(monkeypatch
     crowd += [allow("User:bob", "READ", "orders", host=f"10.9.{n // 250}.{n % 250}") for n in range(2_000)]
     crowd += [allow("User:bob", "READ", "orders", resource_type="GROUP")]
     looked: list[AclBinding] = []
-    monkeypatch.setattr(near_misses, "says", lambda binding: looked.append(binding) or "It is so")
+    monkeypatch.setattr(near_misses, "acl_text", lambda binding: looked.append(binding) or "It is so")
     monkeypatch.setattr(near_misses, "OWN_ACLS_TRIED", 1_000)
     compared: list[str] = []
-    monkeypatch.setattr(near_misses, "_nearness", lambda binding, name, settings: compared.append(name))
+    monkeypatch.setattr(near_misses, "_nearness", lambda binding, name: compared.append(name))
 
     reasons = why(read("User:bob", "orders"), *crowd)
 
@@ -580,4 +580,4 @@ def test_an_undecided_answer_names_the_acl_with_the_unknown_value() -> None:
     decision = authorize(read("User:bob", "orders"), AclIndex([strange]))
 
     assert (decision.result, decision.basis) == (Result.UNDECIDED, Basis.UNKNOWN_VALUE)
-    assert any(says(strange) in sentence for sentence in explain(decision).sentences)
+    assert any(acl_text(strange) in sentence for sentence in explain(decision).sentences)

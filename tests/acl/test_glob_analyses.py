@@ -11,7 +11,7 @@ from aclweb.acl.lint.consolidation import consolidations
 from aclweb.acl.lint.findings import lint, lint_all
 from aclweb.acl.lint.redundancy import redundant, removable
 from aclweb.acl.model.authorizers import AuthorizerSettings
-from aclweb.acl.model.wording import says
+from aclweb.acl.model.wording import acl_text
 from aclweb.acl.simulate.classes import Names
 from tests import reference
 from tests.builders import allow, deny
@@ -95,4 +95,4 @@ def test_globs_are_not_odd_where_they_are_read(acl, rules) -> None:
     ],
 )
 def test_a_glob_reads_as_what_it_matches(name, sentence) -> None:
-    assert says(allow("User:a", "READ", name, pattern="GLOB")) == sentence
+    assert acl_text(allow("User:a", "READ", name, pattern="GLOB")) == sentence

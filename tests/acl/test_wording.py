@@ -13,7 +13,7 @@ from aclweb.acl.lint.redundancy import redundant
 from aclweb.acl.model.authorizers import OPERATIONS, AuthorizerSettings
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AccessRequest, Operation, ResourceType
-from aclweb.acl.model.wording import name_text, says
+from aclweb.acl.model.wording import acl_text, name_text
 from aclweb.acl.simulate import simulate
 from aclweb.acl.simulate.classes import Names
 from tests.builders import acl, allow, ask, deny
@@ -37,8 +37,8 @@ def on_cluster(operation: str, name: str = "kafka-cluster", **more: str):
 
 @pytest.mark.parametrize(("operation", "words"), ON_THE_CLUSTER.items())
 def test_a_right_on_the_cluster_says_what_it_lets_one_do(operation: str, words: str) -> None:
-    assert says(on_cluster(operation)) == f"Allow User:ops to {words} from any host"
-    assert says(on_cluster(operation, "*")) == f"Allow User:ops to {words} from any host"
+    assert acl_text(on_cluster(operation)) == f"Allow User:ops to {words} from any host"
+    assert acl_text(on_cluster(operation, "*")) == f"Allow User:ops to {words} from any host"
 
 
 def test_every_operation_that_brokers_ask_of_the_cluster_has_its_words() -> None:
@@ -48,7 +48,7 @@ def test_every_operation_that_brokers_ask_of_the_cluster_has_its_words() -> None
 def test_no_right_creates_or_deletes_a_cluster() -> None:
     for pattern in ("LITERAL", "PREFIXED", "UNKNOWN"):
         for operation in ("CREATE", "DELETE"):
-            told = says(on_cluster(operation, "kafka", pattern=pattern))
+            told = acl_text(on_cluster(operation, "kafka", pattern=pattern))
             assert "any topic" in told
             assert " by a right on cluster" in told
 

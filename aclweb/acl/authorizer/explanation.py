@@ -28,12 +28,12 @@ from aclweb.acl.model import (
     Operation,
     PatternType,
     PermissionType,
+    acl_text,
     action_on,
     name_text,
     number_of,
     resource_text,
     resources_of,
-    says,
 )
 
 SENTENCES_SHOWN = 3
@@ -254,13 +254,13 @@ def _besides(decision: Decision, others: Sequence[AclBinding]) -> list[str]:
         return []
     so = "would refuse it alone" if decision.basis is Basis.DENY_ACL else "would allow it alone"
     return [
-        f"The broker's log names only this one: {says(reported)}. "
+        f"The broker's log names only this one: {acl_text(reported)}. "
         f"{number_of(len(others), 'other ACL', 'other ACLs')} {so} too."
     ]
 
 
 def _spelled(bindings: Sequence[AclBinding], template: str) -> list[str]:
-    sentences = [template.format(says(binding)) for binding in bindings[:SENTENCES_SHOWN]]
+    sentences = [template.format(acl_text(binding)) for binding in bindings[:SENTENCES_SHOWN]]
     rest = len(bindings) - SENTENCES_SHOWN
     if rest > 0:
         sentences.append(f"{number_of(rest, 'more ACL says', 'more ACLs say')} the same.")
@@ -348,10 +348,10 @@ def _ways_out(decision: Decision, fix: AclBinding | None, removals: Removals) ->
     if fix is not None and request.resource_name is None:
         one = NOUNS[request.resource_type][0]
         sentences.append(
-            f"One ACL on any one {one} that no DENY matches would allow it, such as: {says(fix)}."
+            f"One ACL on any one {one} that no DENY matches would allow it, such as: {acl_text(fix)}."
         )
     elif fix is not None:
-        sentences.append(f"The smallest ACL that would allow it: {says(fix)}.")
+        sentences.append(f"The smallest ACL that would allow it: {acl_text(fix)}.")
         if request.resource_name == "":
             sentences.append("No ACL can have an empty name, so only one for every name matches it.")
     count = len(removals.bindings)
@@ -364,7 +364,7 @@ def _ways_out(decision: Decision, fix: AclBinding | None, removals: Removals) ->
     elif removals.then_allow is not None:
         sentences.append(
             f"{denying[0].upper()}{denying[1:]} it would have to be removed, and then it would still need: "
-            f"{says(removals.then_allow)}."
+            f"{acl_text(removals.then_allow)}."
         )
     elif not all(binding.is_deny for binding in removals.bindings):
         sentences.append(

@@ -42,12 +42,12 @@ from aclweb.acl.model import (
     PatternType,
     PermissionType,
     ResourceType,
+    acl_text,
     everyone_or,
     from_host,
     name_text,
     resource_text,
     resources_of,
-    says,
     split_principal,
 )
 
@@ -259,7 +259,7 @@ def _distance(finding: Finding) -> tuple[int, bool, bool, bool]:
 def _near_miss(finding: Finding, decision: Decision) -> NearMiss:
     parts = ticks(finding.binding, decision)
     crossed = [tick.sentence for tick in parts if not tick.matches]
-    return NearMiss(finding.binding, parts, f"{says(finding.binding)}. {' '.join(crossed)}")
+    return NearMiss(finding.binding, parts, f"{acl_text(finding.binding)}. {' '.join(crossed)}")
 
 
 def _type_tick(binding: AclBinding, request: AccessRequest) -> Tick:

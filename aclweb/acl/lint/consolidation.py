@@ -34,9 +34,9 @@ from aclweb.acl.model import (
     Operation,
     PatternType,
     ResourceType,
+    acl_text,
     name_text,
     operations_of,
-    says,
 )
 from aclweb.acl.simulate import Effect, Names, Side, simulate
 
@@ -261,7 +261,7 @@ def _is_sure_to_matter(effect: Effect) -> bool:
 
 
 def _proposed(proposed: AclBinding, replaced: Sequence[AclBinding], extra: Sequence[Effect]) -> str:
-    start = f"One ACL could replace {len(replaced):,}. {says(proposed)}"
+    start = f"One ACL could replace {len(replaced):,}. {acl_text(proposed)}"
     if not extra:
         later = ", and the operations that a later Kafka adds" if proposed.operation is Operation.ALL else ""
         return f"{start}: exactly the same access{later}."

@@ -39,8 +39,8 @@ from aclweb.acl.model import (
     AuthorizerSettings,
     PatternType,
     ResourceType,
+    acl_text,
     name_text,
-    says,
     split_principal,
 )
 from aclweb.acl.simulate import Names
@@ -83,7 +83,7 @@ def as_glob(binding: AclBinding) -> Rewriting:
     else:
         text = None if is_glob(name) or not name or binding.has_unknown else name
     if text is None or binding.pattern_type is PatternType.UNKNOWN:
-        return Rewriting(binding, (binding,), remarks=(f"{says(binding)}: {_why_no_glob(binding)}.",))
+        return Rewriting(binding, (binding,), remarks=(f"{acl_text(binding)}: {_why_no_glob(binding)}.",))
     return Rewriting(binding, (replace(binding, pattern_type=PatternType.GLOB, resource_name=text),))
 
 
@@ -129,7 +129,10 @@ class Compiler:
         if remarks and binding.is_deny:
             remarks = (*remarks, "It is a DENY, so what is left out is open to whoever has an ALLOW.")
         return Rewriting(
-            binding, acls, exact=not remarks, remarks=tuple(f"{says(binding)}: {text}" for text in remarks)
+            binding,
+            acls,
+            exact=not remarks,
+            remarks=tuple(f"{acl_text(binding)}: {text}" for text in remarks),
         )
 
     def _patterns(self, binding: AclBinding) -> tuple[list[tuple[PatternType, str]], list[str]]:

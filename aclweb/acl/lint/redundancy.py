@@ -28,7 +28,7 @@ from aclweb.acl.model import (
     AuthorizerSettings,
     Operation,
     PermissionType,
-    says,
+    acl_text,
 )
 from aclweb.acl.simulate import Effect, Names
 
@@ -140,13 +140,13 @@ def _findings(
         binding, binding.permission_type, tuple(dict.fromkeys((binding.operation, Operation.ALL)))
     )
     if alike is not None:
-        sentence = f"{says(binding)}: another ACL already says the same. {says(alike)}."
+        sentence = f"{acl_text(binding)}: another ACL already says the same. {acl_text(alike)}."
         yield Redundancy(IMPLIED_RULE, "info", sentence, binding, (alike,))
     denies = _shadow(binding, wider)
     if denies:
         sentence = (
-            f"{says(binding)}: this has no effect, because a DENY overrides all that it allows. "
-            f"{' '.join(f'{says(deny)}.' for deny in denies)}"
+            f"{acl_text(binding)}: this has no effect, because a DENY overrides all that it allows. "
+            f"{' '.join(f'{acl_text(deny)}.' for deny in denies)}"
         )
         yield Redundancy(SHADOWED, "warning", sentence, binding, denies)
     dead = why_dead(binding, settings)
@@ -154,20 +154,20 @@ def _findings(
     if dead is not None and (cover is not None or not settings.allow_everyone):
         severity = "error" if binding.is_deny else "warning"
         meaning = "it denies nobody anything" if binding.is_deny else "it allows nobody anything"
-        sentence = f"{says(binding)}: {dead}, so {meaning}."
+        sentence = f"{acl_text(binding)}: {dead}, so {meaning}."
         yield Redundancy(DEAD, severity, sentence, binding, keeps_covered=cover)
     if alike is None and not denies and binding.permission_type is PermissionType.ALLOW:
         stronger = wider.find(binding, PermissionType.ALLOW, _IMPLYING.get(binding.operation, ()))
         if stronger is not None:
-            sentence = f"{says(binding)}: another ACL already implies this. {says(stronger)}."
+            sentence = f"{acl_text(binding)}: another ACL already implies this. {acl_text(stronger)}."
             yield Redundancy(HARMLESS_DUPLICATE, "info", sentence, binding, (stronger,))
     unreachable = why_no_client(binding, settings) or why_no_resource(binding)
     if unreachable is not None:
-        sentence = f"{says(binding)}: {unreachable}."
+        sentence = f"{acl_text(binding)}: {unreachable}."
         yield Redundancy(UNREACHABLE, "error" if binding.is_deny else "warning", sentence, binding)
     elif existing.has_none_under(binding):
         what = binding.resource_type.name.lower().replace("_", " ")
-        sentence = f"{says(binding)}: no {what} that exists matches it now; one that is made later may."
+        sentence = f"{acl_text(binding)}: no {what} that exists matches it now; one that is made later may."
         yield Redundancy(ORPHAN, "info", sentence, binding)
 
 

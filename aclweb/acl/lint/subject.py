@@ -11,7 +11,7 @@ from aclweb.acl.model import (
     PatternType,
     PermissionType,
     ResourceType,
-    says,
+    acl_text,
     split_principal,
 )
 
@@ -57,9 +57,9 @@ class Subject:
         self.dead = why_dead(binding, settings)
         self.nowhere = why_no_resource(binding)
 
-    def says(self, rest: str) -> str:
+    def sentence(self, rest: str) -> str:
         """Return a sentence that begins with the ACL itself."""
-        return f"{says(self.binding)}: {rest}"
+        return f"{acl_text(self.binding)}: {rest}"
 
     @property
     def is_about_the_cluster(self) -> bool:

@@ -37,6 +37,7 @@ from aclweb.acl.model.wording import (
     ACTIONS,
     NOUNS,
     WORDS,
+    acl_text,
     action_on,
     everyone_or,
     from_host,
@@ -44,7 +45,6 @@ from aclweb.acl.model.wording import (
     number_of,
     resource_text,
     resources_of,
-    says,
 )
 
 __all__ = [
@@ -74,6 +74,7 @@ __all__ = [
     "ResourcePattern",
     "ResourceType",
     "Step",
+    "acl_text",
     "action_on",
     "everyone_or",
     "from_host",
@@ -84,7 +85,6 @@ __all__ = [
     "operations_of",
     "resource_text",
     "resources_of",
-    "says",
     "shown",
     "split_principal",
     "tool_operations_of",

@@ -22,7 +22,7 @@ from aclweb.acl.model.vocabulary import (
 )
 
 
-def says(binding: AclBinding) -> str:
+def acl_text(binding: AclBinding) -> str:
     """Return one binding as a sentence without a full stop."""
     who = everyone_or(binding.principal)
     done = action_on(binding.operation, binding.resource_type, resources_of(binding))

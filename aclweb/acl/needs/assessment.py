@@ -13,9 +13,9 @@ from aclweb.acl.model import (
     AclBinding,
     AuthorizerSettings,
     Operation,
+    acl_text,
     name_text,
     resource_text,
-    says,
 )
 from aclweb.acl.needs.calls import Check, Refusal, Right
 from aclweb.acl.needs.errors import Error
@@ -216,10 +216,10 @@ def sentences_of(assessment: Assessment) -> tuple[str, ...]:
         found.append(
             "It would take this ACL:" if one else f"It would take these {len(assessment.missing)} ACLs:"
         )
-        found += [f"{says(binding)}." for binding in assessment.missing]
+        found += [f"{acl_text(binding)}." for binding in assessment.missing]
     if assessment.denied_by:
         found.append("No new ACL can allow it while these deny it:")
-        found += [f"{says(binding)}." for binding in assessment.denied_by]
+        found += [f"{acl_text(binding)}." for binding in assessment.denied_by]
     return tuple(dict.fromkeys(found))
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aclweb.acl.model import AclBinding, AclError, says
+from aclweb.acl.model import AclBinding, AclError, acl_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Meter:
         few = len(self._weights) > 1 and 2 * weight <= budget.steps
         return TooCostly(
             f"The impact of this edit is too large to compute here: {most} answers. "
-            f"The ACL that costs most is: {says(costliest)}. It matches {share}. "
+            f"The ACL that costs most is: {acl_text(costliest)}. It matches {share}. "
             + (
                 f"Ask for fewer of its {len(self._weights):,} ACLs at a time, or for narrower ones."
                 if few

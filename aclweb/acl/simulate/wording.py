@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aclweb.acl.model import AclBinding, name_text, number_of, resource_text, says
+from aclweb.acl.model import AclBinding, acl_text, name_text, number_of, resource_text
 from aclweb.acl.simulate.classes import EXACT, PATTERN, PREFIX, Spot
 
 NAMES_SHOWN = 3
@@ -28,7 +28,7 @@ def it_or_them(spots: Sequence[Spot]) -> str:
 
 def first_said(bindings: Sequence[AclBinding]) -> str:
     rest = len(bindings) - NAMES_SHOWN
-    shown = ". ".join(says(binding) for binding in bindings[:NAMES_SHOWN])
+    shown = ". ".join(acl_text(binding) for binding in bindings[:NAMES_SHOWN])
     return f"{shown}." if rest <= 0 else f"{shown}; and {rest:,} more."
 
 

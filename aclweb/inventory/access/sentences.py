@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from aclweb.acl.authorizer import part_words, places_words
-from aclweb.acl.model import AuthorizerSettings, Operation, ResourceType, name_text, resource_text, says
+from aclweb.acl.model import AuthorizerSettings, Operation, ResourceType, acl_text, name_text, resource_text
 from aclweb.inventory.access.cells import AccessRow, Cell, ResourceAccess
 
 # What people want to know first of each type, as the end of "12 principals can …".
@@ -234,7 +234,7 @@ def _settled(cell: Cell) -> str:
         return ""
     more = len(cell.determining) - 1
     others = f" (and {more} more ACL{'s' if more > 1 else ''})" if more else ""
-    return f"{says(cell.determining[0])}{others}."
+    return f"{acl_text(cell.determining[0])}{others}."
 
 
 def _brings(cell: Cell) -> str:

@@ -30,8 +30,8 @@ from aclweb.acl.model import (
     PatternType,
     PermissionType,
     ResourceType,
+    acl_text,
     operations_of,
-    says,
     shown,
 )
 from aclweb.acl.notation import binding_from_dict, parse_object
@@ -346,7 +346,7 @@ def _takeable(lines: Iterable[Line], faults: list[Fault], target: Target) -> lis
 
 def _why_not(line: Line, target: Target) -> Fault | None:
     """Return why the cluster would refuse this line, None where it would take it."""
-    about = says(line.binding)
+    about = acl_text(line.binding)
     if line.op == "remove" and (reason := why_not_deletable(line.binding)):
         return Fault(reason, about=about)
     refused = refusal(line.op, line.binding, target)
@@ -378,7 +378,8 @@ def _present(lines: Iterable[Line], faults: list[Fault], in_force: InForce) -> l
         if line.op == "remove" and line.binding not in in_force.index:
             faults.append(
                 Fault(
-                    "The cluster has no such ACL, so removing it changes nothing.", about=says(line.binding)
+                    "The cluster has no such ACL, so removing it changes nothing.",
+                    about=acl_text(line.binding),
                 )
             )
         else:

@@ -13,7 +13,7 @@ from aclweb.acl.cli.commands.options import (
     add_rule_options,
     settings_from,
 )
-from aclweb.acl.model import AclError, Resource, ResourceType, resource_text, says, shown
+from aclweb.acl.model import AclError, Resource, ResourceType, acl_text, resource_text, shown
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +31,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     index = AclIndex(inputs.bindings(given.acls, given.format))
     inputs.require_good()
     bindings = index.affecting(resource, settings)
-    emit(as_json(binding.as_dict()) if given.json else says(binding) for binding in bindings)
+    emit(as_json(binding.as_dict()) if given.json else acl_text(binding) for binding in bindings)
     if not bindings:
         tell(f"No ACL matches {shortened(resource_text(resource.resource_type, resource.name))}.")
     return DONE

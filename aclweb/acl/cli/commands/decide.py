@@ -24,7 +24,7 @@ from aclweb.acl.cli.commands.options import (
     add_rule_options,
     settings_from,
 )
-from aclweb.acl.model import WILDCARD, AccessRequest, AuthorizerSettings, number_of, says
+from aclweb.acl.model import WILDCARD, AccessRequest, AuthorizerSettings, acl_text, number_of
 
 AFFECTING_SHOWN = 20
 """How many of the ACLs that cover a resource are printed for people; a resource may have 100,000."""
@@ -108,7 +108,7 @@ def _in_words(explanation: Explanation) -> Iterator[str]:
     yield f"    ACLs that {what}:"
     for finding in decision.findings[:AFFECTING_SHOWN]:
         crossed = [part for part, matches in fits(finding, decision).items() if not matches]
-        yield f"      {'- not ' + ', '.join(crossed) if crossed else '+ all'}: {says(finding.binding)}."
+        yield f"      {'- not ' + ', '.join(crossed) if crossed else '+ all'}: {acl_text(finding.binding)}."
     rest = len(decision.findings) - AFFECTING_SHOWN
     if rest > 0:
         yield f"      and {number_of(rest, 'more ACL', 'more ACLs')}; --json lists them all."

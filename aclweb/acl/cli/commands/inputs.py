@@ -21,7 +21,7 @@ from aclweb.acl.model import (
     Delta,
     NotationError,
     Problems,
-    says,
+    acl_text,
     shown,
 )
 from aclweb.acl.notation import AclFile, Edit, read_acl_file, read_edits, read_names, read_requests
@@ -81,7 +81,7 @@ class Inputs:
             else:
                 self._problems.append(
                     f"{edit.source}:{edit.line}: The ACL to {edit.op} is the one to {other.op} at "
-                    f"{other.source}:{other.line} ({shown(says(edit.binding))}); keep one of the two."
+                    f"{other.source}:{other.line} ({shown(acl_text(edit.binding))}); keep one of the two."
                 )
         return Delta(add=tuple(places["add"]), remove=tuple(places["remove"]))
 

@@ -10,7 +10,7 @@ from aclweb.acl.cli.commands.inputs import Inputs
 from aclweb.acl.cli.commands.options import add_json_option, add_rule_options, settings_from, why_not_decided
 from aclweb.acl.kafka import Plan, plan, resources_in
 from aclweb.acl.matching import AclFilter
-from aclweb.acl.model import AclBinding, AclError, NotationError, PatternType, name_text, says
+from aclweb.acl.model import AclBinding, AclError, NotationError, PatternType, acl_text, name_text
 
 SEPARATOR = "--"
 
@@ -69,7 +69,7 @@ def _sentences(planned: Plan) -> Iterator[str]:
     if planned.error is not None:
         return
     for acl in planned.acls:
-        yield f"Adds: {says(acl)}."
+        yield f"Adds: {acl_text(acl)}."
     verb = "Removes" if planned.action == "remove" else "Lists"
     for asked in planned.filters:
         yield f"{verb} {_named(asked)}."
@@ -92,5 +92,5 @@ def _named(asked: AclFilter) -> str:
         asked.operation,
         asked.permission_type,
     )
-    found = f"the ACL: {says(acl)}"
+    found = f"the ACL: {acl_text(acl)}"
     return f"{found}, on {resources_in(asked)}" if loose else found

@@ -13,7 +13,7 @@ from aclweb.acl.cli.commands.options import (
     settings_from,
 )
 from aclweb.acl.matching import AclFilter, matching_of
-from aclweb.acl.model import AuthorizerSettings, NotationError, PatternType, says
+from aclweb.acl.model import AuthorizerSettings, NotationError, PatternType, acl_text
 from aclweb.acl.notation import filter_from_dict, parse_object
 
 
@@ -46,7 +46,7 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     bindings = inputs.bindings(given.acls, given.format)
     inputs.require_good()
     found = [binding for binding in dict.fromkeys(bindings) if asked.matches(binding)]
-    emit(as_json(binding.as_dict()) if given.json else says(binding) for binding in found)
+    emit(as_json(binding.as_dict()) if given.json else acl_text(binding) for binding in found)
     if not found:
         tell("No ACL fits this filter.")
     return DONE

@@ -10,7 +10,7 @@ from aclweb.acl.lint.subject import Subject
 def check(acl: Subject) -> tuple[Broken, ...]:
     if not acl.is_allow or acl.binding.principal != "User:ANONYMOUS":
         return ()
-    return (Broken(acl.says("every client that does not log in is this principal.")),)
+    return (Broken(acl.sentence("every client that does not log in is this principal.")),)
 
 
 RULE = LintRule(

@@ -16,7 +16,7 @@ def check(acl: Subject) -> tuple[Broken, ...]:
     missing = ", which no topic's name contains" if acl.binding.resource_type is ResourceType.TOPIC else ""
     rest = f"in this name {letter} is an ordinary letter{missing}; {_instead(acl, letter)}."
     # An ALLOW that allows less than was meant is safe, a DENY that denies less is not.
-    return (Broken(acl.says(rest), ERROR if acl.is_deny else WARNING),)
+    return (Broken(acl.sentence(rest), ERROR if acl.is_deny else WARNING),)
 
 
 def _instead(acl: Subject, letter: str) -> str:

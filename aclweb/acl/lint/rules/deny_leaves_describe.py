@@ -37,7 +37,7 @@ class _LeavingDescribe:
             or not self._is_left_open(binding)
         ):
             return ()
-        return (Broken(acl.says("Describe stays open to whoever has it by another ACL.")),)
+        return (Broken(acl.sentence("Describe stays open to whoever has it by another ACL.")),)
 
     def _is_left_open(self, binding: AclBinding) -> bool:
         """Whether a session that this DENY is for could Describe what it covers, if an ACL allowed it."""

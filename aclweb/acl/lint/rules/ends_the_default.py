@@ -34,7 +34,7 @@ class _Ending:
             "it also ends allow.everyone.if.no.acl.found for what it matches: "
             "principals without an ALLOW lose access there."
         )
-        return (Broken(acl.says(rest)),)
+        return (Broken(acl.sentence(rest)),)
 
     def _is_shut(self, binding: AclBinding) -> bool:
         """Whether a principal without an ACL is denied here, and no ACL allows anybody by name.

@@ -28,7 +28,7 @@ def beside(others: Others) -> Callable[[Subject], tuple[Broken, ...]]:
             return ()
         said.add(binding.principal)
         rest = "no ACL gives this principal Read on any group, which every consumer with a group needs."
-        return (Broken(acl.says(rest)),)
+        return (Broken(acl.sentence(rest)),)
 
     return check
 

@@ -11,7 +11,7 @@ def check(acl: Subject) -> tuple[Broken, ...]:
     if acl.dead is None or acl.principal_parts is None or "dormant-address-range" in acl.cautions:
         return ()
     # An ALLOW that allows nobody is safe, a DENY that denies nobody is not.
-    return (Broken(acl.says(f"{acl.dead}."), ERROR if acl.is_deny else WARNING),)
+    return (Broken(acl.sentence(f"{acl.dead}."), ERROR if acl.is_deny else WARNING),)
 
 
 RULE = LintRule(

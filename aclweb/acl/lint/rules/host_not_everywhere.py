@@ -15,13 +15,13 @@ def check(acl: Subject) -> tuple[Broken, ...]:
         return ()
     address = read_address(host)
     if address is not None and address[1] == 0:
-        return (Broken(acl.says("no client has this address; for every host write *.")),)
+        return (Broken(acl.sentence("no client has this address; for every host write *.")),)
     span = matching_of(acl.settings).range_of(host)
     if span is None or span[2] != 0:
         return ()
     family, other = ("IPv4", "IPv6") if span[0] == 32 else ("IPv6", "IPv4")
     rest = f"this is every {family} address and no {other} one; for every host write *."
-    return (Broken(acl.says(rest)),)
+    return (Broken(acl.sentence(rest)),)
 
 
 RULE = LintRule(

@@ -12,7 +12,7 @@ from aclweb.acl.lint.subject import Subject
 def check_name(acl: Subject) -> tuple[Broken, ...]:
     name = acl.binding.resource_name
     odd = _invisible(name)
-    return () if odd is None else (Broken(acl.says(f"the name {name!a} {odd}.")),)
+    return () if odd is None else (Broken(acl.sentence(f"the name {name!a} {odd}.")),)
 
 
 def check_principal(acl: Subject) -> tuple[Broken, ...]:
@@ -20,9 +20,9 @@ def check_principal(acl: Subject) -> tuple[Broken, ...]:
         return ()
     principal = acl.binding.principal
     if (odd := _invisible(principal)) is not None:
-        return (Broken(acl.says(f"the principal {principal!a} {odd}.")),)
+        return (Broken(acl.sentence(f"the principal {principal!a} {odd}.")),)
     if (odd := _invisible(acl.principal_parts[1])) is not None:
-        return (Broken(acl.says(f"the name in the principal {principal!a} {odd}.")),)
+        return (Broken(acl.sentence(f"the name in the principal {principal!a} {odd}.")),)
     return ()
 
 

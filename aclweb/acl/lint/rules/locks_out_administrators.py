@@ -22,7 +22,7 @@ def check(acl: Subject) -> tuple[Broken, ...]:
     is_everybody = binding.principal == ANY_USER and binding.host == WILDCARD
     if what is None or not (acl.is_deny and is_everybody and acl.is_about_the_cluster):
         return ()
-    return (Broken(acl.says(f"from then on only super users {what}.")),)
+    return (Broken(acl.sentence(f"from then on only super users {what}.")),)
 
 
 RULE = LintRule(

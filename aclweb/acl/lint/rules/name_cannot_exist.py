@@ -21,7 +21,7 @@ def check(acl: Subject) -> tuple[Broken, ...]:
         # asterisk-in-name or refused-by-kafka says it.
         return ()
     # An ALLOW that allows nothing is safe, a DENY that denies nothing is not.
-    return (Broken(acl.says(f"{acl.nowhere}."), ERROR if acl.is_deny else WARNING),)
+    return (Broken(acl.sentence(f"{acl.nowhere}."), ERROR if acl.is_deny else WARNING),)
 
 
 def _is_wrong_by_its_asterisk_alone(acl: Subject) -> bool:

@@ -13,7 +13,7 @@ def check(acl: Subject) -> tuple[Broken, ...]:
     is_everybody = binding.principal == ANY_USER and binding.host == WILDCARD
     if not (acl.is_allow and is_everybody and binding.pattern.is_wildcard):
         return ()
-    return (Broken(acl.says("this is for everybody who can connect.")),)
+    return (Broken(acl.sentence("this is for everybody who can connect.")),)
 
 
 RULE = LintRule(

@@ -21,7 +21,7 @@ def check(acl: Subject) -> tuple[Broken, ...]:
     if implied in operations:
         lists = ", which is enough to list all ACLs" if acl.is_about_the_cluster else ""
         rest += f" But it brings {WORDS[implied]} with it{lists}."
-    return (Broken(acl.says(rest)),)
+    return (Broken(acl.sentence(rest)),)
 
 
 RULE = LintRule(

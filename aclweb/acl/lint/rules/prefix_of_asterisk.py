@@ -14,7 +14,7 @@ def check(acl: Subject) -> tuple[Broken, ...]:
         return ()
     rest = "in a prefix the asterisk is an ordinary letter; for every name write LITERAL *."
     # A group can have such a name, and KRaft's wildcard leaves it out.
-    return (Broken(acl.says(rest), WARNING if binding.resource_type in STARRED else ERROR),)
+    return (Broken(acl.sentence(rest), WARNING if binding.resource_type in STARRED else ERROR),)
 
 
 RULE = LintRule(

@@ -27,7 +27,7 @@ def check(acl: Subject) -> tuple[Broken, ...]:
     ):
         return ()
     longer, other = name_text(f"{name}2"), name_text(f"{name}-archive")
-    return (Broken(acl.says(f"this also matches {longer} and {other}, whoever makes them.")),)
+    return (Broken(acl.sentence(f"this also matches {longer} and {other}, whoever makes them.")),)
 
 
 def _can_go_on(binding: AclBinding) -> bool:

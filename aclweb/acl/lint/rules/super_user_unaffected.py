@@ -12,7 +12,7 @@ def check(acl: Subject) -> tuple[Broken, ...]:
     if acl.binding.principal not in acl.settings.super_users or acl.principal_parts is None:
         return ()
     what = "a DENY does not stop" if acl.is_deny else "an ALLOW adds nothing for"
-    return (Broken(acl.says(f"{what} a super user.")),)
+    return (Broken(acl.sentence(f"{what} a super user.")),)
 
 
 RULE = LintRule(

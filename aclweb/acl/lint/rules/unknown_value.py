@@ -12,7 +12,7 @@ from aclweb.acl.model import Operation
 
 def check(acl: Subject) -> tuple[Broken, ...]:
     rest = "a part of this ACL is UNKNOWN to this program, so its whole effect is unknown."
-    return (Broken(acl.says(rest)),) if acl.binding.has_unknown else ()
+    return (Broken(acl.sentence(rest)),) if acl.binding.has_unknown else ()
 
 
 RULE = LintRule(

@@ -18,7 +18,7 @@ def check(acl: Subject) -> tuple[Broken, ...]:
         return ()
     why = why_no_client(acl.binding, acl.settings) or _why_unlikely(*acl.principal_parts)
     # An ALLOW that allows nobody is safe, a DENY that denies nobody is not.
-    return () if why is None else (Broken(acl.says(f"{why}."), ERROR if acl.is_deny else WARNING),)
+    return () if why is None else (Broken(acl.sentence(f"{why}."), ERROR if acl.is_deny else WARNING),)
 
 
 def _why_unlikely(kind: str, name: str) -> str | None:

@@ -15,7 +15,7 @@ def check(acl: Subject) -> tuple[Broken, ...]:
         return ()
     many = NOUNS[binding.resource_type][1]
     rest = f"KRaft leaves out {many} whose name begins with an asterisk and is longer."
-    return (Broken(acl.says(rest)),)
+    return (Broken(acl.sentence(rest)),)
 
 
 RULE = LintRule(
