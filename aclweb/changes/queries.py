@@ -30,10 +30,10 @@ from aclweb.inventory.models import Cluster
 TABS = ("waiting", "mine", "all")
 
 PHASES: Mapping[int, str] = {
-    1: "Add denies",
-    2: "Add allows",
-    3: "Remove allows",
-    4: "Remove denies",
+    1: "Add DENY ACLs",
+    2: "Add ALLOW ACLs",
+    3: "Remove ALLOW ACLs",
+    4: "Remove DENY ACLs",
 }
 
 ITEM_TONES: Mapping[str, str] = {

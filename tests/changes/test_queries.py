@@ -82,7 +82,10 @@ def test_a_page_shows_effect_steps_approvals_and_what_each_may_do(ask, ada, ben,
     assert page.headline == "Waiting for review: 0 of 1 approval."
     assert page.effect is not None
     assert page.effect.gains == 2
-    assert [(step.title, len(step.items)) for step in page.steps] == [("Add denies", 1), ("Add allows", 1)]
+    assert [(step.title, len(step.items)) for step in page.steps] == [
+        ("Add DENY ACLs", 1),
+        ("Add ALLOW ACLs", 1),
+    ]
     assert page.reviewers == (ben,)
     assert page.acts["approve"].allowed
     assert page.as_of_now is not None

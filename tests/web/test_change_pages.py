@@ -35,7 +35,7 @@ def test_the_page_shows_effect_acls_in_safe_order_and_who_may_approve(waiting, b
     page = signed_in(ben).get(address(waiting))
 
     shown = page.context["page"]
-    assert [step.title for step in shown.steps] == ["Add denies", "Add allows"]
+    assert [step.title for step in shown.steps] == ["Add DENY ACLs", "Add ALLOW ACLs"]
     assert shown.acts["approve"].allowed
     assert b"Let cat read &lt;orders&gt;" in page.content
     assert b"ben" in page.content

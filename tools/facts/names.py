@@ -89,7 +89,7 @@ def _fields(model: Any) -> list[str]:
             found.append(
                 f"{field.name} {field.get_internal_type()} column {getattr(field, 'column', None)} null {field.null} "
                 f"unique {getattr(field, 'unique', None)} max {getattr(field, 'max_length', None)} "
-                f"choices {field.choices!r}{default}"
+                f"choices {field.choices and list(field.choices)!r}{default}"
             )
         else:
             found.append(

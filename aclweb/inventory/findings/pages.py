@@ -38,7 +38,7 @@ AT_ONCE = 1_000
 _TITLES = {
     "implied": "Redundant: another ACL grants the same",
     "dead": "It can never match",
-    "harmless-duplicate": "A right that another right brings",
+    "harmless-duplicate": "A right that another right implies",
     "unreachable": "No client or resource can have this name",
     "orphan": "Orphaned: it matches nothing that exists now",
     "consolidate-operations": "All for every operation",

@@ -58,7 +58,7 @@ class MappingForm(forms.Form):
         widget=forms.RadioSelect,
     )
     rules = forms.CharField(
-        label="Rules",
+        label="Mapping rules",
         required=False,
         strip=False,
         max_length=_LONGEST_RULES,

@@ -208,8 +208,8 @@ def _spoken(name: str) -> str:
 _FACETS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("permission", "permission", "Permission", {"DENY": "DENY", "ALLOW": "Allow"}),
     ("reach", "reach", "Pattern", {"all": "all", "prefix": "prefix", "exact": "exact", "unknown": "unknown"}),
-    ("principal", "principal", "Reach", {"User:*": "Any user"}),
-    ("host", "host", "Reach", {"*": "Any host"}),
+    ("principal", "principal", "Applies to", {"User:*": "Any user"}),
+    ("host", "host", "Applies to", {"*": "Any host"}),
     ("type", "resource_type", "Resource", {}),
     ("operation", "operation", "Operation", {}),
     ("orphan", "orphan", "Checks", {"1": "Matches nothing now"}),

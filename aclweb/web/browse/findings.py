@@ -110,7 +110,7 @@ def _facets(query: QueryDict, told: FindingPage) -> list[Facet]:
                 if severities[severity]
             ),
         ),
-        Facet("Rule", tuple(_settings(query, rules.most_common(), titles))),
+        Facet("Lint rule", tuple(_settings(query, rules.most_common(), titles))),
     ]
 
 

@@ -59,9 +59,10 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
         emit(as_json(finding.as_dict()) for finding in (*found, *proposals))
     else:
         emit(_lines(found, proposals))
-    together = number_of(len(removable(found)), "ACL")
+    can_go = len(removable(found))
+    together = f"{number_of(can_go, 'ACL')} can be removed" + ("" if can_go == 1 else " together")
     told = f"{number_of(len(found), 'finding')} and {number_of(len(proposals), 'proposal')}"
-    tell(f"{told} on {number_of(len(index), 'ACL')}; {together} can be removed together.", *limits)
+    tell(f"{told} on {number_of(len(index), 'ACL')}; {together}.", *limits)
     return (
         DID_NOT_HOLD if fails(given.fail_on, (finding.severity for finding in (*found, *proposals))) else DONE
     )
