@@ -17,7 +17,8 @@ from aclweb.acl.principals.java_regex import (
     RegexError,
     machine,
 )
-from aclweb.acl.principals.java_regex.machine import Machine, Text
+from aclweb.acl.principals.java_regex.java_text import Text
+from aclweb.acl.principals.java_regex.machine import Machine
 from aclweb.acl.principals.java_regex.parser import parse
 from aclweb.acl.principals.java_regex.program import compiled
 from tests.random_cases import SCALE

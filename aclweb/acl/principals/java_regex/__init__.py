@@ -13,14 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from aclweb.acl.model import shown
-from aclweb.acl.principals.java_regex.machine import (
-    MOST_STEPS,
-    NO_SPAN,
-    Machine,
-    Span,
-    Text,
-    whole_characters,
-)
+from aclweb.acl.principals.java_regex.java_text import NO_SPAN, Span, Text, whole_characters
+from aclweb.acl.principals.java_regex.machine import MOST_STEPS, Machine
 from aclweb.acl.principals.java_regex.native import NativePattern
 from aclweb.acl.principals.java_regex.parser import parse
 from aclweb.acl.principals.java_regex.problems import (

@@ -11,11 +11,12 @@ Positions are counted in UTF-16 units, as Java's are; a pair of surrogates is on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from aclweb.acl.principals.java_regex import characters
+from aclweb.acl.principals.java_regex.java_text import NO_SPAN, Span, Text
+from aclweb.acl.principals.java_regex.places import place_holds
 from aclweb.acl.principals.java_regex.problems import CannotTell
 from aclweb.acl.principals.java_regex.program import (
     Accept,
@@ -36,19 +37,12 @@ from aclweb.acl.principals.java_regex.program import (
     Try,
     Turn,
 )
-from aclweb.acl.principals.java_regex.tree import Greed, Place
+from aclweb.acl.principals.java_regex.tree import Greed
 
 MOST_STEPS = 500_000
 """The work for one question: about half a second."""
 
 FAILED = -1
-Span = tuple[int, int]
-NO_SPAN = (-1, -1)
-
-_LF, _CR = 0x0A, 0x0D
-_LINE_ENDS = frozenset(map(ord, "\n\r\x85\u2028\u2029"))
-_WORD = frozenset(map(ord, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"))
-_ASCII = 128
 
 # What is on the stack: ways to go on, and what to put back before trying them.
 (
@@ -63,54 +57,6 @@ _ASCII = 128
     _CHAIN_TOOK,
     _FAILS,
 ) = range(10)
-
-
-class Text:
-    """A text as Java sees it: `units` of UTF-16, the code point at each and where the next one is."""
-
-    __slots__ = ("_text", "after", "has_pairs", "points", "units")
-
-    def __init__(self, text: str) -> None:
-        self._text: str | None = text
-        self.units = list(map(ord, text))
-        self.points = self.units
-        self.after: Sequence[int] = range(1, len(text) + 1)
-        self.has_pairs = False
-        if not text.isascii() and max(self.units) >= characters.FIRST_SURROGATE:
-            self._split_pairs(text)
-
-    def _split_pairs(self, text: str) -> None:
-        self._text = None
-        self.has_pairs = True
-        encoded = text.encode("utf-16-le", "surrogatepass")
-        self.units = memoryview(encoded).cast("H").tolist()
-        points, after = list(self.units), list(range(1, len(self.units) + 1))
-        for at in range(len(points) - 1):
-            high, low = self.units[at], self.units[at + 1]
-            if 0xD800 <= high <= 0xDBFF and 0xDC00 <= low <= 0xDFFF:
-                points[at] = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)
-                after[at] = at + 2
-        self.points, self.after = points, after
-
-    def __len__(self) -> int:
-        return len(self.units)
-
-    def is_inside_of_pair(self, at: int) -> bool:
-        """Return whether `at` is between the halves of a pair."""
-        return 0 < at < len(self.units) and self.points[at - 1] >= characters.FIRST_SUPPLEMENTARY
-
-    def part(self, span: Span) -> str:
-        """Return the text of a span, which may begin or end with half of a pair."""
-        if self._text is not None:
-            return self._text[span[0] : span[1]]
-        return whole_characters("".join(map(chr, self.units[span[0] : span[1]])))
-
-
-def whole_characters(text: str) -> str:
-    """Return text in which halves that belong together are one character."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 Way = tuple[int, int]
@@ -259,7 +205,8 @@ class Machine:
     # One method for each kind of step: the way on from here, or None for the next one on the stack.
 
     def _stand(self, step: Stand, _at: int, position: int, _attempts: _Attempts) -> Way | None:
-        return (step.next, position) if _HOLDS[step.place](self, position) else None
+        holds = place_holds(step.place, self._text, position, last_match_end=self._last_end)
+        return (step.next, position) if holds else None
 
     def _try(self, step: Try, _at: int, position: int, attempts: _Attempts) -> Way | None:
         attempts.stack += [(_WAY, way, position) for way in step.ways[:0:-1]]
@@ -518,43 +465,6 @@ class Machine:
         attempts.stack.append((_LAZY_CHAIN, step, end, count + 1))
         return step.next, end
 
-    # Places.
-
-    def _unit(self, at: int) -> int:
-        """Return the unit at a place, -1 outside of the text."""
-        return self._text.units[at] if 0 <= at < self._length else -1
-
-    def _is_line_start(self, at: int) -> bool:
-        # Java finds no line after the last line end, and none in an empty text.
-        if at == self._length:
-            return False
-        return at == 0 or (
-            self._unit(at - 1) in _LINE_ENDS and not (self._unit(at - 1) == _CR and self._unit(at) == _LF)
-        )
-
-    def _is_unix_line_start(self, at: int) -> bool:
-        return at < self._length and (at == 0 or self._unit(at - 1) == _LF)
-
-    def _is_line_end(self, at: int) -> bool:
-        if at == self._length:
-            return True
-        return self._unit(at) in _LINE_ENDS and not (self._unit(at) == _LF and self._unit(at - 1) == _CR)
-
-    def _is_last_line_end(self, at: int) -> bool:
-        left = self._length - at
-        if left == 2:
-            return self._unit(at) == _CR and self._unit(at + 1) == _LF
-        return left < 2 and self._is_line_end(at)
-
-    def _is_word_edge(self, at: int) -> bool:
-        sides = self._unit(at - 1), self._unit(at)
-        if max(sides) >= _ASCII:
-            raise CannotTell(
-                "Whether the edge of a word `\\b` is beside a letter outside of ASCII depends on the broker's "
-                "version of Java."
-            )
-        return (sides[0] in _WORD) is not (sides[1] in _WORD)
-
 
 def _differs_between_javas() -> CannotTell:
     return CannotTell(
@@ -585,19 +495,4 @@ _FURTHER: dict[int, Any] = {
     _RUN_WAYS: Machine._fewer,
     _LAZY_RUN: Machine._one_more,
     _LAZY_CHAIN: Machine._one_more_turn,
-}
-_HOLDS: dict[Place, Callable[[Machine, int], bool]] = {
-    Place.INPUT_START: lambda _machine, at: at == 0,
-    Place.LINE_START: Machine._is_line_start,
-    Place.UNIX_LINE_START: Machine._is_unix_line_start,
-    Place.INPUT_END: lambda machine, at: at == machine._length,
-    Place.LAST_LINE_END: Machine._is_last_line_end,
-    Place.LINE_END: Machine._is_line_end,
-    Place.UNIX_LAST_LINE_END: lambda machine, at: (
-        at == machine._length or (at == machine._length - 1 and machine._unit(at) == _LF)
-    ),
-    Place.UNIX_LINE_END: lambda machine, at: at == machine._length or machine._unit(at) == _LF,
-    Place.WORD_EDGE: Machine._is_word_edge,
-    Place.NO_WORD_EDGE: lambda machine, at: not machine._is_word_edge(at),
-    Place.LAST_MATCH_END: lambda machine, at: at == machine._last_end,
 }

@@ -11,7 +11,7 @@ import re
 from functools import cached_property
 
 from aclweb.acl.principals.java_regex.characters import CharacterSet
-from aclweb.acl.principals.java_regex.machine import Span
+from aclweb.acl.principals.java_regex.java_text import Span
 from aclweb.acl.principals.java_regex.parser import Parsed
 from aclweb.acl.principals.java_regex.problems import CannotTell
 from aclweb.acl.principals.java_regex.tree import (
