@@ -153,8 +153,9 @@ def _coverage_sentences(load: Load, files: tuple[LogFile, ...], evidence: Eviden
 
 
 def _other_sentence(load: Load) -> str:
-    """Tell how many lines hold a decision, and what the others are that were understood."""
-    told = f"{number_of(load.lines_parsed, 'line tells', 'lines tell')} a decision, {load.lines_other:,} something else"
+    """Return how many lines are decisions, and what the others are that were understood."""
+    decisions = number_of(load.lines_parsed, "line is a decision", "lines are decisions")
+    told = f"{decisions}, {number_of(load.lines_other, 'is', 'are')} something else"
     # Manifests of earlier versions do not say what.
     kinds = [f"{note['lines']:,} × {note['reason']}" for note in load.manifest.get("other", ())]
     return f"{told}: {', '.join(kinds)}." if kinds else f"{told}."

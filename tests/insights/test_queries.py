@@ -323,18 +323,18 @@ def test_coverage_tells_the_span_and_what_was_not_understood(given, read_cluster
     assert [entry.name for entry in found.files] == ["broker-1.log", "broker-2.log"]
 
 
-def test_coverage_tells_what_the_lines_are_that_tell_no_decision(given, read_cluster):
+def test_coverage_says_what_the_lines_are_that_are_no_decision(given, read_cluster):
     given(other=[{"reason": "record of another logger", "lines": 10, "sample": "x"}])
 
     told = coverage(read_cluster).sentences
 
-    assert "190 lines tell a decision, 10 something else: 10 × record of another logger." in told
+    assert "190 lines are decisions, 10 are something else: 10 × record of another logger." in told
 
 
 def test_coverage_counts_other_lines_where_the_result_does_not_say_what_they_are(given, read_cluster):
     given()
 
-    assert "190 lines tell a decision, 10 something else." in coverage(read_cluster).sentences
+    assert "190 lines are decisions, 10 are something else." in coverage(read_cluster).sentences
 
 
 def test_coverage_names_the_brokers_that_do_not_log_permits(given, read_cluster):

@@ -7,15 +7,13 @@ from aclweb.acl.notation.files import binding_key
 from aclweb.inventory.access import principal_access, topic_access
 from aclweb.inventory.lists import (
     AclListFilters,
-    edits_of,
     history,
     list_acls,
     list_names,
     list_principals,
-    revision_delta,
 )
 from aclweb.inventory.sync.run import sync
-from tests.builders import allow, deny, topic
+from tests.builders import allow, deny
 from tests.inventory.answering_cluster import Answers, topics
 
 pytestmark = pytest.mark.django_db
@@ -171,20 +169,6 @@ def test_history_tells_each_revision_and_what_came_and_went(cluster):
         (2, 1, 1),
         (1, 6, 0),
     ]
-    delta = revision_delta(revisions[0])
-    assert (delta.add, delta.remove) == ((allow("User:new", "READ", "pay"),), (BOB,))
-
-
-def test_the_edits_of_a_resource_are_those_that_cover_it_since_the_first_sync(cluster):
-    wide = allow("User:new", "READ", "or", pattern="PREFIXED")
-    sync(cluster, client=Answers([*EVERYTHING[1:], wide, allow("User:new", "READ", "pay")]))
-
-    edits = edits_of(cluster, topic("orders.eu"))
-
-    assert {(edit.op, edit.binding, edit.revision.number) for edit in edits} == {
-        ("add", wide, 2),
-        ("remove", BOB, 2),
-    }
 
 
 @pytest.mark.parametrize(

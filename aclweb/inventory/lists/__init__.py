@@ -1,8 +1,7 @@
-"""Which ACLs, names, principals and edits are there, and how is the cluster?"""
+"""Which ACLs, names, principals and revisions are there, and how is the cluster?"""
 
 from aclweb.inventory.lists.cluster_status import Badge, ClusterStatus, status
 from aclweb.inventory.lists.completeness import names_known
-from aclweb.inventory.lists.edits import Edit, edits_of, history, revision_delta
 from aclweb.inventory.lists.listing import (
     AclListFilters,
     AclRow,
@@ -14,6 +13,7 @@ from aclweb.inventory.lists.listing import (
     list_names,
     list_principals,
 )
+from aclweb.inventory.lists.revisions import history
 from aclweb.inventory.lists.rows import LazyRows
 
 __all__ = [
@@ -21,18 +21,15 @@ __all__ = [
     "AclRow",
     "Badge",
     "ClusterStatus",
-    "Edit",
     "LazyRows",
     "ListedAcls",
     "NameRow",
     "PrincipalRow",
     "all_acls",
-    "edits_of",
     "history",
     "list_acls",
     "list_names",
     "list_principals",
     "names_known",
-    "revision_delta",
     "status",
 ]
