@@ -61,6 +61,20 @@ def test_a_test_runs_beside_those_that_ask_its_server(asking, group):
     assert groups.group_of(asking) == group
 
 
+def test_what_lasts_longest_begins_first():
+    def placed(group, *marks):
+        return SimpleNamespace(stash={groups._GROUP: group}, get_closest_marker=lambda mark: mark in marks)
+
+    items = [
+        *(placed("a.py"), placed("b.py", "django_db"), placed("c.py", "long"), placed("d.py", "own_server")),
+        *(placed("c.py"), placed("jvm"), placed("queues")),
+    ]
+    groups._Order().pytest_collection_modifyitems(items)
+
+    begun = [item.stash[groups._GROUP] for item in items]
+    assert begun == ["queues", "jvm", "d.py", "c.py", "c.py", "b.py", "a.py"]
+
+
 class Process:
     """One process of a shared run, as the scheduler sees it."""
 
