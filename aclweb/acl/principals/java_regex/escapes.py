@@ -74,7 +74,7 @@ def character_escape(text: PatternText) -> int:
     if sign == "0":
         return _octal(text)
     if sign == "x":
-        return _whole(text, _hex(text))
+        return _whole(_hex(text))
     if sign == "u":
         return _utf16(text)
     if sign == "c":
@@ -122,7 +122,7 @@ def _utf16(text: PatternText) -> int:
         if 0xDC00 <= low <= 0xDFFF:
             return 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)
         raise half_a_character()
-    return _whole(text, high)
+    return _whole(high)
 
 
 def _four_digits(text: PatternText) -> int:
@@ -132,7 +132,7 @@ def _four_digits(text: PatternText) -> int:
     return int(digits, 16)
 
 
-def _whole(text: PatternText, code_point: int) -> int:
+def _whole(code_point: int) -> int:
     if characters.FIRST_SURROGATE <= code_point <= characters.LAST_SURROGATE:
         raise half_a_character()
     return code_point
