@@ -1,4 +1,4 @@
-"""Which rule and which ACL does a KRaft broker name in its log for a decision?"""
+"""Which reason and which ACL does a KRaft broker name in its log for a decision?"""
 
 from __future__ import annotations
 

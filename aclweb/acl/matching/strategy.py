@@ -202,7 +202,7 @@ def matching_of(settings: AuthorizerSettings) -> Matching:
 
 
 def matching_of_either(one: AuthorizerSettings, other: AuthorizerSettings) -> Matching:
-    """Return the reading that sees as a glob or a range whatever one of these authorizers sees so."""
+    """Return the matching under which a glob or a range of either authorizer is one."""
     found = {matching_of(one), matching_of(other)}
     return next(each for each in (WITH_GLOBS, _WITH_RANGES, _PLAIN) if each in found)
 
