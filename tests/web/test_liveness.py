@@ -236,8 +236,8 @@ def test_workers_that_nobody_could_ask_about_are_not_called_silent(probe, monkey
 
 def test_who_asks_while_a_new_process_looks_for_the_first_time_hears_so(monkeypatch):
     liveness.forget()
-    monkeypatch.setattr(liveness, "_is_watched", True)
-    with liveness._looking:  # as the thread of that process does
+    monkeypatch.setattr(liveness._last, "is_watched", True)
+    with liveness._last.looking:  # as the thread of that process does
         answer = Client().get("/readyz")
 
     told = json.loads(answer.content)

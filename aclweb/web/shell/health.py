@@ -30,14 +30,14 @@ from aclweb.web.shell import liveness
 
 @never_cache
 @require_safe
-def healthz(request: HttpRequest) -> HttpResponse:
+def healthz(_request: HttpRequest) -> HttpResponse:
     """Answer: that is all."""
     return HttpResponse("ok\n", content_type="text/plain")
 
 
 @never_cache
 @require_safe
-def readyz(request: HttpRequest) -> HttpResponse:
+def readyz(_request: HttpRequest) -> HttpResponse:
     """Tell what the installation needs and has; status 503 while a part of it does not work."""
     state = liveness.state()
     return JsonResponse({"ready": state.is_whole, **state.as_dict()}, status=200 if state.is_whole else 503)
@@ -45,7 +45,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @require_safe
-def readyz_site(request: HttpRequest) -> HttpResponse:
+def readyz_site(_request: HttpRequest) -> HttpResponse:
     """Tell the same, with status 503 only while this process cannot show pages or store forms."""
     state = liveness.state()
     return JsonResponse({"ready": state.can_serve, **state.as_dict()}, status=200 if state.can_serve else 503)
@@ -53,14 +53,14 @@ def readyz_site(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @require_safe
-def version(request: HttpRequest) -> HttpResponse:
+def version(_request: HttpRequest) -> HttpResponse:
     """Tell the version of aclweb."""
     return JsonResponse({"version": settings.ACLWEB_VERSION})
 
 
 @never_cache
 @require_safe
-def metrics(request: HttpRequest) -> HttpResponse:
+def metrics(_request: HttpRequest) -> HttpResponse:
     """Tell the numbers that Prometheus collects, where the setting ACLWEB_METRICS allows it."""
     if not settings.ACLWEB_METRICS:
         return HttpResponse(

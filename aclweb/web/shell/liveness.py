@@ -87,58 +87,67 @@ class State:
 _UNASKED = State()
 _HANGS = State("does not answer in time", "does not answer in time")
 
-_looking = threading.Lock()
-_is_watched = False
-_found = _UNASKED
-_found_at = float("-inf")
+_NEVER = float("-inf")
+
+
+class _LastLook:
+    """What this process found last, and when by its own clock."""
+
+    def __init__(self) -> None:
+        self.found, self.at = _UNASKED, _NEVER
+        self.is_watched = False
+        self.looking = threading.Lock()
+
+    def keep(self, found: State, at: float) -> None:
+        self.found, self.at = found, at
+
+
+_last = _LastLook()
 
 
 def watch() -> None:
     """Have a thread of this process look again and again; it ends with the process."""
-    global _is_watched
-    _is_watched = True
+    _last.is_watched = True
     threading.Thread(target=_keep_looking, name="aclweb-liveness", daemon=True).start()
 
 
 def state() -> State:
     """Return what was found last."""
-    age = time.monotonic() - _found_at
+    age = time.monotonic() - _last.at
     if age < LOOK_EVERY_SECONDS:
-        return _found
-    if (not _is_watched or _found_at == float("-inf")) and _looking.acquire(blocking=False):
+        return _last.found
+    if (not _last.is_watched or _last.at == _NEVER) and _last.looking.acquire(blocking=False):
         try:
             return _look_and_keep()
         finally:
-            _looking.release()
-    if _found is _UNASKED:  # the first look of this process goes on
+            _last.looking.release()
+    if _last.found is _UNASKED:  # the first look of this process goes on
         return _UNASKED
-    return _found if age < OLD_AFTER_SECONDS else _HANGS
+    return _last.found if age < OLD_AFTER_SECONDS else _HANGS
 
 
 def known_sentence() -> str:
     """Return what everybody must know by what was found last, without looking; an empty text if nothing."""
-    return _found.sentence if time.monotonic() - _found_at < OLD_AFTER_SECONDS else ""
+    return _last.found.sentence if time.monotonic() - _last.at < OLD_AFTER_SECONDS else ""
 
 
 def _keep_looking() -> None:
     while True:
-        with _looking:
+        with _last.looking:
             _look_and_keep()
         connections.close_all()  # of this thread
         time.sleep(LOOK_EVERY_SECONDS)
 
 
 def _look_and_keep() -> State:
-    global _found, _found_at
     found = _look()
-    _found, _found_at = found, time.monotonic()
+    _last.keep(found, time.monotonic())
     return found
 
 
 def forget() -> None:
     """Look anew when asked next."""
-    global _found, _found_at
-    _found, _found_at = _UNASKED, float("-inf")
+    _last.keep(_UNASKED, _NEVER)
 
 
 def _look() -> State:

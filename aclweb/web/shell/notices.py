@@ -36,7 +36,7 @@ def current() -> tuple[str, ...]:
     return tuple(file.read_text(encoding="utf-8") for file in sorted(_folder().glob("[!.]*.txt")))
 
 
-def on_pages(request: HttpRequest) -> dict[str, object]:
+def on_pages(_request: HttpRequest) -> dict[str, object]:
     """Give templates `installation_notices`; nothing is read unless a template asks."""
     return {"installation_notices": _of_now}
 

@@ -28,7 +28,7 @@ def not_allowed(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _page(request, "shell/403.html", 403, str(exception))
 
 
-def form_out_of_date(request: HttpRequest, reason: str = "") -> HttpResponse:
+def form_out_of_date(request: HttpRequest, **_: str) -> HttpResponse:
     """Answer 403 to a form without its token."""
     return _page(request, "shell/403_csrf.html", 403, "")
 
