@@ -22,7 +22,7 @@ from aclweb.changes.models import Approval, Change, ChangeError
 from aclweb.changes.rollout import run as rollout
 from aclweb.inventory.current import view as current
 from aclweb.inventory.current.view import in_force
-from aclweb.web.changes.recent import recent
+from aclweb.web.changes.recent_changes import recent
 from aclweb.web.drafts.draft import Line
 from tests.builders import allow, deny
 from tests.changes.conftest import WISH, reread

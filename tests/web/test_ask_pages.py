@@ -92,7 +92,7 @@ def test_an_allowed_question_names_the_acl_that_allows_it(browser):
 
     assert "Yes, allowed" in text(page)
     assert "What allows it" in text(page)
-    assert [row.binding for row in page.context["answer"].settling] == [OWN_HOST]
+    assert [row.binding for row in page.context["answer"].determining] == [OWN_HOST]
 
 
 def test_a_deny_is_reported_as_what_refuses_however_exact_the_allow_is(browser):
@@ -249,9 +249,9 @@ def test_going_back_in_the_browser_gets_the_whole_page(browser):
 def test_the_explain_page_lists_every_acl_that_matches_it_nearest_first(browser, cluster):
     page = browser.get(f"/c/{cluster.slug}/explain/", QUESTION)
 
-    assert len(page.context["touching"].object_list) == 5
-    assert page.context["touching"].object_list[0].binding == OWN_HOST
-    assert [tick.part for tick in page.context["touching"].object_list[0].ticks if not tick.matches] == [
+    assert len(page.context["matching"].object_list) == 5
+    assert page.context["matching"].object_list[0].binding == OWN_HOST
+    assert [tick.part for tick in page.context["matching"].object_list[0].ticks if not tick.matches] == [
         "host"
     ]
     assert "NO_ALLOW_ACL" in text(page)
@@ -329,7 +329,7 @@ def test_a_pasted_line_contradicts_no_answer_that_nobody_can_give(browser, clust
     page = pasted(browser, LOGGED)
 
     assert page.context["answer"].verdict == "unknown"
-    assert page.context["pasted_answer"].kind == "told"
+    assert page.context["pasted_answer"].kind == "reported"
     assert "An ACL that aclweb cannot read in full may have decided it." in text(page)
 
 
@@ -400,7 +400,7 @@ def test_every_part_of_every_acl_is_ticked_or_crossed(browser, cluster):
     page = browser.get(f"/c/{cluster.slug}/explain/", QUESTION)
 
     parts = ["type", "pattern", "principal", "host", "operation", "permission"]
-    assert all([tick.part for tick in row.ticks] == parts for row in page.context["touching"].object_list)
+    assert all([tick.part for tick in row.ticks] == parts for row in page.context["matching"].object_list)
     assert "It is for requests from 10.0.0.7, and this one comes from 10.0.0.8." in text(page)
 
 
@@ -414,7 +414,7 @@ def test_the_logged_acl_is_distinguished_from_those_that_would_also_decide(clust
 
     page = signed_in(ada).get(f"/c/{cluster.slug}/explain/", QUESTION | {"operation": "READ"})
 
-    named = [row.binding for row in page.context["answer"].settling if row.is_named]
+    named = [row.binding for row in page.context["answer"].determining if row.is_named]
     assert named == [page.context["answer"].named_by_log]
     assert text(page).count("would also allow") == 2
     assert text(page).count("would also decide") == 2
@@ -475,15 +475,15 @@ def test_very_many_acls_that_match_a_resource_are_paged_and_narrowed_by_the_addr
     pages = [browser.get(address, {**QUESTION, "page": number, "all": 1}) for number in (1, 2, 3)]
     narrowed = browser.get(address, {**QUESTION, "holding": "OTHER-6"})
 
-    shown = [row.binding for page in pages for row in page.context["touching"].object_list]
-    assert [len(page.context["touching"].object_list) for page in pages] == [30, 30, 11]
+    shown = [row.binding for page in pages for row in page.context["matching"].object_list]
+    assert [len(page.context["matching"].object_list) for page in pages] == [30, 30, 11]
     assert shown[0] == OWN_HOST
     assert len(set(shown)) == len(acls)
     assert "page=2&all=1#touching" in text(pages[0])
-    assert {row.binding.principal for row in narrowed.context["touching"].object_list} == {
+    assert {row.binding.principal for row in narrowed.context["matching"].object_list} == {
         f"User:other-{end}" for end in (6, *range(60, 70))
     }
-    assert narrowed.context["answer"].touching_count == len(acls)
+    assert narrowed.context["answer"].matching_count == len(acls)
     assert all(f'name="{name}" value="{value}"' in text(narrowed) for name, value in QUESTION.items())
 
 

@@ -109,8 +109,8 @@ def test_what_a_principal_can_do_comes_in_pages(crowded):
 def test_acls_for_all_topics_are_folded_with_their_parts_counted(browser):
     page = browser.get("/c/test-eu/topics/orders.eu")
 
-    assert page.context["page"].folded_rules_counted == [("Describe", 5), ("All", 1)]
-    assert page.context["page"].rules[0].is_deny
+    assert page.context["page"].folded_acls_counted == [("Describe", 5), ("All", 1)]
+    assert page.context["page"].acls[0].is_deny
 
 
 def test_each_cell_leads_to_its_reason_and_without_scripts_to_the_explanation(browser):

@@ -10,8 +10,8 @@ from aclweb.accounts import access
 from aclweb.acl.model import AccessRequest
 from aclweb.inventory.current import InForce
 from aclweb.web.ask.answering import PARTS_SHOWN, answer
-from aclweb.web.ask.log_evidence import evidence_for, heard_from
-from aclweb.web.browse.unknown_names import unknown_names
+from aclweb.web.ask.log_evidence import evidence_by_host, evidence_for
+from aclweb.web.browse import unknown_names
 from aclweb.web.shell.as_of import AsOf
 
 
@@ -19,7 +19,7 @@ def answered(request: HttpRequest, question: AccessRequest, here: InForce, momen
     """Return what the templates of an answer need. The log is held against the ACLs of now, and no others."""
     found = answer(question, here)
     unknown = unknown_names(here, question)
-    evidence = () if moment.is_past else heard_from(here.cluster, found)
+    evidence = () if moment.is_past else evidence_by_host(here.cluster, found)
     told = [each.sentence(question.operation) for each in evidence] or [""] * len(found.from_hosts)
     parts = list(zip(found.from_hosts, evidence or told, told, strict=True))
     return {

@@ -53,14 +53,14 @@ _PART_WORDS = {Result.ALLOWED: "allowed", Result.DENIED: "refused", Result.UNDEC
 # Parts of the hosts that a page lists, and those of them whose smallest edits it works out.
 PARTS_SHOWN = 12
 _EDITS_SHOWN = 3
-# Rules named in one address by their keys: web servers take some four thousand characters.
+# ACLs named in one address by their keys: web servers take some four thousand characters.
 MOST_LINKED = 40
 _LONGEST_TITLE = 200
 _ANY_HOST = re.compile(r"from \*(?=[\s:,.;]|$)")
 
 
 @dataclass(frozen=True)
-class Touching:
+class MatchingAcl:
     """One ACL that matches the resource, and each of its parts compared with the request.
 
     decides: it is among those that settled the answer. is_named: it is the one that the
@@ -73,7 +73,7 @@ class Touching:
     ticks: tuple[Tick, ...]
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def reasons(self) -> tuple[str, ...]:
         """Why its crossed parts do not fit, where a glance at the ACL would not show it."""
         crossed = [tick for tick in self.ticks if not tick.matches]
         for_somebody_else = any(tick.part == "principal" for tick in crossed)
@@ -221,15 +221,15 @@ class Answer:
         return FromHosts(part, words, request, edits)
 
     @property
-    def touching_count(self) -> int:
+    def matching_count(self) -> int:
         return len(self.decision.findings)
 
-    def touching(self, *, holding: str = "") -> Sequence[Touching]:
+    def matching(self, *, containing: str = "") -> Sequence[MatchingAcl]:
         """Return the ACLs that match the resource: those that decide, then the nearest misses.
 
-        holding: only ACLs whose principal or pattern contains this text, in capital or small letters.
+        containing: only ACLs whose principal or pattern contains this text, in capital or small letters.
         """
-        text = holding.casefold()
+        text = containing.casefold()
         findings = [
             finding
             for finding in self.decision.findings
@@ -238,20 +238,20 @@ class Answer:
             or text in finding.binding.resource_name.casefold()
         ]
 
-        def made(start: int, stop: int) -> list[Touching]:
+        def made(start: int, stop: int) -> list[MatchingAcl]:
             first = heapq.nsmallest(stop, findings, key=self._nearest_first)
-            return [self._touching(found.binding) for found in first[start:]]
+            return [self._matching_acl(found.binding) for found in first[start:]]
 
         return LazyRows(len(findings), made)
 
     @cached_property
-    def settling(self) -> tuple[Touching, ...]:
+    def determining(self) -> tuple[MatchingAcl, ...]:
         """The ACLs that match and decided, the one that the log names first; empty where their absence did."""
         if self.decision.basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
             return ()
         named = self.named_by_log
         return tuple(
-            self._touching(binding)
+            self._matching_acl(binding)
             for binding in sorted(self.decision.determining, key=lambda binding: binding != named)
         )
 
@@ -275,8 +275,8 @@ class Answer:
             found.append(self._removal(told, is_second=bool(found)))
         return tuple(found)
 
-    def _touching(self, binding: AclBinding) -> Touching:
-        return Touching(
+    def _matching_acl(self, binding: AclBinding) -> MatchingAcl:
+        return MatchingAcl(
             binding,
             decides=binding in self._deciding,
             is_named=binding == self.named_by_log,
@@ -287,8 +287,8 @@ class Answer:
     def _deciding(self) -> frozenset[AclBinding]:
         if self.depends and self.hosts is not None:
             return frozenset(binding for part in self.hosts.parts for binding in part.determining)
-        by_rules = self.decision.basis in (Basis.ALLOW_ACL, Basis.DENY_ACL)
-        return frozenset(self.decision.determining) if by_rules else frozenset()
+        by_acls = self.decision.basis in (Basis.ALLOW_ACL, Basis.DENY_ACL)
+        return frozenset(self.decision.determining) if by_acls else frozenset()
 
     def _nearest_first(self, finding: Finding) -> tuple[object, ...]:
         fitting = fits(finding, self.decision)

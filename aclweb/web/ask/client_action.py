@@ -41,7 +41,7 @@ from aclweb.acl.needs import (
 )
 from aclweb.inventory.current import InForce
 from aclweb.web.ask.answering import PARTS_SHOWN, in_words
-from aclweb.web.browse.resource_page import removals
+from aclweb.web.browse import removals
 from aclweb.web.shell import links
 from aclweb.web.shell.forms import AskForm
 

@@ -71,13 +71,13 @@ def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_err
     if in_force.revision is not None and form.is_bound and form.is_valid():
         context |= answered(request, form.request(), in_force, moment)
         found = context["answer"]
-        holding = request.GET.get("holding", "")
+        containing = request.GET.get("holding", "")
         context |= {
             "pasted_answer": log_line.pasted_answer(
                 request.GET.dict(), found, access.visible_clusters(request.user)
             ),
-            "touching": page_of(found.touching(holding=holding), page_asked(request.GET), ROWS_A_PAGE),
-            "holding": holding,
+            "matching": page_of(found.matching(containing=containing), page_asked(request.GET), ROWS_A_PAGE),
+            "containing": containing,
             "question": [field for field in request.GET.items() if field[0] not in ("holding", "page")],
         }
     is_wrong = paste_error or (form.is_bound and not form.is_valid() and not wants_part(request))

@@ -13,7 +13,7 @@ from aclweb.accounts.models import User
 from aclweb.inventory.current import view as current
 from aclweb.web.ask.answer_context import answered
 from aclweb.web.ask.examples import examples
-from aclweb.web.changes.recent import recent
+from aclweb.web.changes import recent
 from aclweb.web.shell import as_of, frame, links
 from aclweb.web.shell.forms import AskForm
 from aclweb.web.shell.htmx import render_page, wants_part

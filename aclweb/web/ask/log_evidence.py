@@ -88,7 +88,7 @@ def evidence_for(cluster: Cluster, answer: Answer) -> LogEvidence | None:
     return _silent(load, is_allowed=answer.decision.allowed)
 
 
-def heard_from(cluster: Cluster, answer: Answer) -> tuple[Evidence, ...]:
+def evidence_by_host(cluster: Cluster, answer: Answer) -> tuple[Evidence, ...]:
     """Return what the log tells of each of `answer.from_hosts`; empty where no log was read."""
     if current_load(cluster) is None or answer.request.resource_name is None:
         return ()

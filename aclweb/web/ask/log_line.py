@@ -52,7 +52,7 @@ class LineError(Exception):
 class PastedAnswer:
     """What the pasted line said, against the answer of now.
 
-    kind: "agrees", "contradicts" or, where there is no answer of now, "told".
+    kind: "agrees", "contradicts" or, where there is no answer of now, "reported".
     doubts: sentences to mind before believing it. links: (cluster, address) where it probably belongs.
     """
 
@@ -73,7 +73,7 @@ def question_in(text: str) -> str:
     found = [_read(record) for record in authorizer_log.records(text.splitlines())]
     events = [event for event in found if isinstance(event, AccessEvent)]
     if not events:
-        reasons = [told.reason for told in found if isinstance(told, NotDecision)]
+        reasons = [each.reason for each in found if isinstance(each, NotDecision)]
         why_not = next((_WHY_NOT[reason] for reason in reasons if reason in _WHY_NOT), "")
         raise LineError(
             why_not or f"No decision can be read from this. Paste a whole line, such as: {_EXAMPLE}"
@@ -130,7 +130,7 @@ def pasted_answer(
         named = reported_acl(answer.decision)
         if named is not None and binding_key(named) != query["rule_key"]:
             doubts.append("The line names another ACL than brokers would name now: the ACLs changed since.")
-    told = f"The broker said {logged.capitalize()}{when}{rule}."
+    said = f"The broker said {logged.capitalize()}{when}{rule}."
     here = answer.in_force.cluster.name
     origin = origin_of(answer.in_force, answer.request, visible)
     if origin.is_foreign:
@@ -138,7 +138,7 @@ def pasted_answer(
         if not names:
             unknown = f"{here} knows neither its principal nor its resource, so it cannot be compared."
             return PastedAnswer(
-                "told", "This line is of no cluster that you see", f"{told} {unknown}", tuple(doubts)
+                "reported", "This line is of no cluster that you see", f"{said} {unknown}", tuple(doubts)
             )
         why = f"{here} knows fewer of the names in it."
         addresses = tuple(
@@ -146,20 +146,20 @@ def pasted_answer(
             for cluster in origin.others[:3]
         )
         return PastedAnswer(
-            "told", f"This line looks like {names}", f"{told} {why}", tuple(doubts), addresses
+            "reported", f"This line looks like {names}", f"{said} {why}", tuple(doubts), addresses
         )
     if agrees:
-        return PastedAnswer("agrees", "The pasted line agrees", told, tuple(doubts))
+        return PastedAnswer("agrees", "The pasted line agrees", said, tuple(doubts))
     if answer.decision.result is Result.UNDECIDED:
         why = "An ACL that aclweb cannot read in full may have decided it."
-        return PastedAnswer("told", "What the pasted line says", f"{told} {why}", tuple(doubts))
+        return PastedAnswer("reported", "What the pasted line says", f"{said} {why}", tuple(doubts))
     why = "The ACLs may have changed since, or a declaration is wrong."
-    return PastedAnswer("contradicts", "The pasted line says otherwise", f"{told} {why}", tuple(doubts))
+    return PastedAnswer("contradicts", "The pasted line says otherwise", f"{said} {why}", tuple(doubts))
 
 
 def _read(record: str) -> AccessEvent | NotDecision:
     """Read a whole record, or the part of one that somebody cut out of it."""
-    told = authorizer_log.parse_record(record)
-    if isinstance(told, NotDecision) and told.reason == authorizer_log.NO_LAYOUT:
+    parsed = authorizer_log.parse_record(record)
+    if isinstance(parsed, NotDecision) and parsed.reason == authorizer_log.NO_LAYOUT:
         return authorizer_log.parse_suffix(record.strip())
-    return told
+    return parsed

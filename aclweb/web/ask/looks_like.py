@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef
 from aclweb.acl.model import AccessRequest, ResourceType
 from aclweb.inventory.current import InForce
 from aclweb.inventory.models import Cluster, StoredAcl, StoredName
-from aclweb.web.browse.unknown_names import knows_principal
+from aclweb.web.browse import knows_principal
 
 
 @dataclass(frozen=True)

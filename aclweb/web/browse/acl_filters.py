@@ -3,7 +3,7 @@
 Every filter of the ACL list is a field of the query under the name it has in a sentence:
 `?principal=User:bob&resource_type=TOPIC&name=orders.eu&match=affects`; the API takes the
 same. A person may also type them: `principal:User:bob op:write topic:orders.eu`. What
-cannot be understood is told in a sentence and left out.
+cannot be understood is left out, and a sentence says so.
 """
 
 from __future__ import annotations
@@ -100,30 +100,30 @@ def typed(text: str) -> dict[str, str]:
 
 def read(query: Mapping[str, str]) -> tuple[AclListFilters, tuple[str, ...]]:
     """Return the filters of an address, and a sentence for each value that is none."""
-    good, told = {}, []
+    good, faults = {}, []
     for name in FIELDS:
         try:
             AclListFilters.read({name: query.get(name, "")})
         except AclError as error:
-            told.append(str(error))
+            faults.append(str(error))
         else:
             good[name] = query.get(name, "")
-    return AclListFilters.read(good), tuple(told)
+    return AclListFilters.read(good), tuple(faults)
 
 
 def by_use(
-    cluster: Cluster, query: Mapping[str, str], filters: AclListFilters, told: tuple[str, ...]
+    cluster: Cluster, query: Mapping[str, str], filters: AclListFilters, faults: tuple[str, ...]
 ) -> tuple[AclListFilters, tuple[str, ...]]:
     """Return the filters with those of the address that ask the logs: `use=unused`; and what is unknown."""
     use = query.get("use", "")
     if not use:
-        return filters, told
+        return filters, faults
     if use != UNUSED:
-        return filters, (*told, f"use is {use!r}; use '{UNUSED}'.")
+        return filters, (*faults, f"use is {use!r}; use '{UNUSED}'.")
     reason = coverage(cluster).reason
     if reason:
-        told = (*told, f"Which ALLOW ACLs are unused is unknown: {reason}.")
-    return replace(filters, keys=unused_keys(cluster)), told
+        faults = (*faults, f"Which ALLOW ACLs are unused is unknown: {reason}.")
+    return replace(filters, keys=unused_keys(cluster)), faults
 
 
 def chips(query: QueryDict, filters: AclListFilters) -> list[Chip]:

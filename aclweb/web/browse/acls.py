@@ -33,7 +33,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     cluster = access.cluster_or_404(request.user, slug)
     if "add" in request.GET:
         return redirect(request.path + acl_filters.with_typed(request.GET))
-    filters, told = acl_filters.by_use(cluster, request.GET, *acl_filters.read(request.GET))
+    filters, faults = acl_filters.by_use(cluster, request.GET, *acl_filters.read(request.GET))
     moment = as_of.read(request, cluster)
     listed = lists.list_acls(cluster, filters, as_of=moment.past)
     page = page_of(listed, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
@@ -44,7 +44,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "as_of": moment,
         "listed": moment.revision or cluster.revision,
         "filters": filters,
-        "told": told,
+        "faults": faults,
         "page": page,
         "chips": acl_filters.chips(request.GET, filters),
         "kept": [(name, value) for name, value in request.GET.items() if name not in ("page", "add")],
@@ -52,7 +52,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "facets": acl_filters.facets(request.GET, listed.facets),
         "most_copied": MOST_COPIED,
         "exports": _exports(cluster.slug, request.GET),
-        # A rule of the past can be gone: nothing is chosen for a what-if there.
+        # An ACL of the past can be gone: nothing is chosen for a what-if there.
         "may_request": not moment.is_past and access.may(request.user, "request", cluster),
     }
     return render_page(request, "browse/acls/list.html", "browse/acls/_acls.html", context, section="acls")
@@ -64,7 +64,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Give every ACL that the filters of the list let through, as a file; `?format=` names its notation.
 
-    What cannot be given whole is told on the list, and nothing is given.
+    Where not all of it can be given, the list says so, and nothing is given.
     """
     cluster = access.cluster_or_404(request.user, slug)
     format = request.GET.get("format", "csv")

@@ -18,7 +18,7 @@ from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import SEVERITIES, FindingPage, Findings
 from aclweb.inventory.findings import pages as finding
 from aclweb.web.browse.acl_filters import Choice, Facet, with_field, without
-from aclweb.web.drafts.draft import MOST_LINES
+from aclweb.web.drafts import MOST_LINES
 from aclweb.web.shell import asking_often
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
@@ -26,7 +26,7 @@ from aclweb.web.shell.paging import page_asked, page_of
 ROWS_A_PAGE = 25
 # Each can name many ACLs that it would stand for.
 PROPOSALS_A_PAGE = 10
-# Rules that one draft removes: a reviewer reads each of them.
+# ACLs that one draft removes: a reviewer reads each of them.
 MOST_REMOVED = 200
 
 CAN_GO, FEWER = "can-go", "fewer"
@@ -84,18 +84,18 @@ def _listed(query: QueryDict, found: Findings) -> dict[str, Any]:
             "most_replaced": MOST_LINES - 1,  # and the one that stands for them
         }
     wanted = {name: query.get(name, "") for name in ("severity", "rule", "text")}
-    told = found.matching(**wanted)
+    listed = found.matching(**wanted)
     return context | {
-        "facets": _facets(query, told),
-        "page": page_of(told, page_asked(query), ROWS_A_PAGE),
+        "facets": _facets(query, listed),
+        "page": page_of(listed, page_asked(query), ROWS_A_PAGE),
         "is_filtered": any(wanted.values()),
         "text": wanted["text"],
         "kept": [(name, wanted[name]) for name in ("severity", "rule") if wanted[name]],
     }
 
 
-def _facets(query: QueryDict, told: FindingPage) -> list[Facet]:
-    counted = told.by_rule()
+def _facets(query: QueryDict, listed: FindingPage) -> list[Facet]:
+    counted = listed.by_rule()
     severities, rules, titles = Counter[str](), Counter[str](), {}
     for severity, rule, title, number in counted:
         severities[severity] += number

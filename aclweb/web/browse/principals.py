@@ -14,15 +14,15 @@ from aclweb.insights.queries import usage_of
 from aclweb.inventory import lists
 from aclweb.inventory.access import principal_access
 from aclweb.inventory.current import in_force
+from aclweb.web.browse.name_check import knows_principal
 from aclweb.web.browse.resource_page import removals
-from aclweb.web.browse.unknown_names import knows_principal
 from aclweb.web.shell import as_of, links
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 from aclweb.web.shell.typed_principal import read_principal
 
 RESOURCES_SHOWN = 15
-RULES_SHOWN = 12  # of each list; the list of ACLs has all of them
+ACLS_SHOWN = 12  # of each list; the list of ACLs has all of them
 
 
 @login_required
@@ -60,7 +60,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(f"{address}&{links.encoded(typed=name)}")
     found = principal_access(cluster, name, as_of=moment.past)
     lists = {"denies": found.denies, "own": found.own, "inherited": found.inherited}
-    rules = {title: part[:RULES_SHOWN] for title, part in lists.items()}
+    acls = {title: part[:ACLS_SHOWN] for title, part in lists.items()}
     context = {
         "cluster": cluster,
         "as_of": moment,
@@ -70,8 +70,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "is_known": knows_principal(in_force(cluster, moment.past), name),
         "access": found,
         "page": page_of(found.resources, page_asked(request.GET), RESOURCES_SHOWN),
-        "uses": usage_of(cluster, [binding_key(rule) for part in rules.values() for rule in part]),
-        "rules": rules,
+        "uses": usage_of(cluster, [binding_key(acl) for part in acls.values() for acl in part]),
+        "acls": acls,
         "offboard_query": "" if moment.is_past else removals(found.own),
     }
     return render_page(

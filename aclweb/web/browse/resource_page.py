@@ -1,6 +1,6 @@
 """How is one resource laid out: which rows are open, which are folded, and which ACLs are only counted?
 
-At a hundred thousand ACLs one topic is touched by hundreds of rules, nearly all of them
+On a cluster of a hundred thousand ACLs hundreds match one topic, nearly all of them
 through `*`. Those are folded with their parts counted, so that what is particular to the
 resource is seen first; and what is not folded comes in pages, so that no page is large.
 """
@@ -27,9 +27,9 @@ LISTED = {kind.name: kind for kind in (ResourceType.TOPIC, ResourceType.GROUP)}
 
 # A row of the matrix is some sixty elements and four kilobytes, so these keep a page below two thousand elements.
 ROWS_SHOWN = 12
-RULES_SHOWN = 12
+ACLS_SHOWN = 12
 FOLDED_SHOWN = 8
-# Rules named in one address by their keys: web servers take some four thousand characters.
+# ACLs named in one address by their keys: web servers take some four thousand characters.
 MOST_REMOVED = 45
 
 
@@ -45,8 +45,8 @@ class ResourcePage:
     rows: Page[AccessRow]
     folded_rows: tuple[AccessRow, ...]
     special: tuple[AccessRow, ...]
-    rules: tuple[AclBinding, ...]
-    folded_rules: tuple[AclBinding, ...]
+    acls: tuple[AclBinding, ...]
+    folded_acls: tuple[AclBinding, ...]
 
     @classmethod
     def of(
@@ -66,8 +66,8 @@ class ResourcePage:
         through_all = [row for row in named if not (show_all or _is_particular(row))]
         if len(through_all) <= 2:  # a fold that hides two rows hides nothing worth a click
             near, through_all = named, []
-        own = [binding for binding in access.bindings if _stands_open(binding)]
-        hidden = [binding for binding in access.bindings if not _stands_open(binding)]
+        own = [binding for binding in access.bindings if _is_shown(binding)]
+        hidden = [binding for binding in access.bindings if not _is_shown(binding)]
         if len(hidden) <= 2:
             own, hidden = list(access.bindings), []
         return cls(
@@ -75,24 +75,24 @@ class ResourcePage:
             rows=page_of(near, page, ROWS_SHOWN),
             folded_rows=tuple(through_all),
             special=tuple(row for row in access.rows if row.kind != "principal"),
-            rules=tuple(own[:RULES_SHOWN]),
-            folded_rules=(*own[RULES_SHOWN:], *hidden),
+            acls=tuple(own[:ACLS_SHOWN]),
+            folded_acls=(*own[ACLS_SHOWN:], *hidden),
         )
 
     @property
-    def folded_rules_shown(self) -> tuple[AclBinding, ...]:
+    def folded_acls_shown(self) -> tuple[AclBinding, ...]:
         """The first of the folded ACLs; the list of ACLs has all of them."""
-        return self.folded_rules[:FOLDED_SHOWN]
+        return self.folded_acls[:FOLDED_SHOWN]
 
     @property
     def folds_only_all(self) -> bool:
         """Whether each folded ACL is for every name."""
-        return not any(_stands_open(binding) for binding in self.folded_rules)
+        return not any(_is_shown(binding) for binding in self.folded_acls)
 
     @property
-    def folded_rules_counted(self) -> list[tuple[str, int]]:
+    def folded_acls_counted(self) -> list[tuple[str, int]]:
         """How many of the folded ACLs there are for each permission and operation, most first."""
-        return counted(self.folded_rules)
+        return counted(self.folded_acls)
 
     @property
     def denies(self) -> int:
@@ -122,7 +122,7 @@ def cell_of(
 
 def heading_of(cell: Cell) -> str:
     """Return what a cell says, as the head of its reason: `Write is refused, from every host`."""
-    told = {
+    words = {
         "allowed": "is allowed, from every host",
         "refused": "is refused, from every host",
         "none": "is refused: no ACL allows it",
@@ -130,7 +130,7 @@ def heading_of(cell: Cell) -> str:
         "default": "is open: no ACL exists",
     }
     spoken = cell.operation.name.replace("_", " ").capitalize()
-    return f"{spoken} {told.get(cell.state, 'is unknown')}"
+    return f"{spoken} {words.get(cell.state, 'is unknown')}"
 
 
 def removals(bindings: Sequence[AclBinding]) -> str:
@@ -147,5 +147,5 @@ def _is_particular(row: AccessRow) -> bool:
     )
 
 
-def _stands_open(binding: AclBinding) -> bool:
+def _is_shown(binding: AclBinding) -> bool:
     return binding.is_deny or not binding.pattern.is_wildcard

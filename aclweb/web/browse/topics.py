@@ -126,7 +126,7 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
         "name_fault": _name_fault(kind, name),
     }
     if not wants_part(request):
-        listed = [*shown.rules, *shown.folded_rules_shown]
+        listed = [*shown.acls, *shown.folded_acls_shown]
         context |= {
             "uses": usage_of(cluster, [binding_key(binding) for binding in listed]),
             "refusals": refusals_of(cluster, shown.access.resource),

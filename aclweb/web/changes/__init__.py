@@ -1,1 +1,9 @@
-"""Which change requests are there, what becomes of them, and what was done? Changes and the audit trail."""
+"""Which change requests are there, what happens to each, and what was done?
+
+The list of changes, the page of one change with its steps, and the audit trail. Import from here: `recent`, the
+newest changes and revisions for the home page.
+"""
+
+from aclweb.web.changes.recent_changes import recent
+
+__all__ = ["recent"]

@@ -84,7 +84,7 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
     return redirect("change", number=done.pk)
 
 
-def _submit(change: Change, person: User, form: Any) -> Change:
+def _submit(change: Change, person: User, _form: Any) -> Change:
     return review.submit(change=change, actor=person)
 
 
@@ -98,15 +98,15 @@ def _reject(change: Change, person: User, form: Any) -> Change:
     return review.reject(change=change, reviewer=person, comment=form.get("comment", ""))
 
 
-def _withdraw(change: Change, person: User, form: Any) -> Change:
+def _withdraw(change: Change, person: User, _form: Any) -> Change:
     return review.withdraw(change=change, actor=person)
 
 
-def _queue(change: Change, person: User, form: Any) -> Change:
+def _queue(change: Change, person: User, _form: Any) -> Change:
     return review.queue(change=change, actor=person)
 
 
-def _undo(change: Change, person: User, form: Any) -> Change:
+def _undo(change: Change, person: User, _form: Any) -> Change:
     return review.draft_undo(change=change, actor=person)
 
 

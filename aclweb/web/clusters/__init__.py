@@ -1,1 +1,4 @@
-"""Which clusters are there, how is each, and what is declared of it?"""
+"""Which clusters are there, in which state is each, and what is declared about it?
+
+The list of clusters and the page of one. No other feature imports from here.
+"""

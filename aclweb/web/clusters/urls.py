@@ -7,7 +7,7 @@ from aclweb.web.clusters import views
 urlpatterns = [
     path("clusters/", views.index, name="clusters"),
     path("c/<slug:slug>/", views.detail, name="cluster"),
-    path("c/<slug:slug>/read/", views.read_now, name="read-now"),
-    path("c/<slug:slug>/accept/", views.accept_reading, name="accept-reading"),
+    path("c/<slug:slug>/read/", views.sync_now, name="read-now"),
+    path("c/<slug:slug>/accept/", views.accept_snapshot, name="accept-reading"),
     path("c/<slug:slug>/declare/", views.declare, name="declare"),
 ]

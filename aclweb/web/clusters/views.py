@@ -64,7 +64,7 @@ def declare(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def read_now(request: HttpRequest, slug: str) -> HttpResponse:
+def sync_now(request: HttpRequest, slug: str) -> HttpResponse:
     """Ask a worker to read the cluster at once; the page itself never calls a cluster."""
     cluster = access.cluster_or_404(request.user, slug)
     if request.method == "GET":
@@ -80,8 +80,8 @@ def read_now(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def accept_reading(request: HttpRequest, slug: str) -> HttpResponse:
-    """Accept the snapshot that is held, as the page told it, and ask a worker to read the cluster again."""
+def accept_snapshot(request: HttpRequest, slug: str) -> HttpResponse:
+    """Accept the quarantined snapshot that the page showed, and have a worker sync the cluster again."""
     cluster = access.cluster_or_404(request.user, slug)
     access.require(request.user, "administer", cluster)
     if request.method == "GET":

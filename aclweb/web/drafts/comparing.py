@@ -114,7 +114,7 @@ class Narrowing:
 
     def of(self, rows: Rows) -> Rows:
         """Return the rows that both texts let through, capital or small letters alike."""
-        return rows.holding(self.principal.casefold(), self.name.casefold())
+        return rows.containing(self.principal.casefold(), self.name.casefold())
 
 
 def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:

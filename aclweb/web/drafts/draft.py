@@ -130,7 +130,7 @@ _TYPED = {
 }
 
 
-class RuleForm(forms.Form):
+class AclForm(forms.Form):
     """One ACL to add, typed by a person. Nothing is chosen beforehand: no accidental ALLOW of ALL."""
 
     PATTERNS = [("LITERAL", "Exact"), ("PREFIXED", "Starts with (prefix)"), ("ALL", "All *")]
@@ -181,7 +181,7 @@ class RuleForm(forms.Form):
         self.fields["host"].widget.attrs["placeholder"] = "any host"
 
     @property
-    def is_touched(self) -> bool:
+    def is_typed(self) -> bool:
         """Whether somebody typed or chose anything of a ACL."""
         return bool(self.secrets) or any(
             self.data.get(name) for name in ("permission_type", "principal", "operation", "resource_name")

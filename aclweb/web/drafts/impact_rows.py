@@ -20,7 +20,7 @@ KINDS = ("loses", "gains", "recovered", "depends")
 
 
 # An answer can hang on many ACLs that say the same; this many are spelled out.
-MOST_TOLD = 2
+MOST_SHOWN = 2
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Row:
     reason: str
 
     @property
-    def tells_acls(self) -> bool:
+    def shows_acls(self) -> bool:
         """Whether the ACLs are all that differs, so that without them the row would say nothing."""
         return self.kind == "recovered"
 
@@ -70,7 +70,7 @@ class Rows(Sequence[Row]):
     """
 
     def __init__(self, buckets: Sequence[Sequence[_Group]], name: str = "") -> None:
-        """buckets: the groups of one principal each, in the order of the principals. name: as of `holding`."""
+        """buckets: the groups of one principal each, in the order of the principals. name: as of `containing`."""
         self._name = name
         self._names: dict[int, tuple[Name, ...]] = {}
         counted = ((bucket, sum(len(self._shown(group)) for group in bucket)) for bucket in buckets)
@@ -98,7 +98,7 @@ class Rows(Sequence[Row]):
         start = place % len(self)
         return _row(*next(self._between(start, start + 1)))
 
-    def holding(self, principal: str, name: str) -> Rows:
+    def containing(self, principal: str, name: str) -> Rows:
         """Return the rows whose principal and resource hold these texts, given in small letters."""
         if not principal and not name:
             return self
@@ -163,7 +163,7 @@ def _groups(kind: str, impact: Differences) -> list[_Group]:
 def _key(kind: str, row: differences.Row, impact: Differences) -> tuple[object, ...]:
     """Return all that two differences must have in common to share a row."""
     # Which ACLs gave the answer is all that differs for some, so a row tells them.
-    tells_acls = kind == "recovered"
+    shows_acls = kind == "recovered"
     return (
         row.principal,
         row.host,
@@ -171,8 +171,8 @@ def _key(kind: str, row: differences.Row, impact: Differences) -> tuple[object, 
         row.except_hosts,
         row.resource_type,
         id(row.names),  # names that share their answers are one tuple
-        row.before if tells_acls else row.before >= 0 and impact.sides[row.before][:2],
-        row.after if tells_acls else impact.sides[row.after][:2],
+        row.before if shows_acls else row.before >= 0 and impact.sides[row.before][:2],
+        row.after if shows_acls else impact.sides[row.after][:2],
         row.reason,
     )
 
@@ -264,10 +264,10 @@ _BASIS_WORDS = {
 
 def _side(impact: Differences, place: int) -> Side:
     result, basis, _ = impact.sides[place]
-    bindings, count = impact.bindings(place, MOST_TOLD)
+    bindings, count = impact.bindings(place, MOST_SHOWN)
     return Side(
         allowed={"ALLOWED": True, "DENIED": False}.get(result),
         words=_BASIS_WORDS[basis],
         bindings=bindings,
-        more=max(0, count - MOST_TOLD),
+        more=max(0, count - MOST_SHOWN),
     )

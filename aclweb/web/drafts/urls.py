@@ -8,7 +8,7 @@ urlpatterns = [
     path("c/<slug:slug>/what-if/", whatif.detail, name="what-if"),
     path("c/<slug:slug>/what-if/matches/", whatif.matches, name="what-if-matches"),
     path("c/<slug:slug>/what-if/commands/", whatif.commands, name="what-if-commands"),
-    path("c/<slug:slug>/what-if/change/", whatif.turn_into_change, name="what-if-change"),
+    path("c/<slug:slug>/what-if/change/", whatif.request_change, name="what-if-change"),
     path("c/<slug:slug>/compare/", compare.detail, name="compare"),
     path("c/<slug:slug>/compare/drafts/", compare_drafts.detail, name="compare-drafts"),
 ]

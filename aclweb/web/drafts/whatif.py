@@ -26,7 +26,7 @@ from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
 from aclweb.web.drafts import impact_rows, keeping
-from aclweb.web.drafts.draft import Draft, Fault, Line, RuleForm, hints, read_draft
+from aclweb.web.drafts.draft import AclForm, Draft, Fault, Line, hints, read_draft
 from aclweb.web.shell import exporting
 from aclweb.web.shell.htmx import render_page, wants_part
 from aclweb.web.shell.paging import page_asked, page_of
@@ -57,10 +57,10 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
             "This proposal is gone: the cluster was synced since. The findings list the current proposals."
         )
         draft = replace(draft, faults=(*draft.faults, gone))
-    form = RuleForm(data, settings=in_force.settings)
+    form = AclForm(data, settings=in_force.settings)
     notes: list[str] = []
-    if "add_rule" not in data or not form.is_touched:
-        form = RuleForm(initial=_prefill(data), settings=in_force.settings)
+    if "add_rule" not in data or not form.is_typed:
+        form = AclForm(initial=_prefill(data), settings=in_force.settings)
     elif form.is_valid():
         line = Line("add", form.binding())
         if line.binding in in_force.index:
@@ -68,7 +68,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             draft = replace(draft, lines=tuple(dict.fromkeys([*draft.lines, line])))
             notes = form.notes
-            form = RuleForm(settings=in_force.settings)
+            form = AclForm(settings=in_force.settings)
     kept = _place(cluster, request.user, draft, data)
     # What an address cannot say, a form that is wrong or a text that waits, is shown at once.
     waits = "drop" in data and bool(data.get("paste", "").strip())
@@ -102,7 +102,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def turn_into_change(request: HttpRequest, slug: str) -> HttpResponse:
+def request_change(request: HttpRequest, slug: str) -> HttpResponse:
     """Save the draft as a change and hand it in for review."""
     cluster = cluster_or_404(request.user, slug)
     if not may(request.user, "request", cluster):
@@ -125,7 +125,7 @@ def turn_into_change(request: HttpRequest, slug: str) -> HttpResponse:
         kept = _place(cluster, request.user, draft, request.POST)
         context = {
             **_workbench(cluster, in_force, draft, kept),
-            "form": RuleForm(settings=in_force.settings),
+            "form": AclForm(settings=in_force.settings),
             "pasted": _pasted(request.POST, draft),
             "may_request": True,
             "request_error": str(error),
@@ -180,7 +180,7 @@ def matches(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _checks(data: QueryDict, in_force: InForce) -> dict[str, Any]:
     """Return what there is to say of the ACL as far as it is typed: its faults, or what to know of it."""
-    form = RuleForm(data, settings=in_force.settings)
+    form = AclForm(data, settings=in_force.settings)
     if form.is_valid():
         binding = form.binding()
         return {
@@ -290,7 +290,7 @@ def _with_proposal(data: QueryDict, cluster: Cluster) -> QueryDict:
 
 def _prefill(data: QueryDict) -> dict[str, Any]:
     """Return what a link asks the form to begin with, such as ?resource_name=orders."""
-    return {name: data[name] for name in RuleForm.base_fields if name in data}
+    return {name: data[name] for name in AclForm.base_fields if name in data}
 
 
 def _answer(cluster: Cluster, draft: Draft, data: QueryDict) -> dict[str, Any]:

@@ -37,7 +37,7 @@ from aclweb.acl.model import (
 from aclweb.acl.notation import binding_key
 from aclweb.inventory.access import sentences as exposure
 from aclweb.inventory.models import Cluster
-from aclweb.web.ask import answering
+from aclweb.web.ask import in_words
 from aclweb.web.shell import as_of, links, render_time, spelling
 from aclweb.web.shell import put_back as putting
 
@@ -90,7 +90,7 @@ def why_not_put_back(text: str | None) -> str:
 def naming(sentence: str, request: AccessRequest) -> SafeString:
     """Show a sentence about a question with the texts of Kafka in it set as names."""
     return spelling.with_names(
-        answering.in_words(sentence), (request.principal, request.resource_name or "", request.host)
+        in_words(sentence), (request.principal, request.resource_name or "", request.host)
     )
 
 
@@ -103,7 +103,7 @@ def with_name(sentence: str, name: str) -> SafeString:
 @register.filter
 def any_host(sentence: str) -> str:
     """Say "from any host" where a sentence about a question without a host says `from *`."""
-    return answering.in_words(sentence)
+    return in_words(sentence)
 
 
 @register.filter
