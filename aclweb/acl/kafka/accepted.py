@@ -1,4 +1,4 @@
-"""What does Kafka accept that is better not asked for?"""
+"""Which ACLs and filters does Kafka accept that one should not send?"""
 
 from __future__ import annotations
 

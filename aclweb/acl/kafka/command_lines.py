@@ -1,7 +1,7 @@
 """Which kafka-acls command adds, or removes, exactly this ACL?
 
 One command for each ACL, on one line, for a POSIX shell. What the tool would change on its
-way (white space that it cuts off) or refuse is told as a sentence, and no command is given.
+way (white space that it cuts off) or refuse is a sentence, and there is no command.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from aclweb.acl.model import (
     tool_operations_of,
 )
 
-# Of the characters that cannot be seen, as many are told one by one.
+# How many of the characters that cannot be seen are named one by one.
 _MOST_TOLD = 4
 _ACTIONS = {"add": ("--add",), "remove": ("--remove", "--force")}
 

@@ -1,7 +1,7 @@
-"""What do these arguments of kafka-acls do that they do not say?
+"""What do these arguments of kafka-acls do that a reader would not expect?
 
-The tool passes over much of what it does not use, and removes more, or less, than its
-arguments sound like. Each sentence here is about arguments that it takes without a word.
+The tool ignores options that it does not use, and can remove more, or fewer, ACLs than its
+arguments suggest. Each sentence here is about arguments that it accepts without a message.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One ACL or one filter as it stands in a request: words are codes, so that any number can be one.
+    """One ACL or one filter as a request holds it: words are codes, so that any number can be one.
 
     Only a filter has texts that are None.
     """

@@ -39,7 +39,7 @@ class ShellLine:
 
 @dataclass(slots=True)
 class _Word:
-    """A word as far as it is read; `is_there` tells an empty one in quotes from none."""
+    """The part of a word that was read; `is_there` is true for an empty word in quotes too."""
 
     pieces: list[str] = field(default_factory=list)
     is_there: bool = False
@@ -144,7 +144,7 @@ def _require_no_more(rest: str) -> None:
 
 
 def _read_piece(text: str, place: int, word: _Word) -> int:
-    """Add what stands at `place` to `word`, and return where the next piece begins."""
+    """Add the piece at `place` to `word`, and return where the next piece begins."""
     character = text[place]
     if text.startswith("\\\n", place):
         return place + 2

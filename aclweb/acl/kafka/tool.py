@@ -53,7 +53,7 @@ _PATTERN_TYPES = {
     word.name: word
     for word in (PatternType.ANY, PatternType.MATCH, PatternType.LITERAL, PatternType.PREFIXED)
 }
-# In Java, these count as I where capital and small letters are not told apart.
+# In Java, these count as I where capital and small letters are compared as equal.
 _DOTLESS = str.maketrans("ıİ", "II")
 
 

@@ -1,4 +1,4 @@
-"""Which errors does a broker answer with to whoever lacks a right, and what do they mean?"""
+"""Which errors does a broker send to a client that lacks a right, and what do they mean?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which access does each call of Kafka's protocol need, and what happens without it?
+"""Which rights does each call of Kafka's protocol need, and what happens without them?
 
 The table holds what brokers and controllers really check, in the order in which they check
 it; where Kafka's documentation says otherwise, `Api.documented` tells. One call may come in

@@ -15,7 +15,7 @@ Names = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One name, or all names that begin alike, which an action uses; `example` stands for them."""
+    """One name, or all names that begin alike, which an action uses; `example` is one of them."""
 
     resource_type: ResourceType
     name: str
@@ -52,7 +52,7 @@ class Role:
         return self.prefixed_of or self.key
 
     def subjects(self, names: Names) -> tuple[Subject, ...]:
-        """Return what this role stands for under the names given, empty if nobody gave any."""
+        """Return the resources of this role: those of the given names, or else its default ones."""
         given = tuple(dict.fromkeys(names.get(self.given_as) or names.get(self.else_of) or self.default))
         if not self.prefixed_of:
             return tuple(Subject(self.resource_type, name) for name in given)

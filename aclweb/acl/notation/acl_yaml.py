@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from aclweb.acl.model import Problems, lines_of, shown
 
-# Of a key that stands in a message as it is.
+# Of a key that a message repeats without quotes.
 LONGEST_PLAIN_KEY = 40
 
 _DASH = re.compile(r"( *)-(?:( +)(.*))?")
@@ -120,7 +120,7 @@ class _Rows:
             yield self._start, self._item, self._places
 
     def take_head(self, number: int, line: str) -> None:
-        """Take a line that begins the document, or stands for a list of none."""
+        """Take a line that begins the document, or is an empty list."""
         if self._item is not None or "[]" in self._heads or line in self._heads:
             self._problems.add(number, f"{shown(line)} is where the list has begun; one file has one list.")
         self._heads.append(line)

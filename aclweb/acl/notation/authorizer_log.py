@@ -88,7 +88,7 @@ class AccessEvent:
 
 @dataclass(frozen=True, slots=True)
 class NotDecision:
-    """A record that tells of no decision, and the reason, one of this module's words."""
+    """A record without a decision, and the reason, one of this module's words."""
 
     reason: str
 
@@ -171,7 +171,7 @@ def records(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _whole(parts: list[str]) -> Iterator[str]:
-    """Yield the record of these lines, and what stands behind its end as another."""
+    """Yield the record of these lines, and what follows its end as another."""
     if len(parts) == 1 or not _RECORD_START.match(parts[0]):
         yield _joined(parts)
         return
@@ -212,7 +212,7 @@ def parse_suffix(text: str) -> AccessEvent | NotDecision:
 
 
 class _End(NamedTuple):
-    """What stands after the resource name; None where a family does not write it."""
+    """The text after the resource name; None where a family does not write it."""
 
     api_name: str | None
     ref_count: int | None
@@ -285,7 +285,7 @@ def _is_ambiguous(rest: str, *, has_ending: bool) -> bool:
 def _acl_of(rule: str, caller: str, name: str) -> AclBinding | None:
     """Return the ACL that a MatchingAcl broker rule names; None when the text is cut or damaged.
 
-    An ACL that settled a decision is for the caller or for everyone, on `name`, a piece of it
+    An ACL that settled a decision is for the session's principal or for everyone, on `name`, a piece of it
     or `*`. Where names imitate the words between them, that tells which words part them.
     """
     start = _ACL_START.match(rule)

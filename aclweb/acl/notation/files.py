@@ -149,7 +149,7 @@ def _read_yaml(text: str, problems: Problems) -> Iterator[tuple[int, AclBinding]
 
 
 def recognise(text: str, *, source: str) -> str:
-    """Return which of FORMATS a file is in, judging by its first line that tells.
+    """Return which of FORMATS a file is in, by the first line that shows it.
 
     That is its first line that is not empty, unless that one is damaged; only a CSV header
     has no other place. An empty file counts as JSON lines. Raises NotationError if no line tells.
@@ -163,7 +163,7 @@ def recognise(text: str, *, source: str) -> str:
         return found
     if "," in first and any(key in first for key in ACL_KEYS):
         return "csv"
-    # What a reader makes of the damaged lines before this one, it tells; here they only must not hide others.
+    # The reader reports the damaged lines before this one; here they must only not hide others.
     found = next((told for _number, line in stripped if (told := _told_by(line)) is not None), None)
     if found is not None:
         return found

@@ -252,7 +252,7 @@ def write_listing(bindings: Iterable[AclBinding], *, scala: bool) -> str:
     """Return what `kafka-acls --list` prints for `bindings`, one block a pattern.
 
     scala: with the stray spaces of the tool up to 4.0, else as the later one prints it.
-    Raises AclError for an ACL that cannot be told from another once it is printed.
+    Raises AclError for an ACL whose printed form could be that of another.
     """
     blocks: dict[ResourcePattern, dict[str, None]] = {}
     for binding in bindings:

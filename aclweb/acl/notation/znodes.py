@@ -30,7 +30,7 @@ PREFIXED_ROOT = f"{EXTENDED_ROOT}/prefixed"
 LITERAL_CHANGES = "/kafka-acl-changes"
 EXTENDED_CHANGES = "/kafka-acl-extended-changes"
 
-# Below each of these stands one node for a resource type, and below that one for a pattern.
+# Below each of these is one node for a resource type, and below that one for a pattern.
 ROOTS: Mapping[PatternType, str] = {
     PatternType.LITERAL: LITERAL_ROOT,
     PatternType.PREFIXED: PREFIXED_ROOT,
@@ -96,7 +96,7 @@ def path_of(pattern: ResourcePattern) -> str:
 
 
 def pattern_of(path: str) -> ResourcePattern | None:
-    """Return the pattern whose node stands at `path`; None for every other kind of node.
+    """Return the pattern whose node is at `path`; None for every other kind of node.
 
     Roots, type nodes, change nodes, types no Kafka knows and nodes below a pattern's node
     (which brokers do not list) are such others.

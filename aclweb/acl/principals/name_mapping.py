@@ -42,7 +42,7 @@ class NoName(AclError):
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """One mapping rule that was reached; `sentence` tells what it did with the name."""
+    """One mapping rule that was reached; `sentence` says what it did with the name."""
 
     rule: str
     sentence: str

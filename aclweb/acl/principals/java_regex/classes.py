@@ -57,7 +57,7 @@ def _union(text: PatternText) -> CharacterSet:
 
 
 def _right_side(text: PatternText) -> CharacterSet:
-    """Return what stands after &&, up to the closing bracket or the next &."""
+    """Return the set after &&, read up to the closing bracket or the next &."""
     right: CharacterSet | None = None
     while True:
         text.skip_space()

@@ -64,7 +64,7 @@ def _property(text: PatternText) -> CharacterSet:
 
 
 def character_escape(text: PatternText) -> int:
-    """Return the character that an escape stands for; `_at` is on the backslash."""
+    """Return the character that an escape stands for; `text.at` is on the backslash."""
     text.at += 1
     if text.at >= len(text.characters):
         text.invalid("the pattern ends in a single backslash")

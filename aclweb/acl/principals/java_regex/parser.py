@@ -153,7 +153,7 @@ class _Parser:
             self._text.invalid(f"there is nothing before the {character} to repeat")
         if character == "{":
             if self._text.peek(1) and self._text.peek(1) in DIGITS:
-                # Java repeats the nothing that stands before it.
+                # Java repeats the empty part before it.
                 return Sequence(())
             self._text.invalid("a { starts a number of repetitions; write \\{ for the character")
         self._text.at += 1
