@@ -337,7 +337,7 @@ def work_out(world: World, shape: Shape, budget: Budget | None) -> Mapping[str, 
     names = Names(topics=tuple(dict.fromkeys((*world.topics, *own))), new_topics=new_topics)
     try:
         impact = simulate(
-            delta, world.index, names, world.settings, briefly=True, met_only=True, budget=budget
+            delta, world.index, names, world.settings, merge_equal_hosts=True, met_only=True, budget=budget
         )
     except TooCostly as error:
         return {"refused": str(error)}

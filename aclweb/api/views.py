@@ -194,7 +194,7 @@ def _as_json(question: AccessRequest, decision: Decision, hosts: HostAnswer | No
     return {
         **answer,
         "request": question.as_dict(),
-        "hangs_on": list(decision.hangs_on),
+        "hangs_on": list(decision.undeclared_dependencies),
         "sentences": [
             sentence.replace(f"from {decision.request.host}", f"from {question.host}")
             for sentence in explanation.sentences

@@ -288,7 +288,13 @@ def _worked_out(left: Side, right: Side) -> _Worked:
             settings = (replace(settings[0], super_users=either), replace(settings[1], super_users=either))
         try:
             impact = simulate(
-                delta, left.index, _names(left, right), *settings, met_only=True, briefly=True, budget=BUDGET
+                delta,
+                left.index,
+                _names(left, right),
+                *settings,
+                met_only=True,
+                merge_equal_hosts=True,
+                budget=BUDGET,
             )
         except TooCostly:
             continue

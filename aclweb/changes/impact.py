@@ -66,7 +66,7 @@ def names_of(content: Content, delta: Delta, *, new_topics: Sequence[str] = ()) 
 def impact_of(delta: Delta, index: AclIndex, names: Names, settings: AuthorizerSettings) -> Differences:
     """Return what differs; raises TooMuch beyond the budget."""
     try:
-        found = simulate(delta, index, names, settings, briefly=True, met_only=True, budget=BUDGET)
+        found = simulate(delta, index, names, settings, merge_equal_hosts=True, met_only=True, budget=BUDGET)
     except TooCostly as error:
         raise TooMuch(str(error)) from error
     return Differences.of(found)

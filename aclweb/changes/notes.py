@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from aclweb.acl.kafka import Target, refusal, why_escaped
 from aclweb.acl.kafka import commands as kafka_acls
-from aclweb.acl.matching import why_dead, why_no_resource
+from aclweb.acl.matching import why_no_resource, why_unmatchable
 from aclweb.acl.model import (
     ANY_USER,
     AclError,
@@ -50,7 +50,7 @@ def _unmet(delta: Delta, settings: AuthorizerSettings) -> list[str]:
     unmet = [
         reason
         for binding in (*delta.add, *delta.remove)
-        if (reason := why_dead(binding, settings) or why_no_resource(binding))
+        if (reason := why_unmatchable(binding, settings) or why_no_resource(binding))
     ]
     if not unmet:
         return []
@@ -81,7 +81,7 @@ def _refusals(delta: Delta, settings: AuthorizerSettings) -> list[str]:
     """Return what this cluster would refuse of the edit, with its own words; the first few of it."""
     target = Target(settings)
     refusals = [
-        f"{acl_text(binding)}: {refused.sentence} Kafka would answer {refused.in_kafkas_words}"
+        f"{acl_text(binding)}: {refused.sentence} Kafka would answer {refused.kafka_error}"
         for verb, bindings in (("add", delta.add), ("remove", delta.remove))
         for binding in bindings
         if (refused := refusal(verb, binding, target)) is not None

@@ -106,15 +106,17 @@ def test_an_action_from_any_host_ends_as_from_all_addresses() -> None:
     assert all(seen[outcome] > 2 for outcome in ("WORKS", "FAILS", "DEPENDS")), seen
 
 
-@pytest.mark.parametrize("briefly", [False, True])
-def test_a_what_if_lists_a_change_where_the_answer_for_any_host_has_one(briefly: bool) -> None:
+@pytest.mark.parametrize("merge_equal_hosts", [False, True])
+def test_a_what_if_lists_a_change_where_the_answer_for_any_host_has_one(merge_equal_hosts: bool) -> None:
     seen: Counter[str] = Counter()
     for seed, bindings, settings in worlds(None):
         dice = random.Random(f"which come {seed}")
         stay, come = [b for b in bindings if dice.random() < 0.5], list(bindings)
         before, after = AclIndex(stay), AclIndex(come)
         delta = Delta(add=tuple(binding for binding in come if binding not in before), remove=())
-        impact = simulate(delta, before, Names(topics=("t",)), settings, met_only=True, briefly=briefly)
+        impact = simulate(
+            delta, before, Names(topics=("t",)), settings, met_only=True, merge_equal_hosts=merge_equal_hosts
+        )
         for caller in ("User:a", "User:b"):
             for operation in OPERATIONS:
                 request = AccessRequest(caller, "*", operation, ResourceType.TOPIC, "t")

@@ -276,13 +276,15 @@ def test_undeclared_settings_are_named_only_where_they_could_turn_the_answer() -
     settings = AuthorizerSettings(undeclared=frozenset({"super_users", "allow_everyone"}))
     index = AclIndex([allow("User:bob", "READ", "orders")])
 
-    def hangs_on(request: AccessRequest, settings: AuthorizerSettings = settings) -> tuple[str, ...]:
-        return authorize(request, index, settings).hangs_on
+    def undeclared_dependencies(
+        request: AccessRequest, settings: AuthorizerSettings = settings
+    ) -> tuple[str, ...]:
+        return authorize(request, index, settings).undeclared_dependencies
 
-    assert hangs_on(read("User:bob", "orders")) == ()
-    assert hangs_on(read("User:eve", "orders")) == ("super_users",)
-    assert hangs_on(read("User:eve", "billing")) == ("super_users", "allow_everyone")
-    assert hangs_on(read("User:eve", "billing"), AuthorizerSettings()) == ()
+    assert undeclared_dependencies(read("User:bob", "orders")) == ()
+    assert undeclared_dependencies(read("User:eve", "orders")) == ("super_users",)
+    assert undeclared_dependencies(read("User:eve", "billing")) == ("super_users", "allow_everyone")
+    assert undeclared_dependencies(read("User:eve", "billing"), AuthorizerSettings()) == ()
 
 
 def test_findings_say_what_did_not_match() -> None:

@@ -373,7 +373,7 @@ def test_every_refusal_has_a_sentence_and_travels_as_json():
                 assert answer.sentence.endswith(".")
                 assert answer.sentence[0].isupper()
                 assert json.loads(json.dumps(answer.as_dict()))["code"] == answer.code
-                assert answer.in_kafkas_words.startswith(answer.error.name)
+                assert answer.kafka_error.startswith(answer.error.name)
 
 
 @pytest.mark.parametrize(

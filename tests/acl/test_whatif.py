@@ -632,7 +632,7 @@ def test_the_same_edit_has_the_same_warnings_in_whatever_order_it_is_given() -> 
         new = replace(names, new_topics=names.new_topics[::-1])
 
         assert warned(add, remove, stored, new, settings, after) == told, seed
-        assert warned(add, remove, stored, names, settings, after, briefly=True) == told, seed
+        assert warned(add, remove, stored, names, settings, after, merge_equal_hosts=True) == told, seed
         assert len(set(told)) == len(told)
         seen.update(sentence[:12] for sentence in told)
     assert min(seen["These are th"], seen["There is no "], seen["Not in force"]) > 5, seen

@@ -84,7 +84,7 @@ def test_only_hosts_with_the_result_of_the_narrowest_range_are_left_out(allow_ev
         )
 
         whole = effects(simulate(delta, index, names, settings))
-        brief = effects(simulate(delta, index, names, settings, briefly=True))
+        brief = effects(simulate(delta, index, names, settings, merge_equal_hosts=True))
 
         touched = {acl.principal for acl in (*delta.add, *delta.remove)}
         kept = {acl.host for acl in (*stored, *delta.add) if acl.principal in touched | {EVERYBODY}} | {"*"}
@@ -106,7 +106,7 @@ def test_what_others_may_from_hundreds_of_addresses_makes_no_lines_of_its_own() 
     others = [allow(f"User:{place}", "READ", "orders", host=f"10.0.0.{place}") for place in range(200)]
     delta = Delta(add=(allow("User:new", "READ", "orders", host="10.0.0.0/8"),))
 
-    impact = simulate(delta, AclIndex(others), Names(topics=NAMES), briefly=True)
+    impact = simulate(delta, AclIndex(others), Names(topics=NAMES), merge_equal_hosts=True)
 
     assert {effect.host for effect in impact.gains} == {"10.0.0.0/8"}
 
@@ -116,7 +116,9 @@ def test_every_host_counts_where_an_acl_for_everybody_changes() -> None:
     delta = Delta(add=(allow(EVERYBODY, "READ", "orders", host="10.0.0.0/8"),))
     index, names = AclIndex(stored), Names(topics=NAMES)
 
-    assert effects(simulate(delta, index, names, briefly=True)) == effects(simulate(delta, index, names))
+    assert effects(simulate(delta, index, names, merge_equal_hosts=True)) == effects(
+        simulate(delta, index, names)
+    )
 
 
 def test_every_host_counts_that_an_acl_over_a_new_topic_names() -> None:
@@ -128,7 +130,7 @@ def test_every_host_counts_that_an_acl_over_a_new_topic_names() -> None:
     delta = Delta(add=(allow("User:a", "READ", "orders"),))
     index, names = AclIndex(stored), Names(topics=NAMES, new_topics=("fresh",))
 
-    brief = simulate(delta, index, names, briefly=True)
+    brief = simulate(delta, index, names, merge_equal_hosts=True)
 
     on_fresh = {effect.host for effect in brief.gains if effect.resource_name == "fresh"}
     assert on_fresh == {"10.0.0.0/8", "192.168.0.1"}
@@ -142,6 +144,6 @@ def test_everybody_less_many_hosts_is_never_fewer_cells_than_none() -> None:
     ]
     delta = Delta(add=(allow("User:a", "READ", "orders"),))
 
-    brief = simulate(delta, AclIndex(stored), Names(new_topics=("fresh",)), briefly=True)
+    brief = simulate(delta, AclIndex(stored), Names(new_topics=("fresh",)), merge_equal_hosts=True)
 
     assert min(effect.cells for effect in brief.gains) > 0

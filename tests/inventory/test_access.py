@@ -310,7 +310,7 @@ def test_undeclared_super_users_are_reported_on_rows_and_page():
     )
 
     row = next(row for row in found.rows if row.kind == "super-users")
-    assert row.hangs_on == ("super_users",)
+    assert row.undeclared_dependencies == ("super_users",)
     assert found.super_users is None
     assert "Nobody has declared the super users" in found.sentences[-1]
 

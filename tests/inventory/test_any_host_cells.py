@@ -54,11 +54,11 @@ def check(row: AccessRow, one: Cell, bindings: tuple[AclBinding, ...], settings:
     met = set(results.values())
     expected = "UNDECIDED" if Result.UNDECIDED in met else met.pop().name if len(met) == 1 else "DEPENDS"
     assert any_host.result.name == expected
-    if one.state == "unknown" and one.hangs_on:
+    if one.state == "unknown" and one.undeclared_dependencies:
         assert any_host.parts[-1].basis.name in ("DEFAULT_ALLOW", "DEFAULT_DENY")
-        assert set(one.hangs_on) <= {"allow_everyone"} & settings.undeclared
+        assert set(one.undeclared_dependencies) <= {"allow_everyone"} & settings.undeclared
         decision = authorize(any_host.request_at(any_host.parts[-1]), index, settings)
-        assert "allow_everyone" in decision.hangs_on
+        assert "allow_everyone" in decision.undeclared_dependencies
         return "hangs on a setting"
     assert one.state in STATES[any_host.result]
     if one.state == "some-hosts":

@@ -13,8 +13,8 @@ from aclweb.acl.authorizer.answers import (
     Result,
     answer_from,
     effect_on,
+    effect_on_request,
     for_operation,
-    reading_of,
     settle_known,
 )
 from aclweb.acl.authorizer.any_host import (
@@ -85,6 +85,7 @@ __all__ = [
     "decide_for_any_host",
     "divide_hosts",
     "effect_on",
+    "effect_on_request",
     "explain",
     "fits",
     "for_operation",
@@ -94,7 +95,6 @@ __all__ = [
     "mask_of",
     "part_words",
     "places_words",
-    "reading_of",
     "region_tree",
     "reported_acl",
     "settle_known",

@@ -177,7 +177,7 @@ def for_operation(binding: AclBinding, operation: Operation) -> bool:
     return effect_on(binding, operation) in ("allow", "deny", "either")
 
 
-def reading_of(request: AccessRequest, binding: AclBinding, settings: AuthorizerSettings) -> str:
+def effect_on_request(request: AccessRequest, binding: AclBinding, settings: AuthorizerSettings) -> str:
     """What the binding does to the request if its pattern covers the resource."""
     if is_for(binding.principal, request.principal, settings) and comes_from(
         binding.host, request.host, settings

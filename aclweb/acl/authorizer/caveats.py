@@ -18,14 +18,14 @@ def caveats_of(decision: Decision) -> list[str]:
     request, settings = decision.request, decision.settings
     who = name_text(request.principal)
     caveats: list[str] = []
-    hangs_on = decision.hangs_on
-    if "super_users" in hangs_on:
+    undeclared_dependencies = decision.undeclared_dependencies
+    if "super_users" in undeclared_dependencies:
         caveats.append(
             f"This answer is true only if {who} is a super user, which nobody has declared."
             if decision.basis is Basis.SUPER_USER
             else f"Nobody has declared this cluster's super users. If {who} is one, everything is allowed."
         )
-    if "allow_everyone" in hangs_on:
+    if "allow_everyone" in undeclared_dependencies:
         other = decision.under_other_default
         turned = {
             Result.ALLOWED: "the request would be allowed",

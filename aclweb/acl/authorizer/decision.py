@@ -20,8 +20,8 @@ from aclweb.acl.authorizer.answers import (
     Basis,
     Result,
     answer_from,
+    effect_on_request,
     for_operation,
-    reading_of,
     settle,
     settle_known,
     settle_masks,
@@ -99,7 +99,7 @@ class Decision:
         return ()
 
     @property
-    def hangs_on(self) -> tuple[str, ...]:
+    def undeclared_dependencies(self) -> tuple[str, ...]:
         """The undeclared settings that would change this result if they were otherwise."""
         settings = self.settings
         found: list[str] = []
@@ -185,7 +185,9 @@ def decide(request: AccessRequest, index: AclIndex, settings: AuthorizerSettings
             mask,
             bit,
             covered=table.covered.covers(name, settings),
-            unknown_patterns=[reading_of(request, binding, settings) for binding in table.unknown_patterns],
+            unknown_patterns=[
+                effect_on_request(request, binding, settings) for binding in table.unknown_patterns
+            ],
             settings=settings,
         )
     return settle_masks(mask, bit, table.covered, name, settings)
@@ -234,14 +236,14 @@ def answer_given(
         asked = replace(request, resource_name=HARDCODE)
         hardcode = answer_given(asked, covering_hardcode, unknowns, settings)
         return answer_by_type(request, [*covering, *unknowns], hardcode, settings)
-    readings = [reading_of(request, binding, settings) for binding in covering]
+    readings = [effect_on_request(request, binding, settings) for binding in covering]
     return settle(
         denied="deny" in readings,
         allowed="allow" in readings,
         perhaps_denied="either" in readings,
         perhaps_allowed="either" in readings or "perhaps" in readings,
         covered=bool(readings),
-        unknown_patterns=[reading_of(request, binding, settings) for binding in unknowns],
+        unknown_patterns=[effect_on_request(request, binding, settings) for binding in unknowns],
         settings=settings,
     )
 
@@ -260,6 +262,6 @@ def _allows_by_type(
         at_hardcode = [binding for binding in bindings if covers_name(binding, HARDCODE, settings)]
         if answer_given(asked, at_hardcode, (), settings) == BY_ALLOW_ACL:
             return tuple(
-                binding for binding in at_hardcode if reading_of(asked, binding, settings) == "allow"
+                binding for binding in at_hardcode if effect_on_request(asked, binding, settings) == "allow"
             )
     return matching_of(settings).undominated(own_by_type(request, bindings, settings))

@@ -100,7 +100,7 @@ class Refusal:
         return self.scope is Scope.REQUEST
 
     @property
-    def in_kafkas_words(self) -> str:
+    def kafka_error(self) -> str:
         """Name, code and text on one line, as `INVALID_REQUEST (42): Invalid empty resource name`."""
         code = "" if self.code is None else f" ({self.code})"
         if self.text is None:

@@ -20,8 +20,8 @@ from aclweb.acl.matching import (
     matching_of,
     read_address,
     sample_of,
-    why_dead,
     why_no_resource,
+    why_unmatchable,
 )
 from aclweb.acl.model import (
     ANY_USER,
@@ -62,7 +62,9 @@ class Others:
         """Whether no client has the principal and the host of this ACL."""
         address = read_address(binding.host)
         # The address of all zeros is legal, and no client's.
-        return why_dead(binding, self.settings) is not None or (address is not None and address[1] == 0)
+        return why_unmatchable(binding, self.settings) is not None or (
+            address is not None and address[1] == 0
+        )
 
     # What a principal does not have.
 

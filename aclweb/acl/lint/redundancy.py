@@ -19,9 +19,9 @@ from aclweb.acl.authorizer import IMPLIED, AclIndex
 from aclweb.acl.lint.existing_names import Existing
 from aclweb.acl.lint.wider_acls import WiderAcls
 from aclweb.acl.matching import (
-    why_dead,
     why_no_client,
     why_no_resource,
+    why_unmatchable,
 )
 from aclweb.acl.model import (
     AclBinding,
@@ -149,7 +149,7 @@ def _findings(
             f"{' '.join(f'{acl_text(deny)}.' for deny in denies)}"
         )
         yield Redundancy(SHADOWED, "warning", sentence, binding, denies)
-    dead = why_dead(binding, settings)
+    dead = why_unmatchable(binding, settings)
     cover = wider.also_covering(binding) if dead is not None and settings.allow_everyone else None
     if dead is not None and (cover is not None or not settings.allow_everyone):
         severity = "error" if binding.is_deny else "warning"

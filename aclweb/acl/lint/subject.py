@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aclweb.acl.kafka import Refusal, Target, cautions, refusal
-from aclweb.acl.matching import MANY, ONE, matching_of, why_dead, why_no_resource
+from aclweb.acl.matching import MANY, ONE, matching_of, why_no_resource, why_unmatchable
 from aclweb.acl.model import (
     WILDCARD,
     AclBinding,
@@ -54,7 +54,7 @@ class Subject:
             return
         self.cautions = {each.id: each.sentence for each in cautions(binding, settings)}
         self.refused = refusal("add", binding, Target(settings))
-        self.dead = why_dead(binding, settings)
+        self.dead = why_unmatchable(binding, settings)
         self.nowhere = why_no_resource(binding)
 
     def sentence(self, rest: str) -> str:

@@ -44,7 +44,7 @@ _Place = tuple[ResourceType, PermissionType, Operation, str | None]
 """Where an ACL is filed; its principal is the last part, None for all principals that are globs."""
 
 
-class WiderGlobs:
+class GlobSubsumption:
     """The ACLs of an index that may be wider than another because of a glob in one of the two."""
 
     def __init__(self, bindings: Iterable[AclBinding]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address
 
 from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.lint.subsumption import WiderGlobs
+from aclweb.acl.lint.subsumption import GlobSubsumption
 from aclweb.acl.matching import (
     PrefixChain,
     empty_prefix_covers,
@@ -116,7 +116,7 @@ class WiderAcls:
                 by_start.setdefault(start >> bits - length, {})[binding.host] = None
         self._owners = {owner: _Patterns(found, settings) for owner, found in groups.items()}
         self._ranges = ranges
-        self._globs = None if matching.is_nested else WiderGlobs(index)
+        self._globs = None if matching.is_nested else GlobSubsumption(index)
         self._anyone = {
             kind: _Patterns({pattern: _one_or_two(found) for pattern, found in patterns.items()}, settings)
             for kind, patterns in anyone.items()

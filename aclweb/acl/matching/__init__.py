@@ -59,11 +59,11 @@ from aclweb.acl.matching.strategy import (
 from aclweb.acl.matching.unmatchable import (
     is_address,
     topic_fault,
-    why_dead,
     why_no_address,
     why_no_client,
     why_no_resource,
     why_no_topic,
+    why_unmatchable,
 )
 
 __all__ = [
@@ -113,10 +113,10 @@ __all__ = [
     "signatures",
     "stranger_to",
     "topic_fault",
-    "why_dead",
     "why_no_address",
     "why_no_client",
     "why_no_resource",
     "why_no_topic",
+    "why_unmatchable",
     "wildcard_covers",
 ]

@@ -36,7 +36,7 @@ from aclweb.acl.model import (
 
 
 class Matching:
-    """The reading of every released Kafka.
+    """How every released Kafka reads ACLs.
 
     pattern_types: those by which the authorizer matches names. wildcards: the characters that stand
     for others somewhere in an ACL. is_nested: whether the sets that two ACLs match are always nested
@@ -97,7 +97,7 @@ class Matching:
         return read_range(host) if self.reads_ranges else None
 
     def reads_caller_as(self, other: Matching, binding: AclBinding) -> bool:
-        """Whether the principal and the host of an ACL mean the same in another reading."""
+        """Whether the principal and the host of an ACL mean the same to another authorizer."""
         return (
             self.is_principal_glob(binding.principal) == other.is_principal_glob(binding.principal)
             and self.is_host_glob(binding.host) == other.is_host_glob(binding.host)
@@ -130,7 +130,7 @@ class Matching:
 
 
 class _GlobMatching(Matching):
-    """The reading of the GLOB proposal, which goes on from the newest KRaft."""
+    """How the GLOB proposal reads ACLs, which goes on from the newest KRaft."""
 
     pattern_types = Matching.pattern_types | {PatternType.GLOB}
     wildcards = MANY + ONE
@@ -191,7 +191,7 @@ class _GlobMatching(Matching):
 _PLAIN = Matching(reads_ranges=False)
 _WITH_RANGES = Matching(reads_ranges=True)
 WITH_GLOBS = _GlobMatching(reads_ranges=True)
-"""The reading of the GLOB proposal, for what is about globs alone."""
+"""How the GLOB proposal reads ACLs, for what is about globs alone."""
 
 
 def matching_of(settings: AuthorizerSettings) -> Matching:

@@ -31,7 +31,7 @@ _START_OF_A_TOPIC = re.compile(r"[a-zA-Z0-9._-]{0,249}\Z")
 _TOO_LONG = "no topic has a name of more than 249 characters"
 
 
-def why_dead(binding: AclBinding, settings: AuthorizerSettings) -> str | None:
+def why_unmatchable(binding: AclBinding, settings: AuthorizerSettings) -> str | None:
     """Say why no session can ever match this principal or host, whatever is asked; None if one can."""
     if split_principal(binding.principal) is None:
         return f"the principal {binding.principal!r} has no type and is nobody's"

@@ -77,14 +77,14 @@ class Cover:
         settings: AuthorizerSettings,
         sides: dict[tuple[object, ...], Side],
         *,
-        briefly: bool = False,
+        merge_equal_hosts: bool = False,
         covered: bool | None = None,
     ) -> None:
         """sides: those made so far, so that equal ones are one. covered: whether any ACL covers the
         names, where the groups hold those of some callers alone.
         """
         self.groups, self.unknown_patterns, self.settings = groups, unknown_patterns, settings
-        self._sides, self._briefly = sides, briefly
+        self._sides, self._merge_equal_hosts = sides, merge_equal_hosts
         self._matching = matching_of(settings)
         self._covered = bool(groups) if covered is None else covered
         self._never_asked = _never_asked(resource_type, settings)
@@ -174,7 +174,7 @@ class Cover:
         """Return an answer with the bindings that settle it; one covering ACL settles NO_ALLOW_ACL."""
         result, basis = answer
         if basis is Basis.NO_ALLOW_ACL:
-            return self._side(result, basis, [] if self._briefly else [self._first])
+            return self._side(result, basis, [] if self._merge_equal_hosts else [self._first])
         if basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
             return self._side(result, basis, [])
         bit = 1 << operation._value_ + (0 if basis is Basis.ALLOW_ACL else DENY_SHIFT)

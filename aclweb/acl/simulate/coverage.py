@@ -26,11 +26,11 @@ class Coverage:
     def near(self) -> Mapping[ResourceType, ResourceShelf | None]:
         """The bindings of the callers that the edit names, for types where nobody else can be changed.
 
-        Names that differ in ACLs for others alone are then one class. Empty unless told briefly.
+        Names that differ in ACLs for others alone are then one class. Empty unless equal hosts are merged.
         """
         principals = {binding.principal for binding in self.worlds.touching}
         if (
-            not (self.worlds.briefly and self.worlds.same_settings)
+            not (self.worlds.merge_equal_hosts and self.worlds.same_settings)
             or not self.worlds.universe.matching.is_nested
             or ANY_USER in principals
         ):
@@ -128,10 +128,16 @@ class Coverage:
             unknown_after = unknown_after + added.unknown_patterns
         kind = spot.resource_type
         was, comes = covered or (None, None)
-        brief = self.worlds.briefly
+        brief = self.worlds.merge_equal_hosts
         return (
             Cover(
-                kind, before, unknown_before, self.worlds.settings, self._sides, briefly=brief, covered=was
+                kind,
+                before,
+                unknown_before,
+                self.worlds.settings,
+                self._sides,
+                merge_equal_hosts=brief,
+                covered=was,
             ),
             Cover(
                 kind,
@@ -139,7 +145,7 @@ class Coverage:
                 unknown_after,
                 self.worlds.after_settings,
                 self._sides,
-                briefly=brief,
+                merge_equal_hosts=brief,
                 covered=comes,
             ),
         )

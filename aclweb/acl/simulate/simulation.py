@@ -41,16 +41,16 @@ def simulate(
     settings: AuthorizerSettings | None = None,
     after_settings: AuthorizerSettings | None = None,
     *,
-    briefly: bool = False,
+    merge_equal_hosts: bool = False,
     met_only: bool = False,
     budget: Budget | None = None,
 ) -> Impact:
     """Return what differs once `delta` is written, and once `after_rules` hold if they are given.
 
-    briefly: hosts that only ACLs for other principals name are told apart no more where they fare
-    as every address does that nobody names. An address range may hold hundreds of them, and each
-    is otherwise a line for each name and operation. Where no ACL allows something, none of those
-    that cover the name is shown for it, so that all such names are told as one.
+    merge_equal_hosts: hosts that only ACLs for other principals name, and whose outcome is that of any
+    unnamed address, are merged with those. Otherwise an address range may bring hundreds of lines for each
+    name and operation. Where no ACL allows something, none of those that match the name is shown for it,
+    so that all such names are one line.
     met_only: nothing is told of what no client can ever meet. A host that is no client's address
     before or after has no class of its own, so its answers are not counted at all, not even as
     unchanged; a name that no resource can have counts as unchanged. Without it the texts of ACLs
@@ -65,7 +65,7 @@ def simulate(
         names or Names(),
         settings,
         after_settings or settings,
-        briefly=briefly,
+        merge_equal_hosts=merge_equal_hosts,
         met_only=met_only,
     )
     return _Simulation(worlds, Meter(budget)).run()

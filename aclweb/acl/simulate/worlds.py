@@ -38,17 +38,17 @@ class Worlds:
         settings: AuthorizerSettings,
         after_settings: AuthorizerSettings,
         *,
-        briefly: bool = False,
+        merge_equal_hosts: bool = False,
         met_only: bool = False,
     ) -> None:
-        self.asked, self.briefly, self.met_only = delta, briefly, met_only
+        self.asked, self.merge_equal_hosts, self.met_only = delta, merge_equal_hosts, met_only
         self.index, self.names, self.settings, self.after_settings = index, names, settings, after_settings
         self.add = tuple(binding for binding in delta.add if binding not in index)
         self.remove = tuple(binding for binding in delta.remove if binding in index)
         self.added, self.removed = AclIndex(self.add), frozenset(self.remove)
         self.touching = AclIndex((*self.add, *self.remove))
         self.same_settings = settings.decides_like(after_settings)
-        hosts = self._hosts_that_count() if briefly else index.hosts
+        hosts = self._hosts_that_count() if merge_equal_hosts else index.hosts
         self.unmet = (
             frozenset(filter(self._is_nobodys, hosts | self.added.hosts | frozenset(names.hosts)))
             if met_only

@@ -28,7 +28,7 @@ class Verdict:
     places: with "some-hosts", where the answer differs from `elsewhere`: ACL hosts, each with its
         exceptions. `dead_hosts`: ACL hosts whose answer would differ too, if they were an address
         (or a range that this Kafka reads); no client can come from there.
-    hangs_on: undeclared settings that would change the answer if they were otherwise.
+    undeclared_dependencies: undeclared settings that would change the answer if they were otherwise.
     settled_at: (address, whether by DENY) where bindings settled it, for "some-hosts" those hosts first.
     """
 
@@ -40,7 +40,7 @@ class Verdict:
     places: tuple[HostRegion, ...] = ()
     dead_hosts: tuple[str, ...] = ()
     elsewhere: str = ""
-    hangs_on: tuple[str, ...] = ()
+    undeclared_dependencies: tuple[str, ...] = ()
     settled_at: tuple[tuple[str, bool], ...] = ()
 
     @property
@@ -87,7 +87,7 @@ class AccessRow:
     verdicts: tuple[Verdict, ...]
     bindings: tuple[AclBinding, ...] = ()
     is_super_user: bool = False
-    hangs_on: tuple[str, ...] = ()
+    undeclared_dependencies: tuple[str, ...] = ()
     reads_ranges: bool = False
 
     @property

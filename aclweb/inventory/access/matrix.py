@@ -154,7 +154,7 @@ class Matrix:
         # To Kafka a principal without a colon is nobody.
         mine = own + for_any_user if split_principal(principal) is not None else for_any_user
         is_super = principal in self.settings.super_users
-        hangs_on = ("super_users",) if "super_users" in self.settings.undeclared else ()
+        undeclared_dependencies = ("super_users",) if "super_users" in self.settings.undeclared else ()
         verdicts = self._row_verdicts(resource, operations, mine, is_super)
         return AccessRow(
             principal,
@@ -163,7 +163,7 @@ class Matrix:
             verdicts,
             mine.bindings,
             is_super,
-            hangs_on,
+            undeclared_dependencies,
             self.settings.cidr_hosts,
         )
 
@@ -183,9 +183,16 @@ class Matrix:
 
     def super_users(self, resource: Resource, operations: tuple[Operation, ...]) -> AccessRow:
         """Return what super users can do: everything, and unknown only in who they are."""
-        hangs_on = ("super_users",) if "super_users" in self.settings.undeclared else ()
+        undeclared_dependencies = ("super_users",) if "super_users" in self.settings.undeclared else ()
         verdicts = tuple(Verdict(operation=operation, state="allowed") for operation in operations)
-        return AccessRow("", "super-users", resource, verdicts, is_super_user=True, hangs_on=hangs_on)
+        return AccessRow(
+            "",
+            "super-users",
+            resource,
+            verdicts,
+            is_super_user=True,
+            undeclared_dependencies=undeclared_dependencies,
+        )
 
     def _row_verdicts(
         self, resource: Resource, operations: tuple[Operation, ...], mine: Joined, is_super: bool
@@ -288,7 +295,7 @@ class _Row:
             ),
             dead_hosts=tuple(self._dead_hosts(operation, result)),
             elsewhere=_state(result, basis, self.settings) if different else "",
-            hangs_on=("allow_everyone",) if _hangs_on_default(basis, self.settings) else (),
+            undeclared_dependencies=("allow_everyone",) if _depends_on_default(basis, self.settings) else (),
             settled_at=_settled_at([*different, *same], places),
         )
 
@@ -384,7 +391,7 @@ def reach(binding: AclBinding) -> str:
 
 
 def _state(result: Result, basis: Basis, settings: AuthorizerSettings) -> str:
-    if result is Result.UNDECIDED or _hangs_on_default(basis, settings):
+    if result is Result.UNDECIDED or _depends_on_default(basis, settings):
         return "unknown"
     if basis is Basis.DEFAULT_ALLOW:
         return "default"
@@ -393,7 +400,7 @@ def _state(result: Result, basis: Basis, settings: AuthorizerSettings) -> str:
     return "refused" if basis is Basis.DENY_ACL else "none"
 
 
-def _hangs_on_default(basis: Basis, settings: AuthorizerSettings) -> bool:
+def _depends_on_default(basis: Basis, settings: AuthorizerSettings) -> bool:
     return basis in (Basis.DEFAULT_ALLOW, Basis.DEFAULT_DENY) and "allow_everyone" in settings.undeclared
 
 

@@ -94,7 +94,7 @@ def cell_sentence(cell: Cell) -> str:
         return f"{first} may {what}, {where}. {_settled(cell)}{_brings(cell)}{dead}"
     if cell.state == "default":
         return f"{first} may {what}: no ACL matches it, and this cluster then allows everyone."
-    if cell.state == "unknown" and cell.hangs_on:
+    if cell.state == "unknown" and cell.undeclared_dependencies:
         return (
             f"Whether {who} may {what} is unknown: no ACL matches it, and nobody has declared what this "
             f"cluster does then."

@@ -14,7 +14,7 @@ from aclweb.acl.authorizer import (
     AclIndex,
     GlobSlot,
     Slot,
-    reading_of,
+    effect_on_request,
 )
 from aclweb.acl.matching import SortedNames, empty_prefix_covers, matching_of, wildcard_covers
 from aclweb.acl.model import (
@@ -109,7 +109,7 @@ class AccessMatrix:
         for operation in _OPERATION_BITS:
             request = AccessRequest(principal, self.host, operation, self.resource_type, "")
             readings = [
-                reading_of(request, binding, self.settings)
+                effect_on_request(request, binding, self.settings)
                 for binding in (self._table.unknown_patterns if self._table else ())
             ]
             allow |= any(reading in ("allow", "either", "perhaps") for reading in readings) << operation.code

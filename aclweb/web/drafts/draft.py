@@ -62,14 +62,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Fault:
-    """Why something was left out of a draft; `in_kafkas_words` is what the cluster itself would answer.
+    """Why something was left out of a draft; `kafka_error` is what the cluster itself would answer.
 
     field: the field of the form beside which it is told; empty for the draft's own lines.
     about: the ACL that it is about, in words.
     """
 
     sentence: str
-    in_kafkas_words: str = ""
+    kafka_error: str = ""
     field: str = ""
     about: str = ""
 
@@ -351,7 +351,7 @@ def _why_not(line: Line, target: Target) -> Fault | None:
         return Fault(reason, about=about)
     refused = refusal(line.op, line.binding, target)
     if refused is not None:
-        return Fault(refused.sentence, refused.in_kafkas_words, about=about)
+        return Fault(refused.sentence, refused.kafka_error, about=about)
     try:
         check(line.delta)
     except ChangeError as error:

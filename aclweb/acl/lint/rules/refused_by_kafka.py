@@ -11,7 +11,7 @@ from aclweb.acl.model import AuthorizerSettings
 def check(acl: Subject) -> tuple[Broken, ...]:
     if acl.refused is None:
         return ()
-    return (Broken(f"{acl.refused.sentence} ({acl.refused.in_kafkas_words})"),)
+    return (Broken(f"{acl.refused.sentence} ({acl.refused.kafka_error})"),)
 
 
 RULE = LintRule(
