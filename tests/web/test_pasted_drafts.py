@@ -267,7 +267,7 @@ def test_a_pasted_line_that_is_taken_out_does_not_come_back_with_what_was_pasted
     without = browser.post(PAGE, {"paste": pasted, "line": line.as_text(), "drop": "0"}, follow=True)
 
     assert without.context["draft"].is_empty
-    assert without.context["pasted_answer"] == pasted
+    assert without.context["pasted"] == pasted
 
 
 def test_a_short_command_for_millions_of_acls_is_refused_before_they_are_worked_out(browser):
