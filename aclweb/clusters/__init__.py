@@ -23,6 +23,7 @@ from aclweb.clusters.client import (
     ReadOnlyClient,
     TopicInfo,
     Verb,
+    why_no_broker_holds,
 )
 from aclweb.clusters.kind import ClusterKind, Connection
 from aclweb.clusters.snapshot import SNAPSHOT
@@ -48,6 +49,7 @@ __all__ = [
     "Verb",
     "connect",
     "kind_named",
+    "why_no_broker_holds",
 ]
 
 KINDS: dict[str, ClusterKind] = {kind.name: kind for kind in (ZOOKEEPER, ADMIN_API, SNAPSHOT)}

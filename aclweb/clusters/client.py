@@ -1,6 +1,6 @@
 """What can every cluster client do, and in which values does it answer?
 
-A reading either succeeds whole or raises ClusterError; it never answers with fewer
+A read either succeeds whole or raises ClusterError; it never answers with fewer
 ACLs because something failed, since a failed read must not look like an empty cluster.
 
     ClusterError
@@ -16,7 +16,14 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
 
-from aclweb.acl.model import AclBinding, AuthorizerSettings, Operation, ResourcePattern, ResourceType
+from aclweb.acl.model import (
+    AclBinding,
+    AuthorizerSettings,
+    Operation,
+    PatternType,
+    ResourcePattern,
+    ResourceType,
+)
 from aclweb.clusters.broker_settings import ClusterSettings
 from aclweb.clusters.rights import Right
 
@@ -187,6 +194,13 @@ class ClusterClient(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+
+def why_no_broker_holds(binding: AclBinding) -> str | None:
+    """Return why an ACL of a file cannot be one of a cluster, as a clause, or None."""
+    if binding.pattern_type is PatternType.GLOB:
+        return "pattern_type is 'GLOB', a proposal that no broker has; use LITERAL or PREFIXED."
+    return None
 
 
 class ReadOnlyClient:

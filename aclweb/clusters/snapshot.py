@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aclweb.acl.model import AclBinding, AclError, AuthorizerSettings, NotationError, PatternType
+from aclweb.acl.model import AclError, AuthorizerSettings, NotationError
 from aclweb.acl.notation import parse_object, read_acl_file
 from aclweb.clusters.client import (
     AclSnapshot,
@@ -33,6 +33,7 @@ from aclweb.clusters.client import (
     Problem,
     ReadOnlyClient,
     TopicInfo,
+    why_no_broker_holds,
 )
 from aclweb.clusters.connection import check_options
 from aclweb.clusters.kind import ClusterKind, Connection
@@ -80,7 +81,7 @@ class SnapshotClient(ReadOnlyClient):
     def read_acls(self) -> AclSnapshot:
         _, text = self._parts()
         try:
-            file = read_acl_file(text, source=str(self._path), refuse=_why_no_broker_holds)
+            file = read_acl_file(text, source=str(self._path), refuse=why_no_broker_holds)
         except NotationError as error:
             raise self._unreadable(error.messages) from error
         except AclError as error:
@@ -159,12 +160,6 @@ class SnapshotClient(ReadOnlyClient):
             f"The snapshot {self._path} was not used, because of its content. {shown}{rest}",
             state=ClusterState.UNREADABLE,
         )
-
-
-def _why_no_broker_holds(binding: AclBinding) -> str | None:
-    if binding.pattern_type is PatternType.GLOB:
-        return "pattern_type is 'GLOB', a proposal that no broker has; use LITERAL or PREFIXED."
-    return None
 
 
 def _read_header(found: dict[str, Any], problems: list[str]) -> _Header:

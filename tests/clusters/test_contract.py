@@ -15,6 +15,7 @@ from aclweb.acl.notation.files import write_acls
 from aclweb.clusters import (
     KINDS,
     ClusterClient,
+    ClusterError,
     Connection,
     OutcomeKind,
     TopicInfo,
@@ -47,6 +48,8 @@ def subjects(*, writable: bool = False) -> list[object]:
 
 ALL = subjects()
 WRITABLE = subjects(writable=True)
+# Those that are known from a copy: nothing is written to them, and the copy may be gone or damaged.
+COPIES = [name for name, kind in KIND_OF.items() if not KINDS[kind].can_write]
 DONE = {OutcomeKind.WRITTEN, OutcomeKind.ALREADY}
 
 PLAIN = allow("User:bob", "READ", "orders.eu")
@@ -67,10 +70,15 @@ MANY = (
 
 @dataclass
 class Subject:
-    """One kind of cluster, empty at first, with the topics `orders.eu` of two partitions and `audit` of one."""
+    """One kind of cluster, empty at first, with the topics `orders.eu` of two partitions and `audit` of one.
+
+    Of a copy also: `lose` takes it away, and `write` puts any text where its ACLs are.
+    """
 
     connect: Callable[[], ClusterClient]
     put: Callable[[Iterable[AclBinding]], object]
+    lose: Callable[[], object] | None = None
+    write: Callable[[str], object] | None = None
 
 
 @pytest.fixture
@@ -114,7 +122,7 @@ def _snapshot(path: Path) -> Subject:
         path.write_text(json.dumps(header) + "\n" + write_acls(bindings, format="jsonl"), encoding="utf-8")
 
     put(())
-    return Subject(lambda: connect(Connection(SNAPSHOT, str(path))), put)
+    return Subject(lambda: connect(Connection(SNAPSHOT, str(path))), put, path.unlink, path.write_text)
 
 
 def held(subject: Subject, expected: Iterable[AclBinding]) -> set[AclBinding]:
@@ -262,8 +270,34 @@ def test_an_acl_that_no_cluster_takes_is_refused_in_a_sentence_and_hinders_no_ot
     assert holds(subject, *good)
 
 
-@pytest.mark.parametrize("subject", ["snapshot"], indirect=True)
-def test_a_file_refuses_every_write_in_a_sentence_and_stays_as_it_was(subject):
+@pytest.mark.parametrize("subject", COPIES, indirect=True)
+def test_a_copy_that_is_gone_after_it_was_opened_is_an_error_and_not_empty(subject):
+    subject.put(MANY)
+
+    with subject.connect() as client:
+        subject.lose()
+        for read in (client.read_acls, client.read_topics):
+            with pytest.raises(ClusterError, match=r"\.$"):
+                read()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "principal,operation\n", json.dumps(PLAIN.as_dict() | {"pattern_type": "GLOB"})],
+    ids=["empty", "torn", "another form", "a pattern that no broker has"],
+)
+@pytest.mark.parametrize("subject", COPIES, indirect=True)
+def test_a_damaged_copy_is_an_error_and_not_empty(subject, text):
+    subject.put(MANY)
+
+    with subject.connect() as client:
+        subject.write(text)
+        with pytest.raises(ClusterError, match=r"[.}]$"):
+            client.read_acls()
+
+
+@pytest.mark.parametrize("subject", COPIES, indirect=True)
+def test_a_copy_refuses_every_write_in_a_sentence_and_stays_as_it_was(subject):
     subject.put(MANY)
 
     with subject.connect() as client:

@@ -31,6 +31,7 @@ from aclweb.clusters import (
     TopicInfo,
     connect,
     kind_named,
+    why_no_broker_holds,
 )
 from aclweb.clusters.connection import check_options
 from aclweb.inventory.current import broker_settings, connection_of, in_force
@@ -148,16 +149,31 @@ class FolderClient(ReadOnlyClient):
         return ClusterFacts(cluster_id=self._folder.name)
 
     def read_acls(self) -> AclSnapshot:
+        files = sorted(self._folder.glob("*.jsonl"))
+        if not files:
+            # A checkout that went wrong is empty too, and must not look like a cluster without ACLs.
+            raise ClusterError(
+                f"{self._folder} has no file that ends in .jsonl; check that it is the right folder.",
+                state=ClusterState.UNREADABLE,
+            )
         bindings: list[AclBinding] = []
-        for file in sorted(self._folder.glob("*.jsonl")):
+        for file in files:
             try:
-                bindings += read_acl_file(file.read_text(), source=str(file)).bindings
+                bindings += read_acl_file(
+                    self._text(file), source=str(file), refuse=why_no_broker_holds
+                ).bindings
             except NotationError as error:
                 raise ClusterError(str(error), state=ClusterState.UNREADABLE) from error
         return AclSnapshot(tuple(dict.fromkeys(bindings)))
 
     def read_topics(self) -> tuple[TopicInfo, ...]:
-        return tuple(TopicInfo(name) for name in (self._folder / "topics").read_text().split())
+        return tuple(TopicInfo(name) for name in self._text(self._folder / "topics").split())
+
+    def _text(self, file: Path) -> str:
+        try:
+            return file.read_text()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ClusterError(f"{file} cannot be read: {error}.", state=ClusterState.UNREADABLE) from error
 
     def read_groups(self) -> None:
         return None
@@ -251,7 +267,7 @@ def test_a_new_kind_is_synced_and_its_changes_are_revisions(known):
     assert sync(known).changed
 
     assert set(in_force(known).index) == {READS_ORDERS}
-    (Path(known.address) / "orders.jsonl").unlink()
+    (Path(known.address) / "orders.jsonl").write_text("")
     assert sync(known).sentence == f"The folder {known.address} was read and has no ACL."
 
 
@@ -262,6 +278,25 @@ def test_a_folder_that_is_gone_is_an_error_and_keeps_what_was_known(known):
 
     assert (result.read, result.state) == (False, ClusterState.UNREACHABLE)
     known.refresh_from_db()
+    assert set(in_force(known).index) == {READS_ORDERS, WRITES_ORDERS}
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "word"),
+    [
+        ("*.jsonl", None, "has no file that ends in .jsonl"),
+        ("orders.jsonl", "{", "orders.jsonl:1"),
+        ("orders.jsonl", json.dumps(READS_ORDERS.as_dict() | {"pattern_type": "GLOB"}), "no broker has"),
+    ],
+)
+def test_what_a_folder_cannot_tell_is_an_error_and_keeps_what_was_known(known, file, content, word):
+    for path in Path(known.address).glob(file):
+        path.unlink() if content is None else path.write_text(content)
+
+    result = sync(known)
+
+    assert not result.read
+    assert word in result.sentence
     assert set(in_force(known).index) == {READS_ORDERS, WRITES_ORDERS}
 
 

@@ -45,7 +45,7 @@ def simulate(
     met_only: bool = False,
     budget: Budget | None = None,
 ) -> Impact:
-    """Return what differs once `delta` is written, and once `after_rules` hold if they are given.
+    """Return what differs once `delta` is written, and once `after_settings` hold if they are given.
 
     merge_equal_hosts: hosts that only ACLs for other principals name, and whose outcome is that of any
     unnamed address, are merged with those. Otherwise an address range may bring hundreds of lines for each
