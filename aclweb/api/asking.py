@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from aclweb.accounts.access import cluster_or_404
 from aclweb.acl.matching import as_java_prints
 from aclweb.acl.model import AclError
-from aclweb.inventory.current import InForce, Moment, MomentError, moment_at, told
+from aclweb.inventory.current import ClusterView, Moment, MomentError, moment_at, told
 from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster
 
@@ -37,13 +37,13 @@ class NotReadYet(APIException):
 class Asked:
     """What a question is about: a cluster now, or at a moment of its past."""
 
-    here: InForce
+    view: ClusterView
     moment: Moment | None
 
     @property
     def head(self) -> dict[str, Any]:
         """What every answer begins with: the revision, and for the past what was otherwise then."""
-        revision = self.here.revision
+        revision = self.view.revision
         return {"revision": revision.number if revision is not None else None, "as_of": self._as_of}
 
     @property
@@ -56,7 +56,7 @@ class Asked:
             "time": _iso(moment.time),
             "read_at": _iso(moment.revision.read_at),
             "until": _iso(moment.until),
-            "sentences": list(told(self.here.cluster, moment)),
+            "sentences": list(told(self.view.cluster, moment)),
         }
 
 
@@ -107,8 +107,8 @@ def word_asked(asked: Any, name: str, words: Sequence[str]) -> str:
 
 
 def _read(asked: Asked) -> Asked:
-    cluster = asked.here.cluster
-    if asked.here.revision is None:
+    cluster = asked.view.cluster
+    if asked.view.revision is None:
         raise NotReadYet(
             f"{cluster.name} has not been synced yet, so nothing is known of it. {cluster.state_sentence}".strip()
         )

@@ -122,8 +122,8 @@ def _other(request: Request) -> str:
 
 
 def _side(asked: Asked) -> Side:
-    return Side(asked.here, asked.moment)
+    return Side(asked.view, asked.moment)
 
 
 def _told(asked: Asked) -> dict[str, Any]:
-    return {"cluster": asked.here.cluster.slug, **asked.head}
+    return {"cluster": asked.view.cluster.slug, **asked.head}

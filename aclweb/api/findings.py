@@ -82,7 +82,7 @@ class FindingList(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """What was found in the ACLs in force: those that lint warns of, those that could go, and proposals."""
         asked, pages = asked_now(request, slug), OpenPages(request)
-        found = finding.findings(asked.here)
+        found = finding.findings(asked.view)
         assert found is not None  # the cluster was read
         answer: dict[str, Any] = {
             "revision": asked.head["revision"],

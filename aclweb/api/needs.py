@@ -26,7 +26,7 @@ from aclweb.acl.needs import (
 )
 from aclweb.api.asking import AS_OF, address_asked, asked_about
 from aclweb.api.serializers import AsOfSerializer, ExactText, refuse_no_topic
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 
 MOST_ACTIONS = 20
 MOST_NAMES = 100
@@ -97,12 +97,12 @@ class Needs(APIView):
         wanted = given.validated_data
         actions = _actions(wanted["actions"])
         if "principal" not in wanted:
-            found = [needed_as_dict(action, asked.here.settings) for action in actions]
+            found = [needed_as_dict(action, asked.view.settings) for action in actions]
         else:
             host, names = wanted["host"], wanted.get("names", {})
             host = host if host == WILDCARD else address_asked(host)
             _refuse_names_of_no_topic(names)
-            found = [_assessed(action, wanted["principal"], host, names, asked.here) for action in actions]
+            found = [_assessed(action, wanted["principal"], host, names, asked.view) for action in actions]
         return Response(NeedsSerializer({**asked.head, "actions": found}).data)
 
 
@@ -120,9 +120,9 @@ def _refuse_names_of_no_topic(names: dict[str, list[str]]) -> None:
 
 
 def _assessed(
-    action: ClientAction, principal: str, host: str, names: dict[str, list[str]], here: InForce
+    action: ClientAction, principal: str, host: str, names: dict[str, list[str]], view: ClusterView
 ) -> dict[str, object]:
-    lacking = missing_roles(action, names, here.settings)
+    lacking = missing_roles(action, names, view.settings)
     if lacking:
         nouns = " and ".join(role.noun for role in lacking)
         keys = " and ".join(f"names[{role.key!r}]" for role in lacking)
@@ -132,11 +132,11 @@ def _assessed(
     try:
         if host == WILDCARD:
             hosts = assess_for_any_host(
-                action, principal=principal, names=names, index=here.index, settings=here.settings
+                action, principal=principal, names=names, index=view.index, settings=view.settings
             )
             return hosts_assessed_as_dict(hosts)
         found = assess(
-            action, principal=principal, host=host, names=names, index=here.index, settings=here.settings
+            action, principal=principal, host=host, names=names, index=view.index, settings=view.settings
         )
     except AclError as error:
         raise serializers.ValidationError(str(error)) from error

@@ -141,7 +141,7 @@ class Affecting(APIView):
         """The ACLs whose pattern matches one resource, for whichever principal; the first ones, where very many."""
         asked = asked_about(request, slug)
         resource = _resource(request.query_params.get("resource", ""))
-        acls = asked.here.index.affecting(resource, asked.here.settings)
+        acls = asked.view.index.affecting(resource, asked.view.settings)
         kept, left = fitting((acl.as_dict() for acl in acls), MOST_BYTES)
         answer = {
             **asked.head,
@@ -169,7 +169,7 @@ class Decide(APIView):
         given = RequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         question = given.validated_data
-        index, settings = asked.here.index, asked.here.settings
+        index, settings = asked.view.index, asked.view.settings
         hosts = None
         if question.host == WILDCARD:
             decision, hosts = decide_elsewhere(question, index, settings)
@@ -218,7 +218,7 @@ class WhatIf(APIView):
         try:
             delta = Delta(add=tuple(wanted["add"]), remove=tuple(wanted["remove"]))
             found = preview(
-                asked.here.cluster, delta, new_topics=tuple(wanted["new_topics"]), view=asked.here
+                asked.view.cluster, delta, new_topics=tuple(wanted["new_topics"]), view=asked.view
             )
         except (AclError, ChangeError) as error:
             raise ValidationError(str(error)) from error

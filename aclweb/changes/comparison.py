@@ -19,7 +19,7 @@ from aclweb.acl.simulate import Differences, Names, TooCostly, simulate
 from aclweb.changes.impact import BUDGET
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Change
-from aclweb.inventory.current import InForce, Moment, config_rows, not_known
+from aclweb.inventory.current import ClusterView, Moment, config_rows, not_known
 
 LISTS = ("gains", "loses", "recovered", "depends")
 
@@ -28,11 +28,11 @@ LISTS = ("gains", "loses", "recovered", "depends")
 class Side:
     """One of the two: a cluster now or as it was, with a change or a draft written to it or without.
 
-    moment: the one of the past that `here` is about; None for now. draft: what nobody has
+    moment: the one of the past that `view` is about; None for now. draft: what nobody has
     saved, and what sentences call it. new_topics: names that count as if they existed.
     """
 
-    here: InForce
+    view: ClusterView
     moment: Moment | None = None
     change: Change | None = None
     draft: tuple[str, Delta] | None = None
@@ -41,8 +41,8 @@ class Side:
     @cached_property
     def index(self) -> AclIndex:
         if self._delta is None:
-            return self.here.index
-        return AclIndex(self._delta.applied_to(self.here.index.bindings))
+            return self.view.index
+        return AclIndex(self._delta.applied_to(self.view.index.bindings))
 
     @property
     def words(self) -> str:
@@ -51,15 +51,15 @@ class Side:
             return self.draft[0]
         when = f"as of {self.moment.words}" if self.moment is not None else "now"
         change = f", with {self.change.key}" if self.change is not None else ""
-        return f"{self.here.cluster.name} {when}{change}"
+        return f"{self.view.cluster.name} {when}{change}"
 
     @cached_property
     def key(self) -> tuple[object, ...]:
         """What the answer depends on at this side."""
-        revision = self.here.revision
+        revision = self.view.revision
         read = (revision.pk, revision.read_at, revision.digest) if revision is not None else ()
         delta = self._delta and (self._delta.add, self._delta.remove)
-        return (read, delta, self.here.settings, self.new_topics)
+        return (read, delta, self.view.settings, self.new_topics)
 
     @cached_property
     def _delta(self) -> Delta | None:
@@ -121,7 +121,7 @@ class Comparison:
             )
         if self.impact is not None:
             told += _by_declaration(
-                self.left.here.settings, self.right.here.settings, self.impact, self.delta, self.left_out
+                self.left.view.settings, self.right.view.settings, self.impact, self.delta, self.left_out
             )
         told += self._caveats
         return tuple(told)
@@ -160,17 +160,17 @@ class Comparison:
     @property
     def _caveats(self) -> Iterable[str]:
         sides = (self.left, self.right)
-        for name in dict.fromkeys(side.here.cluster.name for side in sides):
-            own = [side for side in sides if side.here.cluster.name == name]
+        for name in dict.fromkeys(side.view.cluster.name for side in sides):
+            own = [side for side in sides if side.view.cluster.name == name]
             if when := _undeclared("allow_everyone", own):
                 yield f"{when} what {name} does where no ACL exists; here it counts as refusing."
-            if any(side.here.revision is None for side in own):
+            if any(side.view.revision is None for side in own):
                 yield f"{name} was never read, so here it counts as having no ACL."
             if when := _undeclared("super_users", own):
                 yield f"{when} the super users of {name}; here it counts as having none."
         for side in (self.left, self.right):
             for sentence in not_known(side.moment) if side.moment is not None else ():
-                yield f"{side.here.cluster.name}: {sentence}"
+                yield f"{side.view.cluster.name}: {sentence}"
 
 
 def _but_for_super_users(answer: str) -> str:
@@ -179,7 +179,7 @@ def _but_for_super_users(answer: str) -> str:
 
 def _undeclared(setting: str, sides: list[Side]) -> str:
     """Return the beginning of a sentence about a setting that some of a cluster's sides lack; empty for none."""
-    lacking = [side for side in sides if setting in side.here.settings.undeclared]
+    lacking = [side for side in sides if setting in side.view.settings.undeclared]
     if not lacking:
         return ""
     moment = lacking[0].moment
@@ -238,12 +238,12 @@ def _from_that(count: int, entries: int) -> str:
 def compare(left: Side, right: Side) -> Comparison:
     """Return what differs in access from the one side to the other."""
     delta, impact, left_out = _kept.remember(
-        (left.here.cluster.pk, left.key, right.here.cluster.pk, right.key), lambda: _worked_out(left, right)
+        (left.view.cluster.pk, left.key, right.view.cluster.pk, right.key), lambda: _worked_out(left, right)
     )
-    topics = [set(side.here.holdings.names[ResourceType.TOPIC]) for side in (left, right)]
+    topics = [set(side.view.loaded.names[ResourceType.TOPIC]) for side in (left, right)]
     too_much = ""
     if impact is None:
-        others = [each.noun for each in _settings(left.here.settings, right.here.settings) if each.differs]
+        others = [each.noun for each in _settings(left.view.settings, right.view.settings) if each.differs]
         settings = f" and otherwise ({', '.join(others)})" if others else ""
         too_much = (
             f"{left.words} and {right.words} differ in "
@@ -255,7 +255,7 @@ def compare(left: Side, right: Side) -> Comparison:
         left=left,
         right=right,
         delta=delta,
-        settings=_settings(left.here.settings, right.here.settings),
+        settings=_settings(left.view.settings, right.view.settings),
         impact=impact,
         too_much=too_much,
         only_left=len(topics[0] - topics[1]),
@@ -280,7 +280,7 @@ _kept: Kept[_Worked] = Kept(_weight, TooCostly)
 
 def _worked_out(left: Side, right: Side) -> _Worked:
     """Return the ACLs that differ and the answers that do, None where those would take long, and who is left out."""
-    delta, settings = _delta(left, right), (left.here.settings, right.here.settings)
+    delta, settings = _delta(left, right), (left.view.settings, right.view.settings)
     either = settings[0].super_users | settings[1].super_users
     one_sided = settings[0].super_users ^ settings[1].super_users
     for left_out in dict.fromkeys((frozenset[str](), one_sided)):
@@ -312,7 +312,7 @@ def _names(left: Side, right: Side) -> Names:
     """Return the names that exist on either side, and those that count as if they did."""
 
     def both(kind: ResourceType, more: tuple[str, ...] = ()) -> tuple[str, ...]:
-        first, second = (side.here.holdings.names[kind] for side in (left, right))
+        first, second = (side.view.loaded.names[kind] for side in (left, right))
         return first if first is second and not more else tuple(dict.fromkeys((*first, *second, *more)))
 
     fresh = (*left.new_topics, *right.new_topics)

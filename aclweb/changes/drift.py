@@ -38,7 +38,7 @@ from aclweb.changes.impact import (
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Change
 from aclweb.changes.preview import worked_out
-from aclweb.inventory.current import InForce, Moment, in_force
+from aclweb.inventory.current import ClusterView, Moment, in_force
 from aclweb.inventory.fields import storable
 
 # Types whose existing names an impact is computed for.
@@ -78,7 +78,7 @@ def drift(change: Change, now: Content, settings: AuthorizerSettings) -> Drift:
         return Drift(False, ("Whether the impact is still the same cannot be computed.", str(error)))
 
 
-def _drift(change: Change, view: InForce, now: Content, settings: AuthorizerSettings) -> Drift:
+def _drift(change: Change, view: ClusterView, now: Content, settings: AuthorizerSettings) -> Drift:
     delta, then = change.delta, content_of(view)
     declared = _drift_of_declarations(change, delta, view, settings)
     if not declared.same_effect:
@@ -98,7 +98,7 @@ def _drift(change: Change, view: InForce, now: Content, settings: AuthorizerSett
     return Drift(True, (f"{changed} The impact is the same.",))
 
 
-def drift_since_sync(change: Change, view: InForce | None = None) -> Drift:
+def drift_since_sync(change: Change, view: ClusterView | None = None) -> Drift:
     """Return the drift of the cluster as it was last read (`view`): what pages and approvals go by."""
     view = view or in_force(change.cluster)
     submitted = (change.pk, change.revision_id, change.plan_hash, change.impact_hash)
@@ -115,7 +115,7 @@ def drift_since_sync(change: Change, view: InForce | None = None) -> Drift:
 
 
 def _drift_of_declarations(
-    change: Change, delta: Delta, then: InForce, settings: AuthorizerSettings
+    change: Change, delta: Delta, then: ClusterView, settings: AuthorizerSettings
 ) -> Drift:
     """Return whether the same ACLs under the settings of now give the effect that was submitted."""
     again = worked_out(then.cluster, delta, (), replace(then, settings=settings))

@@ -16,7 +16,7 @@ from aclweb.acl.matching import why_no_topic
 from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, Delta, PatternType, ResourceType
 from aclweb.acl.simulate import ON_A_SITE, Differences, Names, TooCostly, simulate
 from aclweb.changes.models import ChangeError
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 
 BUDGET = ON_A_SITE
 
@@ -37,7 +37,7 @@ class Content:
     groups: tuple[str, ...] = ()
 
 
-def content_of(view: InForce) -> Content:
+def content_of(view: ClusterView) -> Content:
     """Return what the cluster holds as of that view."""
     return Content(
         bindings=view.index.bindings,
@@ -77,7 +77,7 @@ def impact_hash(impact: Differences) -> str:
     return impact.digest(DIFFERENCES)
 
 
-def on_which_impact_depends(view: InForce) -> tuple[object, ...]:
+def on_which_impact_depends(view: ClusterView) -> tuple[object, ...]:
     """Return what an impact depends on at the cluster: what was read, and the settings."""
     revision = view.revision
     read = (revision.pk, revision.read_at, revision.digest) if revision is not None else ()

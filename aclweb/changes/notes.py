@@ -20,7 +20,7 @@ from aclweb.acl.model import (
 )
 from aclweb.changes.impact import distinct
 from aclweb.changes.models import Change
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 from aclweb.inventory.models import Cluster
 
 MOST_REFUSALS = 5
@@ -32,7 +32,7 @@ def done_already(added: int, removed: int) -> list[str]:
     return [f"{n:,} of these ACLs {one if n == 1 else many}." for n, one, many in kinds if n]
 
 
-def notes_of(own: str | None, delta: Delta, view: InForce, added: int, removed: int) -> tuple[str, ...]:
+def notes_of(own: str | None, delta: Delta, view: ClusterView, added: int, removed: int) -> tuple[str, ...]:
     """Return what a reader must not miss, as sentences.
 
     own: the principal of aclweb. added, removed: how many ACLs are as the edit asks already.
@@ -98,7 +98,7 @@ def own_principal(cluster: Cluster) -> str | None:
     return cluster.source.signs_in_as(cluster.options or {})
 
 
-def commands_of(change: Change, view: InForce) -> tuple[str, ...]:
+def commands_of(change: Change, view: ClusterView) -> tuple[str, ...]:
     """Return the change as kafka-acls commands, in the order of writing."""
     return tuple(commands_and_limits(change.delta.steps(), view.settings)[0])
 

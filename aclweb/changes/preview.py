@@ -34,7 +34,7 @@ from aclweb.changes.impact import (
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import ChangeError
 from aclweb.changes.notes import commands_and_limits, notes_of, own_principal
-from aclweb.inventory.current import InForce, in_force
+from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.models import Cluster, Revision
 
 PLAN_FORMAT = 1
@@ -73,7 +73,7 @@ def preview(
     *,
     new_topics: Sequence[str] = (),
     requester: int | None = None,
-    view: InForce | None = None,
+    view: ClusterView | None = None,
 ) -> Preview:
     """Return what `delta` and the new topics would do to the cluster as it was last read.
 
@@ -124,7 +124,7 @@ class WorkedOut:
 _worked: Kept[WorkedOut] = Kept(lambda worked: worked.weight, TooMuch)
 
 
-def worked_out(cluster: Cluster, delta: Delta, new_topics: tuple[str, ...], view: InForce) -> WorkedOut:
+def worked_out(cluster: Cluster, delta: Delta, new_topics: tuple[str, ...], view: ClusterView) -> WorkedOut:
     """Return all of a preview that is the same whoever asks, from memory where it is kept."""
     own = own_principal(cluster)
 

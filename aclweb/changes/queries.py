@@ -23,7 +23,7 @@ from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeIt
 from aclweb.changes.notes import commands_of, done_already
 from aclweb.changes.preview import Preview, preview
 from aclweb.clusters import ClusterState
-from aclweb.inventory.current import InForce, in_force
+from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.lists import LazyRows
 from aclweb.inventory.models import Cluster
 
@@ -275,7 +275,7 @@ _UNDER_WAY = (_S.QUEUED, _S.PREFLIGHT, _S.APPLYING, _S.UNKNOWN, _S.VERIFYING)
 _FINISHED = (*_UNDER_WAY, _S.APPLIED, _S.REJECTED, _S.CANCELLED)
 
 
-def _as_of_now(change: Change, view: InForce) -> tuple[Preview | None, tuple[str, ...]]:
+def _as_of_now(change: Change, view: ClusterView) -> tuple[Preview | None, tuple[str, ...]]:
     """Return what the change would do to the cluster as it is, and what to note of it; None where that is too much."""
     try:
         now = preview(change.cluster, change.delta, requester=change.author_id, view=view)

@@ -21,7 +21,7 @@ from aclweb.insights.causes import Cause, likely_cause
 from aclweb.insights.current import current_load
 from aclweb.insights.models import AclUse, Load, SeenRequest
 from aclweb.insights.unused import NO_LOG, NO_PERMITS, dated, evidence_of, unused_acls
-from aclweb.inventory.current import InForce, in_force
+from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.lists import LazyRows
 from aclweb.inventory.models import Cluster
 
@@ -177,7 +177,7 @@ def _any_of(groups: Iterable[Mapping[str, Any]]) -> Q:
     return wanted
 
 
-def _refusals(load: Load, rows: Iterable[SeenRequest], now: InForce) -> tuple[Refusal, ...]:
+def _refusals(load: Load, rows: Iterable[SeenRequest], now: ClusterView) -> tuple[Refusal, ...]:
     grouped: dict[tuple[str, ...], list[SeenRequest]] = defaultdict(list)
     for row in rows:
         grouped[row.principal, row.operation, row.resource_type, row.resource_name].append(row)
@@ -185,7 +185,7 @@ def _refusals(load: Load, rows: Iterable[SeenRequest], now: InForce) -> tuple[Re
     return tuple(sorted(found, key=lambda refusal: refusal.last_at, reverse=True))
 
 
-def _refusal(load: Load, group: list[SeenRequest], now: InForce) -> Refusal:
+def _refusal(load: Load, group: list[SeenRequest], now: ClusterView) -> Refusal:
     latest = max(group, key=lambda row: row.last_at)
     first_at = min(row.first_at for row in group)
     lines_of_day: dict[str, int] = defaultdict(int)

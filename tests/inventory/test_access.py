@@ -23,7 +23,7 @@ from aclweb.acl.model.vocabulary import (
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.access.resource import resource_access
 from aclweb.inventory.access.sentences import cell_sentence
-from aclweb.inventory.current.view import Holdings, InForce
+from aclweb.inventory.current.view import ClusterView, LoadedRevision
 from aclweb.inventory.models import Cluster, Revision
 from tests.builders import allow, ask, deny, topic
 from tests.random_cases import ACL_HOSTS, SCALE, random_world, with_unknowns
@@ -48,16 +48,18 @@ STATES = {
 }
 
 
-def here(bindings, settings=None, *, topics=("orders", "payments.eu"), groups=()):
-    holdings = Holdings(AclIndex(bindings), tuple(TopicInfo(name, 3) for name in sorted(topics)), groups, "")
+def view_of(bindings, settings=None, *, topics=("orders", "payments.eu"), groups=()):
+    loaded = LoadedRevision(
+        AclIndex(bindings), tuple(TopicInfo(name, 3) for name in sorted(topics)), groups, ""
+    )
     cluster = Cluster(name="test-eu", topics_listed="all", groups_listed="all")
-    return InForce(
-        cluster, Revision(number=1), settings or AuthorizerSettings(), holdings, True, declared=cluster
+    return ClusterView(
+        cluster, Revision(number=1), settings or AuthorizerSettings(), loaded, True, declared=cluster
     )
 
 
 def access(*bindings, name="orders", settings=None, host=None, **names):
-    return resource_access(here(bindings, settings, **names), topic(name), host=host)
+    return resource_access(view_of(bindings, settings, **names), topic(name), host=host)
 
 
 def cell(found, principal, operation):
@@ -77,7 +79,7 @@ def test_every_cell_of_a_random_world_is_what_the_core_decides(seed):
     world = random_world(dice)
     if seed % 5 == 0:
         world = with_unknowns(dice, world)
-    world_here = here(world.bindings, world.settings)
+    world_here = view_of(world.bindings, world.settings)
     met = Counter()
     for resource in resources_near(world, dice):
         found = resource_access(world_here, resource)
@@ -145,7 +147,7 @@ def test_random_worlds_meet_every_state():
     for seed in range(60):
         dice = random.Random(f"matrix {seed}")
         world = random_world(dice)
-        world_here = here(world.bindings, world.settings)
+        world_here = view_of(world.bindings, world.settings)
         for resource in resources_near(world, dice):
             met.update(one.state for row in resource_access(world_here, resource).rows for one in row.cells)
 
@@ -371,7 +373,7 @@ def test_a_name_that_does_not_exist_is_answered_and_said_not_to_exist():
 
 def test_any_type_can_be_asked_for():
     binding = allow("User:bob", "READ", "readers", resource_type="GROUP")
-    found = resource_access(here([binding], groups=("readers",)), Resource(ResourceType.GROUP, "readers"))
+    found = resource_access(view_of([binding], groups=("readers",)), Resource(ResourceType.GROUP, "readers"))
 
     assert found.exists
     assert found.sentences[0] == "1 principal can consume with it."
@@ -403,7 +405,7 @@ def test_rows_with_acls_of_the_same_shape_are_decided_once(monkeypatch):
 
 
 def test_a_second_topic_of_the_same_kind_asks_nothing_anew(monkeypatch):
-    world = here(
+    world = view_of(
         [allow(f"User:a-{n}", "READ", "pay", pattern="PREFIXED", host=f"10.0.0.{n}") for n in range(50)],
         topics=("pay.1", "pay.2"),
     )

@@ -23,7 +23,7 @@ from aclweb.inventory.access.resource import resource_access
 from aclweb.inventory.access.sentences import cell_sentence
 from tests import reference
 from tests.builders import allow, deny, topic
-from tests.inventory.test_access import STATES, access, cell, here
+from tests.inventory.test_access import STATES, access, cell, view_of
 from tests.random_cases import SCALE
 from tests.random_hosts import addresses_apart, random_world_of_hosts
 
@@ -81,7 +81,7 @@ def test_every_cell_is_the_answer_for_any_host_and_that_of_each_address():
     seen: Counter[str] = Counter()
     for seed in range(WORLDS):
         bindings, settings = random_world_of_hosts(random.Random(f"cells of hosts {seed}"))
-        for row in resource_access(here(bindings, settings, topics=("t",)), topic("t")).rows:
+        for row in resource_access(view_of(bindings, settings, topics=("t",)), topic("t")).rows:
             for one in row.cells if row.kind != "super-users" else ():
                 try:
                     seen[check(row, one, bindings, settings)] += 1

@@ -136,9 +136,9 @@ def test_an_exported_snapshot_reads_back_as_the_same_cluster(cluster, tmp_path, 
     copy = Cluster.objects.get(slug="copy")
     sync(copy)
 
-    here = current.in_force(copy)
-    assert set(here.index) == {BOB, EVE}
-    assert ([topic.name for topic in here.topics], here.groups) == (["orders"], ("readers",))
+    view = current.in_force(copy)
+    assert set(view.index) == {BOB, EVE}
+    assert ([topic.name for topic in view.topics], view.groups) == (["orders"], ("readers",))
     assert header["config"] == {"super.users": "User:admin", "allow.everyone.if.no.acl.found": False}
     assert header["revision"] == 1
 

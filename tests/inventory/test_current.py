@@ -96,18 +96,18 @@ def test_a_list_shows_deny_first_and_the_wildcard_last(cluster):
     wide = allow("User:a", "READ", "*")
     sync(cluster, client=Answers([wide, PAY, ANY, BOB]))
 
-    assert in_force(cluster).holdings.in_reading_order == (ANY, BOB, PAY, wide)
+    assert in_force(cluster).loaded.in_reading_order == (ANY, BOB, PAY, wide)
 
 
 def test_a_pattern_counts_the_existing_names_that_it_covers(cluster):
     sync(
         cluster, client=Answers([BOB, ANY, PAY], topics("orders", "orders2", "pay", "pay.in", "pa"), ["pay"])
     )
-    holdings = in_force(cluster).holdings
+    loaded = in_force(cluster).loaded
 
-    assert [holdings.covered_now(binding) for binding in (BOB, ANY, PAY)] == [1, 5, 2]
-    assert holdings.covered_now(allow("User:a", "READ", "pay", resource_type="GROUP")) == 1
-    assert holdings.covered_now(allow("User:a", "WRITE", "x", resource_type="TRANSACTIONAL_ID")) is None
+    assert [loaded.covered_now(binding) for binding in (BOB, ANY, PAY)] == [1, 5, 2]
+    assert loaded.covered_now(allow("User:a", "READ", "pay", resource_type="GROUP")) == 1
+    assert loaded.covered_now(allow("User:a", "WRITE", "x", resource_type="TRANSACTIONAL_ID")) is None
 
 
 @pytest.mark.parametrize("seed", range(50))

@@ -35,8 +35,8 @@ def kept(cluster):
 
 
 def verdict(cluster, moment):
-    here = in_force(cluster, moment)
-    return authorize(ASKED, here.index, here.settings).result.name
+    view = in_force(cluster, moment)
+    return authorize(ASKED, view.index, view.settings).result.name
 
 
 def move(cluster, days):

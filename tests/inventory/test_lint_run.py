@@ -78,11 +78,11 @@ def test_a_declaration_makes_the_next_sync_ask_anew(read, monkeypatch):
 def test_two_workers_do_not_do_the_same(read, monkeypatch):
     looked, find_all = [], lint_run.find_all
 
-    def look(here, **given):
-        looked.append(here)
+    def look(view, **given):
+        looked.append(view)
         # While this one is at it, another is told the same.
         assert not lint_run.run(read, owner="second")
-        return find_all(here, **given)
+        return find_all(view, **given)
 
     monkeypatch.setattr(lint_run, "find_all", look)
 
@@ -101,9 +101,9 @@ def test_what_a_dead_worker_left_is_begun_anew(read):
 def test_a_worker_that_lost_its_lease_stores_nothing(read, monkeypatch):
     find_all = lint_run.find_all
 
-    def slow(here, **given):
+    def slow(view, **given):
         LintRun.objects.update(lease_owner="somebody else")
-        return find_all(here, **given)
+        return find_all(view, **given)
 
     monkeypatch.setattr(lint_run, "find_all", slow)
 
@@ -115,9 +115,9 @@ def test_a_worker_that_lost_its_lease_stores_nothing(read, monkeypatch):
 def test_what_was_overtaken_by_a_newer_sync_is_not_kept(read, monkeypatch):
     find_all = lint_run.find_all
 
-    def slow(here, **given):
+    def slow(view, **given):
         sync(read, client=Answers([WIDE, IMPLIED, allow("User:cat", "READ", "stock")]))
-        return find_all(here, **given)
+        return find_all(view, **given)
 
     monkeypatch.setattr(lint_run, "find_all", slow)
     stored = lint_run.run(read, owner="slow")
@@ -157,12 +157,12 @@ def test_a_lost_message_is_sent_again_after_a_while(read, monkeypatch, django_ca
     rung = []
     monkeypatch.setattr(findings, "AT_ONCE", 0)
     monkeypatch.setattr(tasks.lint_cluster, "delay", rung.append)
-    here = current.in_force(read)
+    view = current.in_force(read)
 
     with django_capture_on_commit_callbacks(execute=True):
         for waited in (0, 30, 61, 0):
             LintRun.objects.update(rung_at=timezone.now() - timedelta(seconds=waited))
-            findings.findings(here)
+            findings.findings(view)
 
     assert rung == [read.pk, read.pk]
 

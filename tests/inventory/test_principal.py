@@ -11,7 +11,7 @@ from aclweb.inventory.access.cells import AccessRow
 from aclweb.inventory.access.matrix import Joined
 from aclweb.inventory.access.principal import access_of
 from tests.builders import allow, deny
-from tests.inventory.test_access import ELSEWHERE, here
+from tests.inventory.test_access import ELSEWHERE, view_of
 from tests.random_cases import HOSTS, PRINCIPALS, SCALE, random_name, random_world
 
 LISTED = (ResourceType.TOPIC, ResourceType.GROUP)
@@ -24,7 +24,7 @@ def test_what_a_principal_can_do_is_what_the_core_decides_for_every_existing_nam
     near = [binding.resource_name for binding in world.bindings]
     names = {random_name(dice, world.settings) for _ in range(12)} | set(near) | {name + "a" for name in near}
     names = {name for name in names if name >= "*" or not world.settings.is_standard}
-    place = here(world.bindings, world.settings, topics=names, groups=tuple(sorted(names)))
+    place = view_of(world.bindings, world.settings, topics=names, groups=tuple(sorted(names)))
     for principal in dice.sample(PRINCIPALS, 3):
         found = access_of(place, principal)
 
@@ -52,7 +52,7 @@ def test_what_a_principal_can_do_is_what_the_core_decides_for_every_existing_nam
 def test_each_line_names_the_acls_that_give_it():
     own, any_user = allow("User:bob", "READ", "orders"), allow(ANY_USER, "DESCRIBE", "*")
 
-    found = access_of(here([own, any_user]), "User:bob")
+    found = access_of(view_of([own, any_user]), "User:bob")
 
     assert [(reach.resource.name, reach.determining) for reach in found.resources] == [
         ("orders", (own, any_user)),
@@ -68,7 +68,7 @@ def test_each_line_names_the_acls_that_give_it():
 def test_a_deny_takes_away_and_is_listed():
     no = deny(ANY_USER, "WRITE", "pay", pattern="PREFIXED")
 
-    found = access_of(here([allow("User:bob", "WRITE", "*"), no]), "User:bob")
+    found = access_of(view_of([allow("User:bob", "WRITE", "*"), no]), "User:bob")
 
     assert found.denies == (no,)
     assert found.counts[ResourceType.TOPIC, Operation.WRITE] == 1
@@ -76,21 +76,21 @@ def test_a_deny_takes_away_and_is_listed():
 
 
 def test_a_principal_that_no_acl_names_can_do_nothing_and_that_is_said():
-    found = access_of(here([allow("User:bob", "READ", "orders")]), "User:Bob")
+    found = access_of(view_of([allow("User:bob", "READ", "orders")]), "User:Bob")
 
     assert found.resources == ()
     assert found.sentences[0] == "User:Bob can do nothing with anything that exists now."
 
 
 def test_a_super_user_is_reported_as_one():
-    found = access_of(here([], AuthorizerSettings(super_users=frozenset({"User:root"}))), "User:root")
+    found = access_of(view_of([], AuthorizerSettings(super_users=frozenset({"User:root"}))), "User:root")
 
     assert found.is_super_user
     assert "may do everything" in found.sentences[0]
 
 
 def test_an_open_default_gives_what_no_acl_covers():
-    place = here([allow("User:eve", "READ", "orders")], AuthorizerSettings(allow_everyone=True))
+    place = view_of([allow("User:eve", "READ", "orders")], AuthorizerSettings(allow_everyone=True))
 
     found = access_of(place, "User:bob")
 
@@ -101,13 +101,13 @@ def test_an_open_default_gives_what_no_acl_covers():
 def test_transactional_ids_are_known_by_the_acls_that_name_them():
     binding = allow("User:bob", "WRITE", "tx-1", resource_type="TRANSACTIONAL_ID")
 
-    found = access_of(here([binding]), "User:bob")
+    found = access_of(view_of([binding]), "User:bob")
 
     assert [reach.resource for reach in found.resources] == [Resource(ResourceType.TRANSACTIONAL_ID, "tx-1")]
 
 
 def test_a_right_on_fifty_thousand_topics_is_counted_whole_and_listed_in_part():
-    place = here([allow("User:bob", "READ", "*")], topics=[f"t{n}" for n in range(50_000)])
+    place = view_of([allow("User:bob", "READ", "*")], topics=[f"t{n}" for n in range(50_000)])
 
     found = access_of(place, "User:bob")
 
@@ -126,7 +126,7 @@ def test_the_work_for_a_principal_grows_with_its_acls_and_not_with_their_square(
 
     monkeypatch.setattr("aclweb.inventory.access.principal.Joined", SimpleNamespace(of=counted))
     own = [allow("User:bob", "READ", f"t{n:03d}.", pattern="PREFIXED") for n in range(400)]
-    place = here(own, topics=[f"t{n:03d}.{part}" for n in range(400) for part in range(5)])
+    place = view_of(own, topics=[f"t{n:03d}.{part}" for n in range(400) for part in range(5)])
 
     found = access_of(place, "User:bob")
 
@@ -143,7 +143,7 @@ def test_who_gives_a_right_is_worked_out_for_the_listed_names_only(monkeypatch):
 
     monkeypatch.setattr(AccessRow, "determining", counted)
     own = [allow("User:bob", "WRITE", f"t{n:04d}") for n in range(3000)]
-    place = here(own, topics=[f"t{n:04d}" for n in range(3000)])
+    place = view_of(own, topics=[f"t{n:04d}" for n in range(3000)])
 
     found = access_of(place, "User:bob")
 

@@ -41,9 +41,9 @@ def test_the_first_sync_stores_everything_as_revision_1(cluster):
     assert result.revision.number == 1
     assert (result.revision.acls, result.revision.names_added) == (2, 3)
     assert stored(cluster) == {BOB, EVE}
-    here = current.in_force(cluster)
-    assert [topic.name for topic in here.topics] == ["orders", "pay.in"]
-    assert here.groups == ("readers",)
+    view = current.in_force(cluster)
+    assert [topic.name for topic in view.topics] == ["orders", "pay.in"]
+    assert view.groups == ("readers",)
 
 
 def test_an_empty_first_sync_is_a_revision_too_so_that_it_differs_from_never_read(cluster):

@@ -29,18 +29,18 @@ def test_a_newer_revision_of_a_cluster_in_use_is_prepared_before_anybody_asks(cl
     warm({})
 
     monkeypatch.setattr(current, "_build", None)  # would fail if anything were built now
-    holdings = current.in_force(cluster).holdings
-    assert {"names", "in_reading_order", "_named_by"} <= holdings.__dict__.keys()
-    assert {"_shelves", "_tables"} <= holdings.index.__dict__.keys()
+    loaded = current.in_force(cluster).loaded
+    assert {"names", "in_reading_order", "_named_by"} <= loaded.__dict__.keys()
+    assert {"_shelves", "_tables"} <= loaded.index.__dict__.keys()
 
 
 def test_only_a_newer_revision_is_prepared_anew(cluster, monkeypatch):
     prepared = []
 
-    def prepare(holdings):
-        prepared.append(holdings)
+    def prepare(loaded):
+        prepared.append(loaded)
 
-    monkeypatch.setattr(current.Holdings, "prepare", prepare)
+    monkeypatch.setattr(current.LoadedRevision, "prepare", prepare)
     sync(cluster, client=Answers([allow("User:bob", "READ", "orders")]))
     current.in_force(cluster)
     held = warm({})
@@ -49,8 +49,8 @@ def test_only_a_newer_revision_is_prepared_anew(cluster, monkeypatch):
     sync(cluster, client=Answers([allow("User:cat", "READ", "orders")]))
     held = warm(held)
 
-    assert [len(holdings.index) for holdings in prepared] == [1, 1]
-    assert prepared[1] is held[cluster.pk] is current.in_force(cluster).holdings
+    assert [len(loaded.index) for loaded in prepared] == [1, 1]
+    assert prepared[1] is held[cluster.pk] is current.in_force(cluster).loaded
 
 
 def test_clusters_that_nobody_opens_are_left_alone(cluster, other_cluster, monkeypatch):
@@ -77,7 +77,7 @@ def test_memory_holds_no_more_than_it_may_and_lets_go_of_what_was_asked_for_firs
         sync(cluster, client=Answers(bindings))
     for cluster in clusters:
         assert len(current.in_force(cluster).index) == 100
-        assert sum(kept.holdings.weight for kept in current._now.values()) <= 250
+        assert sum(kept.loaded.weight for kept in current._now.values()) <= 250
     current.in_force(clusters[18])
     current.in_force(clusters[3])
 
@@ -91,7 +91,7 @@ def test_a_cluster_larger_than_memory_may_hold_is_shown_all_the_same(cluster, se
     first, second = current.in_force(cluster), current.in_force(cluster)
 
     assert len(first.index) == 100
-    assert second.holdings is first.holdings
+    assert second.loaded is first.loaded
 
 
 def test_building_the_index_of_100_000_acls_lets_other_threads_go_on():
@@ -110,7 +110,7 @@ def test_building_the_index_of_100_000_acls_lets_other_threads_go_on():
         for i in range(100_000)
     )
     try:
-        current.Holdings(AclIndex(current.bindings_of(rows)), (), (), "").prepare()
+        current.LoadedRevision(AclIndex(current.bindings_of(rows)), (), (), "").prepare()
     finally:
         done.set()
         beating.join()

@@ -54,7 +54,7 @@ def test_every_place_gives_the_same_answer(seed, cluster, ada, signed_in, tmp_pa
     acls = some_acls(chance)
     sync(cluster, client=Answers(acls, topics=[TopicInfo(name) for name in NAMES]))
     browser = signed_in(ada)
-    here = in_force(cluster)
+    view = in_force(cluster)
 
     for operation in ("READ", "WRITE", "DESCRIBE"):
         who, name = chance.choice(WHO), chance.choice(NAMES)
@@ -69,7 +69,7 @@ def test_every_place_gives_the_same_answer(seed, cluster, ada, signed_in, tmp_pa
                 .verdict,
                 "api": (api["any_host"] or api)["result"],
                 "command": commanded(asked, acls, tmp_path, capsys),
-                "core": decide_for_any_host(asked, here.index, here.settings).result.name
+                "core": decide_for_any_host(asked, view.index, view.settings).result.name
                 if not host
                 else api["result"],
                 "matrix": celled(cluster, who, operation, name, host),

@@ -14,7 +14,7 @@ from aclweb.inventory.sync.run import sync
 from aclweb.web.shell.forms import AskForm
 from tests.builders import acl
 from tests.inventory.answering_cluster import Answers
-from tests.inventory.test_access import here
+from tests.inventory.test_access import view_of
 
 GRANT = acl("ALLOW", "User:ops", "DELETE", CLUSTER_NAME, resource_type="CLUSTER")
 WHOLE = Resource(ResourceType.CLUSTER, CLUSTER_NAME)
@@ -40,7 +40,7 @@ def test_delete_on_the_cluster_is_a_question_only_where_brokers_ask_it(
 def test_the_matrix_of_the_cluster_has_delete_where_brokers_ask_it(
     settings: AuthorizerSettings, asked: bool
 ) -> None:
-    found = resource_access(here([GRANT], settings), WHOLE)
+    found = resource_access(view_of([GRANT], settings), WHOLE)
 
     assert (Operation.DELETE in found.operations) is asked
     (row,) = [row for row in found.rows if row.principal == "User:ops"]
@@ -54,7 +54,7 @@ def test_the_matrix_of_the_cluster_has_delete_where_brokers_ask_it(
 def test_a_principal_that_deletes_by_the_cluster_has_it_on_its_page(
     settings: AuthorizerSettings, asked: bool
 ) -> None:
-    found = access_of(here([GRANT], settings), "User:ops")
+    found = access_of(view_of([GRANT], settings), "User:ops")
 
     operations = {operation for reach in found.resources for operation in reach.operations}
     assert (Operation.DELETE in operations) is asked

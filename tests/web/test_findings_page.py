@@ -187,8 +187,8 @@ def test_what_was_found_before_is_shown_while_a_newer_revision_is_looked_through
 def test_findings_that_failed_are_reported_and_tried_again_only_when_asked(address, browser, monkeypatch):
     tried, find_all = [], lint_run.find_all
 
-    def broken(here, **_):
-        tried.append(here)
+    def broken(view, **_):
+        tried.append(view)
         raise RuntimeError("no")
 
     monkeypatch.setattr(lint_run, "find_all", broken)

@@ -51,7 +51,7 @@ from aclweb.acl.model import (
     split_principal,
 )
 from aclweb.inventory.access.cells import REACHES, AccessRow, Verdict
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 
 _MASK_BITS = 64
 _DIRECT_SHIFT = len(REACHES) * _MASK_BITS
@@ -121,19 +121,19 @@ NOTHING = Joined((), {}, covers=False, unknown_patterns=())
 class Matrix:
     """Decides rows: for any host, or for one host only."""
 
-    def __init__(self, here: InForce, host: str | None = None) -> None:
+    def __init__(self, view: ClusterView, host: str | None = None) -> None:
         """Take what is in force. Raises AclError for the authorizer `glob`, which no cluster has."""
-        if here.settings.has_globs:
+        if view.settings.has_globs:
             raise AclError(
                 "The access matrix is for authorizers that brokers have; ask for 'glob' on the command line."
             )
-        self.index = here.index
-        self.settings = here.settings
+        self.index = view.index
+        self.settings = view.settings
         self.host = host
         self.decided = 0  # verdicts that were not taken from an earlier row
         # From page to page: what is decided here hangs on the joined masks alone.
-        self._rows: _Kept[tuple[Verdict, ...]] = here.holdings.remember(("rows", here.settings, host), _Kept)
-        self._verdicts: _Kept[Verdict] = here.holdings.remember(("verdicts", here.settings, host), _Kept)
+        self._rows: _Kept[tuple[Verdict, ...]] = view.loaded.remember(("rows", view.settings, host), _Kept)
+        self._verdicts: _Kept[Verdict] = view.loaded.remember(("verdicts", view.settings, host), _Kept)
 
     @cached_property
     def nowhere_named(self) -> str:

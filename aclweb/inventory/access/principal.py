@@ -32,7 +32,7 @@ from aclweb.clusters import Known
 from aclweb.inventory.access import sentences as exposure
 from aclweb.inventory.access.cells import AccessRow
 from aclweb.inventory.access.matrix import Joined, Matrix
-from aclweb.inventory.current import InForce, Moment, in_force, span
+from aclweb.inventory.current import ClusterView, Moment, in_force, span
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 
@@ -96,26 +96,26 @@ class PrincipalAccess:
 
 def principal_access(cluster: Cluster, principal: str, *, as_of: Moment | None = None) -> PrincipalAccess:
     """Return what this principal can do, now or `as_of`; `User:*` means somebody whom no ACL names."""
-    here = in_force(cluster, as_of)
-    known = tuple(here.known(kind) for kind in (ResourceType.TOPIC, ResourceType.GROUP))
-    question = ("principal_access", principal, here.settings, known)
-    return here.holdings.remember(question, lambda: access_of(here, principal))
+    view = in_force(cluster, as_of)
+    known = tuple(view.known(kind) for kind in (ResourceType.TOPIC, ResourceType.GROUP))
+    question = ("principal_access", principal, view.settings, known)
+    return view.loaded.remember(question, lambda: access_of(view, principal))
 
 
-def access_of(here: InForce, principal: str) -> PrincipalAccess:
-    """Return what this principal can do, by what `here` holds."""
-    inherited = here.holdings.naming(ANY_USER)
-    own = here.holdings.naming(principal)
+def access_of(view: ClusterView, principal: str) -> PrincipalAccess:
+    """Return what this principal can do, by what `view` holds."""
+    inherited = view.loaded.naming(ANY_USER)
+    own = view.loaded.naming(principal)
     if principal == ANY_USER:
         inherited = ()
-    matrix = Matrix(here)
+    matrix = Matrix(view)
     counts: Counter[tuple[ResourceType, Operation]] = Counter()
     particular: list[_Piece] = []
     through_all: list[_Piece] = []
     total = 0
     for kind in _TYPES:
         mine = [binding for binding in (*own, *inherited) if binding.resource_type is kind]
-        for piece in _pieces(here, matrix, principal, kind, mine):
+        for piece in _pieces(view, matrix, principal, kind, mine):
             able = [verdict for verdict in piece.row.verdicts if verdict.is_allowed_somewhere]
             if not able:
                 continue
@@ -123,11 +123,11 @@ def access_of(here: InForce, principal: str) -> PrincipalAccess:
             for verdict in able:
                 counts[kind, verdict.operation] += len(piece.names)
             (particular if any(verdict.is_particular for verdict in able) else through_all).append(piece)
-    is_super_user = principal in here.settings.super_users
+    is_super_user = principal in view.settings.super_users
     return PrincipalAccess(
         principal=principal,
         is_super_user=is_super_user,
-        sentences=_sentences(here, principal, is_super_user, counts, own, inherited),
+        sentences=_sentences(view, principal, is_super_user, counts, own, inherited),
         own=own,
         inherited=inherited,
         denies=tuple(binding for binding in (*own, *inherited) if binding.is_deny),
@@ -159,15 +159,15 @@ def _reaches(pieces: Iterable[_Piece]) -> Iterator[Reach]:
 
 
 def _pieces(
-    here: InForce, matrix: Matrix, principal: str, kind: ResourceType, mine: Sequence[AclBinding]
+    view: ClusterView, matrix: Matrix, principal: str, kind: ResourceType, mine: Sequence[AclBinding]
 ) -> Iterator[_Piece]:
     """Yield the names of this type in pieces that the same of these ACLs cover."""
-    names = _names(here, kind, mine)
-    operations = operations_of(kind, here.settings)
+    names = _names(view, kind, mine)
+    operations = operations_of(kind, view.settings)
     begins: dict[int, list[int]] = {}
     ends: dict[int, list[int]] = {}
     for place, binding in enumerate(mine):
-        for start, end in _covered(names, binding, here.settings):
+        for start, end in _covered(names, binding, view.settings):
             if start < end:
                 begins.setdefault(start, []).append(place)
                 ends.setdefault(end, []).append(place)
@@ -180,7 +180,7 @@ def _pieces(
         own = Joined.of(mine[place] for place in covering if mine[place].principal != ANY_USER)
         for_any_user = Joined.of(mine[place] for place in covering if mine[place].principal == ANY_USER)
         covers = own.covers or for_any_user.covers
-        for part in _parted_by_default(here, kind, names[start:end], covers=covers):
+        for part in _parted_by_default(view, kind, names[start:end], covers=covers):
             resource = Resource(kind, part[0])
             if principal == ANY_USER:
                 yield _Piece(part, matrix.any_user(resource, operations, for_any_user))
@@ -188,12 +188,12 @@ def _pieces(
                 yield _Piece(part, matrix.row(principal, resource, operations, own, for_any_user))
 
 
-def _names(here: InForce, kind: ResourceType, mine: Iterable[AclBinding]) -> tuple[str, ...]:
+def _names(view: ClusterView, kind: ResourceType, mine: Iterable[AclBinding]) -> tuple[str, ...]:
     """Return the names that exist, or for types that nobody lists the names that these ACLs mention."""
     if kind is ResourceType.CLUSTER:
         return (CLUSTER_NAME,)
-    if kind in here.holdings.names and here.known(kind) is not Known.UNKNOWN:
-        return here.holdings.names[kind]
+    if kind in view.loaded.names and view.known(kind) is not Known.UNKNOWN:
+        return view.loaded.names[kind]
     mentioned = {
         binding.resource_name
         for binding in mine
@@ -221,7 +221,7 @@ def _covered(
 
 
 def _parted_by_default(
-    here: InForce, kind: ResourceType, piece: Sequence[str], *, covers: bool
+    view: ClusterView, kind: ResourceType, piece: Sequence[str], *, covers: bool
 ) -> Iterator[Sequence[str]]:
     """Yield the piece, parted where the cluster allows everyone what no ACL of anybody covers.
 
@@ -229,19 +229,19 @@ def _parted_by_default(
     """
     if not piece:
         return
-    shelf = here.index.shelf(kind)
-    open_by_default = here.settings.allow_everyone or "allow_everyone" in here.settings.undeclared
+    shelf = view.index.shelf(kind)
+    open_by_default = view.settings.allow_everyone or "allow_everyone" in view.settings.undeclared
     if covers or not open_by_default or shelf is None:
         yield piece
         return
     parts: tuple[list[str], list[str]] = ([], [])
     for name in piece:
-        parts[not shelf.is_covered(name, here.settings)].append(name)
+        parts[not shelf.is_covered(name, view.settings)].append(name)
     yield from (part for part in parts if part)
 
 
 def _sentences(
-    here: InForce,
+    view: ClusterView,
     principal: str,
     is_super_user: bool,
     counts: Counter[tuple[ResourceType, Operation]],
@@ -250,17 +250,17 @@ def _sentences(
 ) -> tuple[str, ...]:
     who = "Somebody whom no ACL names" if principal == ANY_USER else name_text(principal)
     caveats = (
-        *(sentence for kind in _COUNTED if (sentence := _incomplete(here, kind))),
-        *exposure.caveats(here.settings, default_applies=False),
+        *(sentence for kind in _COUNTED if (sentence := _incomplete(view, kind))),
+        *exposure.caveats(view.settings, default_applies=False),
     )
     if is_super_user:
         return (f"{who} is a super user: it may do everything, and no ACL about it is looked at.", *caveats)
     told = [
-        f"{verb} {one if not many else _names_told(here, kind, counts[kind, operation], one, many)}"
+        f"{verb} {one if not many else _names_told(view, kind, counts[kind, operation], one, many)}"
         for kind, operation, verb, one, many in _TOLD
         if counts[kind, operation]
     ]
-    exists = _EXISTS[here.known(ResourceType.TOPIC)]
+    exists = _EXISTS[view.known(ResourceType.TOPIC)]
     if told:
         first = f"{who} can {exposure.joined(told)}."
     elif counts:
@@ -279,17 +279,17 @@ def _sentences(
     return (first, f"{through}{refusing}.", *caveats)
 
 
-def _names_told(here: InForce, kind: ResourceType, count: int, one: str, many: str) -> str:
+def _names_told(view: ClusterView, kind: ResourceType, count: int, one: str, many: str) -> str:
     """Return how many names these are, and in the same breath that there may be others."""
     told = _number(count, one, many)
-    if kind not in _COUNTED or here.known(kind) is Known.ALL:
+    if kind not in _COUNTED or view.known(kind) is Known.ALL:
         return told
-    return f"at least {told}" if here.known(kind) is Known.VISIBLE else f"{told} that ACLs name"
+    return f"at least {told}" if view.known(kind) is Known.VISIBLE else f"{told} that ACLs name"
 
 
-def _incomplete(here: InForce, kind: ResourceType) -> str:
+def _incomplete(view: ClusterView, kind: ResourceType) -> str:
     """Return why the names of this type that are counted may not be all; empty where they are."""
-    return names_known(here.cluster, kind, declared=here.declared).sentence
+    return names_known(view.cluster, kind, declared=view.declared).sentence
 
 
 def _number(count: int, one: str, many: str) -> str:

@@ -15,7 +15,7 @@ from aclweb.clusters import Known
 from aclweb.inventory.access import sentences as exposure
 from aclweb.inventory.access.cells import REACHES, AccessRow, ResourceAccess
 from aclweb.inventory.access.matrix import NOTHING, Joined, Matrix, reach
-from aclweb.inventory.current import Holdings, InForce, Moment, in_force
+from aclweb.inventory.current import ClusterView, LoadedRevision, Moment, in_force
 from aclweb.inventory.models import Cluster
 
 # What an operation on the whole cluster allows for every topic beside the topic's own rights.
@@ -31,27 +31,27 @@ def topic_access(
     as_of: Moment | None = None,
 ) -> ResourceAccess:
     """Return who can do what with this resource, now or `as_of`; with `host`, for callers from there only."""
-    here = in_force(cluster, as_of)
+    view = in_force(cluster, as_of)
     resource = Resource(resource_type, name)
-    known = here.known(resource_type)
-    question = ("topic_access", resource, host, here.settings, known)
-    return here.holdings.remember(question, lambda: resource_access(here, resource, host=host))
+    known = view.known(resource_type)
+    question = ("topic_access", resource, host, view.settings, known)
+    return view.loaded.remember(question, lambda: resource_access(view, resource, host=host))
 
 
-def resource_access(here: InForce, resource: Resource, *, host: str | None = None) -> ResourceAccess:
-    """Return who can do what with this resource, by what `here` holds."""
-    settings = here.settings
-    affecting = here.index.affecting(resource, settings)
-    unknowns = _unknown_patterns(here.holdings, resource.resource_type)
+def resource_access(view: ClusterView, resource: Resource, *, host: str | None = None) -> ResourceAccess:
+    """Return who can do what with this resource, by what `view` holds."""
+    settings = view.settings
+    affecting = view.index.affecting(resource, settings)
+    unknowns = _unknown_patterns(view.loaded, resource.resource_type)
     operations = operations_of(resource.resource_type, settings)
-    matrix = Matrix(here, host)
+    matrix = Matrix(view, host)
     rows = _rows(matrix, resource, operations, (*affecting, *unknowns))
-    by_cluster = _by_cluster(matrix, here) if resource.resource_type is ResourceType.TOPIC else ()
-    info = _info(here, resource)
+    by_cluster = _by_cluster(matrix, view) if resource.resource_type is ResourceType.TOPIC else ()
+    info = _info(view, resource)
     super_users = None if "super_users" in settings.undeclared else tuple(sorted(settings.super_users))
     answer = ResourceAccess(
         resource=resource,
-        exists=_exists(here, resource),
+        exists=_exists(view, resource),
         partitions=info[0],
         internal=info[1],
         sentences=(),
@@ -105,19 +105,19 @@ def _loudest_first(binding: AclBinding) -> tuple[object, ...]:
     )
 
 
-def _unknown_patterns(holdings: Holdings, resource_type: ResourceType) -> tuple[AclBinding, ...]:
-    shelf = holdings.index.shelf(resource_type)
+def _unknown_patterns(loaded: LoadedRevision, resource_type: ResourceType) -> tuple[AclBinding, ...]:
+    shelf = loaded.index.shelf(resource_type)
     return tuple(shelf.unknown_patterns) if shelf is not None else ()
 
 
-def _by_cluster(matrix: Matrix, here: InForce) -> tuple[tuple[Operation, tuple[str, ...]], ...]:
+def _by_cluster(matrix: Matrix, view: ClusterView) -> tuple[tuple[Operation, tuple[str, ...]], ...]:
     """Return who may create or delete topics through a right on the cluster itself.
 
     KRaft's controller takes Delete on the cluster for any topic; ZooKeeper mode does not.
     """
     whole = Resource(ResourceType.CLUSTER, CLUSTER_NAME)
-    operations = _BY_CLUSTER if here.settings.cluster_right_deletes_topics else (Operation.CREATE,)
-    joined = _by_principal(here.index.affecting(whole, here.settings))
+    operations = _BY_CLUSTER if view.settings.cluster_right_deletes_topics else (Operation.CREATE,)
+    joined = _by_principal(view.index.affecting(whole, view.settings))
     for_all = joined.get(ANY_USER, NOTHING)
     rows = [
         matrix.any_user(whole, operations, for_all)
@@ -133,18 +133,18 @@ def _by_cluster(matrix: Matrix, here: InForce) -> tuple[tuple[Operation, tuple[s
     return tuple(found)
 
 
-def _info(here: InForce, resource: Resource) -> tuple[int | None, bool]:
+def _info(view: ClusterView, resource: Resource) -> tuple[int | None, bool]:
     if resource.resource_type is ResourceType.TOPIC:
-        topic = here.holdings.topic(resource.name)
+        topic = view.loaded.topic(resource.name)
         if topic is not None:
             return topic.partitions, topic.internal
     return None, False
 
 
-def _exists(here: InForce, resource: Resource) -> bool | None:
+def _exists(view: ClusterView, resource: Resource) -> bool | None:
     """Return whether it exists; None where nobody can tell, since not all names of its type are known."""
-    if here.revision is None or here.known(resource.resource_type) is Known.UNKNOWN:
+    if view.revision is None or view.known(resource.resource_type) is Known.UNKNOWN:
         return None
-    if resource.name in here.holdings.names.get(resource.resource_type, ()):
+    if resource.name in view.loaded.names.get(resource.resource_type, ()):
         return True
-    return False if here.known(resource.resource_type) is Known.ALL else None
+    return False if view.known(resource.resource_type) is Known.ALL else None

@@ -4,8 +4,8 @@ from aclweb.inventory.current.broker_settings import KnownAuthorizer
 from aclweb.inventory.current.moments import MomentError, config_rows, moment_at, moment_of, not_known, told
 from aclweb.inventory.current.view import (
     BINDING_COLUMNS,
-    Holdings,
-    InForce,
+    ClusterView,
+    LoadedRevision,
     Moment,
     bindings_of,
     connection_of,
@@ -17,9 +17,9 @@ from aclweb.inventory.current.view import (
 
 __all__ = [
     "BINDING_COLUMNS",
-    "Holdings",
-    "InForce",
+    "ClusterView",
     "KnownAuthorizer",
+    "LoadedRevision",
     "Moment",
     "MomentError",
     "bindings_of",

@@ -57,7 +57,7 @@ _ANSWERS_KEPT = 24
 TOPIC, GROUP = ResourceType.TOPIC.name, ResourceType.GROUP.name
 
 
-class Holdings:
+class LoadedRevision:
     """What one revision held, and what is worked out from it once: never changes."""
 
     def __init__(
@@ -175,7 +175,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class InForce:
+class ClusterView:
     """A cluster's bindings, names and authorizer settings as of one revision; `revision` is None if it was never read.
 
     cluster: its row of today; `declared` is what holds at the moment.
@@ -184,25 +184,25 @@ class InForce:
     cluster: Cluster
     revision: Revision | None
     settings: AuthorizerSettings
-    holdings: Holdings
+    loaded: LoadedRevision
     groups_known: bool
     declared: Cluster | Declaration
 
     @property
     def index(self) -> AclIndex:
-        return self.holdings.index
+        return self.loaded.index
 
     @property
     def topics(self) -> tuple[TopicInfo, ...]:
-        return self.holdings.topics
+        return self.loaded.topics
 
     @property
     def groups(self) -> tuple[str, ...] | None:
         """The groups that exist, sorted; None where this cluster's source cannot know them."""
-        return self.holdings.groups if self.groups_known else None
+        return self.loaded.groups if self.groups_known else None
 
     def known(self, kind: ResourceType) -> Known:
-        """Which of the existing names of this type are in `holdings`; `completeness.names_known` says it in words."""
+        """Which of the existing names of this type are in `loaded`; `completeness.names_known` says it in words."""
         listed = {
             ResourceType.TOPIC: self.declared.topics_listed,
             ResourceType.GROUP: self.declared.groups_listed,
@@ -214,14 +214,14 @@ class InForce:
         """Return how many existing names the pattern covers; None where nobody knows which names exist."""
         if self.known(binding.resource_type) is Known.UNKNOWN:
             return None
-        count = self.holdings.covered_now(binding)
+        count = self.loaded.covered_now(binding)
         # That no visible name matches says nothing of those that aclweb may not see.
         return None if count == 0 and self.known(binding.resource_type) is Known.VISIBLE else count
 
     @cached_property
     def principals(self) -> tuple[str, ...]:
         """Everybody whom a binding or the declared super users name, sorted."""
-        return tuple(sorted({*self.holdings.by_principal, *self.settings.super_users}))
+        return tuple(sorted({*self.loaded.by_principal, *self.settings.super_users}))
 
     @property
     def stale(self) -> bool:
@@ -232,7 +232,7 @@ class InForce:
         )
 
 
-def in_force(cluster: Cluster, as_of: Moment | None = None, *, asked: bool = True) -> InForce:
+def in_force(cluster: Cluster, as_of: Moment | None = None, *, asked: bool = True) -> ClusterView:
     """Return what is in force on the cluster, or was at the moment. One query if nothing moved.
 
     asked: whether somebody wants to know, so that it is worth keeping in memory.
@@ -240,11 +240,11 @@ def in_force(cluster: Cluster, as_of: Moment | None = None, *, asked: bool = Tru
     fresh = Cluster.objects.select_related("revision").get(pk=cluster.pk)
     revision = as_of.revision if as_of is not None else fresh.revision
     declared = (as_of.declared if as_of is not None else None) or fresh
-    return InForce(
+    return ClusterView(
         cluster=fresh,
         revision=revision,
         settings=settings_of(declared),
-        holdings=_holdings(fresh, revision, past=revision != fresh.revision, asked=asked),
+        loaded=_loaded(fresh, revision, past=revision != fresh.revision, asked=asked),
         groups_known=declared.groups_known,
         declared=declared,
     )
@@ -326,7 +326,7 @@ class _Kept:
     """What is in memory of one revision, and when somebody last asked for it (monotonic)."""
 
     key: Hashable
-    holdings: Holdings
+    loaded: LoadedRevision
     asked_at: float = float("-inf")
 
 
@@ -334,10 +334,10 @@ _lock = threading.Lock()
 _building: dict[int, threading.Lock] = {}
 _now: dict[int, _Kept] = {}
 _past: dict[Hashable, _Kept] = {}
-_EMPTY = Holdings(AclIndex(()), (), (), "")
+_EMPTY = LoadedRevision(AclIndex(()), (), (), "")
 
 
-def _holdings(cluster: Cluster, revision: Revision | None, *, past: bool, asked: bool = True) -> Holdings:
+def _loaded(cluster: Cluster, revision: Revision | None, *, past: bool, asked: bool = True) -> LoadedRevision:
     if revision is None:
         return _EMPTY
     # The time is part of the key: a database that was rolled back or restored gives numbers out again.
@@ -351,7 +351,7 @@ def _holdings(cluster: Cluster, revision: Revision | None, *, past: bool, asked:
         with building:  # one thread builds, the others wait for what it built
             if (kept := _known(cluster.pk, key)) is None:
                 before = _now.get(cluster.pk)
-                kept = _Kept(key, _build(cluster, revision, before.holdings if before else None))
+                kept = _Kept(key, _build(cluster, revision, before.loaded if before else None))
                 kept.asked_at = before.asked_at if before else kept.asked_at
                 return _keep(_now, cluster.pk, kept, asked=asked)
     return _keep(_now, cluster.pk, kept, asked=asked)
@@ -362,8 +362,8 @@ def _known(cluster_id: int, key: Hashable) -> _Kept | None:
     return kept if kept is not None and kept.key == key else None
 
 
-def _keep(place: dict[Any, _Kept], name: Hashable, kept: _Kept, *, asked: bool) -> Holdings:
-    """Keep this in memory, let go of what was not asked for the longest, and return its holdings."""
+def _keep(place: dict[Any, _Kept], name: Hashable, kept: _Kept, *, asked: bool) -> LoadedRevision:
+    """Keep this in memory, let go of what was not asked for the longest, and return what it loaded."""
     with _lock:
         if asked:
             kept.asked_at = time.monotonic()
@@ -372,15 +372,15 @@ def _keep(place: dict[Any, _Kept], name: Hashable, kept: _Kept, *, asked: bool) 
             del _past[min(_past, key=lambda key: _past[key].asked_at)]
         shelves: tuple[dict[Any, _Kept], ...] = (_now, _past)
         others = [(shelf, name) for shelf in shelves for name in shelf if shelf[name] is not kept]
-        taken = sum(held.holdings.weight for shelf in shelves for held in shelf.values())
+        taken = sum(held.loaded.weight for shelf in shelves for held in shelf.values())
         for shelf, other in sorted(others, key=lambda each: each[0][each[1]].asked_at):
             if taken <= settings.ACLWEB_ACLS_IN_MEMORY:
                 break
-            taken -= shelf.pop(other).holdings.weight
-    return kept.holdings
+            taken -= shelf.pop(other).loaded.weight
+    return kept.loaded
 
 
-def _build(cluster: Cluster, revision: Revision, before: Holdings | None) -> Holdings:
+def _build(cluster: Cluster, revision: Revision, before: LoadedRevision | None) -> LoadedRevision:
     then = Q(cluster=cluster) & stored_in_force(revision)
     names = list(
         StoredName.objects.filter(then).values_list("resource_type", "name", "partitions", "internal")
@@ -399,7 +399,7 @@ def _build(cluster: Cluster, revision: Revision, before: Holdings | None) -> Hol
     else:
         rows = StoredAcl.objects.filter(then).order_by("pk")
         index = AclIndex(bindings_of(rows.values_list(*BINDING_COLUMNS).iterator(chunk_size=5000)))
-    return Holdings(index, tuple(topics), tuple(groups), revision.digest)
+    return LoadedRevision(index, tuple(topics), tuple(groups), revision.digest)
 
 
 BINDING_COLUMNS = (

@@ -15,7 +15,7 @@ import time
 
 from django.db import DatabaseError, connections
 
-from aclweb.inventory.current.view import Holdings, asked_lately, in_force
+from aclweb.inventory.current.view import LoadedRevision, asked_lately, in_force
 from aclweb.inventory.models import Cluster
 
 logger = logging.getLogger(__name__)
@@ -29,26 +29,26 @@ def start() -> None:
     threading.Thread(target=_keep_warm, name="aclweb-warming", daemon=True).start()
 
 
-def warm(before: dict[int, Holdings]) -> dict[int, Holdings]:
+def warm(before: dict[int, LoadedRevision]) -> dict[int, LoadedRevision]:
     """Prepare what is in force on clusters that are in use and was not so `before`; return it by cluster."""
-    held: dict[int, Holdings] = {}
+    held: dict[int, LoadedRevision] = {}
     for cluster in Cluster.objects.filter(pk__in=asked_lately(_IN_USE_SECONDS)):
         begun = time.monotonic()
-        holdings = in_force(cluster, asked=False).holdings
-        if before.get(cluster.pk) is not holdings:
-            holdings.prepare()
+        loaded = in_force(cluster, asked=False).loaded
+        if before.get(cluster.pk) is not loaded:
+            loaded.prepare()
             logger.info(
                 "Prepared the %d ACLs of cluster %s for pages in %.1f s.",
-                len(holdings.index),
+                len(loaded.index),
                 cluster.slug,
                 time.monotonic() - begun,
             )
-        held[cluster.pk] = holdings
+        held[cluster.pk] = loaded
     return held
 
 
 def _keep_warm() -> None:
-    held: dict[int, Holdings] = {}
+    held: dict[int, LoadedRevision] = {}
     while True:
         try:
             held = warm(held)

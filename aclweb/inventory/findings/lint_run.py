@@ -54,7 +54,7 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.simulate import EXACT, PATTERN, PREFIX, Effect, Names
 from aclweb.inventory import leases
-from aclweb.inventory.current import InForce, in_force, settings_of
+from aclweb.inventory.current import ClusterView, in_force, settings_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.store import insert, staging
@@ -172,21 +172,21 @@ def enqueue_again(row: LintRun) -> bool:
 
 def run(cluster: Cluster, *, owner: str) -> bool:
     """Work out what the ACLs in force hold and store it; return False where that is done, or somebody is at it."""
-    here = in_force(cluster)
-    if here.revision is None:
+    view = in_force(cluster)
+    if view.revision is None:
         return False
-    row = begin(here.cluster, here.revision)
+    row = begin(view.cluster, view.revision)
     if not _take(row, owner):
         return False
     began = time.monotonic()
     try:
         limits: Limits = {"findings": [], "proposals": []}
         with leases.renewed(lambda: _renew(row, owner), every_seconds=LEASE_SECONDS / 3):
-            found = find_all(here, limits=limits)
+            found = find_all(view, limits=limits)
     except Exception as error:  # shown on the page, where it can be tried again
         logger.exception("The findings of cluster %s could not be worked out.", cluster.slug)
         sentence = (
-            f"The findings of revision {here.revision.number:,} could not be worked out: {_in_words(error)}"
+            f"The findings of revision {view.revision.number:,} could not be worked out: {_in_words(error)}"
         )
         _held_by(row, owner).update(problem=storable(sentence), lease_owner="", lease_until=None)
         return False
@@ -194,7 +194,7 @@ def run(cluster: Cluster, *, owner: str) -> bool:
     logger.info(
         "Found %d things in the %d ACLs of cluster %s in %.1f s%s.",
         len(found),
-        len(here.index),
+        len(view.index),
         cluster.slug,
         time.monotonic() - began,
         "" if stored else ", and kept nothing: something newer is asked for",
@@ -202,24 +202,24 @@ def run(cluster: Cluster, *, owner: str) -> bool:
     return stored
 
 
-def find_all(here: InForce, *, limits: Limits) -> tuple[Finding, ...]:
+def find_all(view: ClusterView, *, limits: Limits) -> tuple[Finding, ...]:
     """Return all findings, errors first, and then the one ACL in place of several; those that save most come first.
 
     limits: takes sentences that say where a finder stopped before the end.
     """
     names = Names(
-        topics=here.holdings.names[ResourceType.TOPIC],
-        groups=here.holdings.names[ResourceType.GROUP] if here.groups_known else (),
+        topics=view.loaded.names[ResourceType.TOPIC],
+        groups=view.loaded.names[ResourceType.GROUP] if view.groups_known else (),
     )
-    wasted = list(redundant(here.index, here.settings, names, limits=limits["findings"]))
+    wasted = list(redundant(view.index, view.settings, names, limits=limits["findings"]))
     linted = [
         Finding(each.rule, each.severity, each.sentence, each.acl, each.by)
-        for each in lint_all(here.index, here.settings, wasted=wasted)
+        for each in lint_all(view.index, view.settings, wasted=wasted)
         if each.rule != SHADOWED  # which is among the redundant ones
     ]
     found = _joined(linted, wasted)
     found.sort(key=lambda each: (SEVERITIES.index(each.severity), each.rule))
-    for proposal in consolidations(here.index, here.settings, names, limits=limits["proposals"]):
+    for proposal in consolidations(view.index, view.settings, names, limits=limits["proposals"]):
         found.append(_proposal(proposal))
     return tuple(found)
 

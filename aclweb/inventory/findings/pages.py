@@ -22,7 +22,7 @@ from aclweb.acl.lint import RULES
 from aclweb.acl.model import AclBinding
 from aclweb.acl.notation import binding_from_dict, binding_key
 from aclweb.inventory import leases
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 from aclweb.inventory.fields import escape
 from aclweb.inventory.findings import lint_run
 from aclweb.inventory.findings import tasks as lint_tasks
@@ -191,15 +191,15 @@ def title(rule: str) -> str:
     return _TITLES.get(rule) or (RULES[rule].title if rule in RULES else rule)
 
 
-def findings(here: InForce) -> Findings | None:
+def findings(view: ClusterView) -> Findings | None:
     """Return the findings as far as they are, and see that they will be; None for a cluster never read."""
-    cluster = here.cluster
-    if here.revision is None:
+    cluster = view.cluster
+    if view.revision is None:
         return None
     found = lint_run.run_of(cluster)
     if found is None:
-        found = lint_run.begin(cluster, here.revision)
-        _start(cluster, here)
+        found = lint_run.begin(cluster, view.revision)
+        _start(cluster, view)
         # A newer run that ended meanwhile has deleted this one; whoever asks again finds that one.
         found = LintRun.objects.select_related("revision").filter(pk=found.pk).first() or found
     elif lint_run.is_waiting(found) and lint_run.enqueue_again(found):
@@ -213,19 +213,19 @@ def proposal(cluster: Cluster, number: int) -> Row | None:
     return _row(found) if found is not None else None
 
 
-def again(here: InForce) -> None:
+def again(view: ClusterView) -> None:
     """Have findings that could not be worked out tried once more; does nothing for any others."""
-    found = lint_run.run_of(here.cluster) if here.revision is not None else None
+    found = lint_run.run_of(view.cluster) if view.revision is not None else None
     if found is None or not found.problem:
         return
     now = timezone.now()
     mine = LintRun.objects.filter(pk=found.pk, done_at__isnull=True).exclude(problem="")
     if mine.update(problem="", asked_at=now, rung_at=now):
-        _start(here.cluster, here)
+        _start(view.cluster, view)
 
 
-def _start(cluster: Cluster, here: InForce) -> None:
-    if len(here.index) <= AT_ONCE:
+def _start(cluster: Cluster, view: ClusterView) -> None:
+    if len(view.index) <= AT_ONCE:
         lint_run.run(cluster, owner=leases.owner("page"))
     else:
         _enqueue(cluster)

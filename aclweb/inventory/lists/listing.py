@@ -23,7 +23,7 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.notation import binding_key
-from aclweb.inventory.current import InForce, Moment, in_force
+from aclweb.inventory.current import ClusterView, Moment, in_force
 from aclweb.inventory.lists.rows import LazyRows
 from aclweb.inventory.models import Cluster
 
@@ -47,13 +47,13 @@ class ListedAcls(LazyRows[AclRow]):
     """
 
     def __init__(
-        self, here: InForce, bindings: Sequence[AclBinding], facets: Mapping[str, Mapping[str, int]]
+        self, view: ClusterView, bindings: Sequence[AclBinding], facets: Mapping[str, Mapping[str, int]]
     ) -> None:
         self.facets = facets
         super().__init__(
             len(bindings),
             lambda start, stop: [
-                AclRow(binding, binding_key(binding), here.covered_now(binding))
+                AclRow(binding, binding_key(binding), view.covered_now(binding))
                 for binding in bindings[start:stop]
             ],
         )
@@ -144,32 +144,32 @@ def list_acls(
     cluster: Cluster, filters: AclListFilters = AclListFilters(), *, as_of: Moment | None = None
 ) -> ListedAcls:
     """Return the ACLs that the filters let through: DENY first, then by name, `*` last."""
-    here = in_force(cluster, as_of)
-    return ListedAcls(here, *_listed(here, filters))
+    view = in_force(cluster, as_of)
+    return ListedAcls(view, *_listed(view, filters))
 
 
-def all_acls(here: InForce, filters: AclListFilters) -> Sequence[AclBinding]:
+def all_acls(view: ClusterView, filters: AclListFilters) -> Sequence[AclBinding]:
     """Return every ACL that the filters let through, in the order of `list_acls`."""
-    return _listed(here, filters)[0]
+    return _listed(view, filters)[0]
 
 
 def list_names(cluster: Cluster, resource_type: ResourceType, text: str = "") -> Sequence[NameRow]:
     """Return the topics or groups whose name contains `text`, in capital or small letters, by name."""
-    here = in_force(cluster)
-    names = here.holdings.names.get(resource_type, ())
+    view = in_force(cluster)
+    names = view.loaded.names.get(resource_type, ())
     if text:
-        names = here.holdings.remember(
+        names = view.loaded.remember(
             ("list_names", resource_type, text.casefold()), lambda: tuple(_containing(names, text))
         )
     return LazyRows(
         len(names),
-        lambda start, stop: [_name_row(here, resource_type, name) for name in names[start:stop]],
+        lambda start, stop: [_name_row(view, resource_type, name) for name in names[start:stop]],
     )
 
 
-def _name_row(here: InForce, resource_type: ResourceType, name: str) -> NameRow:
-    topic = here.holdings.topic(name) if resource_type is ResourceType.TOPIC else None
-    matching = len(here.index.affecting(Resource(resource_type, name), here.settings))
+def _name_row(view: ClusterView, resource_type: ResourceType, name: str) -> NameRow:
+    topic = view.loaded.topic(name) if resource_type is ResourceType.TOPIC else None
+    matching = len(view.index.affecting(Resource(resource_type, name), view.settings))
     return NameRow(name, topic.partitions if topic else None, topic.internal if topic else False, matching)
 
 
@@ -178,16 +178,16 @@ def list_principals(cluster: Cluster, text: str = "") -> Sequence[PrincipalRow]:
 
     In capital or small letters: this is how people search. What decides compares letter by letter.
     """
-    here = in_force(cluster)
-    principals = list(_containing(here.principals, text))
+    view = in_force(cluster)
+    principals = list(_containing(view.principals, text))
     return LazyRows(
         len(principals),
         lambda start, stop: [
             PrincipalRow(
                 principal,
-                here.holdings.by_principal[principal],
-                here.holdings.denies_by_principal[principal],
-                principal in here.settings.super_users,
+                view.loaded.by_principal[principal],
+                view.loaded.denies_by_principal[principal],
+                principal in view.settings.super_users,
             )
             for principal in principals[start:stop]
         ],
@@ -199,21 +199,23 @@ def _containing(names: Iterable[str], text: str) -> Iterable[str]:
     return (name for name in names if wanted in name.casefold())
 
 
-def _listed(here: InForce, filters: AclListFilters) -> tuple[Sequence[AclBinding], dict[str, dict[str, int]]]:
+def _listed(
+    view: ClusterView, filters: AclListFilters
+) -> tuple[Sequence[AclBinding], dict[str, dict[str, int]]]:
     """Return every ACL that the filters let through, and the facets; kept for the next page of the list."""
-    return here.holdings.remember(("list_acls", filters, here.settings), lambda: _filtered(here, filters))
+    return view.loaded.remember(("list_acls", filters, view.settings), lambda: _filtered(view, filters))
 
 
 def _filtered(
-    here: InForce, filters: AclListFilters
+    view: ClusterView, filters: AclListFilters
 ) -> tuple[Sequence[AclBinding], dict[str, dict[str, int]]]:
-    found: Sequence[AclBinding] = here.holdings.in_reading_order
-    for test in _tests(here, filters):
+    found: Sequence[AclBinding] = view.loaded.in_reading_order
+    for test in _tests(view, filters):
         found = [binding for binding in found if test(binding)]
-    return found, _facets(here, found)
+    return found, _facets(view, found)
 
 
-def _tests(here: InForce, filters: AclListFilters) -> Iterable[Callable[[AclBinding], bool]]:
+def _tests(view: ClusterView, filters: AclListFilters) -> Iterable[Callable[[AclBinding], bool]]:
     """Yield one test for each filter that is set, the cheap and narrow ones first."""
     if filters.resource_type:
         kind = ResourceType[filters.resource_type]
@@ -231,7 +233,7 @@ def _tests(here: InForce, filters: AclListFilters) -> Iterable[Callable[[AclBind
         fits_host = _fits(filters.host, WILDCARD)
         yield lambda binding: fits_host(binding.host)
     if filters.name:
-        yield _names_test(here, filters)
+        yield _names_test(view, filters)
     if filters.reach:
         reach = filters.reach
         yield lambda binding: reach_of(binding) == reach
@@ -245,13 +247,13 @@ def _tests(here: InForce, filters: AclListFilters) -> Iterable[Callable[[AclBind
             )
         )
     if filters.orphan:
-        yield lambda binding: here.covered_now(binding) == 0
+        yield lambda binding: view.covered_now(binding) == 0
     if filters.keys is not None:
         keys = filters.keys
         yield lambda binding: binding_key(binding) in keys
 
 
-def _names_test(here: InForce, filters: AclListFilters) -> Callable[[AclBinding], bool]:
+def _names_test(view: ClusterView, filters: AclListFilters) -> Callable[[AclBinding], bool]:
     name = filters.name
     if filters.match == "exact":
         return lambda binding: binding.resource_name == name
@@ -262,7 +264,7 @@ def _names_test(here: InForce, filters: AclListFilters) -> Callable[[AclBinding]
         binding
         for kind in kinds
         if kind not in (ResourceType.ANY, ResourceType.UNKNOWN)
-        for binding in here.index.affecting(Resource(kind, name), here.settings)
+        for binding in view.index.affecting(Resource(kind, name), view.settings)
     )
     return lambda binding: binding in affecting
 
@@ -283,7 +285,7 @@ def reach_of(binding: AclBinding) -> str:
     return "prefix" if binding.pattern_type is PatternType.PREFIXED else "unknown"
 
 
-def _facets(here: InForce, found: Sequence[AclBinding]) -> dict[str, dict[str, int]]:
+def _facets(view: ClusterView, found: Sequence[AclBinding]) -> dict[str, dict[str, int]]:
     return {
         "permission": _counted(binding.permission_type.name for binding in found),
         "reach": _counted(reach_of(binding) for binding in found),
@@ -291,7 +293,7 @@ def _facets(here: InForce, found: Sequence[AclBinding]) -> dict[str, dict[str, i
         "operation": _counted(binding.operation.name for binding in found),
         "principal": _counted(ANY_USER for binding in found if binding.principal == ANY_USER),
         "host": _counted(WILDCARD for binding in found if binding.host == WILDCARD),
-        "orphan": _counted("1" for binding in found if here.covered_now(binding) == 0),
+        "orphan": _counted("1" for binding in found if view.covered_now(binding) == 0),
     }
 
 

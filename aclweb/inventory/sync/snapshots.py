@@ -10,26 +10,26 @@ import json
 
 from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, ResourceType
 from aclweb.acl.notation import write_acls
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 
 
-def snapshot_text(here: InForce) -> str:
+def snapshot_text(view: ClusterView) -> str:
     """Return the snapshot; `config` holds only what is declared of the cluster."""
-    declared = here.declared
+    declared = view.declared
     config: dict[str, object] = {}
     if declared.super_users is not None:
         config[SUPER_USERS_KEY] = declared.super_users
     if declared.allow_everyone is not None:
         config[ALLOW_EVERYONE_KEY] = declared.allow_everyone
     header = {
-        "cluster": here.cluster.slug,
-        "revision": here.revision.number if here.revision is not None else None,
+        "cluster": view.cluster.slug,
+        "revision": view.revision.number if view.revision is not None else None,
         "config": config,
-        "authorizer": here.settings.authorizer,
-        "kafka_version": here.settings.kafka_version,
-        "topics": [topic.name for topic in here.topics],
-        "groups": list(here.groups) if here.groups is not None else None,
-        "topics_known": here.known(ResourceType.TOPIC).value,
-        "groups_known": here.known(ResourceType.GROUP).value,
+        "authorizer": view.settings.authorizer,
+        "kafka_version": view.settings.kafka_version,
+        "topics": [topic.name for topic in view.topics],
+        "groups": list(view.groups) if view.groups is not None else None,
+        "topics_known": view.known(ResourceType.TOPIC).value,
+        "groups_known": view.known(ResourceType.GROUP).value,
     }
-    return f"{json.dumps(header)}\n{write_acls(here.index, format='jsonl')}"
+    return f"{json.dumps(header)}\n{write_acls(view.index, format='jsonl')}"

@@ -8,18 +8,20 @@ from django.http import HttpRequest
 
 from aclweb.accounts import access
 from aclweb.acl.model import AccessRequest
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 from aclweb.web.ask.answering import PARTS_SHOWN, answer
 from aclweb.web.ask.log_evidence import evidence_by_host, evidence_for
 from aclweb.web.browse import unknown_names
 from aclweb.web.shell.as_of import AsOf
 
 
-def answered(request: HttpRequest, question: AccessRequest, here: InForce, moment: AsOf) -> dict[str, Any]:
+def answered(
+    request: HttpRequest, question: AccessRequest, view: ClusterView, moment: AsOf
+) -> dict[str, Any]:
     """Return what the templates of an answer need. The log is held against the ACLs of now, and no others."""
-    found = answer(question, here)
-    unknown = unknown_names(here, question)
-    evidence = () if moment.is_past else evidence_by_host(here.cluster, found)
+    found = answer(question, view)
+    unknown = unknown_names(view, question)
+    evidence = () if moment.is_past else evidence_by_host(view.cluster, found)
     told = [each.sentence(question.operation) for each in evidence] or [""] * len(found.from_hosts)
     parts = list(zip(found.from_hosts, evidence or told, told, strict=True))
     return {
@@ -27,8 +29,8 @@ def answered(request: HttpRequest, question: AccessRequest, here: InForce, momen
         "parts": parts[:PARTS_SHOWN],
         "parts_left": max(0, len(parts) - PARTS_SHOWN),
         "has_log": bool(evidence),
-        "log_evidence": None if moment.is_past else evidence_for(here.cluster, found),
+        "log_evidence": None if moment.is_past else evidence_for(view.cluster, found),
         "unknown": unknown,
         "is_unknown": any(each.is_certain for each in unknown),
-        "may_request": not moment.is_past and access.may(request.user, "request", here.cluster),
+        "may_request": not moment.is_past and access.may(request.user, "request", view.cluster),
     }

@@ -45,7 +45,7 @@ from aclweb.acl.model import (
     resource_text,
 )
 from aclweb.acl.notation import binding_key
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 from aclweb.inventory.lists import LazyRows
 
 _VERDICTS = {Result.ALLOWED: "allowed", Result.DENIED: "refused", Result.UNDECIDED: "unknown"}
@@ -147,7 +147,7 @@ class Answer:
     that for a host that no ACL names.
     """
 
-    in_force: InForce
+    view: ClusterView
     decision: Decision
     hosts: HostAnswer | None = None
 
@@ -217,7 +217,7 @@ class Answer:
         words = "every other host" if part.is_every_other else part_words(part)
         is_one = part.hosts == (part.example,)
         turns = is_near and is_one and part.result is Result.DENIED
-        edits = answer(request, self.in_force).ways_out if turns else ()
+        edits = answer(request, self.view).ways_out if turns else ()
         return FromHosts(part, words, request, edits)
 
     @property
@@ -345,12 +345,12 @@ class Answer:
         return f"any {NOUNS[kind][0]}" if name is None else resource_text(kind, name)
 
 
-def answer(request: AccessRequest, in_force: InForce) -> Answer:
+def answer(request: AccessRequest, view: ClusterView) -> Answer:
     """Return the answer to one question from what is in force; host `*` asks for every host at once."""
-    index, settings = in_force.index, in_force.settings
+    index, settings = view.index, view.settings
     if request.host != WILDCARD:
-        return Answer(in_force, authorize(request, index, settings))
-    return Answer(in_force, *decide_elsewhere(request, index, settings))
+        return Answer(view, authorize(request, index, settings))
+    return Answer(view, *decide_elsewhere(request, index, settings))
 
 
 def in_words(sentence: str, decided_for: str = WILDCARD, asked: str = WILDCARD) -> str:

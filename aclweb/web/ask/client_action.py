@@ -39,7 +39,7 @@ from aclweb.acl.needs import (
     target_text,
     without_missing,
 )
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 from aclweb.web.ask.answering import PARTS_SHOWN, in_words
 from aclweb.web.browse import removals
 from aclweb.web.shell import links
@@ -335,7 +335,7 @@ class ClientAnswer:
         return removals(self.assessment.denied_by)
 
 
-def client_answer(form: ClientForm, here: InForce, *, at: str = "") -> ClientAnswer:
+def client_answer(form: ClientForm, view: ClusterView, *, at: str = "") -> ClientAnswer:
     """Return the answer to a valid form from what is in force.
 
     at: for a question without a host, an address of the part whose calls are wanted; every
@@ -349,14 +349,14 @@ def client_answer(form: ClientForm, here: InForce, *, at: str = "") -> ClientAns
             principal=principal,
             host=from_host,
             names=form.names,
-            index=here.index,
-            settings=here.settings,
+            index=view.index,
+            settings=view.settings,
         )
 
     if host != WILDCARD:
         return ClientAnswer(assessed(host))
     hosts = assess_for_any_host(
-        form.client_action, principal=principal, names=form.names, index=here.index, settings=here.settings
+        form.client_action, principal=principal, names=form.names, index=view.index, settings=view.settings
     )
     if len(hosts.parts) < 2:
         whole = hosts.elsewhere

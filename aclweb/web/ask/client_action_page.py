@@ -22,14 +22,14 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Answer for a whole client action; `?choose` only asks for the names that the action uses."""
     cluster = access.cluster_or_404(request.user, slug)
     moment = as_of.read(request, cluster)
-    in_force = current.in_force(cluster, moment.past)
+    view = current.in_force(cluster, moment.past)
     is_asked = "principal" in request.GET and "choose" not in request.GET
     given = request.GET.dict()
-    form = ClientForm(request.GET if is_asked else None, settings=in_force.settings, initial=given)
-    context: dict[str, Any] = {"cluster": cluster, "as_of": moment, "form": form, "in_force": in_force}
-    if in_force.revision is not None and form.is_bound and form.is_valid():
+    form = ClientForm(request.GET if is_asked else None, settings=view.settings, initial=given)
+    context: dict[str, Any] = {"cluster": cluster, "as_of": moment, "form": form, "in_force": view}
+    if view.revision is not None and form.is_bound and form.is_valid():
         context |= {
-            "answer": client_answer(form, in_force, at=request.GET.get("at", "")),
+            "answer": client_answer(form, view, at=request.GET.get("at", "")),
             "may_request": not moment.is_past and access.may(request.user, "request", cluster),
         }
     is_wrong = form.is_bound and not form.is_valid() and not wants_part(request)

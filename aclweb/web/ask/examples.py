@@ -13,18 +13,18 @@ from aclweb.acl.model import (
     PatternType,
     ResourceType,
 )
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 
 
-def examples(in_force: InForce) -> list[AccessRequest]:
+def examples(view: ClusterView) -> list[AccessRequest]:
     """Return at most two requests that the ACLs suggest; none on a cluster without ACLs."""
-    return [request for request in (_first(in_force, deny=True), _first(in_force, deny=False)) if request]
+    return [request for request in (_first(view, deny=True), _first(view, deny=False)) if request]
 
 
-def _first(in_force: InForce, *, deny: bool) -> AccessRequest | None:
-    for binding in in_force.holdings.in_reading_order:
+def _first(view: ClusterView, *, deny: bool) -> AccessRequest | None:
+    for binding in view.loaded.in_reading_order:
         if binding.is_deny is deny and _is_plain(binding):
-            for name in _names(in_force, binding):
+            for name in _names(view, binding):
                 operation = Operation.READ if binding.operation is Operation.ALL else binding.operation
                 return AccessRequest(binding.principal, WILDCARD, operation, ResourceType.TOPIC, name)
     return None
@@ -40,9 +40,9 @@ def _is_plain(binding: AclBinding) -> bool:
     )
 
 
-def _names(in_force: InForce, binding: AclBinding) -> Iterator[str]:
+def _names(view: ClusterView, binding: AclBinding) -> Iterator[str]:
     """Yield the topics that exist and that the ACL matches."""
     is_prefix = binding.pattern_type is PatternType.PREFIXED
-    for name in in_force.holdings.names[ResourceType.TOPIC]:
+    for name in view.loaded.names[ResourceType.TOPIC]:
         if name == binding.resource_name or (is_prefix and name.startswith(binding.resource_name)):
             yield name

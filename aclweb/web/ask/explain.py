@@ -53,23 +53,23 @@ def paste(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_error: str = "") -> HttpResponse:
     moment = as_of.read(request, cluster)
-    in_force = current.in_force(cluster, moment.past)
+    view = current.in_force(cluster, moment.past)
     form = AskForm(
         request.GET if "principal" in request.GET else None,
-        settings=in_force.settings,
+        settings=view.settings,
         initial={"principal": request.GET.get("who", "")},  # a link that asks nothing yet
     )
     context: dict[str, Any] = {
         "cluster": cluster,
         "as_of": moment,
         "form": form,
-        "in_force": in_force,
+        "in_force": view,
         "pasted": pasted,
         "paste_error": paste_error,
         "paste_open": "paste" in request.GET,
     }
-    if in_force.revision is not None and form.is_bound and form.is_valid():
-        context |= answered(request, form.request(), in_force, moment)
+    if view.revision is not None and form.is_bound and form.is_valid():
+        context |= answered(request, form.request(), view, moment)
         found = context["answer"]
         containing = request.GET.get("holding", "")
         context |= {

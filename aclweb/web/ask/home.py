@@ -26,17 +26,17 @@ def ask(request: HttpRequest) -> HttpResponse:
     cluster = frame.last_cluster(request)
     if cluster is None:
         return render_page(request, "ask/home/no_clusters.html", None, {}, section="home")
-    in_force = current.in_force(cluster)
-    form = AskForm(request.GET if "principal" in request.GET else None, settings=in_force.settings)
-    context: dict[str, Any] = {"cluster": cluster, "form": form, "in_force": in_force}
+    view = current.in_force(cluster)
+    form = AskForm(request.GET if "principal" in request.GET else None, settings=view.settings)
+    context: dict[str, Any] = {"cluster": cluster, "form": form, "in_force": view}
     if not wants_part(request):
         assert isinstance(request.user, User)  # login_required
         context["changes"] = recent(request.user, access.visible_clusters(request.user))
-    if in_force.revision is not None and form.is_bound and form.is_valid():
-        context |= answered(request, form.request(), in_force, as_of.NOW)
+    if view.revision is not None and form.is_bound and form.is_valid():
+        context |= answered(request, form.request(), view, as_of.NOW)
         context["permalink"] = links.explain(cluster, form.request())
     else:
-        context["examples"] = examples(in_force)
+        context["examples"] = examples(view)
     status = 422 if form.is_bound and not form.is_valid() and not wants_part(request) else 200
     return render_page(
         request, "ask/home/ask.html", "ask/home/_answer.html", context, section="home", status=status

@@ -116,7 +116,7 @@ def _of_parts(answer: Answer, seen: Sequence[Seen], load: Load) -> LogEvidence:
 
 
 def _of_part(answer: Answer, part: HostPart, seen: Iterable[Seen]) -> Evidence:
-    matching = matching_of(answer.in_force.settings)
+    matching = matching_of(answer.view.settings)
     mine = [
         found
         for found in seen

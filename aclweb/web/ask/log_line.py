@@ -131,8 +131,8 @@ def pasted_answer(
         if named is not None and binding_key(named) != query["rule_key"]:
             doubts.append("The line names another ACL than brokers would name now: the ACLs changed since.")
     said = f"The broker said {logged.capitalize()}{when}{rule}."
-    here = answer.in_force.cluster.name
-    origin = origin_of(answer.in_force, answer.request, visible)
+    here = answer.view.cluster.name
+    origin = origin_of(answer.view, answer.request, visible)
     if origin.is_foreign:
         names = " or ".join(cluster.name for cluster in origin.others[:3])
         if not names:

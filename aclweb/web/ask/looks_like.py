@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef
 
 from aclweb.acl.model import AccessRequest, ResourceType
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 from aclweb.inventory.models import Cluster, StoredAcl, StoredName
 from aclweb.web.browse import knows_principal
 
@@ -29,13 +29,13 @@ class Origin:
     others: tuple[Cluster, ...] = ()
 
 
-def origin_of(here: InForce, asked: AccessRequest, visible: Iterable[Cluster]) -> Origin:
+def origin_of(view: ClusterView, asked: AccessRequest, visible: Iterable[Cluster]) -> Origin:
     """Return whether the names of a line belong to the cluster that is asked, or to others that are visible."""
-    known = knows_principal(here, asked.principal) + _knows_resource(here, asked)
+    known = knows_principal(view, asked.principal) + _knows_resource(view, asked)
     most = 1 if asked.resource_type is ResourceType.CLUSTER else 2
     if known == most:
         return Origin(is_foreign=False)
-    others = [cluster for cluster in visible if cluster.pk != here.cluster.pk and cluster.revision_id]
+    others = [cluster for cluster in visible if cluster.pk != view.cluster.pk and cluster.revision_id]
     counts = _known_by(others, asked)
     best = max(counts.values(), default=0)
     if best <= known:
@@ -43,13 +43,13 @@ def origin_of(here: InForce, asked: AccessRequest, visible: Iterable[Cluster]) -
     return Origin(True, tuple(cluster for cluster in others if counts.get(cluster.pk) == best))
 
 
-def _knows_resource(here: InForce, asked: AccessRequest) -> bool:
+def _knows_resource(view: ClusterView, asked: AccessRequest) -> bool:
     name, kind = asked.resource_name, asked.resource_type
     if kind is ResourceType.CLUSTER or name is None:
         return False
-    if name in here.holdings.names.get(kind, ()):
+    if name in view.loaded.names.get(kind, ()):
         return True
-    shelf = here.index.shelf(kind)
+    shelf = view.index.shelf(kind)
     return shelf is not None and name in shelf.literals
 
 

@@ -24,7 +24,7 @@ from aclweb.acl.principals import (
     identify,
 )
 from aclweb.acl.principals import Client as Connected
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 
 MOST_NAMES = 200
 # CPU seconds for all names of one page, whatever else the machine does.
@@ -132,7 +132,7 @@ class MappingForm(forms.Form):
             self.add_error("realm", "Mapping rules for certificates have no realm; leave this empty.")
         return given
 
-    def clients(self, in_force: InForce) -> list[Client]:
+    def clients(self, view: ClusterView) -> list[Client]:
         """Return who each name of a valid form is to this cluster, in the order of the names.
 
         Those that do not fit into LONGEST_SECONDS are left out: some patterns take Java
@@ -143,10 +143,10 @@ class MappingForm(forms.Form):
         for name in self.cleaned_data["names"]:
             if found and time.thread_time() - began > LONGEST_SECONDS:
                 break
-            found.append(self._client(name, in_force))
+            found.append(self._client(name, view))
         return found
 
-    def _client(self, name: str, in_force: InForce) -> Client:
+    def _client(self, name: str, view: ClusterView) -> Client:
         if self.cleaned_data["kind"] == _KERBEROS:
             known = Connected(Protocol.SASL_SSL, mechanism=KERBEROS_MECHANISM, authorization_id=name)
         else:
@@ -156,6 +156,6 @@ class MappingForm(forms.Form):
         return Client(
             name,
             identity,
-            rules=in_force.holdings.by_principal[principal] if principal is not None else 0,
-            is_super_user=principal in in_force.settings.super_users,
+            rules=view.loaded.by_principal[principal] if principal is not None else 0,
+            is_super_user=principal in view.settings.super_users,
         )

@@ -27,14 +27,14 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     form = MappingForm(data if "names" in data else None)
     context: dict[str, Any] = {"cluster": cluster, "form": form}
     if form.is_bound and form.is_valid():
-        in_force = current.in_force(cluster)
+        view = current.in_force(cluster)
         fields = {name: str(data[name]) for name in form.fields if data.get(name)}
         link = f"{request.path}?{links.encoded(**fields)}"
-        clients = form.clients(in_force)
+        clients = form.clients(view)
         context |= {
             "clients": clients,
             "left_out": len(form.cleaned_data["names"]) - len(clients),
-            "was_read": in_force.revision is not None,
+            "was_read": view.revision is not None,
             "link": link if len(link) <= LONGEST_LINK else "",
         }
     status = 422 if form.is_bound and not form.is_valid() and not wants_part(request) else 200

@@ -74,20 +74,20 @@ def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     filters, wrong = acl_filters.read(request.GET)
     # What the log cannot tell of an ACL takes it out of the list, and so out of its export.
     filters, _ = acl_filters.by_use(cluster, request.GET, filters, ())
-    here = in_force(cluster, as_of.read(request, cluster).past)
-    bindings = lists.all_acls(here, filters)
+    view = in_force(cluster, as_of.read(request, cluster).past)
+    bindings = lists.all_acls(view, filters)
     listed = f"{reverse('acls', args=[slug])}?{_filters_of(request.GET)}"
     is_wrong = wrong or request.GET.get("use", "") not in ("", acl_filters.UNUSED)
-    if is_wrong or here.revision is None:
+    if is_wrong or view.revision is None:
         return redirect(listed)
-    reason = exporting.why_not(bindings, format, here.settings)
+    reason = exporting.why_not(bindings, format, view.settings)
     if reason is not None:
         messages.error(request, f"No {notation.word} was made: {reason}")
         return redirect(listed)
     answer = StreamingHttpResponse(
-        exporting.written(bindings, format, here.settings), content_type=notation.media_type
+        exporting.written(bindings, format, view.settings), content_type=notation.media_type
     )
-    name = f"acls-{cluster.slug}-revision-{here.revision.number}.{notation.ending}"
+    name = f"acls-{cluster.slug}-revision-{view.revision.number}.{notation.ending}"
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer
 

@@ -37,11 +37,11 @@ CAN_GO, FEWER = "can-go", "fewer"
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     """List the findings that the address asks for, worst first."""
     cluster = access.cluster_or_404(request.user, slug)
-    here = current.in_force(cluster)
-    found = finding.findings(here)
+    view = current.in_force(cluster)
+    found = finding.findings(view)
     # While a newer revision is looked through, what was found before is better than nothing.
     shown = found if found is None or found.is_done else found.before
-    context: dict[str, Any] = {"cluster": cluster, "in_force": here, "found": found, "shown": shown}
+    context: dict[str, Any] = {"cluster": cluster, "in_force": view, "found": found, "shown": shown}
     if shown is not None:
         context |= _listed(request.GET, shown)
         context["may_request"] = access.may(request.user, "request", cluster)

@@ -15,7 +15,7 @@ from aclweb.acl.model import ANY_USER, AccessRequest, ResourceType, name_text
 from aclweb.clusters import Known
 from aclweb.insights.current import current_load
 from aclweb.insights.models import SeenRequest
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 from aclweb.web.shell import links
 
 
@@ -32,10 +32,10 @@ class UnknownName:
     next_word: str = ""
 
 
-def unknown_names(here: InForce, asked: AccessRequest) -> tuple[UnknownName, ...]:
+def unknown_names(view: ClusterView, asked: AccessRequest) -> tuple[UnknownName, ...]:
     """Return the names of the question that are unknown on its cluster."""
     found = []
-    if not knows_principal(here, asked.principal):
+    if not knows_principal(view, asked.principal):
         form = links.encoded(
             principal=asked.principal,
             operation=asked.operation.name,
@@ -44,46 +44,46 @@ def unknown_names(here: InForce, asked: AccessRequest) -> tuple[UnknownName, ...
         )
         found.append(
             UnknownName(
-                f"No ACL, no declared super user and no log line on {here.cluster.name} names "
+                f"No ACL, no declared super user and no log line on {view.cluster.name} names "
                 f"{name_text(asked.principal)}. Check the spelling: capital letters and spaces count.",
-                next_url=f"{_what_if(here)}?{form}",
+                next_url=f"{_what_if(view)}?{form}",
                 next_word="Give a new client access",
             )
         )
     if asked.resource_type is ResourceType.TOPIC and asked.resource_name is not None:
-        found += _unknown_topic(here, asked.resource_name)
+        found += _unknown_topic(view, asked.resource_name)
     return tuple(found)
 
 
-def _unknown_topic(here: InForce, name: str) -> list[UnknownName]:
-    known = here.known(ResourceType.TOPIC)
-    if known is Known.UNKNOWN or here.holdings.topic(name) is not None:
+def _unknown_topic(view: ClusterView, name: str) -> list[UnknownName]:
+    known = view.known(ResourceType.TOPIC)
+    if known is Known.UNKNOWN or view.loaded.topic(name) is not None:
         return []
     if known is Known.VISIBLE:
         return [
             UnknownName(
-                f"aclweb sees no topic {name_text(name)} on {here.cluster.name}, but it may not see every topic.",
+                f"aclweb sees no topic {name_text(name)} on {view.cluster.name}, but it may not see every topic.",
                 is_certain=False,
             )
         ]
     return [
         UnknownName(
-            f"There is no topic {name_text(name)} on {here.cluster.name}.",
-            next_url=f"{_what_if(here)}?{links.encoded(new_topic=name)}",
+            f"There is no topic {name_text(name)} on {view.cluster.name}.",
+            next_url=f"{_what_if(view)}?{links.encoded(new_topic=name)}",
             next_word="Check it as a new topic",
         )
     ]
 
 
-def knows_principal(here: InForce, principal: str) -> bool:
+def knows_principal(view: ClusterView, principal: str) -> bool:
     """Whether an ACL, the declared super users or the newest log name this principal."""
-    if principal == ANY_USER or principal in here.settings.super_users:
+    if principal == ANY_USER or principal in view.settings.super_users:
         return True
-    if here.holdings.naming(principal):
+    if view.loaded.naming(principal):
         return True
-    load = current_load(here.cluster)
+    load = current_load(view.cluster)
     return load is not None and SeenRequest.objects.filter(load=load, principal=principal).exists()
 
 
-def _what_if(here: InForce) -> str:
-    return reverse("what-if", args=[here.cluster.slug])
+def _what_if(view: ClusterView) -> str:
+    return reverse("what-if", args=[view.cluster.slug])

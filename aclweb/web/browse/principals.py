@@ -54,7 +54,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404("A principal is named by ?name=, such as ?name=User:bob.")
     moment = as_of.read(request, cluster)
     typed = read_principal(name)
-    if typed.note and not in_force(cluster, moment.past).holdings.naming(name):
+    if typed.note and not in_force(cluster, moment.past).loaded.naming(name):
         # No broker names a client so, and no ACL does: `bob` is meant as User:bob.
         address = moment.kept_in(links.principal(cluster, typed.principal))
         return redirect(f"{address}&{links.encoded(typed=name)}")

@@ -18,7 +18,7 @@ from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.acl.notation import write_delta
 from aclweb.changes.comparison import Side, compare
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 from aclweb.inventory.current import view as current
 from aclweb.web.drafts import keeping
 from aclweb.web.drafts.comparing import differences
@@ -40,13 +40,13 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     if data is None:
         messages.error(request, "The drafts behind this link are gone; paste them again.")
         return redirect("compare-drafts", slug=slug)
-    here = current.in_force(cluster)
+    view = current.in_force(cluster)
     texts = {name: data.get(name, "") for name, _ in SIDES}
     if "line" in data and "first" not in data:  # from a what-if, which holds its draft in lines
-        texts["first"] = write_delta(read_draft(data, here).delta)
-    drafts = [_read(texts[name], here) for name, _ in SIDES]
+        texts["first"] = write_delta(read_draft(data, view).delta)
+    drafts = [_read(texts[name], view) for name, _ in SIDES]
     asked_topics = [name for name in data.getlist("new_topic") if name.strip()]
-    fresh = read_draft(_form(new_topic=asked_topics), here)
+    fresh = read_draft(_form(new_topic=asked_topics), view)
     unread = [words for (_, words), draft in zip(SIDES, drafts, strict=True) if draft.is_unread]
     kept = keeping.place(
         path=request.path,
@@ -60,7 +60,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(kept.address)
     context: dict[str, Any] = {
         "cluster": cluster,
-        "in_force": here,
+        "in_force": view,
         "sides": [
             {"name": name, "words": words, "text": texts[name], "draft": draft}
             for (name, words), draft in zip(SIDES, drafts, strict=True)
@@ -69,9 +69,9 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "fresh": fresh,
         "unread": " and ".join(unread),
     }
-    if here.revision is not None and all(text.strip() for text in texts.values()) and not unread:
+    if view.revision is not None and all(text.strip() for text in texts.values()) and not unread:
         first, second = (
-            Side(here, draft=(words, draft.delta), new_topics=fresh.new_topics)
+            Side(view, draft=(words, draft.delta), new_topics=fresh.new_topics)
             for (_, words), draft in zip(SIDES, drafts, strict=True)
         )
         context |= differences(data, compare(first, second))
@@ -89,8 +89,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     return page
 
 
-def _read(text: str, here: InForce) -> Draft:
-    return read_draft(_form(paste=[text]), here)
+def _read(text: str, view: ClusterView) -> Draft:
+    return read_draft(_form(paste=[text]), view)
 
 
 def _form(**fields: list[str]) -> QueryDict:

@@ -37,7 +37,7 @@ from aclweb.acl.model import (
 from aclweb.acl.notation import binding_from_dict, parse_object
 from aclweb.changes.models import ChangeError
 from aclweb.changes.preview import check
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 from aclweb.web.drafts.pasting import read_pasted
 from aclweb.web.shell.typed_principal import holds_pem, pem_fault, read_principal
 
@@ -257,7 +257,7 @@ class AclForm(forms.Form):
         )
 
 
-def read_draft(data: QueryDict, in_force: InForce) -> Draft:
+def read_draft(data: QueryDict, view: ClusterView) -> Draft:
     """Return the draft that a submitted form or a link describes.
 
     Fields, each repeatable: `line` (a delta line as JSON), `add` and `remove` (an ACL as
@@ -280,7 +280,7 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
     kept_text = ""
     # Not while a line is taken out: if it was pasted, it would come back at once.
     if text.strip() and not dropped:
-        pasted = read_pasted(text, in_force)
+        pasted = read_pasted(text, view)
         lines += [Line(op, binding) for op, binding in pasted.lines]
         faults += [Fault(error, field="paste") for error in pasted.errors]
         warnings += pasted.warnings
@@ -289,7 +289,7 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
     elif "paste" not in data and data.get("unread"):
         # What was read of it stands in the lines: read again, a removal could match more by now.
         kept_text = str(data["unread"])
-        pasted = read_pasted(kept_text, in_force)
+        pasted = read_pasted(kept_text, view)
         faults += [Fault(error, field="paste") for error in pasted.errors]
         warnings += pasted.warnings
     if len(lines) > MOST_LINES:
@@ -300,12 +300,12 @@ def read_draft(data: QueryDict, in_force: InForce) -> Draft:
         )
         lines = lines[:MOST_LINES]
     of_lines: list[Fault] = []
-    lines = _takeable(lines, of_lines, Target(in_force.settings))
-    if in_force.revision is not None:
-        lines = _present(lines, of_lines, in_force)
+    lines = _takeable(lines, of_lines, Target(view.settings))
+    if view.revision is not None:
+        lines = _present(lines, of_lines, view)
     faults += _told_once(of_lines)
     topics = tuple(dict.fromkeys(name for name in data.getlist("new_topic") if name.strip()))
-    topics, wrong = _topic_names(topics, in_force)
+    topics, wrong = _topic_names(topics, view)
     return Draft(
         lines=tuple(dict.fromkeys(lines)),
         new_topics=topics,
@@ -371,11 +371,11 @@ def _told_once(faults: Iterable[Fault]) -> list[Fault]:
     return told
 
 
-def _present(lines: Iterable[Line], faults: list[Fault], in_force: InForce) -> list[Line]:
+def _present(lines: Iterable[Line], faults: list[Fault], view: ClusterView) -> list[Line]:
     """Return the lines without removals of what is not in force, and add a sentence for each of those."""
     kept: list[Line] = []
     for line in lines:
-        if line.op == "remove" and line.binding not in in_force.index:
+        if line.op == "remove" and line.binding not in view.index:
             faults.append(
                 Fault(
                     "The cluster has no such ACL, so removing it changes nothing.",
@@ -387,7 +387,7 @@ def _present(lines: Iterable[Line], faults: list[Fault], in_force: InForce) -> l
     return kept
 
 
-def _topic_names(names: Iterable[str], in_force: InForce) -> tuple[tuple[str, ...], list[str]]:
+def _topic_names(names: Iterable[str], view: ClusterView) -> tuple[tuple[str, ...], list[str]]:
     good: list[str] = []
     wrong: list[str] = []
     for name in names:
@@ -395,9 +395,9 @@ def _topic_names(names: Iterable[str], in_force: InForce) -> tuple[tuple[str, ..
             wrong.append(pem_fault("the name of a topic"))
         elif (reason := why_no_topic(name)) is not None:
             wrong.append(f"{shown(name)} cannot be created: {reason}.")
-        elif in_force.holdings.topic(name) is not None:
+        elif view.loaded.topic(name) is not None:
             wrong.append(
-                f"Topic {shown(name)} exists already on {in_force.cluster.name}, so nothing about it would be new; "
+                f"Topic {shown(name)} exists already on {view.cluster.name}, so nothing about it would be new; "
                 "type a name that does not exist."
             )
         else:

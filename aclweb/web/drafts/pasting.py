@@ -16,7 +16,7 @@ from aclweb.acl.kafka import TOOLS, Plan, plan, read_shell_line
 from aclweb.acl.matching import AclFilter
 from aclweb.acl.model import AclBinding, AclError, NotationError, shown
 from aclweb.acl.notation import ACL_KEYS, read_acls, read_edits
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell.typed_principal import holds_pem, pem_fault
 
@@ -84,7 +84,7 @@ def _places(numbers: list[int]) -> str:
     return f"Lines {', '.join(map(str, numbers[:3]))} and {len(numbers) - 3:,} more"
 
 
-def read_pasted(text: str, in_force: InForce) -> Pasted:
+def read_pasted(text: str, view: ClusterView) -> Pasted:
     """Return what a pasted text asks for; what cannot be understood becomes sentences with its line."""
     found = Pasted()
     if holds_pem(text):
@@ -97,7 +97,7 @@ def read_pasted(text: str, in_force: InForce) -> Pasted:
         return found
     first = next(_commands(text), None)
     if first is not None and _COMMAND.search(first[1]):
-        _read_commands(found, text, in_force)
+        _read_commands(found, text, view)
         return found
     whole = f"{text.strip()}\n"
     try:
@@ -128,9 +128,9 @@ def _read_errors(error: NotationError, first: str) -> list[str]:
     return [*others, *told.sentences()]
 
 
-def _read_commands(found: Pasted, text: str, in_force: InForce) -> None:
+def _read_commands(found: Pasted, text: str, view: ClusterView) -> None:
     """Add what the commands ask for, until they are too many."""
-    reader = _CommandReader(found, in_force)
+    reader = _CommandReader(found, view)
     for count, (number, command) in enumerate(_commands(text)):
         if count == MOST_COMMANDS or reader.acls >= MOST_ACLS:
             what = f"{MOST_COMMANDS:,} commands" if count == MOST_COMMANDS else f"{MOST_ACLS:,} ACLs"
@@ -168,7 +168,7 @@ class _CommandReader:
     """
 
     found: Pasted
-    in_force: InForce
+    view: ClusterView
     errors: _Told = field(default_factory=_Told)
     warnings: _Told = field(default_factory=_Told)
     acls: int = 0
@@ -197,18 +197,18 @@ class _CommandReader:
 
     def _planned(self, number: int, words: Sequence[str]) -> Plan:
         """Return what the tool would do; a command without an address is one for this cluster."""
-        settings = self.in_force.settings
+        settings = self.view.settings
         planned = plan(words, settings, most=MOST_ACLS)
         if planned.error not in _NO_ADDRESS:
             return planned
         planned = plan([*words, "--bootstrap-server", "this-cluster:9092"], settings, most=MOST_ACLS)
         self.warnings.add(
-            number, f"No --bootstrap-server is given; this draft is for {self.in_force.cluster.name}."
+            number, f"No --bootstrap-server is given; this draft is for {self.view.cluster.name}."
         )
         return planned
 
     def _warn_of_another_cluster(self, number: int, words: Sequence[str]) -> None:
-        cluster = self.in_force.cluster
+        cluster = self.view.cluster
         if (elsewhere := _elsewhere(words, cluster)) is not None:
             self.warnings.add(
                 number,
@@ -222,11 +222,11 @@ class _CommandReader:
         for asked in filters:
             exact = _only(asked)
             if exact is not None:
-                removed += [exact] if exact in self.in_force.index else []
+                removed += [exact] if exact in self.view.index else []
             elif self.searches < MOST_SEARCHES:
                 self.searches += 1
                 removed += [
-                    binding for binding in self.in_force.holdings.in_reading_order if asked.matches(binding)
+                    binding for binding in self.view.loaded.in_reading_order if asked.matches(binding)
                 ]
             else:
                 self.errors.add(

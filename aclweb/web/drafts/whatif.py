@@ -20,7 +20,7 @@ from aclweb.acl.model import AclError, AuthorizerSettings, PatternType, Resource
 from aclweb.changes import policy, review
 from aclweb.changes import preview as previews
 from aclweb.changes.models import ChangeError
-from aclweb.inventory.current import InForce
+from aclweb.inventory.current import ClusterView
 from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.lists import names_known
@@ -50,25 +50,25 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     cluster = cluster_or_404(request.user, slug)
     assert isinstance(request.user, User)  # login_required
     data = request.POST if request.method == "POST" else request.GET
-    in_force = current.in_force(cluster)
-    draft = _read(data, cluster, in_force)
+    view = current.in_force(cluster)
+    draft = _read(data, cluster, view)
     if "proposal" in data and draft.is_empty:
         gone = Fault(
             "This proposal is gone: the cluster was synced since. The findings list the current proposals."
         )
         draft = replace(draft, faults=(*draft.faults, gone))
-    form = AclForm(data, settings=in_force.settings)
+    form = AclForm(data, settings=view.settings)
     notes: list[str] = []
     if "add_rule" not in data or not form.is_typed:
-        form = AclForm(initial=_prefill(data), settings=in_force.settings)
+        form = AclForm(initial=_prefill(data), settings=view.settings)
     elif form.is_valid():
         line = Line("add", form.binding())
-        if line.binding in in_force.index:
+        if line.binding in view.index:
             form.add_error(None, "This ACL is in force already; adding it again changes nothing.")
         else:
             draft = replace(draft, lines=tuple(dict.fromkeys([*draft.lines, line])))
             notes = form.notes
-            form = AclForm(settings=in_force.settings)
+            form = AclForm(settings=view.settings)
     kept = _place(cluster, request.user, draft, data)
     # What an address cannot say, a form that is wrong or a text that waits, is shown at once.
     waits = "drop" in data and bool(data.get("paste", "").strip())
@@ -76,7 +76,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and kept.address and is_said and not wants_part(request):
         return redirect(kept.address)
     context = {
-        **_workbench(cluster, in_force, draft, kept),
+        **_workbench(cluster, view, draft, kept),
         "pasted": _pasted(data, draft),
         "wrong_topics": [
             name
@@ -111,8 +111,8 @@ def request_change(request: HttpRequest, slug: str) -> HttpResponse:
         # After a new sign-in: the form's address names the draft, so it is there again.
         return redirect(f"{reverse('what-if', args=[slug])}?{request.GET.urlencode()}")
     assert isinstance(request.user, User)  # login_required
-    in_force = current.in_force(cluster)
-    draft = _read(request.POST, cluster, in_force)
+    view = current.in_force(cluster)
+    draft = _read(request.POST, cluster, view)
     try:
         change = review.request(
             cluster=cluster,
@@ -124,8 +124,8 @@ def request_change(request: HttpRequest, slug: str) -> HttpResponse:
     except (ChangeError, AclError) as error:
         kept = _place(cluster, request.user, draft, request.POST)
         context = {
-            **_workbench(cluster, in_force, draft, kept),
-            "form": AclForm(settings=in_force.settings),
+            **_workbench(cluster, view, draft, kept),
+            "form": AclForm(settings=view.settings),
             "pasted": _pasted(request.POST, draft),
             "may_request": True,
             "request_error": str(error),
@@ -142,9 +142,9 @@ def request_change(request: HttpRequest, slug: str) -> HttpResponse:
 def commands(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Give the whole draft behind an address as kafka-acls commands, however many the page shows."""
     cluster = cluster_or_404(request.user, slug)
-    in_force = current.in_force(cluster)
-    draft = _read(request.GET, cluster, in_force)
-    return exporting.commands_file(draft.delta, in_force.settings, f"draft-{cluster.slug}")
+    view = current.in_force(cluster)
+    draft = _read(request.GET, cluster, view)
+    return exporting.commands_file(draft.delta, view.settings, f"draft-{cluster.slug}")
 
 
 @login_required
@@ -152,7 +152,7 @@ def commands(request: HttpRequest, slug: str) -> HttpResponseBase:
 def matches(request: HttpRequest, slug: str) -> HttpResponse:
     """Say which names a pattern matches now and what the cluster would say to the ACL, while somebody types it."""
     cluster = cluster_or_404(request.user, slug)
-    in_force = current.in_force(cluster)
+    view = current.in_force(cluster)
     name = request.GET.get("resource_name", "")
     kind = request.GET.get("pattern", "")
     resource_type = request.GET.get("resource_type", "TOPIC")
@@ -160,10 +160,10 @@ def matches(request: HttpRequest, slug: str) -> HttpResponse:
         resource_type = "TOPIC"
     names: tuple[str, ...] | None = None
     if resource_type == "TOPIC":
-        names = tuple(topic.name for topic in in_force.topics)
+        names = tuple(topic.name for topic in view.topics)
     elif resource_type == "GROUP":
-        names = in_force.groups
-    found = [] if names is None else _covered(names, resource_type, kind, name, in_force.settings)
+        names = view.groups
+    found = [] if names is None else _covered(names, resource_type, kind, name, view.settings)
     context = {
         "cluster": cluster,
         "asked": bool(kind) and (bool(name) or kind == "ALL"),
@@ -173,20 +173,20 @@ def matches(request: HttpRequest, slug: str) -> HttpResponse:
         "thing": resource_type.lower().replace("_", " "),
         "found": found[:NAMES_SHOWN],
         "count": len(found),
-        **_checks(request.GET, in_force),
+        **_checks(request.GET, view),
     }
     return render(request, "drafts/whatif/_matches.html", context)
 
 
-def _checks(data: QueryDict, in_force: InForce) -> dict[str, Any]:
+def _checks(data: QueryDict, view: ClusterView) -> dict[str, Any]:
     """Return what there is to say of the ACL as far as it is typed: its faults, or what to know of it."""
-    form = AclForm(data, settings=in_force.settings)
+    form = AclForm(data, settings=view.settings)
     if form.is_valid():
         binding = form.binding()
         return {
             "form": form,
-            "cautions": hints(binding, in_force.settings),
-            "is_there": binding in in_force.index,
+            "cautions": hints(binding, view.settings),
+            "is_there": binding in view.index,
             "is_whole": True,
         }
     typed = [name for name in form.errors if data.get(name, "") or name == NON_FIELD_ERRORS]
@@ -204,7 +204,7 @@ def _covered(
     return [known for known in names if covers_name(pattern, known, settings)]
 
 
-def _read(data: QueryDict, cluster: Cluster, in_force: InForce) -> Draft:
+def _read(data: QueryDict, cluster: Cluster, view: ClusterView) -> Draft:
     """Return the draft of a form or a link; one that is no longer kept is told, and never an empty draft."""
     whole = keeping.opened(data, cluster)
     if whole is None:
@@ -214,9 +214,9 @@ def _read(data: QueryDict, cluster: Cluster, in_force: InForce) -> Draft:
         )
         rest = data.copy()
         rest.pop(keeping.FIELD)
-        draft = read_draft(rest, in_force)
+        draft = read_draft(rest, view)
         return replace(draft, faults=(gone, *draft.faults))
-    return read_draft(_with_proposal(_with_removals(whole, cluster), cluster), in_force)
+    return read_draft(_with_proposal(_with_removals(whole, cluster), cluster), view)
 
 
 def _pasted(data: QueryDict, draft: Draft) -> str:
@@ -246,13 +246,13 @@ def _place(cluster: Cluster, person: User, draft: Draft, data: QueryDict) -> kee
     )
 
 
-def _workbench(cluster: Cluster, in_force: InForce, draft: Draft, kept: keeping.Place) -> dict[str, Any]:
+def _workbench(cluster: Cluster, view: ClusterView, draft: Draft, kept: keeping.Place) -> dict[str, Any]:
     """Return what the page needs of a draft, whatever becomes of it."""
     return {
         "cluster": cluster,
-        "in_force": in_force,
+        "in_force": view,
         "draft": draft,
-        "draft_lines": draft.cautious_lines(in_force.settings),
+        "draft_lines": draft.cautious_lines(view.settings),
         "kept": kept,
         # Why nothing is written here even where it is approved; empty where a worker writes it.
         "unwritable": policy.writable(cluster)[1],

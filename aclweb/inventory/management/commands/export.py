@@ -35,15 +35,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, cluster: str, format: str, as_of: int | None, **options: Any) -> None:
         found = cluster_named(cluster)
-        here = in_force(found, moment_of(_revision(found, as_of)) if as_of is not None else None)
-        if here.revision is None:
+        view = in_force(found, moment_of(_revision(found, as_of)) if as_of is not None else None)
+        if view.revision is None:
             self.stderr.write(f"{cluster} has not been read yet; `sync {cluster}` reads it.")
             sys.exit(1)
         try:
             if format == "snapshot":
-                text = snapshot_text(here)
+                text = snapshot_text(view)
             else:
-                text = write_acls(here.index, format=format, settings=here.settings, source=cluster)
+                text = write_acls(view.index, format=format, settings=view.settings, source=cluster)
         except NotationError as error:
             raise CommandError("\n".join(error.messages), returncode=2) from error
         self.stdout.write(text, ending="")
