@@ -26,7 +26,7 @@ from devstack.jars import kafka_jars
 from devstack.java import find_java, java_home
 from devstack.servers import KafkaBroker, ZooKeeperServer, zookeeper_jars
 
-SETTLED_SECONDS = 10.0
+SETTLED_SECONDS = 120.0
 """How long a broker may take to learn of what was written to its cluster."""
 
 USERS = {name: f"{name}-secret" for name in ("admin", "alice", "bob", "carol", "dave")}

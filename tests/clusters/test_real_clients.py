@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
@@ -28,8 +27,12 @@ from tests.servers import settings_of, settle, wipe
 
 HOST = "127.0.0.1"
 RULES = {"standard": AuthorizerSettings("standard", "4.4"), "acl": AuthorizerSettings("acl", "3.9")}
-PATIENCE_SECONDS = 2.5
+SILENCE_SECONDS = 2.5
+"""How long a consumer is watched that is foretold to see nothing and to be told nothing."""
+PATIENCE_SECONDS = 120.0
+"""How long a client may take that is foretold to work or to meet an error; it takes none of it on a quiet machine."""
 AT_ONCE = 6
+GROUP_ID_NOT_FOUND = 69
 
 # Rights on one topic let any idempotent producer start, so it has users of its own.
 USUAL, BARE = "bob", "carol"
@@ -46,6 +49,7 @@ class Trial:
     user: str
     names: Mapping[str, tuple[str, ...]]
     acls: tuple[AclBinding, ...]
+    patience_seconds: float = PATIENCE_SECONDS
 
     def __str__(self) -> str:
         return f"{self.action}, {self.ground}"
@@ -111,13 +115,16 @@ def produce_transactional(desk: Desk, trial: Trial) -> object:
 
 
 def _produce(desk: Desk, trial: Trial, **how: object) -> object:
-    limits = {"max_block_ms": 10_000, "request_timeout_ms": 10_000, "delivery_timeout_ms": 15_000}
-    producer = KafkaProducer(**desk.settings(trial.user), **limits, linger_ms=0, **how)
+    milliseconds = int(trial.patience_seconds * 1000)
+    limits = {"max_block_ms": milliseconds, "request_timeout_ms": milliseconds}
+    producer = KafkaProducer(
+        **desk.settings(trial.user), **limits, delivery_timeout_ms=milliseconds, linger_ms=0, **how
+    )
     try:
         if "transactional_id" in how:
             producer.init_transactions()
             producer.begin_transaction()
-        producer.send(trial.topic, b"hello").get(timeout=15)
+        producer.send(trial.topic, b"hello").get(timeout=trial.patience_seconds)
         if "transactional_id" in how:
             if trial.group:
                 offsets = {TopicPartition(trial.topic, 0): OffsetAndMetadata(0, "", -1)}
@@ -141,10 +148,10 @@ def consume(desk: Desk, trial: Trial) -> object:
         retry_backoff_ms=100,
     )
     try:
-        deadline = time.monotonic() + (60 if trial.ground == ALL else PATIENCE_SECONDS)
-        while not consumer.poll(timeout_ms=200):
-            if time.monotonic() > deadline:
-                return NOTHING
+        # One poll, for kafka-python 3.0.12 forgets a rejoin that is under way when a poll ends: who joined before
+        # its topic was known, and was rejoining then, never gets a partition however often it polls.
+        if not consumer.poll(timeout_ms=int(trial.patience_seconds * 1000)):
+            return NOTHING
         if trial.group:
             consumer.commit()
         return None
@@ -192,19 +199,32 @@ USED = {
 
 
 def meets(desk: Desk, trial: Trial) -> object:
-    """Return the code of the error that the client meets, None where it works, NOTHING where it just waits."""
+    """Return the code of the refusal that the client meets, None where it works, NOTHING where it just waits.
+
+    What is neither, such as a timeout, is returned as text, which is no answer that could be foretold.
+    """
+    failed = False
     try:
         answer = CLIENTS[trial.action](desk, trial)
     except KafkaError as error:
-        answer = f"{type(error)} {error}"
+        answer, failed = f"{type(error)} {error}", True
     if answer is None or answer is NOTHING:
         return answer
     codes = {
         int(one or other)
         for one, other in re.findall(r"\[Error (\d+)\]|\berror_code'?[=:] ?(\d+)", str(answer))
     }
+    if refusals := codes & REFUSALS:
+        return next(iter(refusals))
     # A group that does not exist is an error too, but none of authorization.
-    return next(iter(codes & REFUSALS), None)
+    works = codes <= {0, GROUP_ID_NOT_FOUND} and (codes or not failed)
+    return None if works else str(answer)
+
+
+def is_silent(action: str, foretold: Assessment) -> bool:
+    """Whether the client is told nothing: a consumer waits for topics that it may not see instead of failing."""
+    failing = foretold.first_failing
+    return "consume" in action and failing is not None and failing.call.api.name == "METADATA"
 
 
 # --- the trials -----------------------------------------------------------------------------
@@ -273,6 +293,10 @@ def met(request) -> dict[str, tuple[Assessment, object]]:
         desk.make_ready(trials)
         index = AclIndex([acl for trial in trials for acl in trial.acls])
         foretold = [desk.foretell(trial, index) for trial in trials]
+        trials = [
+            replace(trial, patience_seconds=SILENCE_SECONDS) if is_silent(trial.action, told) else trial
+            for trial, told in zip(trials, foretold, strict=True)
+        ]
         with ThreadPoolExecutor(AT_ONCE) as pool:
             found = list(pool.map(lambda trial: meets(desk, trial), trials))
     finally:
@@ -289,10 +313,5 @@ def test_a_real_client_meets_what_is_foretold(met, trial):
     foretold, seen = met[trial]
 
     expected = None if foretold.error is None else foretold.error.code
-    silent = (
-        "consume" in trial
-        and foretold.first_failing is not None
-        and foretold.first_failing.call.api.name == "METADATA"
-    )
-    assert seen == expected or (silent and seen == NOTHING)
+    assert seen == expected or (is_silent(trial, foretold) and seen == NOTHING)
     assert (expected is None) == (ALL in trial)
