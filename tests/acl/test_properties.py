@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, assume, find, given
 from hypothesis import settings as search_settings
 from hypothesis import strategies as st
 
-from aclweb.acl.authorizer.answers import Basis, Result, effect_on
+from aclweb.acl.authorizer.answers import Basis, Result, vote_of
 from aclweb.acl.authorizer.decision import authorize, decide
 from aclweb.acl.authorizer.explanation import explain
 from aclweb.acl.authorizer.index import AclIndex
@@ -330,7 +330,7 @@ def test_p13_where_the_default_refuses_an_acl_matches_only_its_hosts_and_operati
 ):
     settings = settings_of(profile, opens=False)
     other_host = not admits(one.host, request.host, ranges=settings.cidr_hosts)
-    other_operation = not effect_on(one, request.operation)
+    other_operation = not vote_of(one, request.operation)
     assume(other_host or other_operation)
 
     assert allowed(request, [*world, one], settings) == allowed(request, world, settings)

@@ -23,6 +23,16 @@ class Result(enum.Enum):
     UNDECIDED = "UNDECIDED"
 
 
+class Vote(enum.StrEnum):
+    """What one ACL that matches a request does to it; NONE is false."""
+
+    ALLOW = "allow"
+    DENY = "deny"
+    EITHER = "either"  # its permission is UNKNOWN
+    PERHAPS_ALLOW = "perhaps"  # an unknown value may make it an ALLOW, and cannot make it a DENY
+    NONE = ""
+
+
 class Basis(enum.Enum):
     """What settled a decision.
 
@@ -39,6 +49,8 @@ class Basis(enum.Enum):
     UNKNOWN_VALUE = "UNKNOWN_VALUE"
     NOT_ASKED = "NOT_ASKED"
 
+
+MAY_ALLOW = (Vote.ALLOW, Vote.EITHER, Vote.PERHAPS_ALLOW)
 
 Answer = tuple[Result, Basis]
 
@@ -76,27 +88,25 @@ def settle(
     perhaps_denied: bool,
     perhaps_allowed: bool,
     covered: bool,
-    unknown_patterns: Sequence[str],
+    unknown_patterns: Sequence[Vote],
     settings: AuthorizerSettings,
 ) -> Answer:
     """Return Kafka's answer, or UNDECIDED where unknown values leave room for more than one result.
 
-    unknown_patterns: the reading of each binding whose pattern may or may not cover the
+    unknown_patterns: the vote of each binding whose pattern may or may not match the
     resource. Each unknown can turn out either way on its own, so the question is whether
     one world allows and another refuses.
     """
     if denied:
         return BY_DENY_ACL
-    perhaps_denied = perhaps_denied or any(reading in ("deny", "either") for reading in unknown_patterns)
-    perhaps_allowed = perhaps_allowed or any(
-        reading in ("allow", "either", "perhaps") for reading in unknown_patterns
-    )
+    perhaps_denied = perhaps_denied or any(vote in (Vote.DENY, Vote.EITHER) for vote in unknown_patterns)
+    perhaps_allowed = perhaps_allowed or any(vote in MAY_ALLOW for vote in unknown_patterns)
     default_allows = settings.allow_everyone and not covered
     can_be_allowed = allowed or perhaps_allowed or default_allows
     can_be_denied = perhaps_denied or (not allowed and not default_allows)
     if not allowed and default_allows:
         # The default goes as soon as one binding covers the resource, even one for somebody else.
-        can_be_denied = any(reading != "allow" for reading in unknown_patterns)
+        can_be_denied = any(vote is not Vote.ALLOW for vote in unknown_patterns)
     if can_be_allowed and can_be_denied:
         return BY_UNKNOWN_VALUE
     return settle_known(denied=False, allowed=allowed, covered=covered, settings=settings)
@@ -131,7 +141,7 @@ def settle_masks(mask: int, bit: int, covering: Covering, name: str, settings: A
 
 
 def answer_from(
-    mask: int, bit: int, *, covered: bool, unknown_patterns: Sequence[str], settings: AuthorizerSettings
+    mask: int, bit: int, *, covered: bool, unknown_patterns: Sequence[Vote], settings: AuthorizerSettings
 ) -> Answer:
     """Return the answer for the operation at `bit` to a caller who is no super user.
 
@@ -156,31 +166,27 @@ def answer_from(
     )
 
 
-def effect_on(binding: AclBinding, operation: Operation) -> str:
-    """What a binding for the caller does to an operation.
-
-    "allow" or "deny"; "either" where its permission is UNKNOWN; "perhaps" where an unknown
-    value may make it an ALLOW and cannot make it a DENY; "" where it does nothing.
-    """
+def vote_of(binding: AclBinding, operation: Operation) -> Vote:
+    """Return what a binding that matches the session and the resource does to an operation."""
     mask = mask_of(binding.operation, binding.permission_type) >> operation.code
     if mask & 1:
-        return "allow"
+        return Vote.ALLOW
     if mask >> DENY_SHIFT & 1:
-        return "deny"
+        return Vote.DENY
     if mask >> MAYBE_SHIFT + DENY_SHIFT & 1:
-        return "either"
-    return "perhaps" if mask >> MAYBE_SHIFT & 1 else ""
+        return Vote.EITHER
+    return Vote.PERHAPS_ALLOW if mask >> MAYBE_SHIFT & 1 else Vote.NONE
 
 
 def for_operation(binding: AclBinding, operation: Operation) -> bool:
     """Whether the binding counts for this operation, whatever its permission turns out to be."""
-    return effect_on(binding, operation) in ("allow", "deny", "either")
+    return vote_of(binding, operation) in (Vote.ALLOW, Vote.DENY, Vote.EITHER)
 
 
-def effect_on_request(request: AccessRequest, binding: AclBinding, settings: AuthorizerSettings) -> str:
-    """What the binding does to the request if its pattern covers the resource."""
+def vote_on(request: AccessRequest, binding: AclBinding, settings: AuthorizerSettings) -> Vote:
+    """Return what the binding does to the request if its pattern matches the resource."""
     if is_for(binding.principal, request.principal, settings) and comes_from(
         binding.host, request.host, settings
     ):
-        return effect_on(binding, request.operation)
-    return ""
+        return vote_of(binding, request.operation)
+    return Vote.NONE

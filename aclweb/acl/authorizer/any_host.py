@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from aclweb.acl.authorizer.answers import Answer, Basis, Result, effect_on
+from aclweb.acl.authorizer.answers import Answer, Basis, Result, Vote, vote_of
 from aclweb.acl.authorizer.decision import Decision, authorize, decide
 from aclweb.acl.authorizer.host_regions import (
     Region,
@@ -265,7 +265,7 @@ def _able_to_count(
     return tuple(
         binding
         for binding in covering
-        if is_for(binding.principal, request.principal, settings) and effect_on(binding, request.operation)
+        if is_for(binding.principal, request.principal, settings) and vote_of(binding, request.operation)
     )
 
 
@@ -301,10 +301,10 @@ class _Asked:
         if self.request.resource_name is None:
             yield from authorize(replace(self.request, host=address), self.index, self.settings).determining
             return
-        effect = "deny" if basis is Basis.DENY_ACL else "allow"
+        vote = Vote.DENY if basis is Basis.DENY_ACL else Vote.ALLOW
         for host in (WILDCARD, *hosts):
             for binding in self._by_host.get(host, ()):
-                counts = effect_on(binding, self.request.operation) == effect
+                counts = vote_of(binding, self.request.operation) is vote
                 if counts and binding.pattern_type is not PatternType.UNKNOWN:
                     yield binding
 

@@ -19,12 +19,13 @@ from aclweb.acl.authorizer.answers import (
     Answer,
     Basis,
     Result,
+    Vote,
     answer_from,
-    effect_on_request,
     for_operation,
     settle,
     settle_known,
     settle_masks,
+    vote_on,
 )
 from aclweb.acl.authorizer.by_type import HARDCODE, answer_by_type, decide_by_type, own_by_type
 from aclweb.acl.authorizer.hazards import hazards
@@ -185,9 +186,7 @@ def decide(request: AccessRequest, index: AclIndex, settings: AuthorizerSettings
             mask,
             bit,
             covered=table.covered.covers(name, settings),
-            unknown_patterns=[
-                effect_on_request(request, binding, settings) for binding in table.unknown_patterns
-            ],
+            unknown_patterns=[vote_on(request, binding, settings) for binding in table.unknown_patterns],
             settings=settings,
         )
     return settle_masks(mask, bit, table.covered, name, settings)
@@ -236,14 +235,14 @@ def answer_given(
         asked = replace(request, resource_name=HARDCODE)
         hardcode = answer_given(asked, covering_hardcode, unknowns, settings)
         return answer_by_type(request, [*covering, *unknowns], hardcode, settings)
-    readings = [effect_on_request(request, binding, settings) for binding in covering]
+    votes = [vote_on(request, binding, settings) for binding in covering]
     return settle(
-        denied="deny" in readings,
-        allowed="allow" in readings,
-        perhaps_denied="either" in readings,
-        perhaps_allowed="either" in readings or "perhaps" in readings,
-        covered=bool(readings),
-        unknown_patterns=[effect_on_request(request, binding, settings) for binding in unknowns],
+        denied=Vote.DENY in votes,
+        allowed=Vote.ALLOW in votes,
+        perhaps_denied=Vote.EITHER in votes,
+        perhaps_allowed=Vote.EITHER in votes or Vote.PERHAPS_ALLOW in votes,
+        covered=bool(votes),
+        unknown_patterns=[vote_on(request, binding, settings) for binding in unknowns],
         settings=settings,
     )
 
@@ -262,6 +261,6 @@ def _allows_by_type(
         at_hardcode = [binding for binding in bindings if covers_name(binding, HARDCODE, settings)]
         if answer_given(asked, at_hardcode, (), settings) == BY_ALLOW_ACL:
             return tuple(
-                binding for binding in at_hardcode if effect_on_request(asked, binding, settings) == "allow"
+                binding for binding in at_hardcode if vote_on(asked, binding, settings) is Vote.ALLOW
             )
     return matching_of(settings).undominated(own_by_type(request, bindings, settings))

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from aclweb.acl.authorizer.answers import Basis, Result, effect_on_request
+from aclweb.acl.authorizer.answers import Basis, Result, Vote, vote_on
 from aclweb.acl.authorizer.by_type import HARDCODE, own_by_type
 from aclweb.acl.authorizer.decision import Decision, answer_given
 from aclweb.acl.matching import covers_name, matching_of, shape_of
@@ -202,9 +202,9 @@ def _holding_up_by_type(decision: Decision, known: Sequence[AclBinding]) -> tupl
     holding = dict.fromkeys(matching_of(settings).undominated(own_by_type(request, known, settings)))
     if settings.by_type_tries_hardcode:
         at_hardcode = [binding for binding in known if covers_name(binding, HARDCODE, settings)]
-        readings = {binding: effect_on_request(request, binding, settings) for binding in at_hardcode}
-        if "deny" not in readings.values():
-            holding |= dict.fromkeys(b for b, reading in readings.items() if reading == "allow")
+        votes = {binding: vote_on(request, binding, settings) for binding in at_hardcode}
+        if Vote.DENY not in votes.values():
+            holding |= dict.fromkeys(b for b, vote in votes.items() if vote is Vote.ALLOW)
     return tuple(binding for binding in known if binding in holding)
 
 
@@ -219,9 +219,9 @@ def _blocking_by_type(decision: Decision, known: Sequence[AclBinding]) -> list[t
         ways.append(everywhere)
     if settings.by_type_tries_hardcode:
         at_hardcode = tuple(binding for binding in known if covers_name(binding, HARDCODE, settings))
-        readings = [effect_on_request(request, binding, settings) for binding in at_hardcode]
-        if "allow" in readings:
-            ways.append(tuple(b for b, r in zip(at_hardcode, readings, strict=True) if r == "deny"))
+        votes = [vote_on(request, binding, settings) for binding in at_hardcode]
+        if Vote.ALLOW in votes:
+            ways.append(tuple(b for b, vote in zip(at_hardcode, votes, strict=True) if vote is Vote.DENY))
         if settings.allow_everyone:
             ways.append(at_hardcode)
     allows = (binding for binding in entries if binding.permission_type is PermissionType.ALLOW)

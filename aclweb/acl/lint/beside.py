@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv6Address
 
-from aclweb.acl.authorizer import AclIndex, effect_on
+from aclweb.acl.authorizer import MAY_ALLOW, AclIndex, vote_of
 from aclweb.acl.lint.redundancy import SHADOWED, Redundancy, redundant
 from aclweb.acl.matching import (
     as_java_prints,
@@ -86,7 +86,7 @@ class Others:
             self._allowing[key] = {
                 binding.principal
                 for binding in (shelf.bindings if shelf is not None else ())
-                if effect_on(binding, operation) in ("allow", "either", "perhaps")
+                if vote_of(binding, operation) in MAY_ALLOW
             }
         return self._allowing[key]
 

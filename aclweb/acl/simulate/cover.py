@@ -13,10 +13,11 @@ from aclweb.acl.authorizer import (
     Answer,
     Basis,
     Result,
+    Vote,
     answer_from,
-    effect_on,
     in_scan_order,
     mask_of,
+    vote_of,
 )
 from aclweb.acl.matching import matching_of, range_within
 from aclweb.acl.model import (
@@ -161,14 +162,14 @@ class Cover:
             settings=self.settings,
         )
 
-    def unknown_effects(self, reading: JoinedMasks, operation: Operation) -> list[str]:
+    def unknown_effects(self, reading: JoinedMasks, operation: Operation) -> list[Vote]:
         """Return what each binding with an unknown pattern does to the caller if it covers these names."""
         if not self.unknown_patterns:
             return []
         own = [b for b in reading.matching if b.pattern_type is PatternType.UNKNOWN]
         # Those for others may still end the default.
         strangers = len(self.unknown_patterns) - len(own)
-        return sorted([effect_on(binding, operation) for binding in own] + [""] * strangers)
+        return sorted([vote_of(binding, operation) for binding in own] + [Vote.NONE] * strangers)
 
     def side(self, answer: Answer, reading: JoinedMasks, operation: Operation) -> Side:
         """Return an answer with the bindings that settle it; one covering ACL settles NO_ALLOW_ACL."""

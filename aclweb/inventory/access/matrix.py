@@ -30,12 +30,13 @@ from aclweb.acl.authorizer import (
     Basis,
     HostRegion,
     Result,
+    Vote,
     answer_from,
     choose_addresses,
-    effect_on,
     joined_regions,
     mask_of,
     region_tree,
+    vote_of,
 )
 from aclweb.acl.matching import comes_from, why_no_address
 from aclweb.acl.model import (
@@ -310,18 +311,18 @@ class _Row:
         if self.is_super:
             return BY_SUPER_USER
         mask = weight & _ANYWHERE | weight >> _MASK_BITS & _ANYWHERE | weight >> 2 * _MASK_BITS & _ANYWHERE
-        readings = [
-            effect_on(binding, operation)
+        votes = [
+            vote_of(binding, operation)
             for binding in self.mine_unknown
             if comes_from(binding.host, host, self.settings)
         ]
-        if len(readings) < len(self.unknown_patterns):
-            readings.append("")  # the others may cover the resource and do nothing for this caller
+        if len(votes) < len(self.unknown_patterns):
+            votes.append(Vote.NONE)  # the others may cover the resource and do nothing for this caller
         return answer_from(
             mask,
             1 << operation._value_,
             covered=self.covered,
-            unknown_patterns=readings,
+            unknown_patterns=votes,
             settings=self.settings,
         )
 

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from aclweb.acl.authorizer import (
     ALL_BITS,
+    MAY_ALLOW,
     AclIndex,
     GlobSlot,
     Slot,
-    effect_on_request,
+    Vote,
+    vote_on,
 )
 from aclweb.acl.matching import SortedNames, empty_prefix_covers, matching_of, wildcard_covers
 from aclweb.acl.model import (
@@ -108,13 +110,13 @@ class AccessMatrix:
         allow = deny = end_default = 0
         for operation in _OPERATION_BITS:
             request = AccessRequest(principal, self.host, operation, self.resource_type, "")
-            readings = [
-                effect_on_request(request, binding, self.settings)
+            votes = [
+                vote_on(request, binding, self.settings)
                 for binding in (self._table.unknown_patterns if self._table else ())
             ]
-            allow |= any(reading in ("allow", "either", "perhaps") for reading in readings) << operation.code
-            deny |= any(reading in ("deny", "either") for reading in readings) << operation.code
-            end_default |= any(reading != "allow" for reading in readings) << operation.code
+            allow |= any(vote in MAY_ALLOW for vote in votes) << operation.code
+            deny |= any(vote in (Vote.DENY, Vote.EITHER) for vote in votes) << operation.code
+            end_default |= any(vote is not Vote.ALLOW for vote in votes) << operation.code
         return np.uint16(allow), np.uint16(deny), np.uint16(end_default)
 
     @cached_property

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from aclweb.acl.authorizer import AclIndex, Basis, decide, decide_for_any_host, effect_on
+from aclweb.acl.authorizer import AclIndex, Basis, Vote, decide, decide_for_any_host, vote_of
 from aclweb.acl.lint.beside import Others
 from aclweb.acl.lint.claims import Claim
 from aclweb.acl.lint.rule import INFO, Broken, Example, LintRule, deny
@@ -75,7 +75,7 @@ class _LeavingDescribe:
         return AclIndex(
             binding
             for binding in self._others.index
-            if effect_on(binding, Operation.DESCRIBE) in ("deny", "either")
+            if vote_of(binding, Operation.DESCRIBE) in (Vote.DENY, Vote.EITHER)
         )
 
     @cached_property
