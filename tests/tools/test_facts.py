@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from tools.facts import book, running
-from tools.facts.compare import Words, WordsError, differences
+from tools.facts.compare import differences
 from tools.facts.masks import Masks
 from tools.facts.seen import links, seen
+from tools.facts.words import Words, WordsError, letters_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -90,6 +91,24 @@ def test_what_is_said_anew_can_be_left_out_of_both(tmp_path):
     words.write_text(', "warnings": \\d+ <=>\n', encoding="utf-8")
 
     assert compare(str(before), str(after), "--words", str(words)).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("pattern", "letters"),
+    [
+        (r"no rule covers", "no rule covers"),
+        (r"\bcaller\b without", " without"),
+        (r"gone\. Really\n$", "gone. Really\n"),
+        (r"rules? (?:of|for) this", " this"),
+        (r"[^]x\]]held (?=by|of)", "held "),
+        (r"\d{2} reading", " reading"),
+        (r"ab*|cd", ""),
+        (r"(?i)Held", ""),
+        (r"\u2019s held", ""),
+    ],
+)
+def test_an_expression_is_tried_only_where_its_letters_are(pattern, letters):
+    assert letters_of(pattern) == letters
 
 
 def test_facts_that_differ_in_the_same_words_are_shown_once(tmp_path):

@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tools.facts.compare import Words, WordsError, report
+from tools.facts.compare import report
+from tools.facts.words import Words, WordsError
 
 ROOT = Path(__file__).resolve().parents[2]
 # The same for each recording: names of files stand in answers and in what is hashed.

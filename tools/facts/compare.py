@@ -6,90 +6,15 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools.facts import book
+from tools.facts.words import MOST_LINES, Words
 
-ARROW, BOTH = "=>", "<=>"
-_PAIR = re.compile(rf"(.+?) ({BOTH}|{ARROW})(?: (.*))?")
 _WORD = re.compile(r"\w+")
 # So much of a long line is shown, around the place where it differs.
 WIDTH = 240
-# Of more lines it is told which are only in one text, not where: that would take minutes.
-MOST_LINES = 20_000
-
-
-class WordsError(ValueError):
-    """A list of words that cannot be used; the message says which line."""
-
-
-@dataclass(frozen=True)
-class Pair:
-    """An expression for what was said before, and what is said now; `both`: the same is read in both recordings."""
-
-    old: re.Pattern[str]
-    new: str
-    both: bool
-
-    def __str__(self) -> str:
-        return f"{self.old.pattern} {BOTH if self.both else ARROW} {self.new}"
-
-
-@dataclass
-class Words:
-    """Texts that were changed on purpose, and how often each was met."""
-
-    pairs: list[Pair] = field(default_factory=list)
-    used: Counter[Pair] = field(default_factory=Counter)
-
-    @classmethod
-    def read(cls, path: Path) -> Words:
-        r"""Read lines of `OLD => NEW` or `OLD <=> NEW`; empty ones and those that begin with # are for people.
-
-        OLD is a regular expression, NEW may hold \1, and \n in either is a line's end.
-        """
-        found = cls()
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-            if not line.strip() or line.startswith("#"):
-                continue
-            said = _PAIR.fullmatch(line)
-            if said is None:
-                raise WordsError(f"{path}:{number}: {line!r} is not OLD {ARROW} NEW.")
-            try:
-                old = re.compile(said[1], re.MULTILINE)
-            except re.error as error:
-                raise WordsError(
-                    f"{path}:{number}: {said[1]!r} is no regular expression: {error}."
-                ) from error
-            found.pairs.append(Pair(old, said[3] or "", said[2] == BOTH))
-        return found
-
-    def agree(self, old: str, new: str) -> tuple[str, str]:
-        """Return two texts without what differs on purpose; words are changed only in lines that differ."""
-        for pair in self.pairs:
-            if pair.both:
-                new, count = pair.old.subn(pair.new, new)
-                self.used[pair] += count
-        left, right = self._changed(old, both=True).splitlines(), new.splitlines()
-        told: list[str] = []
-        if max(len(left), len(right)) > MOST_LINES:
-            return self._changed("\n".join(left), both=False), "\n".join(right)
-        for what, start, end, *_ in difflib.SequenceMatcher(None, left, right).get_opcodes():
-            lines = left[start:end]
-            told += lines if what == "equal" else self._changed("\n".join(lines), both=False).splitlines()
-        return "\n".join(told), "\n".join(right)
-
-    def name(self, name: str) -> str:
-        """Return the name of a fact as it is now."""
-        return self._changed(name, both=False)
-
-    def _changed(self, text: str, *, both: bool) -> str:
-        for pair in self.pairs:
-            if pair.both is both:
-                text, count = pair.old.subn(pair.new, text)
-                self.used[pair] += count
-        return text
 
 
 @dataclass(frozen=True)
@@ -117,7 +42,7 @@ def differences(
     """Yield what differs, by group and in the order of recording."""
     for group in dict.fromkeys([*before, *after]):
         new = after.get(group, {})
-        # A changed word may stand in the name of a fact, too.
+        # A changed word may be in the name of a fact, too.
         old = {
             name if name in new else words.name(name): text for name, text in before.get(group, {}).items()
         }
@@ -127,9 +52,9 @@ def differences(
             elif name not in old:
                 yield Difference(group, name, ("is new",))
             elif old[name] != new[name]:
-                told, now = words.agree(old[name], new[name]) if words.pairs else (old[name], new[name])
-                if told != now:
-                    yield Difference(group, name, _diff(told, now))
+                then, now = words.agree(old[name], new[name]) if words.pairs else (old[name], new[name])
+                if then != now:
+                    yield Difference(group, name, _diff(then, now))
 
 
 def _diff(old: str, new: str) -> tuple[str, ...]:
@@ -151,40 +76,40 @@ def _diff(old: str, new: str) -> tuple[str, ...]:
 def report(before: Path, after: Path, words: Words, *, shown: int, lines: int) -> tuple[list[str], bool]:
     """Return the lines to print, and whether everything is equal."""
     old, new = book.read(before), book.read(after)
-    told: list[str] = []
+    printed: list[str] = []
     found = list(differences(old, new, words))
     for group in dict.fromkeys([*old, *new]):
         mine = [one for one in found if one.group == group]
         count = len({*old.get(group, {}), *new.get(group, {})})
-        told.append(f"{group}: {count - len(mine):,} equal, {len(mine):,} differ")
+        printed.append(f"{group}: {count - len(mine):,} equal, {len(mine):,} differ")
     alike: dict[tuple[object, ...], list[Difference]] = {}
     for one in found:
         alike.setdefault(one.kind, []).append(one)
     for number, several in enumerate(sorted(alike.values(), key=len, reverse=True)):
         if number == shown:
-            told.append(
-                f"\n… and {len(alike) - shown:,} more differences of other kinds; --shown tells more of them."
+            printed.append(
+                f"\n… and {len(alike) - shown:,} more differences of other kinds; --shown N shows more."
             )
             break
         first = several[0]
         others = f" and {len(several) - 1:,} more" if len(several) > 1 else ""
-        told += ["", f"== {first.group}: {_short(first.name)}{others}"]
-        told += [f"   also {one.group}: {_short(one.name)}" for one in several[1:4]]
-        told += [f"    {line}" for line in _shortened(first.lines[:lines])]
+        printed += ["", f"== {first.group}: {_short(first.name)}{others}"]
+        printed += [f"   also {one.group}: {_short(one.name)}" for one in several[1:4]]
+        printed += [f"    {line}" for line in _shortened(first.lines[:lines])]
         if len(first.lines) > lines:
-            told.append(f"    … {len(first.lines) - lines:,} more lines; --lines tells more of them")
+            printed.append(f"    … {len(first.lines) - lines:,} more lines; --lines N shows more")
     if words.pairs:
-        told += ["", "Words changed on purpose:"]
-        told += [f"  {words.used[pair]:6,}  {pair}" for pair in words.pairs]
+        printed += ["", "Words changed on purpose:"]
+        printed += [f"  {words.used[pair]:6,}  {pair}" for pair in words.pairs]
     everything = sum(len({*old.get(group, {}), *new.get(group, {})}) for group in {*old, *new})
-    told += ["", f"{everything - len(found):,} of {everything:,} facts are equal."]
+    printed += ["", f"{everything - len(found):,} of {everything:,} facts are equal."]
     if not everything:
-        told[-1] = "There are no facts to compare."
-    return told, bool(everything) and not found
+        printed[-1] = "There are no facts to compare."
+    return printed, bool(everything) and not found
 
 
 def _shortened(lines: Sequence[str]) -> Iterator[str]:
-    """Yield lines of a diff; of a long one that stands for another, the part that differs."""
+    """Yield lines of a diff; of a long one that replaces another, the part that differs."""
     went = [line for line in lines if line.startswith("-")]
     came = [line for line in lines if line.startswith("+")]
     first = {}  # of a line: where it differs from its other
