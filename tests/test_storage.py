@@ -11,9 +11,11 @@ import subprocess
 import sys
 from contextlib import closing, contextmanager
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from django.db import OperationalError
+from django.db.migrations.recorder import MigrationRecorder
 
 from aclweb.runtime import keys, storage
 
@@ -187,6 +189,18 @@ def test_a_database_of_an_older_release_is_reported_with_the_command_that_mends_
     assert refused.returncode == 1
     assert refused.stderr.startswith("The database is older than this aclweb: it lacks insights.0001_initial")
     assert refused.stderr.strip().endswith("Run: python manage.py migrate")
+
+
+def test_a_database_of_this_release_is_recognised_without_loading_a_migration(db, monkeypatch):
+    loading = Mock(side_effect=AssertionError("migrations were loaded"))
+    monkeypatch.setattr(storage, "MigrationExecutor", loading)
+    monkeypatch.setattr(storage, "MigrationLoader", loading)
+
+    assert storage.schema_problem() == ""
+
+    MigrationRecorder.Migration.objects.filter(app="insights").delete()
+    with pytest.raises(AssertionError, match="migrations were loaded"):
+        storage.schema_problem()
 
 
 def test_a_database_that_was_never_made_is_reported(tmp_path):

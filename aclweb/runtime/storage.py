@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import errno
 import os
+import pkgutil
 import sqlite3
 import tempfile
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
+from django.apps import apps
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 
 # Written to find out whether the disk takes anything; about what one audit event and its log need.
 _PROBE_BYTES = 64 * 1024
@@ -120,10 +123,13 @@ def database_problem() -> str:
 def schema_problem(using: str = DEFAULT_DB_ALIAS) -> str:
     """Return whether the database was made by another release of aclweb, as a sentence; empty if by this one."""
     connection = connections[using]
-    loader = MigrationLoader(connection)
-    if problem := newer_problem(loader.applied_migrations or {}):
-        return problem
+    applied = set(MigrationRecorder(connection).applied_migrations())
+    # The usual answer, without loading a single migration: every command waits for it.
+    if applied == _migrations_of_this_release():
+        return ""
     executor = MigrationExecutor(connection)
+    if problem := _newer_problem(applied, executor.loader):
+        return problem
     missing = [
         f"{migration.app_label}.{migration.name}"
         for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes())
@@ -135,7 +141,10 @@ def schema_problem(using: str = DEFAULT_DB_ALIAS) -> str:
 
 def newer_problem(applied: Iterable[tuple[str, str]]) -> str:
     """Return whether these migrations (app, name) are of a newer aclweb, as a sentence; empty if of this one."""
-    loader = MigrationLoader(None)
+    return _newer_problem(applied, MigrationLoader(None))
+
+
+def _newer_problem(applied: Iterable[tuple[str, str]], loader: MigrationLoader) -> str:
     known = set(loader.disk_migrations) | {
         old for migration in loader.disk_migrations.values() for old in migration.replaces
     }
@@ -147,6 +156,16 @@ def newer_problem(applied: Iterable[tuple[str, str]]) -> str:
         f"The database was written by a newer aclweb than this one ({settings.ACLWEB_VERSION}): it does not "
         f"know {_listed(unknown)}. Install the newer release again, or restore a backup of this one."
     )
+
+
+def _migrations_of_this_release() -> set[tuple[str, str]]:
+    """Return (app, name) of each migration file, found as Django finds them."""
+    return {
+        (app.label, name)
+        for app in apps.get_app_configs()
+        for _, name, is_package in pkgutil.iter_modules([str(Path(app.path) / "migrations")])
+        if not is_package and name[0] not in "_~"
+    }
 
 
 def refuse_a_newer_database() -> None:
