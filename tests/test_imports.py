@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from django.core.management import get_commands, load_command_class
+
 ROOT = Path(__file__).resolve().parents[1]
 
 FILES = sorted(
@@ -103,6 +105,17 @@ def test_the_site_and_its_workers_load_without_spark():
     )
 
     assert answer.stdout.split() == ["True", "True"], answer.stderr
+
+
+def test_no_command_of_ours_loads_the_pages_only_to_check_them():
+    ours = {
+        name: app for name, app in get_commands().items() if app.partition(".")[0] in {"aclweb", "devstack"}
+    }
+
+    checked = {name: load_command_class(app, name).requires_system_checks for name, app in ours.items()}
+
+    assert [name for name, checks in checked.items() if checks] == []
+    assert {"grant", "sync", "up"} < set(ours)
 
 
 def test_no_modules_import_one_another_in_a_circle():

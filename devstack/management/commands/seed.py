@@ -14,6 +14,7 @@ from devstack import first_start as firststart
 
 class Command(BaseCommand):
     help = "Add the demo's accounts and a read-only demo cluster; what is there already stays."
+    requires_system_checks = []  # they load every page
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(

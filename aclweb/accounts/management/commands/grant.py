@@ -23,6 +23,7 @@ _ROLES = {role.label: role for role in Role}
 
 class Command(BaseCommand):
     help = "Give, take or list roles on clusters."
+    requires_system_checks = []  # they load every page
 
     def add_arguments(self, parser: CommandParser) -> None:
         acts = parser.add_subparsers(dest="act", required=True, metavar="give|take|list")

@@ -18,6 +18,7 @@ from aclweb.accounts.models import ApiToken, User
 
 class Command(BaseCommand):
     help = "Issue, list or revoke API tokens."
+    requires_system_checks = []  # they load every page
 
     def add_arguments(self, parser: CommandParser) -> None:
         # Django's parser is of its own class, and so are those of the parts.

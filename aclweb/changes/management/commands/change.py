@@ -29,6 +29,7 @@ trail.register("change.from_shell", "{actor} used the shell to {act} it, as {log
 
 class Command(BaseCommand):
     help = "Submit, approve or apply a change from the shell."
+    requires_system_checks = []  # they load every page
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("act", choices=("submit", "approve", "apply"))

@@ -19,6 +19,7 @@ class Command(BaseCommand):
     help = (
         "Read a cluster's authorizer logs with Spark and load what they say, or load a result made elsewhere."
     )
+    requires_system_checks = []  # they load every page
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("cluster", help="the cluster's short name")

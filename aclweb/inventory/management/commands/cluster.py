@@ -40,6 +40,7 @@ _YES = {"true": True, "false": False, "on": True, "off": False}
 
 class Command(BaseCommand):
     help = "Make clusters known, change their settings, declare what they do not show, list and check them."
+    requires_system_checks = []  # they load every page
 
     def add_arguments(self, parser: CommandParser) -> None:
         acts = parser.add_subparsers(dest="act", required=True, metavar="add|set|declare|list|check")

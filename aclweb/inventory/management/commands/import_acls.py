@@ -23,6 +23,7 @@ from aclweb.inventory.sync import run as syncing
 
 class Command(BaseCommand):
     help = "Read a file of ACLs, in any notation, as what a snapshot cluster holds."
+    requires_system_checks = []  # they load every page
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("cluster", help="a cluster that is known from a file")

@@ -19,6 +19,7 @@ from aclweb.operations import backup
 
 class Command(BaseCommand):
     help = "Put everything that must not be lost into one file, while the site runs."
+    requires_system_checks = []  # they load every page
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE", help="a file that does not exist yet")

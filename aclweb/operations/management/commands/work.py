@@ -25,6 +25,7 @@ logger = logging.getLogger(__name__)
 
 class Command(BaseCommand):
     help = "Run workers and the beat, and replace what ends or does nothing."
+    requires_system_checks = []  # they load every page
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
