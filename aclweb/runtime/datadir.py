@@ -18,14 +18,47 @@ from typing import IO
 PROJECT = Path(__file__).resolve().parents[2]
 CLAIM_NAME = "up.lock"
 
+# Directories that hold the files of others; making them private would stop the machine.
+_SHARED = frozenset(
+    Path("/", name)
+    for name in (
+        *(
+            "",
+            "bin",
+            "boot",
+            "dev",
+            "etc",
+            "home",
+            "lib",
+            "lib64",
+            "media",
+            "mnt",
+            "opt",
+            "proc",
+            "root",
+            "run",
+        ),
+        *("sbin", "srv", "sys", "tmp", "usr", "usr/local", "var", "var/lib", "var/log", "var/tmp"),
+    )
+)
+
 
 class DataDirectoryError(Exception):
     """A data directory that cannot be used now; the message says why and what to do."""
 
 
 def data_directory(given: str) -> Path:
-    """Return the data directory; it need not exist yet. given: what ACLWEB_DATA_DIR says, empty for nothing."""
-    return Path(given or PROJECT / "var").expanduser().absolute()
+    """Return the data directory; it need not exist yet. given: what ACLWEB_DATA_DIR says, empty for nothing.
+
+    Raises DataDirectoryError for the home of somebody who has none.
+    """
+    try:
+        return Path(given or PROJECT / "var").expanduser().absolute()
+    except RuntimeError as error:
+        raise DataDirectoryError(
+            f"ACLWEB_DATA_DIR is {given!r}, and nobody here has that home directory; write a whole path, such as "
+            "/var/lib/aclweb."
+        ) from error
 
 
 def make_private(directory: Path) -> int:
@@ -38,7 +71,9 @@ def make_private(directory: Path) -> int:
     os.umask(0o077)
     if not directory.exists():
         return 0
-    if directory in (Path("/"), Path.home()):
+    if not directory.is_dir():
+        raise DataDirectoryError(f"ACLWEB_DATA_DIR is {directory}, a file; set it to a directory of its own.")
+    if directory in _SHARED or Path.home().is_relative_to(directory) or PROJECT.is_relative_to(directory):
         raise DataDirectoryError(
             f"ACLWEB_DATA_DIR is {directory}; set it to a directory of its own, such as {directory / 'aclweb'}."
         )
