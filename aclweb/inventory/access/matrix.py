@@ -208,7 +208,7 @@ class Matrix:
             everywhere = reduce(or_, map(by_host.__getitem__, admitting), everywhere)
         if is_super or self.host is not None:
             by_host = {}
-        row = _Row(
+        row = _RowFacts(
             settings=self.settings,
             elsewhere=self.nowhere_named if self.host is None else self.host,
             everywhere=everywhere,
@@ -227,7 +227,7 @@ class Matrix:
             kept = self._rows[shape] = tuple(self._verdict(row, operation) for operation in operations)
         return kept
 
-    def _verdict(self, row: _Row, operation: Operation) -> Verdict:
+    def _verdict(self, row: _RowFacts, operation: Operation) -> Verdict:
         """Return the row's answer, from an earlier row where all that concerns this operation is the same."""
         field = _FIELDS[operation]
         everywhere = row.everywhere & field
@@ -244,7 +244,7 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _RowFacts:
     """What the answers of one row are computed from.
 
     everywhere, by_host: the joined masks of ACLs for every host, and for each host that they name.

@@ -30,7 +30,7 @@ from aclweb.inventory.findings.lint_run import SEVERITIES
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.stored_findings import LintRun, StoredFinding
 
-__all__ = ["AT_ONCE", "SEVERITIES", "Findings", "Row", "again", "findings", "proposal"]
+__all__ = ["AT_ONCE", "SEVERITIES", "Findings", "FindingRow", "again", "findings", "proposal"]
 
 # The finders run on so many ACLs within a tenth of a second or two.
 AT_ONCE = 1_000
@@ -48,7 +48,7 @@ _TITLES = {
 
 
 @dataclass(frozen=True)
-class Row:
+class FindingRow:
     """One finding as a list shows it; `number` is its own, `key` is of its ACL."""
 
     number: int
@@ -155,7 +155,7 @@ class Counts:
         return sum(self.by_severity.values())
 
 
-class FindingPage(Sequence[Row]):
+class FindingPage(Sequence[FindingRow]):
     """Findings in their order, of which only those are read that are asked for."""
 
     def __init__(self, found: QuerySet[StoredFinding]) -> None:
@@ -168,12 +168,12 @@ class FindingPage(Sequence[Row]):
         return self._length
 
     @overload
-    def __getitem__(self, place: int) -> Row: ...
+    def __getitem__(self, place: int) -> FindingRow: ...
 
     @overload
-    def __getitem__(self, place: slice) -> list[Row]: ...
+    def __getitem__(self, place: slice) -> list[FindingRow]: ...
 
-    def __getitem__(self, place: int | slice) -> Row | list[Row]:
+    def __getitem__(self, place: int | slice) -> FindingRow | list[FindingRow]:
         if isinstance(place, slice):
             return [_row(found) for found in self._found[place]]
         return _row(self._found[place])
@@ -207,7 +207,7 @@ def findings(view: ClusterView) -> Findings | None:
     return Findings(found)
 
 
-def proposal(cluster: Cluster, number: int) -> Row | None:
+def proposal(cluster: Cluster, number: int) -> FindingRow | None:
     """Return one proposal of the newest findings; None where it is gone, because the cluster was read anew."""
     found = StoredFinding.objects.filter(pk=number, search__cluster=cluster, is_proposal=True).first()
     return _row(found) if found is not None else None
@@ -236,8 +236,8 @@ def _enqueue(cluster: Cluster) -> None:
     transaction.on_commit(partial(lint_tasks.lint_cluster.delay, cluster.pk), robust=True)
 
 
-def _row(found: StoredFinding) -> Row:
-    return Row(
+def _row(found: StoredFinding) -> FindingRow:
+    return FindingRow(
         number=found.pk,
         rule=found.rule,
         severity=found.severity,

@@ -44,7 +44,7 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class Row:
+class DenialRow:
     refusal: queries.Refusal
     bars: tuple[Bar, ...]
     offer: Offer
@@ -64,7 +64,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "coverage": covered,
         "refusals": found,
         "page": page,
-        "rows": tuple(Row(row, bars(row.days), _offer(cluster, row)) for row in page.object_list),
+        "rows": tuple(DenialRow(row, bars(row.days), _offer(cluster, row)) for row in page.object_list),
         "unused": queries.unused_count(cluster),
         "declarations": declarations(cluster),
         "disagreements": queries.disagreements(cluster, limit=5),

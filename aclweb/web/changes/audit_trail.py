@@ -26,7 +26,7 @@ ROWS_A_PAGE = 50
 
 
 @dataclass(frozen=True)
-class Row:
+class EventRow:
     sequence: int
     at: datetime
     actor: str
@@ -80,8 +80,8 @@ def visible_events(user: User) -> QuerySet[Event]:
     return Event.objects.filter(Q(target__in=clusters) | Q(target__in=changes))
 
 
-def _row(event: Event) -> Row:
-    return Row(
+def _row(event: Event) -> EventRow:
+    return EventRow(
         sequence=event.sequence,
         at=event.at,
         actor=event.actor,

@@ -16,7 +16,7 @@ from aclweb.changes.models import Change
 from aclweb.inventory.current import Moment, MomentError, in_force, moment_at
 from aclweb.inventory.models import Cluster
 from aclweb.web.drafts import impact_rows
-from aclweb.web.drafts.impact_rows import Rows
+from aclweb.web.drafts.impact_rows import ImpactRows
 from aclweb.web.shell.paging import page_asked, page_of
 
 ROWS_A_PAGE = 25
@@ -112,7 +112,7 @@ class Narrowing:
     def read(cls, query: Mapping[str, str]) -> Narrowing:
         return cls(query.get("principal", "").strip(), query.get("name", "").strip())
 
-    def of(self, rows: Rows) -> Rows:
+    def of(self, rows: ImpactRows) -> ImpactRows:
         """Return the rows that both texts let through, capital or small letters alike."""
         return rows.containing(self.principal.casefold(), self.name.casefold())
 

@@ -34,7 +34,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Row:
+class ImpactRow:
     kind: str
     principal: str
     principal_words: str
@@ -62,7 +62,7 @@ class Tile:
     hint: str
 
 
-class Rows(Sequence[Row]):
+class ImpactRows(Sequence[ImpactRow]):
     """Differences in their order, each put into words when it is asked for.
 
     They are kept by principal, and only the differences of the principals on the page asked for
@@ -82,12 +82,12 @@ class Rows(Sequence[Row]):
         return self._length
 
     @overload
-    def __getitem__(self, place: int) -> Row: ...
+    def __getitem__(self, place: int) -> ImpactRow: ...
 
     @overload
-    def __getitem__(self, place: slice) -> list[Row]: ...
+    def __getitem__(self, place: slice) -> list[ImpactRow]: ...
 
-    def __getitem__(self, place: int | slice) -> Row | list[Row]:
+    def __getitem__(self, place: int | slice) -> ImpactRow | list[ImpactRow]:
         if isinstance(place, slice):
             start, stop, step = place.indices(len(self))
             if step != 1:
@@ -98,12 +98,12 @@ class Rows(Sequence[Row]):
         start = place % len(self)
         return _row(*next(self._between(start, start + 1)))
 
-    def containing(self, principal: str, name: str) -> Rows:
+    def containing(self, principal: str, name: str) -> ImpactRows:
         """Return the rows whose principal and resource hold these texts, given in small letters."""
         if not principal and not name:
             return self
         buckets = [bucket for bucket, _ in self._buckets]
-        return Rows([each for each in buckets if principal in each[0].first.principal.casefold()], name)
+        return ImpactRows([each for each in buckets if principal in each[0].first.principal.casefold()], name)
 
     def _between(self, start: int, stop: int) -> Iterator[tuple[_Group, Name]]:
         for number, (_, count) in enumerate(self._buckets):
@@ -134,12 +134,12 @@ class _Group:
     operations: str
 
 
-def rows(impact: Differences, *kinds: str) -> Rows:
+def rows(impact: Differences, *kinds: str) -> ImpactRows:
     """Return the differences of these kinds, one after the other, in each those of named principals first.
 
     Operations that differ in the same way for the same caller and resource share a row.
     """
-    made: dict[tuple[str, ...], Rows] = impact.memo
+    made: dict[tuple[str, ...], ImpactRows] = impact.memo
     if kinds in made:
         return made[kinds]
     buckets: list[list[_Group]] = []
@@ -148,7 +148,7 @@ def rows(impact: Differences, *kinds: str) -> Rows:
         for group in _groups(kind, impact):
             by_principal.setdefault(group.first.principal, []).append(group)
         buckets += [by_principal[who] for who in sorted(by_principal, key=lambda who: (who == WILDCARD, who))]
-    found = made[kinds] = Rows(buckets)
+    found = made[kinds] = ImpactRows(buckets)
     return found
 
 
@@ -216,14 +216,14 @@ def principal_words(principal: str, excepted: Sequence[str]) -> str:
     return "Any user" if principal == ANY_USER else principal
 
 
-def _row(group: _Group, name: Name) -> Row:
+def _row(group: _Group, name: Name) -> ImpactRow:
     impact, first, (kind, text) = group.impact, group.first, name
     hosts, host = first.except_hosts, first.host
     if hosts:
         host = (
             f"any host but {', '.join(hosts)}" if len(hosts) < 3 else f"any host but {len(hosts)} named ones"
         )
-    return Row(
+    return ImpactRow(
         kind=group.kind,
         principal=first.principal,
         principal_words=principal_words(first.principal, first.except_principals),
