@@ -151,20 +151,20 @@ class Story:
     # --- Looking ---
 
     def reads_the_cluster(self) -> str:
-        told = self.people["ada"].api(f"/clusters/{self.cluster}/")
+        answer = self.people["ada"].api(f"/clusters/{self.cluster}/")
         wanted = len(set(company.bindings(company.PROD)))
         expect(
-            told["acls"] == wanted and told["state"] == "ok",
-            f"It holds {wanted} ACLs, and the site says {told}",
+            answer["acls"] == wanted and answer["state"] == "ok",
+            f"It holds {wanted} ACLs, and the site says {answer}",
         )
-        return f"{wanted} ACLs, revision {told['revision']}"
+        return f"{wanted} ACLs, revision {answer['revision']}"
 
     def shows_a_topic(self) -> str:
         name = ON_PROD.resource_name
         page = self.people["cho"].get(f"/c/{self.cluster}/topics/{name}")
         expect(page.status == 200 and name in page.text, f"The page of {name} answers {page.status}.")
-        told = self.people["cho"].api(f"/clusters/{self.cluster}/affecting/?resource=TOPIC:{name}")
-        acls = told["acls"]
+        answer = self.people["cho"].api(f"/clusters/{self.cluster}/affecting/?resource=TOPIC:{name}")
+        acls = answer["acls"]
         assert isinstance(acls, list)
         missing = [acl["principal"] for acl in acls if html.escape(acl["principal"]) not in page.text]
         expect(bool(acls), f"No ACL affects {name}.")
@@ -172,8 +172,8 @@ class Story:
         return f"{len(acls)} ACLs affect {name}"
 
     def explains(self) -> str:
-        told = self._decide("DENIED")
-        expect(told["smallest_fix"] is not None, "It does not say what would help.")
+        answer = self._decide("DENIED")
+        expect(answer["smallest_fix"] is not None, "It does not say what would help.")
         page = self.people["cho"].get(
             f"/c/{self.cluster}/explain/",
             principal=ON_PROD.principal,
@@ -183,7 +183,7 @@ class Story:
             host=HOST,
         )
         expect(page.status == 200 and "refused" in page.text, f"The explainer's page answers {page.status}.")
-        sentences = told["sentences"]
+        sentences = answer["sentences"]
         assert isinstance(sentences, list)
         return str(sentences[0])
 
@@ -199,13 +199,13 @@ class Story:
             "resource_type": ON_PROD.resource_type.name,
             "resource_name": ON_PROD.resource_name,
         }
-        told = self.people["cho"].api(f"/clusters/{self.cluster}/decide/", asked)
-        expect(told["result"] == wanted, f"It answers {told['result']} and {wanted} is right.")
-        return told
+        answer = self.people["cho"].api(f"/clusters/{self.cluster}/decide/", asked)
+        expect(answer["result"] == wanted, f"It answers {answer['result']} and {wanted} is right.")
+        return answer
 
     def simulates(self) -> str:
-        told = self.people["ada"].api(f"/clusters/{self.cluster}/what-if/", {"add": [ON_PROD.as_dict()]})
-        gains, loses = told["gains"], told["loses"]
+        answer = self.people["ada"].api(f"/clusters/{self.cluster}/what-if/", {"add": [ON_PROD.as_dict()]})
+        gains, loses = answer["gains"], answer["loses"]
         assert isinstance(gains, list)
         assert isinstance(loses, list)
         expect(
@@ -260,9 +260,9 @@ class Story:
             if kafka_jars(edge_broker.RELEASE) is None:
                 raise NotDone(found[2])
             raise StoryError(found[2])
-        told = self.people["ada"].api(f"/clusters/{company.EDGE}/")
+        answer = self.people["ada"].api(f"/clusters/{company.EDGE}/")
         wanted = len(set(company.bindings(company.EDGE)))
-        expect(told["acls"] == wanted, f"It holds {wanted} ACLs, and the site says {told}")
+        expect(answer["acls"] == wanted, f"It holds {wanted} ACLs, and the site says {answer}")
         return f"{wanted} ACLs at {found[1]}"
 
     def produces_after_a_change(self) -> str:
@@ -331,8 +331,8 @@ class Story:
         ):
             expect(time.monotonic() < deadline, f"{self.change} is still {state} after {CHANGE_SECONDS} s.")
             time.sleep(0.3)
-        told = self.people["ada"].api(f"/changes/{self.change}/")
-        expect(state == "APPLIED", f"{self.change} is {state}: {told.get('sentence')}")
+        change = self.people["ada"].api(f"/changes/{self.change}/")
+        expect(state == "APPLIED", f"{self.change} is {state}: {change.get('sentence')}")
         return f"{self.change} in force"
 
     def _state(self) -> str:

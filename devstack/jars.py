@@ -173,9 +173,9 @@ def verify(jars: Sequence[Jar], folder: Path) -> None:
     present = {file.name for file in folder.iterdir()}
     missing, extra = sorted(set(wanted) - present), sorted(present - set(wanted))
     if missing or extra:
-        told = [f"{len(missing)} missing, such as {missing[0]}"] if missing else []
-        told += [f"{len(extra)} too many, such as {extra[0]}"] if extra else []
-        raise EmbeddedError(f"The files are not those of the lock: {' and '.join(told)}.")
+        differences = [f"{len(missing)} missing, such as {missing[0]}"] if missing else []
+        differences += [f"{len(extra)} too many, such as {extra[0]}"] if extra else []
+        raise EmbeddedError(f"The files are not those of the lock: {' and '.join(differences)}.")
     for name, jar in wanted.items():
         with (folder / name).open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
@@ -307,7 +307,7 @@ def _run(command: list[str], scratch: Path, progress: Progress, *, what: str, wa
     with contextlib.suppress(ClusterError):
         environment["JAVA_HOME"] = str(java_home())
     said = scratch / "said.log"
-    started = told = time.monotonic()
+    started = reported = time.monotonic()
     progress(f"{what} ...")
     with said.open("wb") as opened:
         process = subprocess.Popen(
@@ -318,8 +318,8 @@ def _run(command: list[str], scratch: Path, progress: Progress, *, what: str, wa
                 now = time.monotonic()
                 if now - started > PATIENCE_SECONDS:
                     raise EmbeddedError(f"it took longer than {PATIENCE_SECONDS} s.")
-                if now - told >= 5:
-                    told = now
+                if now - reported >= 5:
+                    reported = now
                     progress(f"{what}: {len(list(watched.rglob('*.jar')))} so far, {now - started:.0f} s ...")
                 time.sleep(0.1)
         finally:

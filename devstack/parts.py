@@ -292,9 +292,9 @@ class OneMachine:
         return jars
 
     def _broker_failed(self, sentence: str) -> None:
-        told = f"The demo's second cluster, the Kafka broker edge-eu, is not there: {sentence}"
-        notices.tell(EDGE_NOTICE, told)
-        self.supervisor.say(told)
+        message = f"The demo's second cluster, the Kafka broker edge-eu, is not there: {sentence}"
+        notices.tell(EDGE_NOTICE, message)
+        self.supervisor.say(message)
 
 
 class _Answers:

@@ -54,8 +54,8 @@ class Browser:
         answer = self._open(f"/api/v1{path}", data, headers)
         if answer.status != 200:
             raise StoryError(f"/api/v1{path} answers {answer.status}: {answer.text[:300]}")
-        told: dict[str, object] = json.loads(answer.text)
-        return told
+        found: dict[str, object] = json.loads(answer.text)
+        return found
 
     def sign_in(self, password: str) -> None:
         answer = self.send("/sign-in/", page="/sign-in/", username=self.username, password=password)

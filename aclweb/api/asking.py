@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from aclweb.accounts.access import cluster_or_404
 from aclweb.acl.matching import as_java_prints
 from aclweb.acl.model import AclError
-from aclweb.inventory.current import ClusterView, Moment, MomentError, moment_at, told
+from aclweb.inventory.current import ClusterView, Moment, MomentError, moment_at, moment_sentences
 from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster
 
@@ -56,7 +56,7 @@ class Asked:
             "time": _iso(moment.time),
             "read_at": _iso(moment.revision.read_at),
             "until": _iso(moment.until),
-            "sentences": list(told(self.view.cluster, moment)),
+            "sentences": list(moment_sentences(self.view.cluster, moment)),
         }
 
 

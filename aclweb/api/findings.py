@@ -94,19 +94,19 @@ class FindingList(APIView):
             "pages": 1,
             "findings": [],
         }
-        told = _told(request, found)
+        listed = _listed(request, found)
         if found.is_done:
             counts = found.count()
             answer |= {
                 "counts": {**counts.by_severity, CAN_GO: counts.can_go, PROPOSALS: counts.proposals},
-                "total": len(told),
-                "pages": pages.count(told),
-                "findings": pages.of(told),
+                "total": len(listed),
+                "pages": pages.count(listed),
+                "findings": pages.of(listed),
             }
         return Response(FindingsSerializer(answer).data)
 
 
-def _told(request: Request, found: Findings) -> FindingPage:
+def _listed(request: Request, found: Findings) -> FindingPage:
     asked = request.query_params
     show = word_asked(asked, "show", (FINDINGS, CAN_GO, PROPOSALS))
     severity = word_asked(asked, "severity", SEVERITIES)

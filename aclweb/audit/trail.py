@@ -151,14 +151,14 @@ def verify(*, head: str | None = None, using: str = DEFAULT_DB_ALIAS) -> ChainCh
             f"The kept head is event {wanted[0]}, but the chain ends at event {checked}: its end was cut off."
         )
         return ChainCheck(False, checked, checked + 1, fault, end)
-    told = "1 event" if checked == 1 else f"{checked} events"
+    counted = "1 event" if checked == 1 else f"{checked} events"
     if missing := triggers.missing(connections[using]):
         fault = (
-            f"The chain is whole ({told}), but the database no longer refuses to change events: it lacks "
+            f"The chain is whole ({counted}), but the database no longer refuses to change events: it lacks "
             f"{', '.join(missing)}. Find out who removed that; python manage.py audit protect puts it back."
         )
         return ChainCheck(False, checked, None, fault, end)
-    return ChainCheck(True, checked, None, f"The chain is whole: {told} checked. Its head is {end}.", end)
+    return ChainCheck(True, checked, None, f"The chain is whole: {counted} checked. Its head is {end}.", end)
 
 
 class _Sentence(string.Formatter):
@@ -176,8 +176,8 @@ def _lock() -> None:
 
 
 def _hash(previous: str, sequence: int, at: datetime, actor: str, verb: str, target: str, facts: str) -> str:
-    told = facts_text([sequence, at.astimezone(UTC).isoformat(timespec="microseconds"), actor, verb, target])
-    return hashlib.sha256(f"{previous}\n{told}\n{facts}".encode("ascii")).hexdigest()
+    event = facts_text([sequence, at.astimezone(UTC).isoformat(timespec="microseconds"), actor, verb, target])
+    return hashlib.sha256(f"{previous}\n{event}\n{facts}".encode("ascii")).hexdigest()
 
 
 def _fitting(part: str, text: str) -> str:

@@ -114,17 +114,17 @@ class Comparison:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The answer first, then what else a reader must know."""
-        told = [self.too_much or (_but_for_super_users(self._answer) if self.left_out else self._answer)]
+        sentences = [self.too_much or (_but_for_super_users(self._answer) if self.left_out else self._answer)]
         if self.impact is not None and self.delta and not any(self.impact.counts.values()):
-            told.append(
+            sentences.append(
                 f"The ACLs differ in {number_of(len(self.delta.add) + len(self.delta.remove), 'line')}."
             )
         if self.impact is not None:
-            told += _by_declaration(
+            sentences += _by_declaration(
                 self.left.view.settings, self.right.view.settings, self.impact, self.delta, self.left_out
             )
-        told += self._caveats
-        return tuple(told)
+        sentences += self._caveats
+        return tuple(sentences)
 
     @property
     def _answer(self) -> str:
@@ -140,15 +140,15 @@ class Comparison:
         if loses:
             parts.append(f"{'and' if gains else right} lacks {number_of(loses, 'right')} that {left} grants")
         who = f" ({self._who(self.impact)})"
-        told = f"{', '.join(parts)}{who}" if parts else ""
+        text = f"{', '.join(parts)}{who}" if parts else ""
         if depends:
             rights = number_of(depends, "right")
-            told = (
-                f"{told}; {rights} more cannot be determined"
-                if told
+            text = (
+                f"{text}; {rights} more cannot be determined"
+                if text
                 else f"Between {left} and {right}, {rights} cannot be determined{who}"
             )
-        return f"{'The ' + told[4:] if told.startswith('the ') else told}."
+        return f"{'The ' + text[4:] if text.startswith('the ') else text}."
 
     def _who(self, impact: Differences) -> str:
         named = {row.principal for name in ("gains", "loses", "depends") for row in impact.rows[name]}

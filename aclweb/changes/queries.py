@@ -327,12 +327,12 @@ def headline(change: Change, *, given: int, needed: int) -> str:
     if change.state == _S.DRAFT:
         return "A draft: nobody has been asked yet."
     if change.state == _S.IN_REVIEW:
-        told = f"Waiting for review: {given} of {needed} approval{'' if needed == 1 else 's'}."
-        return f"{told} {change.sentence}".strip()
+        sentence = f"Waiting for review: {given} of {needed} approval{'' if needed == 1 else 's'}."
+        return f"{sentence} {change.sentence}".strip()
     if change.state == _S.QUEUED and change.cluster.state == ClusterState.UNREACHABLE:
         return f"{change.sentence} {change.cluster.state_sentence}".strip()
-    told = change.get_state_display()
-    return change.sentence or f"{told[:1].upper()}{told[1:]}."
+    sentence = change.get_state_display()
+    return change.sentence or f"{sentence[:1].upper()}{sentence[1:]}."
 
 
 def _waiting_for(user: User, every: QuerySet[Change]) -> list[Change]:

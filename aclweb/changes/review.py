@@ -347,8 +347,8 @@ def draft_undo(*, change: Change, actor: User) -> Change:
 
 def effect_words(*, gains: int, loses: int, depends: int) -> str:
     """Return the numbers of an impact in words: `5 gained, 0 lost`."""
-    told = f"{gains:,} gained, {loses:,} lost"
-    return f"{told}, {depends:,} depending" if depends else told
+    counts = f"{gains:,} gained, {loses:,} lost"
+    return f"{counts}, {depends:,} depending" if depends else counts
 
 
 def _hand_over(change: Change) -> None:
@@ -444,8 +444,8 @@ def _store_items(change: Change, plan: _Plan) -> None:
 
 
 def _columns(binding: AclBinding) -> tuple[str, ...]:
-    told = binding.as_dict()
-    return tuple(told[column] for column in BINDING_COLUMNS)
+    values = binding.as_dict()
+    return tuple(values[column] for column in BINDING_COLUMNS)
 
 
 def _title(text: str) -> str:

@@ -155,10 +155,10 @@ def _coverage_sentences(load: Load, files: tuple[LogFile, ...], evidence: Eviden
 def _other_sentence(load: Load) -> str:
     """Return how many lines are decisions, and what the others are that were understood."""
     decisions = number_of(load.lines_parsed, "line is a decision", "lines are decisions")
-    told = f"{decisions}, {number_of(load.lines_other, 'is', 'are')} something else"
+    counted = f"{decisions}, {number_of(load.lines_other, 'is', 'are')} something else"
     # Manifests of earlier versions do not say what.
     kinds = [f"{note['lines']:,} × {note['reason']}" for note in load.manifest.get("other", ())]
-    return f"{told}: {', '.join(kinds)}." if kinds else f"{told}."
+    return f"{counted}: {', '.join(kinds)}." if kinds else f"{counted}."
 
 
 def _unused_sentences(load: Load, evidence: Evidence) -> Iterable[str]:

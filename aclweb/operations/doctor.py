@@ -64,8 +64,8 @@ def _safely(name: str, check: Callable[[], Check]) -> Check:
     try:
         return check()
     except Exception as error:  # whatever is wrong, the other checks go on
-        told = storage.sentence_of(error) or f"It could not be asked: {type(error).__name__}: {error}"
-        return Check(name, False, told, "look at the site's log")
+        sentence = storage.sentence_of(error) or f"It could not be asked: {type(error).__name__}: {error}"
+        return Check(name, False, sentence, "look at the site's log")
 
 
 def _directory() -> Check:
@@ -171,11 +171,11 @@ def _workers() -> Check:
     state = life.worker
     if state == "ok" and life.is_silent(pulses.SEARCHES):
         # A search may take an hour, so this is no reason to call the installation unwell.
-        told = (
+        sentence = (
             "The workers for changes and syncs run. "
             f"The worker for searches is {life.words(pulses.SEARCHES)}: it is busy, or hangs."
         )
-        return Check("workers", True, told)
+        return Check("workers", True, sentence)
     if state == "ok":
         return Check("workers", True, "Each queue has finished a heartbeat lately.")
     return Check("workers", False, f"Workers are {state}.", "./run, or python manage.py work")
@@ -204,12 +204,15 @@ def _space() -> Check:
     database = connections[DEFAULT_DB_ALIAS]
     if database.vendor == "sqlite" and (file := Path(str(database.settings_dict["NAME"]))).exists():
         needed = max(needed, file.stat().st_size)
-    told = f"{free / 1024**2:,.0f} MB are free on the disk of {directory}."
+    free_space = f"{free / 1024**2:,.0f} MB are free on the disk of {directory}."
     if free < needed:
         return Check(
-            "disk space", False, f"Only {told} At least {needed / 1024**2:,.0f} MB should be.", "free space"
+            "disk space",
+            False,
+            f"Only {free_space} At least {needed / 1024**2:,.0f} MB should be.",
+            "free space",
         )
-    return Check("disk space", True, told)
+    return Check("disk space", True, free_space)
 
 
 def _java() -> Check:

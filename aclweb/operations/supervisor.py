@@ -245,11 +245,11 @@ class Supervisor:
         watched.failures = 1 if now - watched.started_at > SETTLED_SECONDS else watched.failures + 1
         if watched.failures > len(self._backoff_seconds):
             watched.is_given_up = True
-            told = f"{sentence} It was started {watched.failures} times and did not stay; it is given up."
-            watched.given_up(told)
+            message = f"{sentence} It was started {watched.failures} times and did not stay; it is given up."
+            watched.given_up(message)
             if watched.needed:
-                raise PartError(told)
-            self.say(told)
+                raise PartError(message)
+            self.say(message)
             return
         pause = self._backoff_seconds[watched.failures - 1]
         watched.again_at = now + pause

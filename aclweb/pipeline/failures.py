@@ -48,8 +48,8 @@ def cause_of(error: BaseException, words: str = "", secrets: Iterable[str] = ())
     if found is None:
         found = _last(_CAUSE, words) or _first_line(str(error)) or type(error).__name__
     host = _HOST.search(texts[0])
-    told = _JAVA_CLASS.sub(r"\1: ", found).strip()[:_LONGEST]
-    return _hidden(f"{told} (on {host[1]})" if host else told, secrets)
+    shown = _JAVA_CLASS.sub(r"\1: ", found).strip()[:_LONGEST]
+    return _hidden(f"{shown} (on {host[1]})" if host else shown, secrets)
 
 
 def secrets_in(conf: Mapping[str, str]) -> tuple[str, ...]:

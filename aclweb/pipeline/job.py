@@ -190,27 +190,27 @@ def summary(manifest: dict[str, Any]) -> list[str]:
         if coverage["first_at"]
         else "without any time"
     )
-    told = [
+    report = [
         f"Read {lines['read']:,} records of {len(manifest['files'])} files, {span}.",
         f"{lines['decisions']:,} are decisions, {lines['probes']:,} probes, {lines['other']:,} other notes;"
         f" {lines['unparsed']:,} could not be understood.",
     ]
-    told += [f"  {entry['lines']:,} × {entry['reason']}" for entry in manifest["unparsed"]]
-    told.append(
+    report += [f"  {entry['lines']:,} × {entry['reason']}" for entry in manifest["unparsed"]]
+    report.append(
         f"{manifest['rows']['usage']:,} of {manifest['snapshot']['acls']:,} ACLs counted or were named;"
         f" {manifest['rows']['requests']:,} different requests were seen."
     )
     if lines["not_utf8"]:
-        told.append(
+        report.append(
             f"{lines['not_utf8']:,} records hold bytes that are not UTF-8; these stand as � in the result."
         )
     if not coverage["permits_seen"]:
-        told.append("No permit is in the log, so it cannot tell which ALLOW ACLs are used.")
+        report.append("No permit is in the log, so it cannot tell which ALLOW ACLs are used.")
     if manifest["disagreements"]["lines"]:
-        told.append(
+        report.append(
             f"{manifest['disagreements']['lines']:,} decisions would be made otherwise with these ACLs."
         )
-    return told
+    return report
 
 
 def _total(files: Sequence[dict[str, Any]], name: str) -> int:

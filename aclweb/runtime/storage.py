@@ -95,9 +95,9 @@ def _sentence_of_one(error: BaseException) -> str:
     if isinstance(error, OSError):
         return _FILES.get(error.errno or 0, "")
     if isinstance(error, sqlite3.Error):
-        told = next((sentence for words, sentence in _SQLITE if words in str(error)), "")
+        problem = next((sentence for words, sentence in _SQLITE if words in str(error)), "")
         # SQLite also says so where it could not make room for its index of the journal.
-        return FULL if told == DISK and _disk_is_full() else told
+        return FULL if problem == DISK and _disk_is_full() else problem
     state = getattr(error, "sqlstate", None)
     if isinstance(state, str):
         return next((sentence for start, sentence in _POSTGRESQL if state.startswith(start)), "")

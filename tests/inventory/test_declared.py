@@ -16,7 +16,7 @@ from aclweb.acl.model.vocabulary import AccessRequest, AclError, Operation, Reso
 from aclweb.clusters import ClusterFacts
 from aclweb.inventory.admin import register as registering
 from aclweb.inventory.admin.declare import declare
-from aclweb.inventory.current.moments import moment_at, moment_of, told
+from aclweb.inventory.current.moments import moment_at, moment_of, moment_sentences
 from aclweb.inventory.current.view import in_force
 from aclweb.inventory.models import Cluster, Declaration, Revision
 from aclweb.inventory.sync.run import sync
@@ -98,7 +98,7 @@ def test_yesterday_is_answered_by_the_super_users_of_yesterday_though_no_acl_mov
     assert then is not None
     assert then.revision == cluster.revision
     assert (verdict(cluster, then), verdict(cluster, None)) == ("ALLOWED", "DENIED")
-    assert told(cluster, then) == (
+    assert moment_sentences(cluster, then) == (
         "Where no ACL exists: refused then, everyone is allowed today.",
         "Super users: User:carol then, User:admin today.",
     )
@@ -124,7 +124,7 @@ def test_a_version_that_came_with_the_next_sync_is_not_of_the_revision_before(cl
     first = moment_of(Revision.objects.get(cluster=cluster, number=1))
 
     assert in_force(cluster, first).settings.kafka_version == "4.0"
-    assert told(cluster, first) == ("Kafka version: 4.0 then, 4.4 today.",)
+    assert moment_sentences(cluster, first) == ("Kafka version: 4.0 then, 4.4 today.",)
 
 
 def test_groups_that_nobody_could_list_then_stay_unknown_as_of_then(cluster):
@@ -148,7 +148,7 @@ def test_what_was_declared_before_anything_was_kept_is_told_to_be_unknown(cluste
     first = Revision.objects.get(cluster=cluster, number=1)
     Revision.objects.filter(pk=first.pk).update(read_at="2026-01-10T12:00:00Z")
 
-    (sentence,) = told(cluster, moment_at(cluster, "2026-01-11"))
+    (sentence,) = moment_sentences(cluster, moment_at(cluster, "2026-01-11"))
 
     assert "is not known" in sentence
     assert verdict(cluster, moment_at(cluster, "2026-01-11")) == "DENIED"

@@ -147,8 +147,8 @@ class HostAnswer:
             return "Refused from every host."
         if self.result is HostResult.UNDECIDED:
             return "Cannot tell for every host."
-        told, rest = ("allowed", "refused") if self.is_refused_elsewhere else ("refused", "allowed")
-        return f"It depends on the host: {told} from {self.named_words}, {rest} from every other host."
+        first, rest = ("allowed", "refused") if self.is_refused_elsewhere else ("refused", "allowed")
+        return f"It depends on the host: {first} from {self.named_words}, {rest} from every other host."
 
     @property
     def is_refused_elsewhere(self) -> bool:
@@ -367,10 +367,10 @@ def _parts_with_globs(asked: _Asked, hosts: list[str]) -> tuple[list[HostPart], 
 
 def places_words(parts: Sequence[HostPart | HostRegion]) -> str:
     """Return where these hosts are, the first by name and the rest counted: `a, b and c`."""
-    told = [part_words(part) for part in parts[:_HOSTS_TOLD]]
+    named = [part_words(part) for part in parts[:_HOSTS_TOLD]]
     if len(parts) > _HOSTS_TOLD:
-        told.append(number_of(len(parts) - _HOSTS_TOLD, "other place", "other places"))
-    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+        named.append(number_of(len(parts) - _HOSTS_TOLD, "other place", "other places"))
+    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
 
 
 def part_words(part: HostPart | HostRegion) -> str:

@@ -59,13 +59,13 @@ def why_escaped(binding: AclBinding) -> str | None:
     hidden = hidden_in(binding.principal + binding.host + binding.resource_name)
     if not hidden:
         return None
-    told = [
+    characters = [
         f"{_printf_word(letter)} for U+{ord(letter):04X}"
         + (f" ({name})" if (name := unicodedata.name(letter, "")) else "")
         for letter in hidden[:_MOST_TOLD]
     ]
     more = f" and {len(hidden) - _MOST_TOLD} more" if len(hidden) > _MOST_TOLD else ""
-    return f"The command holds characters that cannot be seen; it writes {', '.join(told)}{more}."
+    return f"The command holds characters that cannot be seen; it writes {', '.join(characters)}{more}."
 
 
 def _printf_word(letter: str) -> str:

@@ -81,12 +81,12 @@ class HostsAssessed:
                 else "Cannot tell for every host."
             )
         rest = next((part.outcome for part in self.parts if part.region.is_every_other), Outcome.FAILS)
-        told = []
+        clauses = []
         for outcome, verb in _VERBS.items():
             there = [part.region for part in self.parts if part.outcome is outcome]
             if there and outcome is not rest:
-                told.append(f"{verb} from {places_words(there)}")
-        return f"It depends on the host: {', '.join(told)}, {_VERBS[rest]} from every other host."
+                clauses.append(f"{verb} from {places_words(there)}")
+        return f"It depends on the host: {', '.join(clauses)}, {_VERBS[rest]} from every other host."
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -127,9 +127,9 @@ def assess_for_any_host(
 
 def without_missing(assessment: Assessment) -> Assessment:
     """Return it without an ACL for every host, which would open what others keep narrow."""
-    told = len(assessment.missing) + 1 if assessment.missing else 0
-    end = len(assessment.sentences) - told - (len(assessment.denied_by) + 1 if assessment.denied_by else 0)
-    kept = assessment.sentences[:end] + assessment.sentences[end + told :]
+    count = len(assessment.missing) + 1 if assessment.missing else 0
+    end = len(assessment.sentences) - count - (len(assessment.denied_by) + 1 if assessment.denied_by else 0)
+    kept = assessment.sentences[:end] + assessment.sentences[end + count :]
     return replace(assessment, missing=(), sentences=kept)
 
 

@@ -86,8 +86,8 @@ def assessed_as_dict(assessment: Assessment) -> dict[str, object]:
 def hosts_assessed_as_dict(hosts: HostsAssessed) -> dict[str, object]:
     """Return what becomes of it for a host that no ACL names, and under `any_host` from every host at once."""
     is_one = len(hosts.parts) == 1 and hosts.is_complete
-    told = hosts.elsewhere if is_one else without_missing(hosts.elsewhere)
-    return assessed_as_dict(told) | {"any_host": hosts.as_dict()}
+    shown = hosts.elsewhere if is_one else without_missing(hosts.elsewhere)
+    return assessed_as_dict(shown) | {"any_host": hosts.as_dict()}
 
 
 def _verdict(verdict: DecidedCall) -> dict[str, object]:

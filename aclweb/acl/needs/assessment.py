@@ -193,8 +193,8 @@ def sentences_of(assessment: Assessment) -> tuple[str, ...]:
         found += [f"{sentence}" for sentence in asked.sentences]
         errors = assessment.errors
         if len(errors) > 1:
-            told = " or ".join(f"{error.name} ({error.code})" for error in errors)
-            found.append(f"The client sees {told}, whichever it reports first.")
+            names = " or ".join(f"{error.name} ({error.code})" for error in errors)
+            found.append(f"The client sees {names}, whichever it reports first.")
         elif errors:
             found.append(f"The client sees {errors[0].name} ({errors[0].code}). {errors[0].meaning}")
         found.append(asked.check.refusal.sentence)

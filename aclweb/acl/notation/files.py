@@ -158,13 +158,13 @@ def recognise(text: str, *, source: str) -> str:
     number, first = next(((number, line) for number, line in stripped if line), (1, ""))
     if not first:
         return "jsonl"
-    found = _told_by(first)
+    found = _named_by(first)
     if found is not None:
         return found
     if "," in first and any(key in first for key in ACL_KEYS):
         return "csv"
     # The reader reports the damaged lines before this one; here they must only not hide others.
-    found = next((told for _number, line in stripped if (told := _told_by(line)) is not None), None)
+    found = next((named for _number, line in stripped if (named := _named_by(line)) is not None), None)
     if found is not None:
         return found
     if first.startswith("{"):
@@ -176,7 +176,7 @@ def recognise(text: str, *, source: str) -> str:
     )
 
 
-def _told_by(line: str) -> str | None:
+def _named_by(line: str) -> str | None:
     """Return the format that has such a line, None if there is none or the line is damaged."""
     if line.startswith("{"):
         try:

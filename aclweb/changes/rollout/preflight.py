@@ -41,8 +41,8 @@ def check_paper(run: Run) -> None:
     current = policy.counted_approvals(change)
     needed = max(change.approvals_needed, policy.approvals_needed(change.cluster))
     if len(current.counted) < needed:
-        told = " ".join(current.sentences)
-        why = f"{told} {len(current.counted)} of {needed} approvals count now.".strip()
+        sentences = " ".join(current.sentences)
+        why = f"{sentences} {len(current.counted)} of {needed} approvals count now.".strip()
         with transaction.atomic():
             stop = blocked(run, State.IN_REVIEW, "change.returned", why)
             if change.state == State.IN_REVIEW:

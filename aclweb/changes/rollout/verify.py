@@ -76,17 +76,17 @@ def _others(items: list[ChangeItem], base: frozenset[AclBinding], found: frozens
 def _judged(items: list[ChangeItem], others: int) -> tuple[str, str, str]:
     """Return the end state, its verb and its sentence."""
     failed = [item for item in items if item.state in (Item.FAILED, Item.SKIPPED, Item.PENDING)]
-    told = states_in_words(items)
+    states = states_in_words(items)
     if not failed and not others:
-        return State.APPLIED, "change.in_force", f"{told}. Read back and found as approved."
+        return State.APPLIED, "change.in_force", f"{states}. Read back and found as approved."
     if not failed:
         why = (
-            f"{told}. But somebody else changed {acls(others)} of the same resources meanwhile, "
+            f"{states}. But somebody else changed {acls(others)} of the same resources meanwhile, "
             "so they are not as approved. Look at both and run the change again."
         )
         return State.PARTIAL, "change.ended_partly", why
     reason = next((item.sentence for item in failed if item.state == Item.FAILED and item.sentence), "")
     if any(item.has_effect for item in items):
-        why = f"{told}. {reason} Run it again, or undo what was written.".replace("  ", " ")
+        why = f"{states}. {reason} Run it again, or undo what was written.".replace("  ", " ")
         return State.PARTIAL, "change.ended_partly", why
-    return State.FAILED, "change.failed", f"{told}. {reason} Nothing was written.".replace("  ", " ")
+    return State.FAILED, "change.failed", f"{states}. {reason} Nothing was written.".replace("  ", " ")

@@ -282,13 +282,13 @@ class _RowFacts:
         different = [address for address, place in places.items() if place.answer[0] is not result]
         if different and Result.UNDECIDED in (result, *(places[address].answer[0] for address in different)):
             return Verdict(operation=operation, state="unknown", settled_at=_settled_at(same, places))
-        told = different or same
+        shown = different or same
         return Verdict(
             operation=operation,
             state="some-hosts" if different else _state(result, basis, self.settings),
-            through=_through(told, operation, places),
+            through=_through(shown, operation, places),
             is_particular=_is_particular([*different, *same], operation, places),
-            implied=_is_implied(told, operation, places),
+            implied=_is_implied(shown, operation, places),
             places=tuple(
                 HostRegion((region.host,), tuple(one.host for one in ends), region.example, region.results)
                 for region, _, ends in others

@@ -255,14 +255,14 @@ def _sentences(
     )
     if is_super_user:
         return (f"{who} is a super user: it may do everything, and no ACL about it is looked at.", *caveats)
-    told = [
-        f"{verb} {one if not many else _names_told(view, kind, counts[kind, operation], one, many)}"
+    rights = [
+        f"{verb} {one if not many else _names_words(view, kind, counts[kind, operation], one, many)}"
         for kind, operation, verb, one, many in _TOLD
         if counts[kind, operation]
     ]
     exists = _EXISTS[view.known(ResourceType.TOPIC)]
-    if told:
-        first = f"{who} can {exposure.joined(told)}."
+    if rights:
+        first = f"{who} can {exposure.joined(rights)}."
     elif counts:
         first = f"{who} can neither read nor write anything that {exists}, but has other rights."
     else:
@@ -279,12 +279,12 @@ def _sentences(
     return (first, f"{through}{refusing}.", *caveats)
 
 
-def _names_told(view: ClusterView, kind: ResourceType, count: int, one: str, many: str) -> str:
+def _names_words(view: ClusterView, kind: ResourceType, count: int, one: str, many: str) -> str:
     """Return how many names these are, and in the same breath that there may be others."""
-    told = _number(count, one, many)
+    count_words = _number(count, one, many)
     if kind not in _COUNTED or view.known(kind) is Known.ALL:
-        return told
-    return f"at least {told}" if view.known(kind) is Known.VISIBLE else f"{told} that ACLs name"
+        return count_words
+    return f"at least {count_words}" if view.known(kind) is Known.VISIBLE else f"{count_words} that ACLs name"
 
 
 def _incomplete(view: ClusterView, kind: ResourceType) -> str:

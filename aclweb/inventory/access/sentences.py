@@ -37,11 +37,11 @@ def resource_sentences(access: ResourceAccess, settings: AuthorizerSettings) -> 
     named = [row for row in access.rows if row.kind == "principal" and not row.is_super_user]
     anybody = next(row for row in access.rows if row.kind == "any-user")
     first = _FIRST.get(access.resource.resource_type, ())
-    told = [_who_can(named, anybody, operation, words) for operation, words in first]
-    if told and told[0][0].isdigit():  # "12 principals can read it, 4 can write to it"
-        told[1:] = [_SECOND_COUNT.sub(r"\1\2 can ", text) for text in told[1:]]
-    separator = "; " if any("," in text for text in told) else ", "
-    sentences = [_capital(f"{separator.join(told)}.")] if told else []
+    clauses = [_who_can(named, anybody, operation, words) for operation, words in first]
+    if clauses and clauses[0][0].isdigit():  # "12 principals can read it, 4 can write to it"
+        clauses[1:] = [_SECOND_COUNT.sub(r"\1\2 can ", text) for text in clauses[1:]]
+    separator = "; " if any("," in text for text in clauses) else ", "
+    sentences = [_capital(f"{separator.join(clauses)}.")] if clauses else []
     sentences += _deletion(access, named, anybody)
     sentences.append(_unknown_user(anybody))
     sentences += _through_all(access, named, anybody)
@@ -143,18 +143,18 @@ def _who_can(named: Sequence[AccessRow], anybody: AccessRow, operation: Operatio
             else f"nobody but super users can {words}"
         )
     perhaps = " (and perhaps others)" if unsure else ""
-    told = f"{_principals(len(able))}{perhaps} can {words}"
+    clause = f"{_principals(len(able))}{perhaps} can {words}"
     limited = [
         verdict for row in able if (verdict := row.verdict(operation)) and verdict.state == "some-hosts"
     ]
     only = [verdict for verdict in limited if verdict.elsewhere != "allowed"]
     if not limited:
-        return told
+        return clause
     if not only:
-        return f"{told}, {_some(limited, able)}not from every host"
+        return f"{clause}, {_some(limited, able)}not from every host"
     places = {part_words(place): place for verdict in only for place in verdict.places}
     where = places_words([places[words] for words in sorted(places)])
-    return f"{told}, {_some(only, able)}only from {where}"
+    return f"{clause}, {_some(only, able)}only from {where}"
 
 
 def _is_unsure(rows: Sequence[AccessRow], operation: Operation) -> bool:

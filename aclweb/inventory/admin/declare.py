@@ -68,7 +68,7 @@ def declare(
             verb="cluster.declared",
             target=f"cluster:{row.slug}",
             cluster=row.name,
-            told="; ".join(_told(field, value) for field, value in differing.items()),
+            told="; ".join(_in_words(field, value) for field, value in differing.items()),
             **differing,
         )
         if row.revision_id is not None:
@@ -77,7 +77,7 @@ def declare(
     return True
 
 
-def _told(field: str, value: object) -> str:
+def _in_words(field: str, value: object) -> str:
     if field == "authorizer_declared":
         return f"the authorizer is {value}" if value else "whether it runs an authorizer is open again"
     key = {"allow_everyone": ALLOW_EVERYONE_KEY, "super_users": SUPER_USERS_KEY}[field]

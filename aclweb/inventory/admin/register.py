@@ -90,7 +90,7 @@ def change(*, actor: trail.Named | str, cluster: Cluster, **settings: Any) -> bo
             verb="cluster.set",
             target=f"cluster:{row.slug}",
             cluster=row.name,
-            told=", ".join(_told(name, value) for name, value in differing.items()),
+            told=", ".join(_in_words(name, value) for name, value in differing.items()),
         )
     cluster.refresh_from_db(from_queryset=Cluster.objects.select_related("revision"))
     return True
@@ -133,7 +133,7 @@ def _set(cluster: Cluster, settings: Mapping[str, Any]) -> None:
         raise RegisteringError(str(error)) from error
 
 
-def _told(name: str, value: object) -> str:
+def _in_words(name: str, value: object) -> str:
     if name == "options":
         names = sorted(value) if isinstance(value, Mapping) else []
         return f"how to log in ({', '.join(names) or 'no setting'})"

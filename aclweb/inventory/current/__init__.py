@@ -1,7 +1,14 @@
 """What is in force on a cluster now, or was at some moment, and what is declared of it?"""
 
 from aclweb.inventory.current.broker_settings import KnownAuthorizer
-from aclweb.inventory.current.moments import MomentError, config_rows, moment_at, moment_of, not_known, told
+from aclweb.inventory.current.moments import (
+    MomentError,
+    config_rows,
+    moment_at,
+    moment_of,
+    moment_sentences,
+    not_known,
+)
 from aclweb.inventory.current.view import (
     BINDING_COLUMNS,
     ClusterView,
@@ -29,8 +36,8 @@ __all__ = [
     "known_version",
     "moment_at",
     "moment_of",
+    "moment_sentences",
     "not_known",
     "settings_of",
     "span",
-    "told",
 ]

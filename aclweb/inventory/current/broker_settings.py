@@ -22,39 +22,39 @@ _LONGEST_WHERE = len("brokers 1, 2 and 3")
 _FIELDS = {"super_users": SUPER_USERS_KEY, "allow_everyone": ALLOW_EVERYONE_KEY}
 
 
-def take_over(row: Cluster, told: ClusterSettings | None, now: datetime) -> tuple[Problem, ...]:
+def take_over(row: Cluster, from_brokers: ClusterSettings | None, now: datetime) -> tuple[Problem, ...]:
     """Set the fields that brokers tell, and return what is wrong about it. Call it with the row locked.
 
-    told: None where they were not asked or may not be; what they told earlier then stays, with its time.
+    from_brokers: None where they were not asked or may not be; what they told earlier then stays, with its time.
     """
-    if told is None:
+    if from_brokers is None:
         return tuple(_contradictions(row))
     before = row.settings_read or {}
     was_proven = set(before.get("proven", ()))
     overruled: dict[str, Any] = dict(before.get("overruled", {}))
-    proven = {field for field, key in _FIELDS.items() if key in told.proven}
+    proven = {field for field, key in _FIELDS.items() if key in from_brokers.proven}
     for field in proven:
-        value, current = told.proven[_FIELDS[field]], getattr(row, field)
+        value, current = from_brokers.proven[_FIELDS[field]], getattr(row, field)
         if field not in was_proven and current is not None and current != value:
             overruled[field] = current
         setattr(row, field, value)
     for field in was_proven - proven:
         # Somebody has set it on the brokers, where its value is hidden.
         setattr(row, field, overruled.pop(field, None))
-    if told.authorizer is not None:
-        row.authorizer = told.authorizer
+    if from_brokers.authorizer is not None:
+        row.authorizer = from_brokers.authorizer
     row.settings_read = {
         "at": now.isoformat(),
-        "where": told.where,
-        "authorizer_class": told.authorizer_class,
-        "principal_builder": told.principal_builder,
-        "ssl_rules": told.ssl_rules,
-        "kerberos_rules": told.kerberos_rules,
+        "where": from_brokers.where,
+        "authorizer_class": from_brokers.authorizer_class,
+        "principal_builder": from_brokers.principal_builder,
+        "ssl_rules": from_brokers.ssl_rules,
+        "kerberos_rules": from_brokers.kerberos_rules,
         "proven": sorted(proven),
         "overruled": {field: value for field, value in overruled.items() if field in proven},
     }
     return (
-        *(Problem("settings of the brokers", sentence, hazard=True) for sentence in told.problems),
+        *(Problem("settings of the brokers", sentence, hazard=True) for sentence in from_brokers.problems),
         *_contradictions(row),
     )
 

@@ -17,10 +17,10 @@ from aclweb.inventory.models import Cluster, Declaration
 
 def keep(row: Cluster, *, before: Mapping[str, Any], actor: trail.Named | str, since: datetime) -> None:
     """Add what the row says now, if that is not what it said `before`. Call it with the row locked."""
-    told = Declaration.values_of(row)
-    if told != before:
+    values = Declaration.values_of(row)
+    if values != before:
         who = actor if isinstance(actor, str) else actor.get_username()
-        Declaration.objects.create(cluster=row, since=since, who=who, **told)
+        Declaration.objects.create(cluster=row, since=since, who=who, **values)
 
 
 def declared_at(cluster: Cluster, moment: datetime, *, before: bool = False) -> Declaration | None:

@@ -58,7 +58,7 @@ def _until(revision: Revision) -> datetime.datetime | None:
     return later.order_by("number").values_list("read_at", flat=True).first()
 
 
-def told(cluster: Cluster, moment: Moment) -> tuple[str, ...]:
+def moment_sentences(cluster: Cluster, moment: Moment) -> tuple[str, ...]:
     """Return what a reader must know of the declarations of the moment, as sentences."""
     if moment.declared is None:
         return ()

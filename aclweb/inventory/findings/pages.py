@@ -30,7 +30,7 @@ from aclweb.inventory.findings.lint_run import SEVERITIES
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.stored_findings import LintRun, StoredFinding
 
-__all__ = ["AT_ONCE", "SEVERITIES", "Findings", "FindingRow", "again", "findings", "proposal"]
+__all__ = ["AT_ONCE", "SEVERITIES", "FindingRow", "Findings", "again", "findings", "proposal"]
 
 # The finders run on so many ACLs within a tenth of a second or two.
 AT_ONCE = 1_000

@@ -22,8 +22,8 @@ def answered(
     found = answer(question, view)
     unknown = unknown_names(view, question)
     evidence = () if moment.is_past else evidence_by_host(view.cluster, found)
-    told = [each.sentence(question.operation) for each in evidence] or [""] * len(found.from_hosts)
-    parts = list(zip(found.from_hosts, evidence or told, told, strict=True))
+    sentences = [each.sentence(question.operation) for each in evidence] or [""] * len(found.from_hosts)
+    parts = list(zip(found.from_hosts, evidence or sentences, sentences, strict=True))
     return {
         "answer": found,
         "parts": parts[:PARTS_SHOWN],

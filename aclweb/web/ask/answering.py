@@ -173,13 +173,13 @@ class Answer:
 
     @property
     def sentence(self) -> str:
-        told = in_words(self.explanation.sentence, self.decision.request.host, self.request.host)
+        sentence = in_words(self.explanation.sentence, self.decision.request.host, self.request.host)
         if self.hosts is None or self.decision.result is Result.UNDECIDED:
-            return told
+            return sentence
         if self._is_unsure_of_hosts:
-            return f"{told} That is the answer for a host that no ACL names; for others it is unknown."
+            return f"{sentence} That is the answer for a host that no ACL names; for others it is unknown."
         if not self.depends:
-            return told
+            return sentence
         where = "only from" if self.hosts.is_refused_elsewhere else "from every host except"
         request = self.request
         may = f"{name_text(request.principal)} may {ACTIONS[request.operation]} {self.resource_words}"
@@ -262,17 +262,17 @@ class Answer:
     @cached_property
     def ways_out(self) -> tuple[WayOut, ...]:
         """The smallest edits that turn the answer: what to add, then what to remove."""
-        told = self.explanation
+        explanation = self.explanation
         found = []
-        if told.smallest_fix is not None:
+        if explanation.smallest_fix is not None:
             caption = (
                 "one new ACL, for exactly this"
                 if self.request.resource_name is not None
                 else "one new ACL; another name of this type would do as well"
             )
-            found.append(self._way("Smallest fix", caption, (("add", told.smallest_fix),)))
-        if told.smallest_removals:
-            found.append(self._removal(told, is_second=bool(found)))
+            found.append(self._way("Smallest fix", caption, (("add", explanation.smallest_fix),)))
+        if explanation.smallest_removals:
+            found.append(self._removal(explanation, is_second=bool(found)))
         return tuple(found)
 
     def _matching_acl(self, binding: AclBinding) -> MatchingAcl:
@@ -302,9 +302,9 @@ class Answer:
             not fitting["principal"],
         )
 
-    def _removal(self, told: Explanation, *, is_second: bool) -> WayOut:
+    def _removal(self, explanation: Explanation, *, is_second: bool) -> WayOut:
         lines: tuple[tuple[str, AclBinding], ...] = tuple(
-            ("remove", binding) for binding in told.smallest_removals
+            ("remove", binding) for binding in explanation.smallest_removals
         )
         if self.decision.allowed:
             caption = (
@@ -313,10 +313,10 @@ class Answer:
                 else "only this ACL allows it"
             )
             return self._way("To remove the access", caption, lines)
-        if told.fix_after_removals is not None:
+        if explanation.fix_after_removals is not None:
             caption = "a DENY wins over every ALLOW, so it must be removed first"
-            return self._way("Smallest fix", caption, (*lines, ("add", told.fix_after_removals)))
-        if not all(binding.is_deny for binding in told.smallest_removals):
+            return self._way("Smallest fix", caption, (*lines, ("add", explanation.fix_after_removals)))
+        if not all(binding.is_deny for binding in explanation.smallest_removals):
             caption = "opens it to everyone, since this cluster allows everyone where no ACL exists"
         elif is_second:
             caption = "this would do as well"

@@ -238,8 +238,8 @@ class ClientAnswer:
 
     @property
     def _outcome(self) -> Outcome:
-        told = self.hosts.outcome if self.hosts is not None else None
-        return told or self.assessment.outcome
+        outcome = self.hosts.outcome if self.hosts is not None else None
+        return outcome or self.assessment.outcome
 
     @property
     def verdict(self) -> str:

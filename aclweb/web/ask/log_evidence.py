@@ -101,17 +101,17 @@ def _of_parts(answer: Answer, seen: Sequence[Seen], load: Load) -> LogEvidence:
     found = [(each, _of_part(answer, each.part, seen)) for each in answer.from_hosts]
     against = [(each, evidence) for each, evidence in found if evidence.contradicts]
     if against:
-        told = "; ".join(
+        counts = "; ".join(
             f"from {each.words}: {evidence.sentence(operation)}" for each, evidence in against[:2]
         )
         why = "The ACLs may have changed since, or a declaration is wrong."
-        return LogEvidence("contradicts", "The broker log says otherwise", f"{_capital(told)}. {why}")
+        return LogEvidence("contradicts", "The broker log says otherwise", f"{_capital(counts)}. {why}")
     agreeing = [(each, evidence) for each, evidence in found if evidence.agreeing]
     if agreeing:
-        told = "; ".join(
+        counts = "; ".join(
             f"from {each.words}: {evidence.sentence(operation)}" for each, evidence in agreeing[:2]
         )
-        return LogEvidence("agrees", "The broker log agrees", f"{_capital(told)}.")
+        return LogEvidence("agrees", "The broker log agrees", f"{_capital(counts)}.")
     return _silent(load, is_allowed=True)
 
 

@@ -303,7 +303,7 @@ def read_draft(data: QueryDict, view: ClusterView) -> Draft:
     lines = _takeable(lines, of_lines, Target(view.settings))
     if view.revision is not None:
         lines = _present(lines, of_lines, view)
-    faults += _told_once(of_lines)
+    faults += _merged(of_lines)
     topics = tuple(dict.fromkeys(name for name in data.getlist("new_topic") if name.strip()))
     topics, wrong = _topic_names(topics, view)
     return Draft(
@@ -333,8 +333,8 @@ def _takeable(lines: Iterable[Line], faults: list[Fault], target: Target) -> lis
     for line in lines:
         other = kept.get(line.binding)
         if other is not None and other.op != line.op:
-            told = f"A draft cannot add and remove the same ACL; the first is kept: {other.as_text()}"
-            faults.append(Fault(told))
+            message = f"A draft cannot add and remove the same ACL; the first is kept: {other.as_text()}"
+            faults.append(Fault(message))
             continue
         fault = _why_not(line, target)
         if fault is not None:
@@ -359,16 +359,16 @@ def _why_not(line: Line, target: Target) -> Fault | None:
     return None
 
 
-def _told_once(faults: Iterable[Fault]) -> list[Fault]:
+def _merged(faults: Iterable[Fault]) -> list[Fault]:
     """Return the faults with each reason told once, with the first ACL that it is about and their number."""
     same: dict[str, list[Fault]] = {}
     for fault in faults:
         same.setdefault(fault.sentence, []).append(fault)
-    told = []
+    merged = []
     for first, *more in same.values():
         about = f"{first.about}, and {len(more):,} more" if more else first.about
-        told.append(replace(first, sentence=f"{about}: {first.sentence}" if about else first.sentence))
-    return told
+        merged.append(replace(first, sentence=f"{about}: {first.sentence}" if about else first.sentence))
+    return merged
 
 
 def _present(lines: Iterable[Line], faults: list[Fault], view: ClusterView) -> list[Line]:

@@ -59,7 +59,7 @@ class Pasted:
 
 
 @dataclass
-class _Told:
+class _Messages:
     """Sentences about lines of the text, by the line; one sentence about many lines is told once."""
 
     lines_of: dict[str, list[int]] = field(default_factory=dict)
@@ -112,7 +112,7 @@ def read_pasted(text: str, view: ClusterView) -> Pasted:
 
 def _read_errors(error: NotationError, first: str) -> list[str]:
     """Return what is wrong with ACLs, for a person who sees the text and this page."""
-    told = _Told()
+    messages = _Messages()
     others: list[str] = []
     for message in error.messages:
         place = _PLACE.fullmatch(message)
@@ -124,8 +124,8 @@ def _read_errors(error: NotationError, first: str) -> list[str]:
             sentence = "This is a line of an authorizer log, not an ACL. Paste log lines on the page Explain."
         elif sentence.startswith(_FORMAT_UNKNOWN) and "," in first:
             sentence = f"A CSV needs its header as the first line: {','.join(ACL_KEYS)}"
-        told.add(int(place[1]), sentence)
-    return [*others, *told.sentences()]
+        messages.add(int(place[1]), sentence)
+    return [*others, *messages.sentences()]
 
 
 def _read_commands(found: Pasted, text: str, view: ClusterView) -> None:
@@ -169,8 +169,8 @@ class _CommandReader:
 
     found: Pasted
     view: ClusterView
-    errors: _Told = field(default_factory=_Told)
-    warnings: _Told = field(default_factory=_Told)
+    errors: _Messages = field(default_factory=_Messages)
+    warnings: _Messages = field(default_factory=_Messages)
     acls: int = 0
     searches: int = 0
 

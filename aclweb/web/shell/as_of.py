@@ -14,7 +14,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 
 from aclweb.accounts import access
-from aclweb.inventory.current import Moment, MomentError, moment_at, told
+from aclweb.inventory.current import Moment, MomentError, moment_at, moment_sentences
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.web.shell.htmx import render_page
 
@@ -72,7 +72,7 @@ NOW = AsOf()
 def read(request: HttpRequest, cluster: Cluster) -> AsOf:
     """Return the moment that the address names; raises MomentError."""
     past = moment_at(cluster, request.GET.get(FIELD, ""))
-    return NOW if past is None else AsOf(past, told(cluster, past))
+    return NOW if past is None else AsOf(past, moment_sentences(cluster, past))
 
 
 def of_page(context: Mapping[str, Any]) -> AsOf:

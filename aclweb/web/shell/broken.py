@@ -43,7 +43,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if request.path.startswith("/api/"):
         return JsonResponse({"detail": reason or BROKEN}, status=status)
     again, lost = _to_send_again(request)
-    told = {
+    context = {
         "heading": "This cannot be done now" if reason else "Something went wrong",
         "sentence": reason or "The reason is in the site's log, which the people who run this site can read.",
         "advice": _NOTHING_CHANGED,
@@ -51,7 +51,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
         "lost": lost,
         "address": request.get_full_path() if request.method == "GET" else "",
     }
-    framed = _in_frame(request, told, status)
+    framed = _in_frame(request, context, status)
     return framed or render(
         request, "shell/503.html" if reason else "shell/500.html", {"reason": reason}, status=status
     )
@@ -65,22 +65,22 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         _read_to_its_end(request)
     if request.path.startswith("/api/"):
         return JsonResponse({"detail": sentence}, status=status)
-    told = {
+    context = {
         "heading": "Too large" if too_large else "Not understood",
         "sentence": sentence,
         "advice": f"{_NOTHING_CHANGED} {_IN_PARTS if too_large else ''}".strip(),
         "lost": _GO_BACK if too_large else "",
     }
-    framed = _in_frame(request, told, status)
+    framed = _in_frame(request, context, status)
     return framed or HttpResponse(sentence, content_type="text/plain; charset=utf-8", status=status)
 
 
-def _in_frame(request: HttpRequest, told: Mapping[str, object], status: int) -> HttpResponse | None:
+def _in_frame(request: HttpRequest, context: Mapping[str, object], status: int) -> HttpResponse | None:
     """Return the page within the frame; None where that cannot be made either."""
     try:
         around = frame.around(request, cluster=None, section="")
         return HttpResponse(
-            render_to_string("shell/broken.html", {**told, "frame": around}, request), status=status
+            render_to_string("shell/broken.html", {**context, "frame": around}, request), status=status
         )
     except Exception:  # whatever it is, an error page must not end in another error
         logger.exception("The frame of an error page could not be made.")

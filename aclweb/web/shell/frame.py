@@ -58,16 +58,16 @@ def cluster_line(cluster: Cluster) -> ClusterLine:
     named = None
     if cluster.super_users is not None:
         named = tuple(sorted(settings_of(cluster).super_users))
-    told = status(cluster)
+    state = status(cluster)
     return ClusterLine(
         cluster=cluster,
         authorizer=broker_settings.authorizer(cluster),
         default=default,
         super_users=named,
         rules=cluster.revision.acls if cluster.revision else None,
-        tone=told.tone,
-        word=told.label,
-        is_old=told.is_old,
+        tone=state.tone,
+        word=state.label,
+        is_old=state.is_old,
     )
 
 

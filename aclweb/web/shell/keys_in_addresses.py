@@ -38,8 +38,8 @@ def left_out(
 def _refused(query: QueryDict) -> HttpResponse:
     """Return the API's answer: a sentence for each parameter that holds one."""
     wrong = [name for name, values in query.lists() if any(map(holds_pem, values)) and not holds_pem(name)]
-    told = [pem_fault("what this parameter takes")]
-    return JsonResponse(dict.fromkeys(wrong, told) or {"detail": told[0]}, status=400)
+    faults = [pem_fault("what this parameter takes")]
+    return JsonResponse(dict.fromkeys(wrong, faults) or {"detail": faults[0]}, status=400)
 
 
 def _without(request: HttpRequest, query: QueryDict) -> HttpResponse:

@@ -19,8 +19,8 @@ logger = logging.getLogger(__name__)
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 404. Which pages there are is nobody's business, so only our own sentences are shown."""
-    told = exception.args[0] if exception.args else ""
-    return _page(request, "shell/404.html", 404, told if isinstance(told, str) else "")
+    reason = exception.args[0] if exception.args else ""
+    return _page(request, "shell/404.html", 404, reason if isinstance(reason, str) else "")
 
 
 def not_allowed(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -45,7 +45,7 @@ class Command(BaseCommand):
         except tokens.TokenError as error:
             raise CommandError(str(error), returncode=2) from error
         self._print(
-            {**_told(token), "secret": secret},
+            {**_facts(token), "secret": secret},
             f"{secret}\nValid until {token.expires_at:%Y-%m-%d %H:%M} UTC. It is shown only once; store it safely.",
             options["json"],
         )
@@ -60,7 +60,7 @@ class Command(BaseCommand):
                 f"{token.prefix}  {token.owner.get_username()}  {token.name}  "
                 f"until {token.expires_at:%Y-%m-%d %H:%M} UTC  last used {used}"
             )
-            self._print(_told(token), sentence, options["json"])
+            self._print(_facts(token), sentence, options["json"])
 
     def _revoke(self, options: dict[str, Any]) -> None:
         token = ApiToken.objects.select_related("owner").filter(prefix=options["prefix"]).first()
@@ -69,15 +69,15 @@ class Command(BaseCommand):
                 f"No token begins with {options['prefix']!r}; `token list` prints the beginnings.",
                 returncode=2,
             )
-        told = _told(token)
+        facts = _facts(token)
         tokens.revoke(token, actor=_shell())
-        self._print(told, f"{token.name} of {token.owner.get_username()} is revoked.", options["json"])
+        self._print(facts, f"{token.name} of {token.owner.get_username()} is revoked.", options["json"])
 
     def _print(self, found: dict[str, Any], sentence: str, as_json: bool) -> None:
         self.stdout.write(json.dumps(found) if as_json else sentence)
 
 
-def _told(token: ApiToken) -> dict[str, Any]:
+def _facts(token: ApiToken) -> dict[str, Any]:
     return {
         "prefix": token.prefix,
         "name": token.name,

@@ -34,8 +34,8 @@ _KEPT_IN_MEMORY = 64 << 20
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    told = "authorizer logs, also packed by gzip; - is standard input"
-    parser.add_argument("files", metavar="FILE", nargs="+", help=told)
+    help_text = "authorizer logs, also packed by gzip; - is standard input"
+    parser.add_argument("files", metavar="FILE", nargs="+", help=help_text)
     add_json_option(parser)
 
 

@@ -61,8 +61,8 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
         emit(_lines(found, proposals))
     can_go = len(removable(found))
     together = f"{number_of(can_go, 'ACL')} can be removed" + ("" if can_go == 1 else " together")
-    told = f"{number_of(len(found), 'finding')} and {number_of(len(proposals), 'proposal')}"
-    tell(f"{told} on {number_of(len(index), 'ACL')}; {together}.", *limits)
+    counts = f"{number_of(len(found), 'finding')} and {number_of(len(proposals), 'proposal')}"
+    tell(f"{counts} on {number_of(len(index), 'ACL')}; {together}.", *limits)
     return (
         DID_NOT_HOLD if fails(given.fail_on, (finding.severity for finding in (*found, *proposals))) else DONE
     )

@@ -72,11 +72,11 @@ class Command(BaseCommand):
 
     def _print(self, change: Change, as_json: bool) -> None:
         approvals = policy.counted_approvals(change)
-        told = queries.headline(change, given=len(approvals.counted), needed=change.approvals_needed)
+        sentence = queries.headline(change, given=len(approvals.counted), needed=change.approvals_needed)
         if as_json:
-            self.stdout.write(json.dumps({"change": change.key, "state": change.state, "sentence": told}))
+            self.stdout.write(json.dumps({"change": change.key, "state": change.state, "sentence": sentence}))
         else:
-            self.stdout.write(f"{change.key}: {told}")
+            self.stdout.write(f"{change.key}: {sentence}")
 
 
 def _user(name: str) -> User:

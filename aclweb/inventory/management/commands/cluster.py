@@ -108,12 +108,12 @@ class Command(BaseCommand):
             **_settings(options, {}),
         )
         declaring.declare(cluster=cluster, actor=at_the_shell(), **_declared(options))
-        self._tell_exposed(options)
+        self._print_exposed(options)
         slug = cluster.slug
         known = f"{slug} is known now. `cluster check {slug}` tries it, `sync {slug}` reads it at once."
-        self._print(_told(cluster), "\n".join([*pem.described(cluster.options), known]), options["json"])
+        self._print(_facts(cluster), "\n".join([*pem.described(cluster.options), known]), options["json"])
 
-    def _tell_exposed(self, options: dict[str, Any]) -> None:
+    def _print_exposed(self, options: dict[str, Any]) -> None:
         """Warn of files with a key or password that others may read; what is stored of them is encrypted."""
         secret = [
             Path(options[word]) for word in ("key", "key_password_file") if options[word] not in (None, "-")
@@ -133,22 +133,24 @@ class Command(BaseCommand):
         if options["address"]:
             settings["address"] = options["address"]
         changed = registering.change(actor=at_the_shell(), cluster=cluster, **settings)
-        self._tell_exposed(options)
+        self._print_exposed(options)
         shown = pem.described(cluster.options) if "options" in settings else ()
         sentence = "Changed." if changed else "Nothing was to be changed."
-        self._print(_told(cluster), "\n".join([*shown, sentence]), options["json"])
+        self._print(_facts(cluster), "\n".join([*shown, sentence]), options["json"])
 
     def _declare(self, options: dict[str, Any]) -> None:
         cluster = cluster_named(options["cluster"])
         changed = declaring.declare(cluster=cluster, actor=at_the_shell(), **_declared(options))
-        self._print(_told(cluster), "Declared." if changed else "That was declared already.", options["json"])
+        self._print(
+            _facts(cluster), "Declared." if changed else "That was declared already.", options["json"]
+        )
 
     def _list(self, options: dict[str, Any]) -> None:
         for cluster in Cluster.objects.select_related("revision"):
-            told = status(cluster)
-            badges = ", ".join(badge.text for badge in told.badges)
+            state = status(cluster)
+            badges = ", ".join(badge.text for badge in state.badges)
             self._print(
-                _told(cluster), f"{cluster.slug}  {told.label}  {badges}. {told.sentence}", options["json"]
+                _facts(cluster), f"{cluster.slug}  {state.label}  {badges}. {state.sentence}", options["json"]
             )
 
     def _check(self, options: dict[str, Any]) -> None:
@@ -294,8 +296,8 @@ def _text_of(file: str) -> tuple[str, Path]:
         raise CommandError(f"The settings in {file} cannot be read: {why}.", returncode=2) from error
 
 
-def _told(cluster: Cluster) -> dict[str, Any]:
-    told = status(cluster)
+def _facts(cluster: Cluster) -> dict[str, Any]:
+    state = status(cluster)
     return {
         "cluster": cluster.slug,
         "name": cluster.name,
@@ -308,7 +310,7 @@ def _told(cluster: Cluster) -> dict[str, Any]:
         "allow_everyone": cluster.allow_everyone,
         "changes_enabled": cluster.changes_enabled,
         "state": cluster.state,
-        "sentence": told.sentence,
+        "sentence": state.sentence,
         "topics_known": cluster.topics_listed,
         "groups_known": cluster.groups_listed,
         "revision": cluster.revision.number if cluster.revision else None,

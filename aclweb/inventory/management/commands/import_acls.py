@@ -16,7 +16,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from aclweb.acl.model import NotationError
 from aclweb.clusters import ClusterClient, ClusterError, Connection, connect
 from aclweb.inventory.admin import register as registering
-from aclweb.inventory.management.commands.sync import sentence, told
+from aclweb.inventory.management.commands.sync import facts_of, sentence
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
 from aclweb.inventory.sync import run as syncing
 
@@ -48,7 +48,7 @@ class Command(BaseCommand):
         if result.read:
             registering.change(actor=actor, cluster=found, address=file)
         if options["json"]:
-            self.stdout.write(json.dumps(told(found, result)))
+            self.stdout.write(json.dumps(facts_of(found, result)))
         else:
             (self.stdout if result.read else self.stderr).write(sentence(cluster, result))
         if not result.read:

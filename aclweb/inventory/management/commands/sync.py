@@ -38,13 +38,13 @@ class Command(BaseCommand):
 
     def _print(self, cluster: Cluster, result: SyncResult, as_json: bool) -> None:
         if as_json:
-            self.stdout.write(json.dumps(told(cluster, result)))
+            self.stdout.write(json.dumps(facts_of(cluster, result)))
             return
         stream = self.stdout if result.read else self.stderr
         stream.write(sentence(cluster.slug, result))
 
 
-def told(cluster: Cluster, result: SyncResult) -> dict[str, Any]:
+def facts_of(cluster: Cluster, result: SyncResult) -> dict[str, Any]:
     """Return what a sync found, ready for JSON."""
     return {
         "cluster": cluster.slug,

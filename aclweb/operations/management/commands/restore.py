@@ -36,8 +36,8 @@ class Command(BaseCommand):
         except (backup.BackupError, datadir.DataDirectoryError) as error:
             raise CommandError(str(error), returncode=1) from error
         if options["json"]:
-            told = {"data_directory": str(settings.ACLWEB_DATA_DIR), "aside": str(aside) if aside else None}
-            self.stdout.write(json.dumps({**told, **asdict(manifest)}))
+            facts = {"data_directory": str(settings.ACLWEB_DATA_DIR), "aside": str(aside) if aside else None}
+            self.stdout.write(json.dumps({**facts, **asdict(manifest)}))
             return
         self.stdout.write(
             f"{settings.ACLWEB_DATA_DIR} is as it was at {manifest.made_at}, of aclweb {manifest.version}. "
