@@ -108,7 +108,7 @@ def fresh() -> str:
 def wipe(broker: KafkaBroker) -> None:
     """Remove every ACL of a broker, and wait until it knows: KRaft tells a broker a moment after the write."""
     with AdminClient(broker.connection()) as client:
-        for _ in range(100):
+        for _ in range(1200):
             present = client.read_acls().bindings
             if not present:
                 return
@@ -159,13 +159,13 @@ def produce(broker: KafkaBroker, user: str, topic: str) -> str | None:
         enable_idempotence=False,
         acks=1,
         retries=0,
-        max_block_ms=10_000,
-        request_timeout_ms=10_000,
-        delivery_timeout_ms=15_000,
+        max_block_ms=60_000,
+        request_timeout_ms=60_000,
+        delivery_timeout_ms=60_000,
         linger_ms=0,
     )
     try:
-        producer.send(topic, b"hello").get(timeout=15)
+        producer.send(topic, b"hello").get(timeout=60)
     except KafkaError as error:
         return type(error).__name__
     else:

@@ -21,9 +21,10 @@ from typing import Any
 
 import pytest
 
+from devstack.servers.ports import hold_port, number_of
 from tests.servers import missing
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 180
 
 
 @pytest.fixture(scope="session")
@@ -174,10 +175,13 @@ def _text(directory: Path) -> str:
     return (directory / "server.log").read_text(errors="replace")
 
 
+_held: list[socket.socket] = []
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Return a port on which nothing listens, and which only who was given it gets while this process runs."""
+    _held.append(hold_port())
+    return number_of(_held[-1])
 
 
 def _postgres_binaries() -> Path | None:

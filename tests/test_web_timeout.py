@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from bench import effects
+from tests.servers_data import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 STARTERS = ("Dockerfile", "docs/running.md", "devstack/parts.py")
@@ -44,8 +44,7 @@ def test_the_timeout_is_ten_times_what_the_largest_budget_may_cost(starter):
 def slow_site(folder: Path, timeout_seconds: int) -> Iterator[int]:
     """Run gunicorn as the site is run, and give its port."""
     (folder / "slow_site.py").write_text(SLOW_SITE)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     command = [
         *(sys.executable, "-m", "gunicorn", "slow_site", "--bind", f"127.0.0.1:{port}"),
         *("--worker-class", "aclweb.site_worker.SiteWorker", "--workers", "1", "--threads", "8"),

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from aclweb.clusters import ClusterError, ClusterState, Connection, connect
 from aclweb.clusters.admin_api import ADMIN_API
-from devstack.servers.server import EmbeddedError, Server, free_ports, write_private
+from devstack.servers.server import EmbeddedError, Server, write_private
 from devstack.servers.zookeeper import ZooKeeperServer
 
 
@@ -89,7 +89,7 @@ class KafkaBroker(Server):
         for folder in ("data", "logs"):
             (self.directory / folder).mkdir(parents=True, exist_ok=True)
         self._end_leftover()
-        controller, self._sasl_port, self._plain_port = free_ports(self.directory / "ports", 3)
+        controller, self._sasl_port, self._plain_port = self._ports(3)
         kraft = self.engine == "standard"
         if kraft:
             self._format()

@@ -16,6 +16,7 @@ from aclweb.clusters import ClusterError, ClusterState
 from aclweb.runtime import stale_process as leftover
 from aclweb.runtime.java import JavaError
 from devstack.java import find_java
+from devstack.servers.ports import hold_port, number_of
 
 
 class EmbeddedError(ClusterError):
@@ -33,6 +34,7 @@ class Server(abc.ABC):
     def __init__(self, directory: Path | str) -> None:
         self.directory = Path(directory).absolute()
         self._process: subprocess.Popen[bytes] | None = None
+        self._held: list[socket.socket] = []
 
     @property
     def pid(self) -> int | None:
@@ -69,19 +71,38 @@ class Server(abc.ABC):
             )
         (self.directory / "pid").write_text(f"{self._process.pid}\n")
 
+    def _ports(self, wanted: int) -> list[int]:
+        """Return free ports, those of the last start where they are still free, and hold them until the stop."""
+        self._release_ports()
+        file = self.directory / "ports"
+        with contextlib.suppress(OSError, ValueError):
+            remembered = [int(line) for line in file.read_text().split()]
+            if len(remembered) == wanted:
+                self._held += map(hold_port, remembered)
+        if len(self._held) < wanted:
+            self._release_ports()
+            self._held += (hold_port() for _ in range(wanted))
+        ports = [number_of(held) for held in self._held]
+        file.write_text("\n".join(str(port) for port in ports) + "\n")
+        return ports
+
+    def _release_ports(self) -> None:
+        while self._held:
+            self._held.pop().close()
+
     def stop(self, timeout_seconds: float = 20.0) -> None:
         """End the server and wait until it is gone; it is killed if it does not go by itself."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        if process.poll() is None:
-            process.terminate()
-            try:
-                process.wait(timeout_seconds)
-            except subprocess.TimeoutExpired:
-                process.kill()
-        process.wait()
-        (self.directory / "pid").unlink(missing_ok=True)
+        if process is not None:
+            if process.poll() is None:
+                process.terminate()
+                try:
+                    process.wait(timeout_seconds)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+            process.wait()
+            (self.directory / "pid").unlink(missing_ok=True)
+        self._release_ports()
 
     def _end_leftover(self) -> None:
         """End the server of this directory that a killed caller left behind, and no other process."""
@@ -117,35 +138,6 @@ class Server(abc.ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-
-
-def free_ports(file: Path, wanted: int) -> list[int]:
-    """Return free ports, those of the last start where they are still free, and remember them."""
-    with contextlib.suppress(OSError, ValueError):
-        remembered = [int(line) for line in file.read_text().split()]
-        if len(remembered) == wanted and all(_is_free(port) for port in remembered):
-            return remembered
-    sockets = [socket.socket() for _ in range(wanted)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        drawn = [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
-    file.write_text("\n".join(str(port) for port in drawn) + "\n")
-    return drawn
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        # As Java's server sockets do: connections of the last run that still linger are no hindrance.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 def write_private(file: Path, text: str) -> None:

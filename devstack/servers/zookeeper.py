@@ -18,7 +18,7 @@ from pathlib import Path
 from kazoo.client import KazooClient
 from kazoo.exceptions import NodeExistsError
 
-from devstack.servers.server import EmbeddedError, Server, free_ports
+from devstack.servers.server import EmbeddedError, Server
 
 # kazoo tells of every connection that ends; here that is no news.
 _quiet = logging.getLogger("aclweb.clusters.kazoo")
@@ -88,7 +88,7 @@ class ZooKeeperServer(Server):
     def start(self) -> None:
         (self.directory / "data").mkdir(parents=True, exist_ok=True)
         self._end_leftover()
-        self.port = self._fixed_port or free_ports(self.directory / "ports", 1)[0]
+        self.port = self._fixed_port or self._ports(1)[0]
         lines = {
             "tickTime": "500",
             "dataDir": f"{self.directory}/data",

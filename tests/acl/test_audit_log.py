@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from time import perf_counter_ns
+from time import process_time_ns
 
 import pytest
 from hypothesis import assume, given
@@ -355,9 +355,9 @@ def test_a_broker_rule_full_of_separators_is_given_up_in_linear_time(damage):
     def steps(size: int) -> int:
         hostile = ", patternType=LITERAL, principal=x, host=y" * size
         rule = f"MatchingAcl(acl=StandardAcl[resourceType=TOPIC, resourceName={hostile}{damage}])"
-        started = perf_counter_ns()
+        started = process_time_ns()
         assert isinstance(read(STANDARD.format(principal="User:a", name="t", rule=rule)), NotDecision)
-        return perf_counter_ns() - started
+        return process_time_ns() - started
 
     # Twenty times the length; a search that tries every pair of separators takes 400 times as long.
     assert min(steps(2_000) for _ in range(3)) < 100 * min(steps(100) for _ in range(3))

@@ -27,7 +27,7 @@ from tests.servers import need_jars, wipe
 
 TOOLS = {"4.3.1": "org.apache.kafka.tools.AclCommand", "3.9.2": "kafka.admin.AclCommand"}
 RULES = {"4.3.1": AuthorizerSettings("standard", "4.3"), "3.9.2": AuthorizerSettings("acl", "3.9")}
-PATIENCE_SECONDS = 10
+PATIENCE_SECONDS = 120
 
 ODD_GROUP = allow("User:CN=a, O=b", "READ", 'it\'s\n"x" $HOME', resource_type="GROUP")
 # ZooKeeper has no nodes whose names hold a line break.

@@ -230,7 +230,7 @@ def test_a_change_that_kills_every_worker_is_stopped_after_five_tries(world, cha
 
 
 def test_a_worker_that_slept_past_its_lease_sends_nothing_more(world, change):
-    sleeper = world.start("apply", change, ACLWEB_TEST_CRASH="intent:stop:2", ACLWEB_LEASE_SECONDS="3")
+    sleeper = world.start("apply", change, ACLWEB_TEST_CRASH="intent:stop:2", ACLWEB_LEASE_SECONDS="10")
     try:
         os.waitpid(sleeper.pid, os.WUNTRACED)
         told = world.told("sweep")

@@ -105,7 +105,7 @@ def expire() -> None:
 
 
 def sweep() -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while Change.objects.filter(state__in=("QUEUED", *UNDER_WAY)).exists() and time.monotonic() < deadline:
         tasks.sweep()
         time.sleep(0.05)

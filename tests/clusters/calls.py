@@ -54,7 +54,7 @@ class Caller:
 
     def __init__(self, broker: KafkaBroker, user: str) -> None:
         self._broker, self._user = broker, user
-        self._client = KafkaAdminClient(**settings_of(broker, user), request_timeout_ms=15_000)
+        self._client = KafkaAdminClient(**settings_of(broker, user), request_timeout_ms=60_000)
         self._socket: socket.socket | None = None
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ class Caller:
         """Send what is written by hand, and return the answer behind its header."""
         if self._socket is None:
             host, _, port = self._broker.bootstrap.rpartition(":")
-            self._socket = socket.create_connection((host, int(port)), timeout=15)
+            self._socket = socket.create_connection((host, int(port)), timeout=60)
             self._exchange(17, 1, False, _short(b"PLAIN"))
             token = f"\0{self._user}\0{self._broker.users[self._user]}".encode()
             self._exchange(36, 0, False, struct.pack(">i", len(token)) + token)

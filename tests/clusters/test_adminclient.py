@@ -45,7 +45,7 @@ def broker(request) -> KafkaBroker:
 
 def settled(client: AdminClient, expected: Iterable[AclBinding]) -> set[AclBinding]:
     """Return what the cluster holds, once it holds this; a KRaft broker hears of a write a moment after it."""
-    for _ in range(100):
+    for _ in range(600):
         held = set(client.read_acls().bindings)
         if held == set(expected):
             break
@@ -303,7 +303,7 @@ def test_an_acl_that_makes_brokers_fail_to_list_any_is_reported_with_its_place(k
     wipe(kafka39)
     entry = {"principal": "User:bob", "permissionType": "Allow", "operation": "Fly", "host": "*"}
     keeper = KazooClient(hosts=str(kafka39.zookeeper))
-    keeper.start(timeout=15)
+    keeper.start(timeout=60)
     path = f"/kafka-acl/Group/{fresh}"
     try:
         keeper.create(path, json.dumps({"version": 1, "acls": [entry]}).encode())
@@ -317,7 +317,7 @@ def test_an_acl_that_makes_brokers_fail_to_list_any_is_reported_with_its_place(k
     assert error.state is ClusterState.UNREADABLE
     assert "on GROUP is the cause" in str(error)
     with AdminClient(kafka39.connection()) as client:
-        for _ in range(200):
+        for _ in range(600):
             try:
                 client.read_acls()
                 break
@@ -328,7 +328,7 @@ def test_an_acl_that_makes_brokers_fail_to_list_any_is_reported_with_its_place(k
 
 def poisoned(broker: KafkaBroker) -> ClusterError:
     with AdminClient(broker.connection()) as client:
-        for _ in range(200):
+        for _ in range(600):
             try:
                 client.read_acls()
             except ClusterError as error:
@@ -377,7 +377,7 @@ def test_a_granted_client_can_produce_after_the_write_and_could_not_before(broke
 def eventually_none(act) -> object:
     """Do it until a broker has caught up with what it was told a moment ago."""
     answer = act()
-    for _ in range(20):
+    for _ in range(300):
         if answer is None:
             break
         time.sleep(0.2)

@@ -127,7 +127,7 @@ def _snapshot(path: Path) -> Subject:
 
 def held(subject: Subject, expected: Iterable[AclBinding]) -> set[AclBinding]:
     """Return the ACLs of a cluster, once they are these: a KRaft broker hears of a write a moment after it."""
-    for _ in range(100):
+    for _ in range(600):
         with subject.connect() as client:
             reading = client.read_acls()
         assert reading.problems == ()

@@ -178,7 +178,7 @@ def test_a_server_outlives_the_ctrl_c_of_its_caller_and_ends_at_stop(tmp_path):
         assert os.getpgid(server.pid) != os.getpgid(0)
         pid = server.pid
 
-    for _ in range(100):
+    for _ in range(1200):
         if not alive(pid):
             break
         time.sleep(0.05)

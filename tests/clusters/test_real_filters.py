@@ -29,7 +29,7 @@ RULES = {"kafka44": AuthorizerSettings(), "kafka39": AuthorizerSettings(authoriz
 FILTERS = {"kafka44": 20_000, "kafka39": 4_000}
 # The full scale of other tests is fifty; here each case is a question to a broker.
 TIMES = 5 if SCALE > 1 else 1
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 120
 
 
 class FilteringBroker(KafkaBroker):

@@ -223,7 +223,7 @@ def test_the_limit_of_ten_thousand_is_the_controllers_and_not_zookeepers(asked):
 
 
 def until_gone(wire: Wire, matching: Item) -> None:
-    for _ in range(100):
+    for _ in range(1200):
         wire.delete([matching])
         if not wire.describe(matching).found:
             return

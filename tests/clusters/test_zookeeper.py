@@ -555,7 +555,7 @@ def test_a_running_broker_honours_what_was_written_to_zookeeper(kafka39, fresh):
     assert produce(kafka39, "bob", fresh) is not None
 
 
-def eventually(claim, seconds: float = 20.0) -> bool:
+def eventually(claim, seconds: float = 120.0) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if claim():

@@ -24,7 +24,8 @@ from tests.inventory.answering_cluster import Answers
 ROOT = Path(__file__).resolve().parents[2]
 
 MANY = 100_000 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 30_000
-LONGEST_WAIT_SECONDS = 1.0
+# Of the time for which the storing process computes, as a busy machine changes all others; in one transaction it is 1.
+LONGEST_WAIT_SHARE = 0.25
 WRITE_EVERY_SECONDS = 0.05
 
 BEFORE = [allow("User:ann", "READ", f"old{number}") for number in range(5)]
@@ -164,40 +165,47 @@ def storing(file, *counts):
 
 
 @pytest.mark.long
-def test_others_write_within_a_second_while_very_many_acls_are_stored(database):
+def test_others_write_in_between_while_very_many_acls_are_stored(database):
     process = storing(database, MANY)
     assert process.stdout.readline() == "reading\n"
-    waits = []
+    waits, began = [], cpu_seconds(process.pid)
     with closing(sqlite3.connect(database, timeout=60, isolation_level=None)) as connection:
         connection.execute("CREATE TABLE noted (number INTEGER)")
         while process.poll() is None:
-            began = time.monotonic()
+            asked = cpu_seconds(process.pid)
             connection.execute("INSERT INTO noted VALUES (1)")
-            waits.append(time.monotonic() - began)
+            ended = cpu_seconds(process.pid)
+            waits.append(ended - asked)
             time.sleep(WRITE_EVERY_SECONDS)
 
     assert process.stdout.read() == f"revision 1 of {MANY}\n"
-    assert max(waits) < LONGEST_WAIT_SECONDS, f"the longest of {len(waits)} writes waited {max(waits):.2f} s"
+    longest, all_of_it = max(waits), ended - began
+    assert longest < all_of_it * LONGEST_WAIT_SHARE, f"a write waited {longest:.2f} of {all_of_it:.2f} s"
     assert len(waits) >= 10
+
+
+def cpu_seconds(pid):
+    """Return for how long this process of ours, which nobody has waited for yet, has computed."""
+    after_its_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(after_its_name[11]) + int(after_its_name[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.mark.long
 def test_a_worker_killed_while_it_stores_leaves_the_old_revision_in_force(database):
-    process = storing(database, 10, MANY)
+    process = storing(database, 10, f"{MANY}:4000")
+    _, status = os.waitpid(process.pid, os.WUNTRACED)
+    assert os.WIFSTOPPED(status)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
     with closing(sqlite3.connect(database, timeout=60)) as connection:
         rows = "SELECT COUNT(*) FROM inventory_storedacl"
-        while connection.execute(rows).fetchone()[0] < 4_000:
-            assert process.poll() is None
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
         in_force = (
             "SELECT number, acls, (SELECT COUNT(*) FROM inventory_storedacl WHERE added_in_id <= revision.id "
             "AND (removed_in_id IS NULL OR removed_in_id > revision.id)) "
             "FROM inventory_cluster JOIN inventory_revision AS revision ON revision.id = revision_id"
         )
         assert connection.execute(in_force).fetchall() == [(1, 10, 10)]
-        assert connection.execute(rows).fetchone()[0] < MANY
+        assert 10 < connection.execute(rows).fetchone()[0] < MANY
 
         following = storing(database, 5_000)
         out, _ = following.communicate(timeout=300)

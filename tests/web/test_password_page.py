@@ -13,6 +13,7 @@ import pytest
 
 from aclweb.audit.models import Event
 from aclweb.web.shell import session
+from tests.servers_data import free_port
 from tests.web.test_access import TABLE, ask, browser_of, waiting  # noqa: F401
 
 OLD, NEW = "a password for ada", "quite another long one"
@@ -91,9 +92,7 @@ def test_no_log_line_holds_what_was_asked_in_a_query(ada, signed_in, caplog):
 
 
 def test_an_address_that_is_too_long_gets_a_page_that_says_what_to_do(tmp_path):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     (tmp_path / "app.py").write_text(
         "def application(environ, start):\n    start('200 OK', [])\n    return [environ['QUERY_STRING'].encode()]\n"
     )
@@ -118,9 +117,9 @@ def test_an_address_that_is_too_long_gets_a_page_that_says_what_to_do(tmp_path):
 
 
 def asked(port: int, query: str) -> str:
-    for _ in range(100):
+    for _ in range(1200):
         try:
-            with socket.create_connection(("127.0.0.1", port), timeout=10) as caller:
+            with socket.create_connection(("127.0.0.1", port), timeout=120) as caller:
                 caller.sendall(f"GET /?{query} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".encode())
                 with caller.makefile("rb") as answer:
                     return answer.read().decode()
