@@ -25,7 +25,7 @@ def start(*arguments):
 
 
 def finish(process):
-    out, _ = process.communicate(timeout=120)
+    out, _ = process.communicate(timeout=600)
     assert process.returncode == 0
     return out.split()
 
@@ -91,7 +91,7 @@ def test_a_consumer_that_keeps_running_picks_up_what_a_killed_one_had(folder):
 
         holder.kill()
         holder.wait()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while (message := take(survivor)) is None and time.monotonic() < deadline:
             time.sleep(0.05)
 

@@ -62,7 +62,7 @@ def started(command: list[str], data: Path) -> subprocess.CompletedProcess[str]:
     previous = os.umask(0o022)
     try:
         return subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False
         )
     finally:
         os.umask(previous)
@@ -187,7 +187,7 @@ def manage(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         env=kept | environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 

@@ -94,7 +94,7 @@ def work_through(broker_url, tables, tmp_path):
             env=environment,
             capture_output=True,
             text=True,
-            timeout=180,
+            timeout=600,
         )
         assert answer.returncode == 0, answer.stderr
         return answer.stdout.split()

@@ -78,9 +78,9 @@ def exists(pid):
 
 
 def wait_until(claim):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not claim():
-        assert time.monotonic() < deadline, "it did not happen within a minute"
+        assert time.monotonic() < deadline, "it did not happen within five minutes"
         time.sleep(0.02)
 
 
@@ -408,7 +408,7 @@ finally:
     assert process.stdout.readline() == "running\n"
 
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=300)
 
     assert out.splitlines() == ["Stopping the site.", "Stopping the worker.", "Stopping the store."]
     assert process.returncode == 0
@@ -509,7 +509,7 @@ def test_a_reset_leaves_a_running_installation_and_foreign_directories_alone(tmp
 @pytest.mark.parametrize("script", ["run", "test"])
 def test_the_two_commands_tell_how_they_are_used_without_installing_anything(script, tmp_path):
     answer = subprocess.run(
-        [ROOT / script, "--help"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        [ROOT / script, "--help"], cwd=tmp_path, capture_output=True, text=True, timeout=300
     )
 
     assert answer.returncode == 0
@@ -518,7 +518,7 @@ def test_the_two_commands_tell_how_they_are_used_without_installing_anything(scr
 
 @pytest.mark.parametrize("script", ["run", "test", ".ci/run", "requirements/setup.sh"])
 def test_every_script_is_posix_shell_that_parses(script):
-    answer = subprocess.run(["sh", "-n", ROOT / script], capture_output=True, text=True, timeout=60)
+    answer = subprocess.run(["sh", "-n", ROOT / script], capture_output=True, text=True, timeout=300)
 
     assert answer.returncode == 0, answer.stderr
 

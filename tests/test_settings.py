@@ -167,7 +167,7 @@ def under(environment, script):
         env=kept | environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     return answer.returncode, answer.stdout.strip(), answer.stderr
 

@@ -70,7 +70,7 @@ def run(data: Path, *words: str, as_nobody: bool = False, **more: str) -> subpro
     environment |= {"ACLWEB_DATA_DIR": str(data), "DJANGO_SETTINGS_MODULE": "aclweb.settings"} | more
     return subprocess.run(
         [sys.executable, *words],
-        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False,
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
 
 

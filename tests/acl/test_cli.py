@@ -140,7 +140,7 @@ def test_every_command_runs_on_a_bare_python_and_loads_nothing_but_the_core(tmp_
         [sys.executable, "-I", "-S", "-c", BARE.format(root=str(ROOT), calls=calls)],
         capture_output=True,
         check=True,
-        timeout=120,
+        timeout=600,
         text=True,
     )
     answers_and_statuses, _bracket, files = done.stdout.rpartition("]\n")
@@ -169,7 +169,7 @@ def test_the_module_runs_from_the_command_line_and_tells_that_its_reader_left(tm
     # The shell tells of the left part by the number it prints last.
     script = f"{{ {command}; echo $? >&2; }} | head -n 1"
     environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
-    done = subprocess.run(["sh", "-c", script], cwd=ROOT, env=environment, capture_output=True, timeout=120)
+    done = subprocess.run(["sh", "-c", script], cwd=ROOT, env=environment, capture_output=True, timeout=600)
 
     assert done.stdout.startswith(b"resource_type,")
     assert done.stderr == b"141\n"
@@ -189,7 +189,7 @@ def test_a_stream_that_is_closed_is_reported_as_far_as_one_can(tmp_path, redirec
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
 
     done = subprocess.run(
-        ["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, timeout=120
+        ["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, timeout=600
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (2, b"", told)
@@ -203,7 +203,7 @@ def test_an_answer_that_cannot_be_written_is_reported(tmp_path):
     command = [sys.executable, "-S", "-m", "aclweb.acl", "convert", "--acls", str(path), "--to", "csv"]
 
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, timeout=120)
+        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, timeout=600)
 
     assert done.returncode == 2
     assert done.stderr.startswith(b"The answer cannot be written")

@@ -178,7 +178,7 @@ def through(shell: str, line: str, tool_folder: Path) -> list[str]:
         env={"BOOTSTRAP": "localhost:9092", "PATH": f"{tool_folder}:/usr/bin:/bin"},
         capture_output=True,
         check=True,
-        timeout=30,
+        timeout=300,
     )
     return run.stdout.decode().split("\0")[:-1]
 

@@ -72,7 +72,7 @@ class RealTool:
             encoding="utf-8",
             env=environment,
             stdin=subprocess.DEVNULL,
-            timeout=120,
+            timeout=600,
         )
         assert done.returncode == (1 if planned.error else 0), done.stdout + done.stderr
         if planned.error:

@@ -291,7 +291,7 @@ def test_the_command_needs_no_package(tmp_path):
         [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = [{str(ROOT)!r}]; "
          "from aclweb.acl.cli.main import main; sys.exit(main(sys.argv[1:]))",
          "principal", "--ssl-rules", "RULE:^CN=(.*?),O=.*$/$1/U", "--json", str(names)],
-        capture_output=True, timeout=120, text=True,
+        capture_output=True, timeout=600, text=True,
     )  # fmt: skip
 
     assert done.returncode == 0, done.stderr

@@ -33,7 +33,7 @@ def by_shell(shell: str, lines: list[str]) -> list[list[str] | None]:
     answers: list[list[str] | None] = []
     for line in lines:
         script = f"show() {{ for word do printf '%s\\0' \"$word\"; done; }}\nshow {line}\n"
-        run = subprocess.run([shell, "-c", script.encode()], capture_output=True, check=False, timeout=30)
+        run = subprocess.run([shell, "-c", script.encode()], capture_output=True, check=False, timeout=300)
         answers.append(run.stdout.decode().split("\0")[:-1] if run.returncode == 0 else None)
     return answers
 

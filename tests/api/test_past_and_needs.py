@@ -76,7 +76,7 @@ def said_by_the_command(tmp_path, acls, *arguments):
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -240,7 +240,7 @@ def test_a_worker_that_slept_past_its_lease_sends_nothing_more(world, change):
         calls = len(world.kafka.calls())
 
         os.kill(sleeper.pid, signal.SIGCONT)
-        sleeper.communicate(timeout=60)
+        sleeper.communicate(timeout=300)
     finally:
         if sleeper.poll() is None:
             sleeper.kill()

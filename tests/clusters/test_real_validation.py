@@ -184,7 +184,7 @@ def format_with(directory: Path, jars: Path, metadata_version: str) -> None:
         "format",
     ]
     command += ["-t", "uzI15-ToR7OwqUkO-JxNwQ", "-c", settings, "--release-version", metadata_version]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -204,9 +204,9 @@ def test_two_hosts_with_one_database_do_not_run_the_same_refresh(tmp_path):
         first = host(1, "refresh")
         assert first.stdout.readline() == "running\n"
 
-        second = host(2, "refresh").communicate("", timeout=120)[0]
-        ended = first.communicate("go on\n", timeout=120)[0]
-        third = host(2, "refresh").communicate("", timeout=120)[0]
+        second = host(2, "refresh").communicate("", timeout=600)[0]
+        ended = first.communicate("go on\n", timeout=600)[0]
+        third = host(2, "refresh").communicate("", timeout=600)[0]
 
     assert second == "left to another worker\n"
     assert "The stand-in has ended." in ended

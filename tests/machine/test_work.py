@@ -51,9 +51,9 @@ def children(process):
 
 
 def wait_until(claim):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not claim():
-        assert time.monotonic() < deadline, "it did not happen within a minute"
+        assert time.monotonic() < deadline, "it did not happen within five minutes"
         time.sleep(0.1)
 
 
@@ -71,7 +71,7 @@ def test_it_runs_what_is_named_replaces_what_is_killed_and_ends_when_asked(envir
         assert children(process)["beat"] == before["beat"]
         following = children(process)
         process.terminate()
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=300)
     finally:
         process.kill()
         process.wait()
@@ -82,7 +82,7 @@ def test_it_runs_what_is_named_replaces_what_is_killed_and_ends_when_asked(envir
 
 def test_a_worker_that_does_not_exist_is_named(environment):
     process = work(environment, "chores")
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=300)
 
     assert process.returncode == 2
     assert "There is no worker 'chores'; name some of changes, syncs, searches, beat." in said
