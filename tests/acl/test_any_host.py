@@ -139,6 +139,16 @@ def test_a_deny_inside_an_allowed_range_is_its_exception() -> None:
     ).sentence == ("It depends on the host: allowed from 10.1.0.9, refused from every other host.")
 
 
+def test_a_range_with_several_exceptions_names_one_and_counts_the_others() -> None:
+    inside = [deny("User:a", "READ", "t", host=f"10.{second}.0.0/16") for second in (1, 2, 3)]
+    index = AclIndex([allow("User:a", "READ", "t", host="10.0.0.0/8"), *inside])
+
+    assert decide_for_any_host(read("User:a", "t"), index).sentence == (
+        "It depends on the host: allowed from 10.0.0.0/8 (except 10.1.0.0/16 and 2 others), "
+        "refused from every other host."
+    )
+
+
 def test_a_deny_from_one_host_of_what_everybody_may_says_where_it_is_refused() -> None:
     index = AclIndex([allow("User:*", "READ", "t"), deny("User:a", "READ", "t", host="10.0.0.7")])
 

@@ -581,3 +581,22 @@ def test_an_undecided_answer_names_the_acl_with_the_unknown_value() -> None:
 
     assert (decision.result, decision.basis) == (Result.UNDECIDED, Basis.UNKNOWN_VALUE)
     assert any(acl_text(strange) in sentence for sentence in explain(decision).sentences)
+
+
+def test_a_pattern_of_an_unknown_type_is_what_leaves_the_answer_undecided() -> None:
+    unknown = replace(allow("User:bob", "READ", "x"), pattern_type=PatternType.UNKNOWN)
+
+    (gate,) = (gate for gate in why(read("User:bob", "orders"), unknown).gates if gate.decides)
+
+    assert gate.sentence == "ACLs have values that aclweb does not know; they could decide."
+
+
+def test_each_list_of_an_explanation_is_written_under_its_own_key() -> None:
+    reasons = why(read("User:bob", "orders"), allow("User:bob", "READ", "orders"))
+
+    written = reasons.as_dict(lambda name, items, write: [{"list": name}])
+
+    lists = ("determining", "would_also_decide", "affecting", "near_misses", "smallest_removals")
+    assert {key: value for key, value in written.items() if key in lists} == {
+        key: [{"list": key}] for key in lists
+    }

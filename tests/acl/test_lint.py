@@ -201,6 +201,23 @@ def test_a_transactional_id_without_a_topic_is_reported():
     assert not of_rule("topic-right-missing", own, allow(BOB, "WRITE", "orders"))
 
 
+def test_a_right_to_groups_is_no_right_to_topics():
+    group = allow(BOB, "READ", "team", resource_type="GROUP")
+    read = allow(BOB, "READ", "orders")
+    own = allow(BOB, "WRITE", "tx", resource_type="TRANSACTIONAL_ID")
+
+    found = {finding.rule for finding in lint_all(AclIndex([group, read, own]))}
+
+    assert "topic-right-missing" in found
+    assert "group-right-missing" not in found
+
+
+def test_a_denial_of_describe_on_one_name_does_not_cover_every_topic():
+    refusals = (deny(BOB, "READ", "*"), *(deny(BOB, "DESCRIBE", name) for name in ("x", "y")))
+
+    assert [finding.acl for finding in of_rule("deny-leaves-describe", *refusals)] == [refusals[0]]
+
+
 def test_a_denial_of_read_that_leaves_describe_is_told_unless_describe_is_denied_too():
     refusal = deny(BOB, "READ", "orders")
 
@@ -401,7 +418,7 @@ def test_every_file_of_the_folder_is_a_rule():
         ({"severity": "grave"}, "severity"),
         ({"title": ""}, "title"),
         ({"why": ""}, "why"),
-        ({"alone": {}}, "alone"),
+        ({"alone": {}}, "give either `alone` or `beside`."),
         ({"bad": ()}, "bad example"),
         ({"good": ()}, "good example"),
     ],

@@ -335,6 +335,15 @@ def test_an_acl_of_a_topic_that_does_not_exist_is_an_orphan_once_names_are_given
     assert [(finding.rule, finding.acl) for finding in findings] == [("orphan", gone)]
 
 
+@pytest.mark.parametrize(("authorizer", "orphans"), [("standard", 1), ("acl", 0)])
+def test_a_wildcard_over_a_starred_name_alone_is_an_orphan_where_it_skips_it(authorizer, orphans):
+    everything = allow("User:bob", "READ", "*", resource_type="GROUP")
+
+    found = redundant(AclIndex([everything]), AuthorizerSettings(authorizer), Names(groups=("*batch",)))
+
+    assert [finding.rule for finding in found] == ["orphan"] * orphans
+
+
 def test_all_operations_of_a_topic_are_exactly_all():
     words = ["READ", "WRITE", "CREATE", "DESCRIBE", "DELETE", "ALTER", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"]
     bindings = [allow("User:bob", word, "orders") for word in words]
@@ -378,6 +387,29 @@ def test_a_prefix_in_place_of_names_tells_what_else_it_would_allow():
     assert {e.names_text for e in proposal.extra if e.resource_name is not None} == {"orders.us"}
     assert {e.names_text for e in proposal.extra if e.resource_name is None} == {"orders."}
     assert "orders.us and every name made later that begins with 'orders.'." in proposal.sentence
+
+
+def test_a_prefix_where_no_other_name_exists_tells_of_names_made_later():
+    bindings = [allow("User:bob", "READ", f"orders.{country}") for country in ("cz", "de", "nl")]
+
+    (proposal,) = consolidations(AclIndex(bindings), names=Names(topics=("orders.cz", "payments")))
+
+    assert proposal.sentence == (
+        "One ACL could replace 3. Allow User:bob to Read topics that start with 'orders.' from any host: "
+        "it would also allow every name made later that begins with 'orders.'."
+    )
+
+
+@pytest.mark.parametrize("kind", ["TOPIC", "GROUP", "TRANSACTIONAL_ID"])
+def test_a_prefix_tells_which_existing_names_of_its_own_type_it_opens(kind):
+    bindings = [allow("User:bob", "DESCRIBE", f"app.{number}", resource_type=kind) for number in range(3)]
+    fields = {"TOPIC": "topics", "GROUP": "groups", "TRANSACTIONAL_ID": "transactional_ids"}
+    names = Names(**{field: (f"app.{field}",) for field in fields.values()})
+
+    (proposal,) = consolidations(AclIndex(bindings), names=names)
+
+    opened = {effect.names_text for effect in proposal.extra if effect.resource_name is not None}
+    assert opened == {f"app.{fields[kind]}"}
 
 
 def test_a_prefix_beside_acls_for_others_is_refused_by_them_and_not_by_the_default():

@@ -331,7 +331,9 @@ def test_a_refusal_stops_before_the_next_acl(kafka, approved):
     change = ended(change)
 
     assert change.state == "FAILED"
-    assert [item.state for item in change.items.all()] == ["FAILED", "SKIPPED"]
+    refused, skipped = change.items.all()
+    assert (refused.state, skipped.state) == ("FAILED", "SKIPPED")
+    assert skipped.sentence == "Not tried, because the cluster refused another ACL before."
     assert "The broker refuses this principal" in change.sentence
     assert WISH not in kafka.bindings
 
@@ -572,11 +574,14 @@ def test_a_change_with_effects_never_says_that_nothing_happened(kafka, approved,
     change = ended(approved(WISH, allow("User:refused", "READ", "orders")))
     kafka.fail()
     kafka.edit(add=[deny("User:refused", "READ", "orders")])
+    yesterday = timezone.now() - timedelta(days=1)
+    Change.objects.filter(pk=change.pk).update(finished_at=yesterday)
 
     change = ended(review.queue(change=change, actor=ada))
 
     assert change.state == "PARTIAL"
     assert "What an earlier run wrote is still there" in change.sentence
+    assert change.finished_at > yesterday
     with pytest.raises(ChangeError):
         review.withdraw(change=change, actor=ada)
 
@@ -696,6 +701,28 @@ def test_each_claim_has_an_epoch_of_its_own(approved, monkeypatch):
         epochs.append(Change.objects.get(pk=change.pk).epoch)
 
     assert epochs == sorted(set(epochs))
+
+
+def test_a_change_tried_five_times_is_stopped_unwritten_and_says_why(kafka, approved):
+    change = approved(WISH)
+    Change.objects.filter(pk=change.pk).update(attempts=hold.MOST_ATTEMPTS)
+
+    stopped = ended(change)
+
+    assert stopped.state == "QUARANTINED"
+    assert stopped.sentence == "Stopped after 5 tries: each worker that claimed it was lost."
+    assert stopped.epoch == change.epoch + 1
+    assert stopped.finished_at is not None
+    event = trail.trail(change.key).get(verb="change.quarantined")
+    assert (event.actor, event.facts["attempts"]) == ("aclweb", 5)
+    assert kafka.calls() == []
+
+
+def test_a_change_tried_four_times_is_tried_once_more(approved):
+    change = approved(WISH)
+    Change.objects.filter(pk=change.pk).update(attempts=hold.MOST_ATTEMPTS - 1)
+
+    assert ended(change).state == "APPLIED"
 
 
 @pytest.mark.django_db(transaction=True)
