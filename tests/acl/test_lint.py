@@ -194,11 +194,30 @@ def test_a_consumer_without_a_group_is_reported_once():
     assert not of_rule("group-right-missing", *topics, allow("User:*", "ALL", "*", resource_type="GROUP"))
 
 
-def test_a_transactional_id_without_a_topic_is_reported():
+def test_a_transactional_id_without_a_topic_is_reported_once_for_its_writer():
     own = allow(BOB, "WRITE", "tx", resource_type="TRANSACTIONAL_ID")
 
-    assert of_rule("topic-right-missing", own)
+    other = allow(BOB, "WRITE", "tx2", resource_type="TRANSACTIONAL_ID")
+
+    assert len(of_rule("topic-right-missing", own, other)) == 1
     assert not of_rule("topic-right-missing", own, allow(BOB, "WRITE", "orders"))
+    assert not of_rule("topic-right-missing", replace(own, operation=Operation.DESCRIBE))
+
+
+@pytest.mark.parametrize(
+    ("binding", "what"),
+    [
+        (allow(BOB, "READ", "orders"), "an ALLOW adds nothing for"),
+        (deny(BOB, "READ", "orders"), "a DENY does not stop"),
+    ],
+    ids=["allow", "deny"],
+)
+def test_an_acl_of_a_super_user_says_whether_it_adds_nothing_or_stops_nobody(binding, what):
+    settings = AuthorizerSettings(super_users=frozenset({BOB}))
+
+    (finding,) = of_rule("super-user-unaffected", binding, settings=settings)
+
+    assert what in finding.sentence
 
 
 def test_a_right_to_groups_is_no_right_to_topics():
