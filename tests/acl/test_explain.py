@@ -600,3 +600,13 @@ def test_each_list_of_an_explanation_is_written_under_its_own_key() -> None:
     assert {key: value for key, value in written.items() if key in lists} == {
         key: [{"list": key}] for key in lists
     }
+
+
+def test_the_fix_for_a_whole_type_is_on_a_name_that_the_principal_uses_already() -> None:
+    asked = replace(read("User:bob", "any"), resource_name=None)
+    others = [allow("User:eve", "READ", name) for name in ("a", "hers", "much-longer", "z")]
+
+    reasons = why(asked, *others[:2], allow("User:bob", "WRITE", "his"), *others[2:])
+
+    assert reasons.smallest_fix is not None
+    assert reasons.smallest_fix.resource_name == "his"
