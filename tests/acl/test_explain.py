@@ -610,3 +610,29 @@ def test_the_fix_for_a_whole_type_is_on_a_name_that_the_principal_uses_already()
 
     assert reasons.smallest_fix is not None
     assert reasons.smallest_fix.resource_name == "his"
+
+
+def test_an_asterisk_at_the_end_of_a_name_is_near_for_names_under_its_whole_head() -> None:
+    meant = allow("User:bob", "READ", "team-*")
+
+    (miss,) = why(read("User:bob", "team-1"), meant).near_misses
+
+    assert miss.sentence.endswith("the * in it is a real asterisk: say PREFIXED team- instead.")
+    assert why(read("User:bob", "teams"), meant).near_misses == ()
+
+
+def test_a_name_in_other_case_is_nearer_than_one_in_other_characters() -> None:
+    composed, apart = "caf\u00e9.eu", "cafe\u0301.eu"
+    acls = [allow("User:bob", "READ", name) for name in (apart, composed.upper())]
+
+    found = why(read("User:bob", composed), *acls).near_misses
+
+    assert [miss.binding.resource_name for miss in found] == [composed.upper(), apart]
+
+
+def test_a_right_from_another_host_is_no_other_way() -> None:
+    starts = ask("User:bob", "IDEMPOTENT_WRITE", "kafka-cluster", resource_type="CLUSTER")
+    here, elsewhere = (allow("User:bob", "WRITE", "orders", host=host) for host in ("10.0.0.7", "10.0.0.8"))
+
+    assert "enough to start an idempotent producer" in " ".join(why(starts, here).sentences)
+    assert "enough to start an idempotent producer" not in " ".join(why(starts, elsewhere).sentences)

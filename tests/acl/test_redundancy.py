@@ -314,6 +314,12 @@ def test_an_address_and_the_range_of_it_alone_imply_each_other():
     assert [finding.acl for finding in redundant(AclIndex(six))] == [six[1]]
 
 
+def test_the_address_of_all_zeros_is_in_no_range():
+    zeros, around = (allow("User:bob", "READ", "orders", host=host) for host in ("0.0.0.0", "0.0.0.0/8"))
+
+    assert [f for f in redundant(AclIndex([zeros, around])) if f.rule == "implied"] == []
+
+
 def test_a_whole_chain_of_prefixes_can_go_but_its_widest():
     chain = [allow("User:bob", "READ", "orders"[:length], pattern="PREFIXED") for length in range(1, 7)]
 

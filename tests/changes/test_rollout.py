@@ -16,7 +16,7 @@ from aclweb.changes.models import Change, ChangeError, ChangeItem
 from aclweb.changes.preview import plan_hash
 from aclweb.changes.rollout import hold
 from aclweb.changes.rollout import run as rollout
-from aclweb.clusters import AclSnapshot
+from aclweb.clusters import AclSnapshot, Outcome, OutcomeKind
 from aclweb.inventory import leases
 from aclweb.inventory.findings import lint_run
 from aclweb.inventory.findings import tasks as lint_tasks
@@ -336,6 +336,17 @@ def test_a_refusal_stops_before_the_next_acl(kafka, approved):
     assert skipped.sentence == "Not tried, because the cluster refused another ACL before."
     assert "The broker refuses this principal" in change.sentence
     assert WISH not in kafka.bindings
+
+
+def test_a_refusal_without_a_word_ends_as_failed_all_the_same(approved, monkeypatch):
+    def refuse(self, verb, bindings):
+        return tuple(Outcome(binding, OutcomeKind.REFUSED) for binding in bindings)
+
+    monkeypatch.setattr(FileClient, "write", refuse)
+
+    change = ended(approved(WISH))
+
+    assert (change.state, change.sentence) == ("FAILED", "1 refused. Nothing was written.")
 
 
 def test_a_refusal_after_something_was_written_is_partly_written(kafka, approved, ada):
@@ -727,13 +738,13 @@ def test_a_change_tried_four_times_is_tried_once_more(approved):
 
 @pytest.mark.django_db(transaction=True)
 def test_a_step_longer_than_the_lease_keeps_it(cluster, kafka, approved, monkeypatch, settings):
-    settings.ACLWEB_LEASE_SECONDS = 6  # a renewal that comes two seconds late on a busy machine is in time
+    settings.ACLWEB_LEASE_SECONDS = 2
     slow = []
 
     def read(name):
         if name == "read" and not slow:
             slow.append(1)
-            time.sleep(7.5)
+            time.sleep(4.5)
             slow[0] = hold.waiting()
 
     monkeypatch.setattr(failpoints, "hit", read)
