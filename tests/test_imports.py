@@ -5,7 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from celery.bin.celery import celery
 from django.core.management import get_commands, load_command_class
+
+from aclweb.operations import workers
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -116,6 +120,15 @@ def test_no_command_of_ours_loads_the_pages_only_to_check_them():
 
     assert [name for name, checks in checked.items() if checks] == []
     assert {"grant", "sync", "up"} < set(ours)
+
+
+@pytest.mark.parametrize("name", workers.NAMES)
+def test_no_worker_loads_the_pages_only_to_check_them(name, tmp_path):
+    program = workers.program(name, directory=tmp_path, hearing=workers.Hearing(), environment={})
+    _, _, _, *words = program.command
+
+    assert program.command[1:3] == ["-m", "celery"]
+    assert celery.make_context("celery", words).params["skip_checks"] is True
 
 
 def test_no_modules_import_one_another_in_a_circle():

@@ -83,7 +83,8 @@ def program(
 ) -> Program:
     """Return the worker of one queue, or the beat, as a program of the supervisor."""
     marker = f"{name}-{identity(directory)}"
-    celery = [sys.executable, "-m", "celery", "-A", "aclweb.celery"]
+    # Django's checks load every page and the API: memory and a start twice as long, for what `./test` has checked.
+    celery = [sys.executable, "-m", "celery", "-A", "aclweb.celery", "--skip-checks"]
     if name == pulses.BEAT:
         # The schedule is in the database; the file's name is only how the process is known again.
         command = [*celery, "beat", "--loglevel", "WARNING", "--pidfile", "", "--schedule", marker]
