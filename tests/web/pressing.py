@@ -39,9 +39,12 @@ class Element:
         return name in self.attributes
 
     def walk(self) -> Iterator[Element]:
-        yield self
-        for child in self.children:
-            yield from child.walk()
+        """Yield this element and all within it, in the order of the page."""
+        waiting = [self]
+        while waiting:
+            found = waiting.pop()
+            yield found
+            waiting.extend(reversed(found.children))
 
     def above(self, *tags: str) -> Element | None:
         """Return the nearest of these elements around this one."""
