@@ -143,9 +143,9 @@ def settle_masks(mask: int, bit: int, covering: Covering, name: str, settings: A
 def answer_from(
     mask: int, bit: int, *, covered: bool, unknown_patterns: Sequence[Vote], settings: AuthorizerSettings
 ) -> Answer:
-    """Return the answer for the operation at `bit` to a caller who is no super user.
+    """Return the answer for the operation at `bit` to a session whose principal is no super user.
 
-    mask: the joined masks of the bindings for this caller that cover the resource for certain.
+    mask: the joined masks of the bindings for this session that cover the resource for certain.
     covered: whether any binding covers it, whoever that is for. unknown_patterns: as in `settle`.
     """
     if not (mask >> MAYBE_SHIFT or unknown_patterns):

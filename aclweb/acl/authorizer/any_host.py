@@ -41,7 +41,7 @@ from aclweb.acl.model import (
 )
 
 MOST_BY_TYPE = 500_000
-"""A question about a whole type looks at all ACLs of the caller for each host; above this product it is given up."""
+"""A question about a whole type looks at all ACLs of the session for each host; above this product it is given up."""
 
 MOST_DIVIDED = 20_000
 """Hosts times requests that are decided to divide the hosts for several requests; above it that is given up."""

@@ -1,4 +1,4 @@
-"""May this caller do the operation on at least one resource of a type?
+"""May this session do the operation on at least one resource of a type?
 
 Kafka compares patterns here, and each authorizer in its own way; KRaft's first tries a made-up name,
 whose answer is given as `hardcode`.
@@ -51,7 +51,7 @@ def answer_by_type(
 ) -> Answer:
     """Return the answer for a whole type, from the bindings of the type and the answer for `hardcode`.
 
-    Unknown values are read once in the caller's favour and once against; where the two
+    Unknown values are read once in the session's favour and once against; where the two
     results differ the question is undecided.
     """
     if not bindings:
@@ -76,7 +76,7 @@ def _settle_by_type(entries: Sequence[AclBinding], hardcode: Answer, settings: A
 
 
 def _allowed_answer(settings: AuthorizerSettings) -> Answer:
-    """Return the answer for a type that the caller's ACLs allow, or the default where that settles it first."""
+    """Return the answer for a type that the session's ACLs allow, or the default where that settles it first."""
     by_default = settings.default_settles_by_type
     return settle_known(denied=False, allowed=not by_default, covered=not by_default, settings=settings)
 
@@ -84,7 +84,7 @@ def _allowed_answer(settings: AuthorizerSettings) -> Answer:
 def _allowed_by_type(
     entries: Sequence[AclBinding], hardcode: Answer, at_least: Result, settings: AuthorizerSettings
 ) -> bool | None:
-    """Whether the known `entries` (those of this caller and operation) allow the type; None if that is too hard.
+    """Whether the known `entries` (those of this session and operation) allow the type; None if that is too hard.
 
     at_least: the weakest answer for `hardcode` that counts as allowed in this reading.
     """
@@ -100,7 +100,7 @@ def _allowed_by_type(
 def own_by_type(
     request: AccessRequest, bindings: Iterable[AclBinding], settings: AuthorizerSettings
 ) -> list[AclBinding]:
-    """Return the bindings for this caller that name the operation itself or ALL: here nothing is implied."""
+    """Return the bindings for this session that name the operation itself or ALL: here nothing is implied."""
     matching = matching_of(settings)
     return [binding for binding in bindings if _is_own_by_type(request, binding, matching)]
 

@@ -1,4 +1,4 @@
-"""What may one caller do with one name, where names, principals and hosts may be globs?"""
+"""What may one session do with one name, where names, principals and hosts may be globs?"""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class GlobTable:
                 yield own
 
     def mask(self, principal: str, host: str, name: str, settings: AuthorizerSettings) -> int:
-        """Return the joined masks of the bindings for this caller that cover `name`."""
+        """Return the joined masks of the bindings for this session that cover `name`."""
         mask = 0
         for own in self.principals_for(principal):
             for slot in self._hosts[own].admitting(host):

@@ -6,7 +6,7 @@ what differs between authorizers is looked up when a question is asked. Only GLO
 are refused then by an authorizer that does not know them.
 
 It is filed twice, each on first use. By resource: name or prefix -> bindings, for
-`affecting`. By caller: (principal, host) -> masks of allowed and denied operations, for
+`affecting`. By session: (principal, host) -> masks of allowed and denied operations, for
 `decide`, so that an answer costs the same however many bindings match. For the authorizer
 `glob` the second filing is made anew, with the globs of names, principals and hosts.
 """
@@ -104,7 +104,7 @@ class AclIndex:
         return self._shelves.get(resource_type.code)
 
     def table(self, resource_type: ResourceType) -> MaskTable | None:
-        """Return the masks of one resource type filed by caller, None if there are no bindings."""
+        """Return the masks of one resource type filed by session, None if there are no bindings."""
         # `_value_` because this is the hot path: `value` is a Python-level descriptor.
         return self._tables.get(resource_type._value_)
 

@@ -1,6 +1,6 @@
-"""What may one caller do with one name: the bindings of a resource type, compiled to masks?
+"""What may one session do with one name: the bindings of a resource type, compiled to masks?
 
-Filed by caller, (principal, host) -> masks of allowed and denied operations, so that an answer costs
+Filed by session, (principal, host) -> masks of allowed and denied operations, so that an answer costs
 the same however many bindings match.
 """
 
@@ -32,7 +32,7 @@ _Range = tuple[int, int, int]
 
 
 class MaskTable:
-    """The bindings of one resource type, filed by caller and compiled to masks of operations."""
+    """The bindings of one resource type, filed by session and compiled to masks of operations."""
 
     __slots__ = ("covered", "ranges", "slots", "unknown_patterns", "without_colon")
 
@@ -88,7 +88,7 @@ class MaskTable:
             yield from self.ranges[principal].holding(host)
 
     def mask(self, principal: str, host: str, name: str, settings: AuthorizerSettings) -> int:
-        """Return the joined masks of the bindings for this caller that cover `name`."""
+        """Return the joined masks of the bindings for this session that cover `name`."""
         # What `slots_of` yields, without the generator: this is the hot path.
         mask, caller = 0, principal
         slots = self.slots
@@ -171,7 +171,7 @@ class RangeTable:
 
 
 class Slot:
-    """The bindings of one caller (or one purpose) as masks: literal names, `*` and a chain of prefixes.
+    """The bindings of one session (or one purpose) as masks: literal names, `*` and a chain of prefixes.
 
     Each prefix's mask already holds those of the shorter prefixes that it starts with, so
     that the longest prefix of a name answers for all of them.

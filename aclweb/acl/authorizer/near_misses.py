@@ -4,7 +4,7 @@ An ACL settles a request for one resource if all its parts fit: resource type, p
 principal, host, operation and permission. A near miss is an ACL that would have helped
 (or, for an allowed request, refused) if its crossed parts had been otherwise. Those that
 cover the resource come from the decision's findings. Beside them stand ACLs for this very
-caller, host and operation whose pattern nearly covers the name (another case, one letter,
+principal, host and operation whose pattern nearly covers the name (another case, one letter,
 an asterisk taken for a glob, a prefix that is too long, a name without its prefix) or
 covers the name among resources of another type.
 """
@@ -55,7 +55,7 @@ NEAR_MISSES_SHOWN = 50
 """A resource may have a hundred thousand ACLs; nobody reads more near misses than this."""
 
 OWN_ACLS_TRIED = 20_000
-"""How many of a caller's own ACLs are looked at for a pattern that nearly covers the name."""
+"""How many of a session's own ACLs are looked at for a pattern that nearly covers the name."""
 
 PARTS = ("type", "pattern", "principal", "host", "operation", "permission")
 """The parts of an ACL in the order of its ticks."""
@@ -93,7 +93,7 @@ class NearMiss:
 
 
 def near_misses(decision: Decision) -> tuple[NearMiss, ...]:
-    """Return what nearly applied: fewest crosses first, of these the caller's own ones first."""
+    """Return what nearly applied: fewest crosses first, of these the session's own ones first."""
     if decision.basis is Basis.SUPER_USER:
         return ()
     wanted = PermissionType.DENY if decision.allowed else PermissionType.ALLOW
@@ -163,7 +163,7 @@ def _beside(decision: Decision, wanted: PermissionType) -> Iterator[tuple[str, t
 
 
 def _own(index: AclIndex, request: AccessRequest, settings: AuthorizerSettings) -> Iterable[AclBinding]:
-    """Return the bindings of the type asked for that are for this caller, up to a limit."""
+    """Return the bindings of the type asked for that are for this session, up to a limit."""
     shelf = index.shelf(request.resource_type)
     if shelf is None:
         return ()
@@ -247,7 +247,7 @@ def _rank(beside: tuple[str, tuple[int, int], AclBinding]) -> tuple[bool, tuple[
 
 
 def _distance(finding: Finding) -> tuple[int, bool, bool, bool]:
-    """Fewest crosses first; then the caller's own bindings, and among those what covers the resource."""
+    """Fewest crosses first; then the session's own bindings, and among those what covers the resource."""
     why_not = finding.why_not
     beside = "pattern" in why_not or "type" in why_not
     return len(why_not), "principal" in why_not, beside, "host" in why_not

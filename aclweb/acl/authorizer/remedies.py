@@ -6,8 +6,8 @@ One ALLOW is *smaller* than another when no part of it is wider and some part is
 
 * pattern: LITERAL of one name, then PREFIXED with a longer and with a shorter prefix of
   that name, then LITERAL `*`;
-* principal: the caller, then `User:*`;
-* host: the caller's address, then a range that holds it (where this Kafka reads ranges), a
+* principal: the session's, then `User:*`;
+* host: the session's address, then a range that holds it (where this Kafka reads ranges), a
   wider range, then `*`;
 * operation: the one asked for, then one that brings it along, then ALL.
 
@@ -137,7 +137,7 @@ def _patterns_covering(
 
 
 def _patterns_by_type(decision: Decision, others: Sequence[AclBinding]) -> Iterator[tuple[PatternType, str]]:
-    """Yield LITERAL patterns on names that no DENY takes away again, the caller's own names first."""
+    """Yield LITERAL patterns on names that no DENY takes away again, the session's own names first."""
     request, settings = decision.request, decision.settings
     denies = [
         b for b in own_by_type(request, others, settings) if b.permission_type is not PermissionType.ALLOW

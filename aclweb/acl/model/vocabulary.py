@@ -193,7 +193,7 @@ class AclBinding:
 class AccessRequest:
     """What a client asks of a broker.
 
-    Without `resource_name` (None) it asks authorizeByResourceType: may this caller do
+    Without `resource_name` (None) it asks authorizeByResourceType: may this session do
     the operation on at least one resource of the type? `host` is the text that Java
     prints: dotted IPv4, or IPv6 in eight groups without leading zeros.
     """

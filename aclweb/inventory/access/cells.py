@@ -17,7 +17,7 @@ REACHES = ("exact", "prefix", "all")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Whether one caller may do one operation; the same object for all principals with ACLs of the same shape.
+    """Whether one principal may do one operation; the same object for all principals with ACLs of the same shape.
 
     state: "allowed", "refused" (by a DENY), "none" (no ACL allows it), "some-hosts" (the
         answer differs between `places` and every other address), "default" (allowed,
@@ -72,11 +72,11 @@ class Cell(Verdict):
 
 @dataclass(frozen=True, slots=True)
 class AccessRow:
-    """One caller of the matrix.
+    """One principal of the matrix.
 
     kind: "principal"; "any-user", somebody whom no ACL names; "super-users", all of them.
     verdicts: one for each operation; `cells` are the same with the bindings that settled them.
-    bindings: those for the caller that cover the resource.
+    bindings: those for the principal that cover the resource.
     is_super_user: a named principal who is also declared a super user.
     reads_ranges: whether this Kafka reads a host with a slash as a range.
     """

@@ -1,6 +1,6 @@
 """What may one principal do with one resource, operation by operation and host by host?
 
-Every answer is the core's (`answer_from`, which decides as `decide` does). A caller's host
+Every answer is the core's (`answer_from`, which decides as `decide` does). A principal's host
 matters only where a binding names one. The hosts that are named for a row's principal divide
 all addresses into the regions of `any_host`, and one address of each is decided. Where these
 answers differ, the cell says "some-hosts", from the same places as `decide_for_any_host`.
@@ -249,7 +249,7 @@ class _RowFacts:
 
     everywhere, by_host: the joined masks of ACLs for every host, and for each host that they name.
     elsewhere: the text for an address that no ACL names. unknown_patterns: all of the type;
-    `mine_unknown` those of them for the caller.
+    `mine_unknown` those of them for the principal.
     """
 
     settings: AuthorizerSettings
@@ -317,7 +317,7 @@ class _RowFacts:
             if comes_from(binding.host, host, self.settings)
         ]
         if len(votes) < len(self.unknown_patterns):
-            votes.append(Vote.NONE)  # the others may cover the resource and do nothing for this caller
+            votes.append(Vote.NONE)  # the others may cover the resource and do nothing for this principal
         return answer_from(
             mask,
             1 << operation._value_,

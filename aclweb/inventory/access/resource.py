@@ -30,7 +30,7 @@ def topic_access(
     host: str | None = None,
     as_of: Moment | None = None,
 ) -> ResourceAccess:
-    """Return who can do what with this resource, now or `as_of`; with `host`, for callers from there only."""
+    """Return who can do what with this resource, now or `as_of`; with `host`, for principals from there only."""
     view = in_force(cluster, as_of)
     resource = Resource(resource_type, name)
     known = view.known(resource_type)

@@ -3,7 +3,7 @@
 Import from here: `decide_all` with its columns, and `AccessMatrix`.
 
 Both questions are painting: the names are sorted, so a prefix covers a range of them, and a
-caller's masks are laid over the ranges in a few array operations instead of one decision after
+principal's masks are laid over the ranges in a few array operations instead of one decision after
 another. Every answer is that of `decide`; what is rare there (unknown values, questions about a
 whole type, the authorizer `glob`) a batch asks of `decide` itself.
 

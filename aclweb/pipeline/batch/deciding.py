@@ -55,7 +55,7 @@ def decide_all(requests: Requests, index: AclIndex, settings: AuthorizerSettings
 
 
 class _Asked:
-    """The rows of one resource type, sorted by caller and name."""
+    """The rows of one resource type, sorted by principal and name."""
 
     def __init__(self, requests: Requests, rows: Places) -> None:
         names = requests.names
@@ -80,7 +80,7 @@ class _Asked:
 
 
 class _Chosen:
-    """The slots of one MaskTable that count for the callers who are asked about."""
+    """The slots of one MaskTable that count for the principals who are asked about."""
 
     def __init__(self, table: MaskTable, asked: _Asked, settings: AuthorizerSettings) -> None:
         self.table, self.asked, self.settings = table, asked, settings
@@ -149,7 +149,7 @@ class _Chosen:
             pairs = {pair: left for pair, left in pairs.items() if left}
 
     def _in_ranges(self, asked_pairs: Places) -> Iterator[tuple[int, Slot]]:
-        """Yield each asked caller and host with the slots of the address ranges that hold the host."""
+        """Yield each asked principal and host with the slots of the address ranges that hold the host."""
         ranges = self.table.ranges if matching_of(self.settings).reads_ranges else {}
         if not ranges:
             return

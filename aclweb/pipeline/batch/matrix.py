@@ -37,10 +37,10 @@ _MASK = np.dtype("<u8")  # so that its four fields stand in this order in memory
 
 
 class AccessMatrix:
-    """Every operation of any caller on every one of these names, from one host.
+    """Every operation of any principal on every one of these names, from one host.
 
     host: as a session has it; None for an address that no ACL names, which the authorizer `glob`
-    cannot tell, so that it wants one. Nothing is kept for each cell: a caller's row is painted when
+    cannot tell, so that it wants one. Nothing is kept for each cell: a principal's row is painted when
     it is asked for, and takes two numbers of 16 bits a name.
     """
 
@@ -73,7 +73,7 @@ class AccessMatrix:
         return self.sorted_names.names
 
     def row(self, principal: str) -> MatrixRow:
-        """Return what one caller may do."""
+        """Return what one principal may do."""
         size = len(self.names)
         if principal in self.settings.super_users:
             return MatrixRow(np.full(size, ALL_BITS, np.uint16), np.zeros(size, np.uint16))
@@ -87,7 +87,7 @@ class AccessMatrix:
         return self._settled(masks, principal)
 
     def rows(self, principals: Iterable[str]) -> Iterator[tuple[str, MatrixRow]]:
-        """Yield each caller with what it may do."""
+        """Yield each principal with what it may do."""
         return ((principal, self.row(principal)) for principal in principals)
 
     def _settled(self, masks: Masks, principal: str) -> MatrixRow:
@@ -179,7 +179,7 @@ class AccessMatrix:
 
 @dataclass(frozen=True, eq=False)
 class MatrixRow:
-    """One caller's cells: for each name the operations that are allowed, and those that are unknown."""
+    """One principal's cells: for each name the operations that are allowed, and those that are unknown."""
 
     allowed: Bits
     undecided: Bits

@@ -126,7 +126,7 @@ class ImpactRows(Sequence[ImpactRow]):
 
 @dataclass(frozen=True)
 class _Group:
-    """Operations that differ in the same way for the same caller and names: `first` has the first of them."""
+    """Operations that differ in the same way for the same session and names: `first` has the first of them."""
 
     impact: Differences
     kind: str
@@ -137,7 +137,7 @@ class _Group:
 def rows(impact: Differences, *kinds: str) -> ImpactRows:
     """Return the differences of these kinds, one after the other, in each those of named principals first.
 
-    Operations that differ in the same way for the same caller and resource share a row.
+    Operations that differ in the same way for the same session and resource share a row.
     """
     made: dict[tuple[str, ...], ImpactRows] = impact.memo
     if kinds in made:
