@@ -6,7 +6,7 @@ A fresh data directory, `manage.py up` as a newcomer starts it, and people who s
 HTTP: one asks, simulates and requests, another approves, a worker writes to the real
 ZooKeeper and the real broker and reads back, Spark reads the logs. Each step is printed
 with what it found; the first one that does not hold ends the story with exit status 1.
-Where the broker's jars cannot be had, its steps are told as not done, and nothing else
+Where the broker's jars cannot be had, its steps are reported as not done, and nothing else
 hangs on them.
 """
 

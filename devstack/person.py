@@ -34,7 +34,7 @@ class Browser:
         return self._open(path + ("?" + urllib.parse.urlencode(query) if query else ""))
 
     def send(self, path: str, *, page: str, **fields: str) -> Answer:
-        """Send a form that stands on `page`, with the token and the hidden plan that the page carries."""
+        """Send a form that is on `page`, with the token and the hidden plan that the page carries."""
         shown = self.get(page)
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', shown.text)
         if token is None:

@@ -13,7 +13,7 @@ def of(request: HttpRequest) -> str | None:
 
     X-Forwarded-For is read only behind ACLWEB_TRUSTED_PROXIES proxies: each appends the address that
     called it, so the entry that the outermost of ours wrote is that many from the end. What
-    stands before it was sent by the client, who may write what he likes.
+    comes before it was sent by the client, who may write what he likes.
     """
     given = str(request.META.get("REMOTE_ADDR", ""))
     if proxies := settings.ACLWEB_TRUSTED_PROXIES:

@@ -31,7 +31,7 @@ class Grant(models.Model):
 
     With a name prefix the role counts only for resources whose name starts with it. Looking
     is for the whole cluster all the same: what a prefix or `*` decides about one topic cannot
-    be told without showing it.
+    be identified without showing it.
     """
 
     user = models.ForeignKey(

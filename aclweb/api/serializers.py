@@ -188,7 +188,7 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
 
 
 class AsOfSerializer(serializers.Serializer[Any]):
-    """The moment of the past that was asked about; null stands for now.
+    """The moment of the past that was asked about; null means now.
 
     A revision's number means the last moment at which it was in force.
     """

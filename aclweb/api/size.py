@@ -48,7 +48,7 @@ def fitting(items: Iterable[Item], most: int) -> tuple[list[Item], int]:
 def cut_to_size(impact: Differences, most: int = MOST_BYTES) -> dict[str, Any]:
     """Return the effect as JSON of at most about `most` bytes, with the lengths of all its lists.
 
-    The warnings stand first and may take a quarter of it; where some are left out, the last says how many.
+    The warnings come first and may take a quarter of it; where some are left out, the last says how many.
     """
     warnings, _left = fitting(impact.warnings, most // 4)
     rest = len(impact.warnings) - len(warnings)

@@ -4,7 +4,7 @@
 is its event, and if the event cannot be written, neither is the work. Sequence numbers
 have no gaps, because one lock is held from reading the last event to the commit; so
 call `record` late in a transaction. A verb is registered with its sentence by the room
-that uses it, and an unknown verb is refused: nothing is recorded that cannot be told.
+that uses it, and an unknown verb is refused: nothing is recorded without its sentence.
 
 The chain alone cannot show that its newest events were cut off. `heads` therefore keeps the
 head (`17:3f2a…`) outside the database after each event: `verify(head=…)` compares with it.
@@ -92,7 +92,7 @@ def trail(target: str) -> QuerySet[Event]:
 
 
 def sentence(event: Event) -> str:
-    """Return the event as a sentence; an event whose verb is no longer known is still told, plainly."""
+    """Return the event as a sentence; an event whose verb is no longer known is still shown, plainly."""
     template = _SENTENCES.get(event.verb)
     if template is None:
         return f"{event.actor} did {event.verb} to {event.target}."
@@ -123,7 +123,7 @@ def verify(*, head: str | None = None, using: str = DEFAULT_DB_ALIAS) -> ChainCh
 
     With `head` (as `verify` or `head()` gave it earlier) the walk also shows whether
     events up to it were cut off or rewritten since. Raises AuditError if `head` is not
-    of the form `sequence:hash`. Without the triggers that refuse edits, a whole chain is told and is
+    of the form `sequence:hash`. Without the triggers that refuse edits, a whole chain is reported and is
     not ok: whoever removed them could have rewritten all of it.
     """
     wanted = _parsed(head) if head is not None else None

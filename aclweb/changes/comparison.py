@@ -3,7 +3,7 @@
 Two sets of ACLs can differ in every line and mean the same, so what is compared is the
 answers: the same what-if that shows the effect of a draft, from the one side to the other.
 It runs while somebody waits, so it has the budget of any other effect; beyond it the
-settings and the number of ACLs that differ are told all the same.
+settings and the number of ACLs that differ are shown all the same.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Comparison:
     delta: the ACLs that only one side has. impact: the answers that differ, as the JSON of a
     what-if; None where they were too many to work out, and then `too_much` says so.
     left_out: who is a super user on one side alone and missing from `impact` for that, since
-    nearly every answer to them differs; nobody where those can be told one by one.
+    nearly every answer to them differs; nobody where those can be listed one by one.
     only_left, only_right: how many topics exist on one side alone.
     """
 

@@ -156,7 +156,7 @@ def _names_of_both(then: Content, now: Content, delta: Delta) -> Names:
     """Return the names over which both effects have the same cells, so that they can be compared.
 
     Rules that came or went split what "every other name" means differently on the two
-    sides. So each of their names, and for a prefix one name that stands for all under
+    sides. So each of their names, and for a prefix one name that represents all under
     it, is given to both.
     """
     bindings = (*then.bindings, *now.bindings)
@@ -181,7 +181,7 @@ def _names_of_both(then: Content, now: Content, delta: Delta) -> Names:
 
 
 def _regions_that_moved(then: Content, now: Content) -> frozenset[tuple[str, str]]:
-    """Return the prefixes that only one side has, as resource type and text; `_ANY_MORE` stands for them."""
+    """Return the prefixes that only one side has, as resource type and text; `_ANY_MORE` represents them."""
     return frozenset(
         (binding.resource_type.name, binding.resource_name)
         for binding in set(then.bindings) ^ set(now.bindings)

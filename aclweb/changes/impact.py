@@ -73,7 +73,7 @@ def impact_of(delta: Delta, index: AclIndex, names: Names, settings: AuthorizerS
 
 
 def impact_hash(impact: Differences) -> str:
-    """Return the SHA-256 of the answers that would differ, whatever order they stand in."""
+    """Return the SHA-256 of the answers that would differ, in whatever order."""
     return impact.digest(DIFFERENCES)
 
 

@@ -323,7 +323,7 @@ def _undo_of(change: Change, user: User) -> Undo | None:
 
 
 def headline(change: Change, *, given: int, needed: int) -> str:
-    """Return where the change stands, as one sentence."""
+    """Return the state of the change, as one sentence."""
     if change.state == _S.DRAFT:
         return "A draft: nobody has been asked yet."
     if change.state == _S.IN_REVIEW:

@@ -231,5 +231,5 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _in_utc(moment: datetime) -> datetime:
-    """The log names no zone; its times are kept as they stand and shown as they stand."""
+    """The log names no zone; its times are kept and shown as they are."""
     return moment.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""What the authorizer logs told, as the pipeline counted it.
+"""What the authorizer logs say, as the pipeline counted it.
 
 One Load is one run of `python -m aclweb.pipeline usage` for one cluster; the rows of the
 newest complete load are what pages show. Where the log does not hold permits, or stops

@@ -37,7 +37,7 @@ class Use:
 
     state: "used", "unused" or "cannot-tell". `reason` says why the log cannot tell.
     requests: decisions it was one of the settling ACLs of; alone: those it settled by
-    itself; named: lines in which the broker gave it as its rule. `reason` may stand beside
+    itself; named: lines in which the broker gave it as its rule. `reason` may be given beside
     a number too: then there may have been more. window: the days that "unused" is about.
     """
 

@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 @app.task(name="insights.refresh", ignore_result=True, acks_late=True)
 def refresh(cluster_id: int) -> None:
-    """Read the logs of one cluster and load what they say; what failed is told in the worker's log."""
+    """Read the logs of one cluster and load what they say; what failed is in the worker's log."""
     cluster = Cluster.objects.filter(pk=cluster_id).first()
     if cluster is None:
         logger.info("Cluster %d is gone, so its logs were not read.", cluster_id)

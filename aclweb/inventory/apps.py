@@ -1,4 +1,4 @@
-"""Make the verbs of this room known to every process: an audit trail must be told in words everywhere."""
+"""Make the verbs of this room known to every process: an audit trail is shown in words everywhere."""
 
 from importlib import import_module
 

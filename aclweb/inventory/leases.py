@@ -76,7 +76,7 @@ def release(rows: models.QuerySet[Any], *, owner: str) -> None:
 
 @contextmanager
 def held(rows: models.QuerySet[Any], *, owner: str, seconds: float) -> Iterator[bool]:
-    """Hold the row for the length of a block, however long that is; the block is told whether it got it."""
+    """Hold the row for the length of a block, however long that is; the block gets whether the lease is its own."""
     got = take(rows, owner=owner, seconds=seconds)
     if not got:
         yield False

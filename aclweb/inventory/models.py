@@ -130,7 +130,7 @@ class Declaration(models.Model):
     """What answers depend on besides ACLs and names, from `since` until the cluster's next row. Never changed.
 
     People declare it, but for the version and how complete names are, which readings find.
-    The first row stands in for all that was before it, of which nothing is known.
+    The first row represents all that was before it, of which nothing is known.
     """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="declarations")

@@ -348,7 +348,7 @@ def _private_directory(beside: Path) -> Iterator[Path]:
 
 @contextmanager
 def _opened(database: Path) -> Iterator[str]:
-    """Make a copy of the database readable under an alias; PostgreSQL's dump stands for the live one."""
+    """Make a copy of the database readable under an alias; for PostgreSQL's dump, the live one."""
     if database.name == POSTGRESQL:
         yield DEFAULT_DB_ALIAS
         return

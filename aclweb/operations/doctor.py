@@ -1,7 +1,7 @@
 """Checks of an installation: one a line, each with the command that repairs it.
 
 A check asks one thing and changes nothing. `True` is yes, `False` is no, and None says that it
-does not matter here or cannot be told.
+does not matter here or is unknown.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Check:
 
 
 def examine() -> Iterator[Check]:
-    """Yield every check, one after the other; what cannot be asked because another failed is told so."""
+    """Yield every check, one after the other; what cannot be asked because another failed says so."""
     yield from (_directory(), _private(), _keys())
     database = _safely("database", _database)
     yield database

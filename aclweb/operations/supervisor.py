@@ -3,7 +3,7 @@
 A part is a program or an embedded server. While everything starts, all run or none does. A
 part that ends later, or that runs and does nothing, is replaced, each time after a longer
 pause; one that does not stay up is given up with a sentence, and the others go on unless they
-cannot without it. Parts stop from the top layer down, so nothing loses what it stands on: the
+cannot without it. Parts stop from the top layer down, so nothing loses what it needs: the
 site before the workers, the workers before the clusters that they write to.
 """
 
@@ -43,7 +43,7 @@ class Stopping(Exception):
 
 
 class Layer(enum.IntEnum):
-    """What stands on what: a part may need those of lower layers."""
+    """What needs what: a part may need those of lower layers."""
 
     STORE = 0
     CLUSTER = 1
@@ -146,7 +146,7 @@ class Supervisor:
         """Start one part; raises Stopping if the end was asked for, PartError if it cannot start.
 
         replaced: while watched, it is started again when it ends or does nothing. Where that
-        does not help, `given_up` is told a sentence; and `watch` ends if the part is needed.
+        does not help, `given_up` gets a sentence; and `watch` ends if the part is needed.
         """
         with self._guard:
             if self.stopping:
@@ -291,7 +291,7 @@ class Supervisor:
                 self.say(f"The {part.name} could not be stopped: {error}")
 
     def in_background(self, work: Callable[[], None], *, failed: Callable[[str], None]) -> None:
-        """Do slow work beside the rest; `failed` is told a sentence, and nothing else stops for it."""
+        """Do slow work beside the rest; `failed` gets a sentence, and nothing else stops for it."""
 
         def run() -> None:
             try:

@@ -1,7 +1,7 @@
 """Which broker wrote a file, and in which hours did each broker log?
 
 A broker is known by where its log is: its folder and the name of the file, without what rotation
-and compression add. Two brokers whose files have one name are told apart by their folders.
+and compression add. Two brokers whose files have one name are distinguished by their folders.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def shipped(snapshot: Snapshot) -> Shipped:
 def parse(texts: DataFrame) -> DataFrame:
     """Return what each distinct record says (schemas.PARSED).
 
-    texts: raw string, timed boolean (whether a time stood before it).
+    texts: raw string, timed boolean (whether a time came before it).
     """
     schema = StructType.fromDDL(schemas.PARSED)
     return texts.select("raw", "timed").mapInArrow(partial(_parsed_batches, to_arrow_schema(schema)), schema)

@@ -31,7 +31,7 @@ class JobError(Exception):
 
 
 def cause_of(error: BaseException, words: str = "", secrets: Iterable[str] = ()) -> str:
-    """Return the last cause of an error of Spark, with the host it happened on if that is told.
+    """Return the last cause of an error of Spark, with the host it happened on if that is known.
 
     words: what the JVM itself wrote, for where it ended without an answer.
     """

@@ -38,7 +38,7 @@ class SourceError(Exception):
 class FileState:
     """How far a file can be read.
 
-    state: READ, TRUNCATED (readable up to byte `at_byte` of it, None where that cannot be told),
+    state: READ, TRUNCATED (readable up to byte `at_byte` of it, None where that is unknown),
     GONE, NOT_GZIP or REFUSED. reason: a sentence, empty for READ.
     """
 
@@ -82,7 +82,7 @@ def bytes_in(files: Sequence[str]) -> float:
 
 
 def address(file: str) -> str:
-    """Return what Spark is told to read for a file: its very name, whatever signs it holds."""
+    """Return the path that Spark gets for a file: its very name, whatever signs it holds."""
     return file if "://" in file else f"file://{file.translate(_PATTERN_SIGNS)}"
 
 

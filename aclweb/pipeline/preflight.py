@@ -1,6 +1,6 @@
 """Can every executor do its part: the right Python, pyarrow, this very code, and the log files in view?
 
-Asked once before a job on other machines, so that what is missing there is told as one sentence with
+Asked once before a job on other machines, so that what is missing there is reported as one sentence with
 the host's name, and not in the middle of a job.
 """
 

@@ -104,7 +104,7 @@ def _given(master: str | None, conf: Mapping[str, str], here: Environment) -> di
 
 
 def _of_submit() -> Mapping[str, str]:
-    """What spark-submit was told, or read; it has started the JVM already."""
+    """What spark-submit was given, or read; it has started the JVM already."""
     SparkContext._ensure_initialized()
     return dict(SparkConf().getAll())
 

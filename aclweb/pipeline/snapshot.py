@@ -1,7 +1,7 @@
 """What does a snapshot file say about a cluster?
 
 Its first line is a JSON object with everything beside the ACLs, then comes one ACL a line.
-The digest names the ACLs: equal digests mean equal ACLs, in whatever order they stand.
+The digest names the ACLs: equal digests mean equal ACLs, in whatever order.
 """
 
 from __future__ import annotations

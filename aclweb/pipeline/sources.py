@@ -51,7 +51,7 @@ class RecordCounts:
 
 
 def read_counts(spark: SparkSession, files: Sequence[str], keep: Keep) -> RecordCounts:
-    """Return how often each record stands in each file, and how far each file could be read.
+    """Return how often each record is in each file, and how far each file could be read.
 
     The files are read once, and a second time only those with a line that starts with a bracket
     and is no record. A row may come in parts: add up `lines`. keep: persists a frame for the
@@ -205,7 +205,7 @@ def rejoin(pieces: DataFrame) -> DataFrame:
 def _as_the_core_ends_them(counts: DataFrame) -> DataFrame:
     """Return the counts with each text that spans lines parted as the core parts it.
 
-    counts: the columns of _COUNTED. What stands behind the end of a record has no time.
+    counts: the columns of _COUNTED. What follows the end of a record has no time.
     """
     needed = F.col("raw").contains("\n") | ~F.col("timed")
     schema = counts.schema

@@ -42,7 +42,7 @@ def transactional_ids(cluster: str = PROD) -> tuple[str, ...]:
 
 
 def bindings(cluster: str = PROD) -> tuple[AclBinding, ...]:
-    """Return the ACLs in force, in the order of the table they stand in."""
+    """Return the ACLs in force, in the order of their table."""
     return read_table(_CLUSTERS[cluster].ACLS)
 
 
@@ -97,7 +97,7 @@ def snapshot_text(cluster: str = PROD) -> str:
 def plant(zookeeper: KazooClient | str) -> bool:
     """Write prod-eu into a ZooKeeper, given as a started client or as `host:port/chroot`.
 
-    Returns False, and writes nothing, if it stands there already.
+    Returns False, and writes nothing, if it is there already.
     """
     return planting.plant_zookeeper(zookeeper, topics(PROD), bindings(PROD))
 

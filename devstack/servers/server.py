@@ -46,7 +46,7 @@ class Server(abc.ABC):
 
     @property
     def console(self) -> Path:
-        """What the JVM printed itself, which is where the reason of a failed start stands."""
+        """What the JVM printed itself, which is where the reason of a failed start is."""
         return self.directory / "console.log"
 
     def _spawn(self, arguments: list[str]) -> None:

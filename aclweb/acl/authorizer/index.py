@@ -84,7 +84,7 @@ class AclIndex:
 
         In the order of Kafka's own scan: name descending, LITERAL before PREFIXED,
         operation, principal, host, DENY before ALLOW. The literal `*` comes last. GLOB
-        patterns stand behind all others, those with most characters of their own first.
+        patterns come after all others, those with most characters of their own first.
         """
         settings = settings or AuthorizerSettings()
         self.require_known(settings)

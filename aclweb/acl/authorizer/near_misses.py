@@ -3,7 +3,7 @@
 An ACL settles a request for one resource if all its parts fit: resource type, pattern,
 principal, host, operation and permission. A near miss is an ACL that would have helped
 (or, for an allowed request, refused) if its crossed parts had been otherwise. Those that
-cover the resource come from the decision's findings. Beside them stand ACLs for this very
+cover the resource come from the decision's findings. Beside them are ACLs for this very
 principal, host and operation whose pattern nearly covers the name (another case, one letter,
 an asterisk taken for a glob, a prefix that is too long, a name without its prefix) or
 covers the name among resources of another type.

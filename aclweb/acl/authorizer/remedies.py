@@ -1,6 +1,6 @@
 """Which smallest edit would turn the answer: one ACL to add, or the fewest to remove?
 
-Every remedy was checked by deciding again before it is told.
+Every remedy was checked by deciding again before it is shown.
 
 One ALLOW is *smaller* than another when no part of it is wider and some part is narrower:
 
@@ -209,7 +209,7 @@ def _holding_up_by_type(decision: Decision, known: Sequence[AclBinding]) -> tupl
 
 
 def _blocking_by_type(decision: Decision, known: Sequence[AclBinding]) -> list[tuple[AclBinding, ...]]:
-    """Return for each way in which the type could be allowed what stands in that way."""
+    """Return for each way in which the type could be allowed the ACLs that prevent it."""
     request, settings = decision.request, decision.settings
     entries = own_by_type(request, known, settings)
     denies = [binding for binding in entries if binding.is_deny]

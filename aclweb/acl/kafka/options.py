@@ -1,7 +1,7 @@
 """Which options does kafka-acls find in its arguments?
 
 It reads them with the library joptsimple, which differs from what most programs do: a
-value is whatever stands after an option, even if it begins with a hyphen; one hyphen does
+value is whatever follows an option, even if it begins with a hyphen; one hyphen does
 as well as two; nothing may be shortened; words that belong to no option are passed over;
 and what follows the `=` of an option without a value is passed over too.
 """

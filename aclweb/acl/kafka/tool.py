@@ -246,7 +246,7 @@ def _planned(options: Options, action: str, settings: AuthorizerSettings) -> Pla
 
 
 def _check_connection(options: Options) -> None:
-    """Raise OptionError for options that may stand once only and are looked at when the tool connects."""
+    """Raise OptionError for options that may be given once only and are looked at when the tool connects."""
     if options.has("bootstrap-server", "bootstrap-controller"):
         for option in ("command-config", "bootstrap-server", "bootstrap-controller"):
             options.one(option)

@@ -190,7 +190,7 @@ class _Comparison:
             self._by_caller.setdefault((binding.resource_type, binding.principal), []).append(binding)
 
     def is_worth_it(self, rule: str, proposed: AclBinding, replaced: Sequence[AclBinding]) -> bool:
-        """Whether a proposal opens at most as many existing names again as it stands for."""
+        """Whether a proposal opens at most as many existing names again as it replaces."""
         return rule != CONSOLIDATE_PREFIX or self._existing.count_under(proposed) <= 2 * len(replaced)
 
     def differences(self, proposed: AclBinding, replaced: tuple[AclBinding, ...]) -> tuple[Effect, ...]:

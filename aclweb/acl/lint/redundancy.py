@@ -42,7 +42,7 @@ ORPHAN = "orphan"
 
 @dataclass(frozen=True)
 class Redundancy:
-    """One ACL that could go, or (for a consolidation) the ACL that could stand for several.
+    """One ACL that could go, or (for a consolidation) the ACL that could replace several.
 
     acl: the ACL; a proposed one for a consolidation. by: the proof; for a consolidation the
     ACLs that would go. extra: what a consolidation would change beside that, empty for an

@@ -26,7 +26,7 @@ SEVERITIES = (ERROR, WARNING, INFO)
 
 
 class About(IntEnum):
-    """The part of an ACL that a check looks at. Findings of one severity stand in this order."""
+    """The part of an ACL that a check looks at. Findings of one severity are in this order."""
 
     UNKNOWN = 0
     """A value that aclweb does not know: then no other check is asked."""
@@ -70,7 +70,7 @@ class LintRule:
 
     claims: what a finding says about decisions, or why it says nothing about them. bad: examples
     in which the rule finds something. good: examples, alike, in which it finds nothing. rank:
-    where its findings stand among those about the same part; rules of equal rank stand by id.
+    the place of its findings among those about the same part; lint rules of equal rank go by id.
     Either `alone` or `beside` is given.
     """
 

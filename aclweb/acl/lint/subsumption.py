@@ -1,7 +1,7 @@
 """Which ACL matches all that another matches, where one of the two has a glob?
 
 Between globs nothing can be looked up by its beginning, so the ACLs are tried one by one,
-the cheap parts first. The work is bounded: where very many globs stand, some ACLs are not
+the cheap parts first. The work is bounded: where there are very many globs, some ACLs are not
 compared and count as not found, and so does a pattern whose comparison is given up.
 """
 

@@ -41,7 +41,7 @@ _Group = dict[Operation, AclBinding]
 
 
 class _Patterns:
-    """The patterns of one type, with what stands on each; asked for all that cover a given one."""
+    """The patterns of one type, with the ACLs of each; asked for all that cover a given one."""
 
     def __init__(self, groups: dict[Pattern, _Group], settings: AuthorizerSettings) -> None:
         self.groups, self._settings = groups, settings

@@ -34,10 +34,10 @@ STEPS_TRIED = 200_000
 
 @dataclass(frozen=True)
 class Shape:
-    """A pattern as parts: what stands before, between and after its `*`s.
+    """A pattern as parts: the texts before, between and after its `*`s.
 
     parts: at least one; each a tuple of characters, None for exactly one character, whatever it
-    is. Between two parts stands a `*`, so one part alone is a pattern of fixed length.
+    is. Between two parts is a `*`, so one part alone is a pattern of fixed length.
     """
 
     parts: tuple[tuple[str | None, ...], ...]
@@ -250,7 +250,7 @@ class _Part:
         return all(name.startswith(text, place + offset) for offset, text in self._pieces)
 
     def find(self, name: str, start: int, end: int) -> int:
-        """Return the first place from `start` where the part stands before `end`, -1 if nowhere."""
+        """Return the first place from `start` where the part is before `end`, -1 if nowhere."""
         if self._text is not None:
             return name.find(self._text, start, end)
         if not self._pieces:

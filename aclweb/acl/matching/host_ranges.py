@@ -231,7 +231,7 @@ def _find(
 ) -> tuple[bool, int]:
     """Return whether some of these addresses that `inside` takes are none that `outside` takes, and the work.
 
-    named: the characters of the globs, which may stand in the name of an interface. Given up
+    named: the characters of the globs, which may be in the name of an interface. Given up
     means True.
     """
     alphabet = {*addresses.letters, *named, stranger_to({*addresses.letters, *named})}

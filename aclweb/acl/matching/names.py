@@ -74,7 +74,7 @@ class SortedNames:
         return self.names[start:end]
 
     def range_of(self, prefix: str) -> tuple[int, int]:
-        """Return the places between which the names that start with a text stand."""
+        """Return the places between which the names are that start with a text."""
         names = self.names
         start = bisect_left(names, prefix)
         # The next text of this length, before which all that start with this one stand. There is none
@@ -134,7 +134,7 @@ def _rarest_run(shape: Shape, names: Sequence[str]) -> str | None:
 
 
 def _joined(names: Sequence[str]) -> tuple[str, str] | None:
-    """Return all names in one text, and what stands between them and in none of them."""
+    """Return all names in one text, and the separator, which is in none of them."""
     for separator in _SEPARATORS:
         text = separator.join(names)
         if text.count(separator) == len(names) - 1:
@@ -159,7 +159,7 @@ def _holding(run: str, text: str, separator: str) -> list[str]:
 
 
 def _expression(shape: Shape) -> re.Pattern[str]:
-    """Return a regular expression that never goes back: each part is taken where it stands first.
+    """Return a regular expression that never goes back: each part is taken where it occurs first.
 
     That is enough, because the first place leaves most room for what follows; so the work is at
     most the length of the name times that of the longest part.
@@ -173,7 +173,7 @@ def _expression(shape: Shape) -> re.Pattern[str]:
 
 
 def _found_first(part: tuple[str | None, ...]) -> str:
-    """Return an expression for anything and then the part, at the first place where it stands."""
+    """Return an expression for anything and then the part, at the first place where it occurs."""
     if not part or part[0] is None:
         return f"(?>.*?{_written(part)})"
     start, rest = _written(part[:1]), _written(part[1:])

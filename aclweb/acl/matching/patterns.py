@@ -45,7 +45,7 @@ class PrefixChain:
     """Distinct non-empty prefixes in sorted order, each pointing at the next shorter one.
 
     `parents[i]` is the place of the longest other prefix that `prefixes[i]` starts with,
-    or -1. Whatever stands between a prefix of a name and the name itself starts with that
+    or -1. Whatever sorts between a prefix of a name and the name itself starts with that
     prefix too; so all prefixes of a name are on the chain of its left neighbour.
 
     `jumps[i]` is the place of a much shorter one on the same chain, or -1 where climbing

@@ -1,6 +1,6 @@
 """Can any request of a real client match this ACL?
 
-Kafka takes nearly any text for a principal, a host and a name, so many ACLs stand in clusters
+Kafka takes nearly any text for a principal, a host and a name, so clusters have many ACLs
 that no request meets. What is said here is the end of a sentence about the ACL.
 """
 

@@ -67,7 +67,7 @@ class Delta:
     def steps(self) -> tuple[Step, ...]:
         """Return what to write, in the safe order, without empty phases.
 
-        A binding whose permission is UNKNOWN could be either; it stands last among the
+        A binding whose permission is UNKNOWN could be either; it comes last among the
         added DENYs and first among the removed ones, where both readings are safe.
         """
         phases = (

@@ -1,4 +1,4 @@
-"""How is bad input told? One sentence for each bad line, and all of them at once.
+"""How is bad input reported? One sentence for each bad line, and all of them at once.
 
 Readers collect what is wrong in a `Problems` and raise one NotationError at the end, so
 that a person mends a file in one go and nothing of a bad file is ever used.
@@ -26,7 +26,7 @@ class NotationError(AclError):
 
 
 class KeyProblem(NotationError):
-    """A value that cannot stand under `key`; a reader that knows the key's own line names that one."""
+    """A value that is not allowed under `key`; a reader that knows the key's own line names that one."""
 
     def __init__(self, key: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -37,7 +37,7 @@ class KeyProblem(NotationError):
 
 
 class Problems:
-    """What is wrong in one file, told in the order of its lines."""
+    """What is wrong in one file, in the order of its lines."""
 
     def __init__(self, source: str) -> None:
         self.source = source

@@ -99,7 +99,7 @@ class Check:
 class Case:
     """One way in which a call is used, with its checks in order; `when` completes "when it is sent …".
 
-    usual: whether clients use it so without being told to.
+    usual: whether clients use it so without being configured to.
     """
 
     name: str

@@ -114,7 +114,7 @@ class Call:
     on: roles that take the place of the usual ones of their types. when: a clause if the
     call is not always made. needed: whether the action fails with it; `needed_with` is
     the role whose names, when given, make it needed. at_once: made together with the other calls
-    so marked, or before them by some clients, so that no order among their errors can be told.
+    so marked, or before them by some clients, so that the order of their errors is unknown.
     """
 
     api: Api

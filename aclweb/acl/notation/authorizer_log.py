@@ -6,7 +6,7 @@ rule that decided), `acl` (ZooKeeper mode, 2.4 to 3.9), `simple-2.0` (2.0 to 2.3
 
 Principals and names are free text and may hold any of the words around them, so the
 fixed words are looked for from both ends: the rule, the count and the request from the
-right, then the principal up to the last place where its separator can stand. Where a
+right, then the principal up to the last place where its separator can be. Where a
 name imitates those words more than one reading is possible, and the event says so.
 """
 
@@ -155,7 +155,7 @@ def records(lines: Iterable[str]) -> Iterator[str]:
 
     lines: with or without their line ends. A record starts where a line begins with a time
     and a level, and ends with the last line that ends as a decision, or else as any record; what
-    stands before the first one, or after such an end, comes as one record of its own. Blank
+    comes before the first one, or after such an end, comes as one record of its own. Blank
     lines behind an end are dropped.
     """
     parts: list[str] = []

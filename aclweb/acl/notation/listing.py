@@ -148,7 +148,7 @@ class _Lines:
         """Return the index after the last line of the piece that starts at `start`; None if it never ends.
 
         A piece ends at the first line with which it is complete. The search gives up at a line
-        that is a complete piece by itself: what stands before it is damaged.
+        that is a complete piece by itself: what comes before it is damaged.
         """
         first = self.texts[start]
         shape = next((shape for shape in _SHAPES if shape.begins.match(first)), None)
@@ -177,7 +177,7 @@ class _Lines:
 
     @cached_property
     def _sizes(self) -> list[int]:
-        """How many characters stand before each line, and before the end."""
+        """How many characters come before each line, and before the end."""
         return list(accumulate((len(text) + 1 for text in self.texts), initial=0))
 
     def _ends_of(self, shape: _Shape) -> list[int]:

@@ -1,6 +1,6 @@
 """How does Kafka keep ACLs in ZooKeeper: which path, which data, which notice of a change?
 
-Names stand in paths exactly as they are; nothing is escaped. Reading follows the brokers'
+Names are in paths exactly as they are; nothing is escaped. Reading follows the brokers'
 own parser, also where that parser is strict or lenient in surprising ways, because the
 question is always what a broker would make of the node.
 """

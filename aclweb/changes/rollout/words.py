@@ -1,4 +1,4 @@
-"""How is a rollout told: in the audit trail, and as evidence of each ACL?"""
+"""How is a rollout worded: in the audit trail, and as evidence of each ACL?"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What does a file of client settings say?
 
 One `name=value` a line, as Java's property files have it: `#` and `!` begin comments, and
-a backslash at the end of a line continues it on the next one. PEM text may stand over several lines as
+a backslash at the end of a line continues it on the next one. PEM text may extend over several lines as
 it is. `ssl.ca.pem=@ca.crt` means the text of that file, whose path is relative to
 the file of settings; it is read here, once, by whoever runs the command.
 

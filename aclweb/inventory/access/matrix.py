@@ -7,7 +7,7 @@ answers differ, the cell says "some-hosts", from the same places as `decide_for_
 
 Two cells differ from that answer: a default that nobody has declared is "unknown" here (there it
 is decided as assumed, and the decision says on what it hangs), and `hosts` that admit no client
-are told as `dead_hosts`.
+are listed as `dead_hosts`.
 
 On a cluster with 100,000 ACLs hundreds of principals reach one topic, and most of them
 through ACLs of the same shape. So a row joins the masks of its bindings first, and rows

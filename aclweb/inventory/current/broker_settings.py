@@ -25,7 +25,7 @@ _FIELDS = {"super_users": SUPER_USERS_KEY, "allow_everyone": ALLOW_EVERYONE_KEY}
 def take_over(row: Cluster, from_brokers: ClusterSettings | None, now: datetime) -> tuple[Problem, ...]:
     """Set the fields that brokers tell, and return what is wrong about it. Call it with the row locked.
 
-    from_brokers: None where they were not asked or may not be; what they told earlier then stays, with its time.
+    from_brokers: None where they were not asked or may not be; what they gave earlier then stays, with its time.
     """
     if from_brokers is None:
         return tuple(_contradictions(row))
@@ -73,7 +73,7 @@ def _contradictions(row: Cluster) -> Iterator[Problem]:
 
 
 def forget(row: Cluster, fields: Iterable[str]) -> None:
-    """Let a new declaration of these fields stand until the brokers tell again."""
+    """Let a new declaration of these fields apply until the brokers give them again."""
     if row.settings_read is None:
         return
     fields = set(fields)
@@ -127,7 +127,7 @@ class KnownAuthorizer:
 
 
 def authorizer(cluster: Cluster) -> KnownAuthorizer:
-    """Return what is known of the cluster's authorizer: what its brokers told, else what people said."""
+    """Return what is known of the cluster's authorizer: what its brokers gave, else what people declared."""
     decides, version = _CLASSES[Cluster.Authorizer(cluster.authorizer)], cluster.kafka_version
     source = cluster.source
     if source.is_copy:

@@ -134,7 +134,7 @@ class Findings:
 
     @property
     def proposals(self) -> FindingPage:
-        """The ACLs that could each stand for several."""
+        """The ACLs that could each replace several."""
         return FindingPage(self._found.filter(is_proposal=True))
 
     @property

@@ -1,4 +1,4 @@
-"""How does a cluster stand: what was found at the last attempt, how old is what is shown, what is declared?"""
+"""In which state is a cluster: what was found at the last attempt, how old is what is shown, what is declared?"""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Badge:
 
 @dataclass(frozen=True)
 class ClusterStatus:
-    """How one cluster stands, in words.
+    """The state of one cluster, in words.
 
     tone: "good", "warn" or "bad". age: what is shown was read so long ago; None before the
     first reading. is_old: longer ago than readings should take.
@@ -61,7 +61,7 @@ class ClusterStatus:
 
 
 def status(cluster: Cluster, *, now: datetime | None = None) -> ClusterStatus:
-    """Return how the cluster stands, from what is stored: no call and, with its revision loaded, no query."""
+    """Return the state of the cluster, from what is stored: no call and, with its revision loaded, no query."""
     now = now or timezone.now()
     age = now - cluster.read_at if cluster.read_at is not None else None
     late = timedelta(seconds=max(300, _LATE_AFTER_INTERVALS * settings.ACLWEB_SYNC_INTERVAL_SECONDS))

@@ -17,7 +17,7 @@ _ROWS_AT_ONCE = 10_000
 
 
 def insert(model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Insert one row for each sequence of values, which stand in the order of `fields`.
+    """Insert one row for each sequence of values, in the order of `fields`.
 
     A value is what the field's own column takes: for a relation, the other row's key.
     """

@@ -1,6 +1,6 @@
 """The Celery beat, which writes its heartbeat into the database.
 
-What is due and how often stands in the settings (CELERY_BEAT_SCHEDULE); Celery's beat is
+What is due and how often is in the settings (CELERY_BEAT_SCHEDULE); Celery's beat is
 started with this scheduler by CELERY_BEAT_SCHEDULER.
 """
 

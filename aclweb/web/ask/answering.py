@@ -2,7 +2,7 @@
 
 Puts together the decision of the core, its explanation, each ACL that matches the resource
 with its six parts, and the edits that would turn the answer. A question without a host is
-one about every host: where they differ, "it depends on the host" is the answer, told for
+one about every host: where they differ, "it depends on the host" is the answer, given for
 each part of the hosts.
 """
 

@@ -251,7 +251,7 @@ class ClientAnswer:
 
     @property
     def hosts_sentence(self) -> str:
-        """What is told of all hosts, before what holds from the part that is shown."""
+        """What is said of all hosts, before what holds from the part that is shown."""
         hosts = self.hosts
         if hosts is None:
             return ""
@@ -295,7 +295,7 @@ class ClientAnswer:
 
     @cached_property
     def story(self) -> tuple[str, ...]:
-        """What happens and why; the error, what is missing and what denies it stand by themselves."""
+        """What happens and why; the error, what is missing and what denies it are apart."""
         lists = (self.assessment.missing, self.assessment.denied_by)
         listed = sum(len(bindings) + 1 for bindings in lists if bindings)
         sentences = self.assessment.sentences

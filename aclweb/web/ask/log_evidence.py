@@ -4,7 +4,7 @@ A log tells what happened under the ACLs of its time. Where it has no such reque
 does not hold permits at all, it is no evidence, and that is said instead of a number. A
 request counts for the host that made it and for no other. Before Read, Write or Delete a
 client asks for the topic's metadata, which needs Describe: whoever is denied that never
-asks for the rest, so these denials count as well, and are told apart.
+asks for the rest, so these denials count as well, and are counted apart.
 """
 
 from __future__ import annotations

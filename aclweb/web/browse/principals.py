@@ -47,7 +47,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 @as_of.tells_wrong_moments
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show what one principal can do; its name stands in `?name=`, where any letter survives."""
+    """Show what one principal can do; its name is in `?name=`, where any letter survives."""
     cluster = access.cluster_or_404(request.user, slug)
     name = request.GET.get("name", "")
     if not name:

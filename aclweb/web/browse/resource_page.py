@@ -38,7 +38,7 @@ class ResourcePage:
     """One resource with its rows and ACLs parted into shown and folded.
 
     rows: the page of principals that is asked for, without those that are folded.
-    special: any other user, and the super users; they stand on every page.
+    special: any other user, and the super users; they are on every page.
     """
 
     access: ResourceAccess

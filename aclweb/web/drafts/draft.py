@@ -3,7 +3,7 @@
 A draft is a list of delta lines (an ACL with `"op": "add"|"remove"`), plus topics that do
 not exist yet. It travels inside the form and in links (see `keeping` for long ones), so no
 change is stored before somebody asks for it. Bad input becomes a sentence and loses nothing that was typed. What
-this cluster would refuse is told in Kafka's own words, too, before anybody asks for it.
+this cluster would refuse is reported in Kafka's own words, too, before anybody asks for it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Line:
 class Fault:
     """Why something was left out of a draft; `kafka_error` is what the cluster itself would answer.
 
-    field: the field of the form beside which it is told; empty for the draft's own lines.
+    field: the field of the form beside which it is shown; empty for the draft's own lines.
     about: the ACL that it is about, in words.
     """
 
@@ -99,7 +99,7 @@ class Draft:
 
     @property
     def faults_by_field(self) -> dict[str, list[Fault]]:
-        """The faults as they stand on the page: "paste", "new_topic", and "lines" for the others."""
+        """The faults as they are on the page: "paste", "new_topic", and "lines" for the others."""
         found: dict[str, list[Fault]] = {}
         for fault in self.faults:
             found.setdefault(fault.field or "lines", []).append(fault)
@@ -118,7 +118,7 @@ class Draft:
 
 
 def hints(binding: AclBinding, settings: AuthorizerSettings) -> tuple[LintFinding, ...]:
-    """Return what to know of an ACL before it is added; why a cluster refuses it is told by validation."""
+    """Return what to know of an ACL before it is added; why a cluster refuses it is reported by validation."""
     return tuple(finding for finding in lint(binding, settings) if finding.rule != "refused-by-kafka")
 
 
@@ -263,7 +263,7 @@ def read_draft(data: QueryDict, view: ClusterView) -> Draft:
     Fields, each repeatable: `line` (a delta line as JSON), `add` and `remove` (an ACL as
     JSON), `new_topic`, `drop` (the place of a line to take out, from 0), `paste` (ACLs in
     any notation, to be added, or kafka-acls commands), `unread` (what was pasted before, whose
-    lines are there and whose messages are told again).
+    lines are there and whose messages are shown again).
     """
     lines: list[Line] = []
     faults: list[Fault] = []
@@ -360,7 +360,7 @@ def _why_not(line: Line, target: Target) -> Fault | None:
 
 
 def _merged(faults: Iterable[Fault]) -> list[Fault]:
-    """Return the faults with each reason told once, with the first ACL that it is about and their number."""
+    """Return the faults with each reason given once, with the first ACL that it is about and their number."""
     same: dict[str, list[Fault]] = {}
     for fault in faults:
         same.setdefault(fault.sentence, []).append(fault)

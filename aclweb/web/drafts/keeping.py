@@ -1,9 +1,9 @@
 """Store drafts that are too long for an address: under a key, per person, for some days.
 
-A short draft stands in its address and is stored nowhere. A long one is kept, and its
+A short draft is in its address and is stored nowhere. A long one is kept, and its
 address names the key, so that Back, a new sign-in and a link find it again. The link works
 for everybody who may see the cluster, and for nobody else. What is kept under a key never
-changes: an edit makes another key, so that Back finds what stood there before.
+changes: an edit makes another key, so that Back finds what was there before.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Commands are worked out as Kafka's own tool of the cluster's version would, one after the
 other, against what is in force: a removal becomes the ACLs that its filters match. What
-the tool does without saying so is told as a warning. A command without an address is one for
-this cluster, and said to be. The same sentence about many lines is told once, with the lines.
+the tool does without saying so is shown as a warning. A command without an address is one for
+this cluster, and said to be. The same sentence about many lines is shown once, with the lines.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Pasted:
 
 @dataclass
 class _Messages:
-    """Sentences about lines of the text, by the line; one sentence about many lines is told once."""
+    """Sentences about lines of the text, by the line; one sentence about many lines is shown once."""
 
     lines_of: dict[str, list[int]] = field(default_factory=dict)
 
@@ -246,7 +246,7 @@ class _CommandReader:
 def _elsewhere(words: Sequence[str], cluster: Cluster) -> str | None:
     """Return the address that a command names, if it has no broker in common with this cluster's.
 
-    None where that cannot be told: a variable of the shell, or an address that is not the brokers'.
+    None where that is unknown: a variable of the shell, or an address that is not the brokers'.
     """
     if not cluster.source.has_bootstrap_address:
         return None

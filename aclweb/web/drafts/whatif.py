@@ -205,7 +205,7 @@ def _covered(
 
 
 def _read(data: QueryDict, cluster: Cluster, view: ClusterView) -> Draft:
-    """Return the draft of a form or a link; one that is no longer kept is told, and never an empty draft."""
+    """Return the draft of a form or a link; one that is no longer kept is reported, and never an empty draft."""
     whole = keeping.opened(data, cluster)
     if whole is None:
         gone = Fault(

@@ -1,7 +1,7 @@
 """How does a list of ACLs become a file: whole, in order, a thousand at a time?
 
 What a notation cannot hold is never left out silently: CSV refuses the whole file with a
-sentence, and among commands a comment stands for an ACL that kafka-acls cannot be told.
+sentence, and among commands a comment replaces an ACL that kafka-acls cannot take.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _head(count: int) -> str:
 def command(binding: AclBinding, settings: AuthorizerSettings, *, op: str = "add") -> str:
     """Return the command for this ACL, or a comment with the ACL where the tool cannot express it.
 
-    A comment also stands before a command that writes characters which cannot be seen.
+    A comment is also before a command that writes characters which cannot be seen.
     """
     reason = why_no_command(binding, settings)
     if reason is None:

@@ -53,7 +53,7 @@ class Frame:
 
 
 def cluster_line(cluster: Cluster) -> ClusterLine:
-    """Return how a cluster stands, from what is stored about it: no query, no call."""
+    """Return the state of a cluster, from what is stored about it: no query, no call."""
     default = {None: "undeclared", True: "allow", False: "deny"}[cluster.allow_everyone]
     named = None
     if cluster.super_users is not None:

@@ -1,6 +1,6 @@
 """A certificate or key that was typed into a search field: take it out of the address, and say so.
 
-Search fields stand in addresses, which browsers, proxies and servers keep. Whatever page is asked
+Search fields are in addresses, which browsers, proxies and servers keep. Whatever page is asked
 for, the answer is the same page without the value, under an address without it.
 """
 

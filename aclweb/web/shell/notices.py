@@ -32,7 +32,7 @@ def clear(name: str) -> None:
 
 
 def current() -> tuple[str, ...]:
-    """Return the sentences that stand now, by name."""
+    """Return the sentences that are shown now, by name."""
     return tuple(file.read_text(encoding="utf-8") for file in sorted(_folder().glob("[!.]*.txt")))
 
 

@@ -22,7 +22,7 @@ def put_back(text: str) -> str:
 
 
 def why_not(text: str) -> str:
-    """Return why a text does not stand in the form again, as a sentence; empty where it does."""
+    """Return why a text is not put back into the form, as a sentence; empty where it does."""
     if holds_pem(text):
         return "This is a certificate or a key in PEM, so it is not shown again."
     if len(text) <= MOST:

@@ -28,7 +28,7 @@ GUESSES_SECONDS = 900
 
 
 class SignInForm(AuthenticationForm):
-    """User name and password; a wrong pair is told without saying which of the two is wrong."""
+    """User name and password; a wrong pair is refused without saying which of the two is wrong."""
 
     error_messages = {
         "invalid_login": "This user name and password do not belong together. Capital and small letters differ.",
@@ -66,7 +66,7 @@ class SignOut(LogoutView):
 
 
 class PasswordForm(PasswordChangeForm):
-    """The old password once and the new one twice; what is wrong is told at its field."""
+    """The old password once and the new one twice; what is wrong is said at its field."""
 
     error_messages = PasswordChangeForm.error_messages | {
         "password_incorrect": "This is not your current password; capital and small letters differ.",

@@ -24,7 +24,7 @@ _DER = re.compile(r"(?<![A-Za-z0-9+/._-])(?:MI[IGH][A-Za-z0-9+/]|MHcC|MC4C)[A-Za
 class TypedPrincipal:
     """A principal as typed into a field.
 
-    principal: what is meant, empty where `fault` says why that cannot be told. note: what
+    principal: what is meant, empty where `fault` says why that is unknown. note: what
     was understood otherwise than it was typed, for beside the field.
     """
 

@@ -142,7 +142,7 @@ def brings(binding: AclBinding) -> str:
 
 @register.filter
 def reach(binding: AclBinding) -> str:
-    """EXACT, PREFIXED, ALL or UNKNOWN: which badge stands beside the name."""
+    """EXACT, PREFIXED, ALL or UNKNOWN: which badge is beside the name."""
     if binding.pattern.is_wildcard:
         return "ALL"
     if binding.pattern_type is PatternType.LITERAL:
@@ -158,7 +158,7 @@ def why_kept(binding: AclBinding) -> str:
 
 @register.simple_tag
 def icon(name: str, extra: str = "") -> SafeString:
-    """One drawing of the sprite; it says nothing by itself, so a word stands beside it."""
+    """One drawing of the sprite; it says nothing by itself, so a word is beside it."""
     return format_html(
         '<svg class="icon{}" aria-hidden="true"><use href="{}#{}"></use></svg>',
         f" {extra}" if extra else "",
@@ -169,7 +169,7 @@ def icon(name: str, extra: str = "") -> SafeString:
 
 @register.simple_tag
 def mark(name: str, label: str | None = None) -> SafeString:
-    """One of the marks. Its word is read out; give label="" where the word stands beside it."""
+    """One of the marks. Its word is read out; give label="" where the word is beside it."""
     words = _MARKS.get(name, name) if label is None else label
     attributes = (
         format_html('role="img" aria-label="{}"', words) if words else format_html('aria-hidden="{}"', "true")
@@ -222,7 +222,7 @@ def utc(moment: datetime.datetime | None) -> str:
 
 @register.filter
 def day(moment: datetime.datetime | None) -> str:
-    """21 Nov 15:20, a time of the brokers' log as it stands there."""
+    """21 Nov 15:20, a time of the brokers' log as it is there."""
     return f"{moment.day} {moment:%b %H:%M}" if moment else ""
 
 
@@ -266,7 +266,7 @@ def explain_url(
 def cell_url(
     context: Mapping[str, Any], cluster: Cluster, kind: ResourceType, name: str, row: AccessRow, cell: Cell
 ) -> str:
-    """Where the reason behind one cell of a matrix stands."""
+    """The address of the reason for one cell of a matrix."""
     who = {"principal": row.principal} if row.kind == "principal" else {"who": row.kind}
     asked = links.encoded(type=kind.name, name=name, operation=cell.operation.name, **who)
     return as_of.of_page(context).kept_in(f"{reverse('cell', args=[cluster.slug])}?{asked}")

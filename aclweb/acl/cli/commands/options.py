@@ -91,7 +91,7 @@ def settings_from(given: argparse.Namespace) -> AuthorizerSettings:
 def defaults_from(given: argparse.Namespace) -> Declared:
     """Return what the options say for scenarios that do not say it themselves.
 
-    Which authorizer a version or setting is for may stand in the scenarios, so here only what is
+    Which authorizer a version or setting is for may be written in the scenarios, so here only what is
     right for none is refused. Raises UsageError.
     """
     said = declared(given)

@@ -38,7 +38,7 @@ class Progress:
                 Thread(target=self._tick, args=(self._is_done,), daemon=True).start()
 
     def wipe(self) -> None:
-        """Take the line away, so that something else can stand in its place."""
+        """Take the line away, so that something else can be written in its place."""
         with self._lock:
             if self._width:
                 _write("\r" + " " * self._width + "\r")

@@ -271,7 +271,7 @@ class _Line:
 
 
 def _effects(effects: Sequence[Effect]) -> Iterator[str]:
-    """Yield a line for effects that are alike but for one part or two, where the first of them stands."""
+    """Yield a line for effects that are alike but for one part or two, at the place of the first of them."""
     lines = _gathered(_by_operation(effects), "names")
     for part in ("where", "who"):
         lines = _gathered(lines, part)

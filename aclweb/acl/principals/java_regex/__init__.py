@@ -76,7 +76,7 @@ class JavaPattern:
     def matches(self, text: str, work: Work | None = None) -> list[Span] | None:
         """Return the spans of all groups, 0 the whole, if the whole text matches; (-1, -1) for an unused group.
 
-        work: what is told how much this took.
+        work: what counts how much this took.
         """
         if work is not None:
             work.steps += len(text)
