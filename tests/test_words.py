@@ -42,6 +42,11 @@ RETIRED_ON_PAGES = RETIRED | {
     r"\brefusals?\b": "denial",
     r"\bACLs? covers?\b": "matches",
 }
+# What is retired in the first lines of docstrings.
+RETIRED_IN_FIRST_LINES = RETIRED | {
+    r"\b(?:is|are|was|were|be) told\b": "is shown, is reported, is said",
+    r"\bstands\b(?! for)": "is, comes, is shown",
+}
 ALLOWED = re.compile(
     r"\b(?:lint|mapping|Kerberos|broker) rules?\b|\bthese rules take too long"
     r"|\b(?:based on|log|logs|names) (?:no )?rule\b|\bby a rule of the log\b"  # so brokers write in their logs
@@ -168,7 +173,7 @@ def test_first_lines_of_docstrings_say_no_retired_word() -> None:
     lines = [(place, line) for place, module in python_files() for line in first_lines_of(module)]
     assert len(lines) > 1_500, "the docstrings are not where this test looks"
 
-    assert not [fault for place, line in lines for fault in retired(line, RETIRED, place)]
+    assert not [fault for place, line in lines for fault in retired(line, RETIRED_IN_FIRST_LINES, place)]
 
 
 def test_names_of_tests_say_no_retired_word() -> None:
