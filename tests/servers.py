@@ -105,6 +105,13 @@ def fresh() -> str:
     return f"t{uuid.uuid4().hex[:10]}"
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have probes give a server seconds: on a busy machine a JVM's first handshake takes longer than one may wait."""
+    monkeypatch.setattr("aclweb.inventory.management.commands.cluster._PROBE_SECONDS", 60.0)
+    monkeypatch.setattr("aclweb.clusters.connection.reachability._HANDSHAKE_SECONDS", 30.0)
+
+
 def wipe(broker: KafkaBroker) -> None:
     """Remove every ACL of a broker, and wait until it knows: KRaft tells a broker a moment after the write."""
     with AdminClient(broker.connection()) as client:

@@ -21,7 +21,11 @@ from tests.clusters.certificates import Authority
 from tests.servers import USERS, need_jars, need_java, settle, wipe
 from tests.servers_data import free_port
 
-pytestmark = [pytest.mark.kafka, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("patient"),
+]
 
 CA = Authority("Example CA")
 OWN = CA.issue("O=Example", "OU=Platform", "CN=aclweb")

@@ -17,7 +17,7 @@ from tests.clusters.certificates import Authority
 from tests.clusters.odd_servers import hangs_up, listening, silent, web_server
 from tests.servers import need_java
 
-pytestmark = pytest.mark.zookeeper
+pytestmark = [pytest.mark.zookeeper, pytest.mark.usefixtures("patient")]
 
 CA = Authority("Example CA")
 OWN = CA.issue("O=Example", "CN=aclweb")

@@ -26,6 +26,7 @@ _CORRELATION = 0x61636C77
 _CLIENT = b"aclweb"
 # A broker that hangs and a web server that waits for a line both stay silent; only one of them answers this.
 _SILENT_SECONDS = 1.0
+_HANDSHAKE_SECONDS = 2.0
 _HTTP = b"GET / HTTP/1.0\r\n\r\n"
 _TLS_RECORDS = (0x14, 0x15, 0x16)
 
@@ -303,7 +304,7 @@ class _Probe:
                 context.wrap_socket(plain, server_hostname=self.host, do_handshake_on_connect=False)
             ) as secure,
         ):
-            secure.settimeout(min(2.0, self._left()))
+            secure.settimeout(min(_HANDSHAKE_SECONDS, self._left()))
             yield secure
 
     def _speaks_http(self) -> ProbeResult | None:
