@@ -13,7 +13,7 @@ import pytest
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
-from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from aclweb.accounts.models import User
 
@@ -29,6 +29,8 @@ _QUIET = (
     "--no-first-run",
     "--disable-dev-shm-usage",
 )
+# Of what appears at once on a quiet machine. Playwright's own 5 and 30 s are not enough on a busy one.
+PATIENCE_MILLISECONDS = 180_000
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
@@ -57,6 +59,15 @@ def browser() -> Iterator[Browser]:
             if os.environ.get("CI") == "true":
                 pytest.fail(reason)
             pytest.skip(reason)
+        expect.set_options(timeout=PATIENCE_MILLISECONDS)
+        opened = started.new_context
+
+        def patient(**options: Any) -> BrowserContext:
+            context = opened(**options)
+            context.set_default_timeout(PATIENCE_MILLISECONDS)
+            return context
+
+        started.new_context = patient  # type: ignore[method-assign]
         yield started
         started.close()
 

@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def worker() -> Iterator[None]:
     """A Celery worker on the file broker, as `./run` starts one, in a thread of this process."""
     any_app: Any = app  # the stubs know plain tasks only
-    with start_worker(any_app, pool="solo", perform_ping_check=False, shutdown_timeout=30):
+    with start_worker(any_app, pool="solo", perform_ping_check=False, shutdown_timeout=300):
         yield
 
 
@@ -45,7 +45,6 @@ def window(chromium, live_server):
         sign_in(context, person, live_server.url)
         page = context.new_page()
         page.watch = Watch(page, live_server.url)
-        page.set_default_timeout(20_000)
         return page
 
     yield opened
@@ -136,7 +135,7 @@ def approve(page, site: str, number: int):
     page.locator(f"a[href='/changes/CR-{number}/']").first.click()
     page.get_by_placeholder("Comment").fill("Fine.")
     page.get_by_role("button", name="Approve and run").click()
-    expect(page.get_by_text("in force", exact=True).first).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("in force", exact=True).first).to_be_visible()
     expect(page.locator(".step-items")).to_contain_text("written")
     assert axe_violations(page) == []
     page.goto(f"{site}/events/")

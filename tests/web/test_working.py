@@ -56,7 +56,7 @@ class Held:
         self.go = threading.Event()
 
     def __call__(self, *args, **fields):
-        assert self.go.wait(timeout=60)
+        assert self.go.wait(timeout=300)
         return self.function(*args, **fields)
 
 
