@@ -2,36 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from aclweb.acl.lint.beside import Others
 from aclweb.acl.lint.claims import Claim
-from aclweb.acl.lint.rule import INFO, Broken, Example, LintRule, allow
-from aclweb.acl.lint.subject import Subject
+from aclweb.acl.lint.missing_right import has_without
+from aclweb.acl.lint.rule import INFO, Example, LintRule, allow
 from aclweb.acl.model import Operation, ResourceType
-
-
-def beside(others: Others) -> Callable[[Subject], tuple[Broken, ...]]:
-    said: set[str] = set()
-
-    def check(acl: Subject) -> tuple[Broken, ...]:
-        """Say it once for each principal."""
-        binding = acl.binding
-        if (
-            binding.resource_type is not ResourceType.TOPIC
-            or binding.operation is not Operation.READ
-            or not acl.is_allow
-            or binding.principal in said
-            or others.is_nobodys(binding)
-            or not others.may_nowhere(binding.principal, ResourceType.GROUP, Operation.READ)
-        ):
-            return ()
-        said.add(binding.principal)
-        rest = "no ACL gives this principal Read on any group, which every consumer with a group needs."
-        return (Broken(acl.sentence(rest)),)
-
-    return check
-
 
 RULE = LintRule(
     id="group-right-missing",
@@ -49,6 +23,10 @@ RULE = LintRule(
             allow("User:bob", "READ", "orders"), others=(allow("User:bob", "READ", "team", kind="GROUP"),)
         ),
     ),
-    beside=beside,
+    beside=has_without(
+        given=(Operation.READ, ResourceType.TOPIC),
+        missing=(Operation.READ, ResourceType.GROUP),
+        sentence="no ACL gives this principal Read on any group, which every consumer with a group needs.",
+    ),
     rank=3,
 )

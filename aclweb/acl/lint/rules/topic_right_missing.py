@@ -2,36 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from aclweb.acl.lint.beside import Others
 from aclweb.acl.lint.claims import Claim
-from aclweb.acl.lint.rule import INFO, Broken, Example, LintRule, allow
-from aclweb.acl.lint.subject import Subject
+from aclweb.acl.lint.missing_right import has_without
+from aclweb.acl.lint.rule import INFO, Example, LintRule, allow
 from aclweb.acl.model import Operation, ResourceType
-
-
-def beside(others: Others) -> Callable[[Subject], tuple[Broken, ...]]:
-    said: set[str] = set()
-
-    def check(acl: Subject) -> tuple[Broken, ...]:
-        """Say it once for each principal."""
-        binding = acl.binding
-        if (
-            binding.resource_type is not ResourceType.TRANSACTIONAL_ID
-            or binding.operation is not Operation.WRITE
-            or not acl.is_allow
-            or binding.principal in said
-            or others.is_nobodys(binding)
-            or not others.may_nowhere(binding.principal, ResourceType.TOPIC, Operation.WRITE)
-        ):
-            return ()
-        said.add(binding.principal)
-        rest = "no ACL gives this principal Write on any topic."
-        return (Broken(acl.sentence(rest)),)
-
-    return check
-
 
 RULE = LintRule(
     id="topic-right-missing",
@@ -50,6 +24,10 @@ RULE = LintRule(
             others=(allow("User:bob", "WRITE", "orders"),),
         ),
     ),
-    beside=beside,
+    beside=has_without(
+        given=(Operation.WRITE, ResourceType.TRANSACTIONAL_ID),
+        missing=(Operation.WRITE, ResourceType.TOPIC),
+        sentence="no ACL gives this principal Write on any topic.",
+    ),
     rank=3,
 )
