@@ -338,6 +338,36 @@ def test_a_refusal_stops_before_the_next_acl(kafka, approved):
     assert WISH not in kafka.bindings
 
 
+def test_what_others_wrote_in_place_of_a_skipped_item_is_no_effect_of_ours(kafka, approved, monkeypatch):
+    kafka.fail(refuse=["User:refused"])
+    change = approved(deny("User:refused", "READ", "orders"), WISH)
+    monkeypatch.setattr(failpoints, "hit", lambda name: name == "before-verify" and kafka.edit(add=[WISH]))
+
+    change = ended(change)
+
+    assert [item.state for item in change.items.all()] == ["FAILED", "NOOP_ALREADY"]
+    assert (change.state, change.has_effects) == ("FAILED", False)
+
+
+def test_the_end_of_a_change_is_recorded_with_what_became_of_each_item(approved):
+    change = ended(approved(WISH))
+
+    told = trail.trail(change.key).get(verb="change.in_force")
+    assert told.facts["items"] == [{"position": 0, "state": "APPLIED", "said": ""}]
+    assert change.applied_revision.cause == "ours"
+
+
+def test_an_acl_that_was_there_when_the_first_call_came_is_no_effect_of_ours(kafka, approved, monkeypatch):
+    change = approved(WISH)
+    monkeypatch.setattr(failpoints, "hit", lambda name: name == "before-call" and kafka.edit(add=[WISH]))
+
+    change = ended(change)
+
+    item = change.items.get()
+    assert (item.state, item.sent) == ("NOOP_ALREADY", 0)
+    assert (change.state, change.has_effects) == ("APPLIED", False)
+
+
 def test_a_refusal_without_a_word_ends_as_failed_all_the_same(approved, monkeypatch):
     def refuse(self, verb, bindings):
         return tuple(Outcome(binding, OutcomeKind.REFUSED) for binding in bindings)
