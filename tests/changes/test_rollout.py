@@ -349,6 +349,23 @@ def test_what_others_wrote_in_place_of_a_skipped_item_is_no_effect_of_ours(kafka
     assert (change.state, change.has_effects) == ("FAILED", False)
 
 
+def test_what_is_sent_is_recorded_before_and_what_was_answered_after(approved):
+    change = ended(approved(WISH))
+
+    told = {event.verb: event.facts for event in trail.trail(change.key)}
+    assert told["change.writing"]["rules"] == [WISH.as_dict()]
+    assert told["change.writing"]["count"] == "1 ACL"
+    assert told["change.wrote"]["told"] == "1 written"
+    assert "change.unanswered" not in told
+
+
+def test_the_acls_of_one_phase_are_sent_in_one_call(kafka, approved):
+    assert ended(approved(WISH, allow("User:ledger", "WRITE", "orders"))).state == "APPLIED"
+
+    (call,) = kafka.calls()
+    assert len(call["bindings"]) == 2
+
+
 def test_the_end_of_a_change_is_recorded_with_what_became_of_each_item(approved):
     change = ended(approved(WISH))
 
@@ -366,6 +383,7 @@ def test_an_acl_that_was_there_when_the_first_call_came_is_no_effect_of_ours(kaf
     item = change.items.get()
     assert (item.state, item.sent) == ("NOOP_ALREADY", 0)
     assert (change.state, change.has_effects) == ("APPLIED", False)
+    assert change.sentence == "1 so already. Read back and found as approved."
 
 
 def test_a_refusal_without_a_word_ends_as_failed_all_the_same(approved, monkeypatch):
