@@ -386,7 +386,7 @@ def test_an_acl_that_was_there_when_the_first_call_came_is_no_effect_of_ours(kaf
     assert change.sentence == "1 so already. Read back and found as approved."
 
 
-def test_a_refusal_without_a_word_ends_as_failed_all_the_same(approved, monkeypatch):
+def test_a_refusal_without_a_sentence_ends_as_failed_all_the_same(approved, monkeypatch):
     def refuse(self, verb, bindings):
         return tuple(Outcome(binding, OutcomeKind.REFUSED) for binding in bindings)
 
