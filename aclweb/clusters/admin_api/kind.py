@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from aclweb.clusters.admin_api.client import AdminClient
+from aclweb.clusters.admin_api.address import split_address
 from aclweb.clusters.admin_api.rights import command_to_grant
-from aclweb.clusters.admin_api.session import split_address
+from aclweb.clusters.client import ClusterClient
 from aclweb.clusters.connection import LOGIN_OPTIONS
-from aclweb.clusters.kind import ClusterKind
+from aclweb.clusters.kind import ClusterKind, Connection
+
+if TYPE_CHECKING:
+    from aclweb.clusters.admin_api.client import AdminClient
+
+
+def _open(connection: Connection) -> ClusterClient:
+    """Open a client; kafka-python takes a while to load, and most processes ask no cluster."""
+    client: type[AdminClient] = import_module("aclweb.clusters.admin_api.client").AdminClient
+    return client(connection)
 
 
 def _normalised(address: str) -> str:
@@ -25,7 +36,7 @@ ADMIN_API = ClusterKind(
     source="the brokers, by the Admin API",
     called="a Kafka broker",
     address_form="host:port,host:port",
-    open=AdminClient,
+    open=_open,
     normalised=_normalised,
     options=LOGIN_OPTIONS
     | {

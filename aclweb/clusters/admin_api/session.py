@@ -17,9 +17,9 @@ from typing import Any
 import kafka.errors as errors
 from kafka import KafkaAdminClient
 
+from aclweb.clusters.admin_api.address import split_address
 from aclweb.clusters.admin_api.errors import login_refused, not_connected, not_understood, stopped
 from aclweb.clusters.admin_api.kafka_python import ConnectFailures, end, network
-from aclweb.clusters.client import ClusterError, ClusterState
 from aclweb.clusters.connection import (
     Endpoint,
     Probes,
@@ -239,22 +239,3 @@ class Session:
 
     def close(self) -> None:
         end(self._kafka)
-
-
-def split_address(address: str) -> tuple[str, ...]:
-    """Return the servers of `host:port,host:port`; raises ClusterError on anything else."""
-    servers = tuple(one.strip() for one in address.split(","))
-    for one in servers:
-        host, colon, port = one.rpartition(":")
-        if (
-            not host
-            or not colon
-            or "/" in one
-            or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536)
-        ):
-            raise ClusterError(
-                f"The Kafka address {address!r} has no broker with a port in {one!r}; write host:9092 or "
-                "host:9092,host:9092.",
-                state=ClusterState.UNREACHABLE,
-            )
-    return servers

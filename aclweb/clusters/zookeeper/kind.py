@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from aclweb.clusters.client import ClusterClient
 from aclweb.clusters.connection import LOGIN_OPTIONS
-from aclweb.clusters.kind import ClusterKind
-from aclweb.clusters.zookeeper.client import ZooKeeperClient
-from aclweb.clusters.zookeeper.session import split_address
+from aclweb.clusters.kind import ClusterKind, Connection
+from aclweb.clusters.zookeeper.address import split_address
+
+if TYPE_CHECKING:
+    from aclweb.clusters.zookeeper.client import ZooKeeperClient
+
+
+def _open(connection: Connection) -> ClusterClient:
+    """Open a client; kazoo takes a while to load, and most processes ask no cluster."""
+    client: type[ZooKeeperClient] = import_module("aclweb.clusters.zookeeper.client").ZooKeeperClient
+    return client(connection)
 
 
 def _normalised(address: str) -> str:
@@ -17,7 +29,7 @@ ZOOKEEPER = ClusterKind(
     source="ZooKeeper",
     called="ZooKeeper",
     address_form="host:port,host:port/chroot",
-    open=ZooKeeperClient,
+    open=_open,
     normalised=_normalised,
     options=LOGIN_OPTIONS,
     mechanisms=("DIGEST-MD5",),

@@ -12,7 +12,6 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import AuthFailedError, NoNodeError
 from kazoo.protocol.states import KeeperState
 
-from aclweb.clusters.client import ClusterError, ClusterState
 from aclweb.clusters.connection import (
     Endpoint,
     PemFiles,
@@ -22,6 +21,7 @@ from aclweb.clusters.connection import (
     tls_context,
 )
 from aclweb.clusters.kind import Connection
+from aclweb.clusters.zookeeper.address import split_address
 from aclweb.clusters.zookeeper.errors import as_cluster_errors, login_refused, unreachable
 
 # kazoo reports every lost connection on its own; ClusterError says what matters.
@@ -155,24 +155,3 @@ class Session:
 def end(kazoo: KazooClient) -> None:
     kazoo.stop()
     kazoo.close()
-
-
-def split_address(address: str) -> tuple[str, str]:
-    """Return (servers, chroot) of `host:port,host:port/chroot`; raises ClusterError on anything else."""
-    servers, slash, chroot = address.strip().partition("/")
-    hosts = [one.strip() for one in servers.split(",")]
-    for one in hosts:
-        host, colon, port = one.rpartition(":")
-        if not host or not colon or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-            raise ClusterError(
-                f"The ZooKeeper address {address!r} has no server with a port in {one!r}; "
-                "write host:2181, host:2181,host:2181 or host:2181/kafka.",
-                state=ClusterState.UNREACHABLE,
-            )
-    parts = [part for part in chroot.split("/") if part]
-    if slash and any(part in (".", "..") for part in parts):
-        raise ClusterError(
-            f"The chroot of {address!r} holds '.' or '..', which ZooKeeper does not have; write it as /kafka.",
-            state=ClusterState.UNREACHABLE,
-        )
-    return ",".join(hosts), "".join(f"/{part}" for part in parts)
