@@ -108,20 +108,10 @@ class Watch:
             self.elsewhere.append(url)
 
 
-# What axe says of colours. The rest is said of the page's structure, which is the same in both themes.
-COLOUR_RULES = ("color-contrast", "link-in-text-block")
-
-
-def axe_violations(page: Page, rules: tuple[str, ...] = ()) -> list[str]:
-    """Return what axe finds by these of its rules, by all for none; one line each.
-
-    axe's own fetching of sheets is off: the policy forbids it.
-    """
-    options: dict[str, object] = {"preload": False}
-    if rules:
-        options["runOnly"] = {"type": "rule", "values": list(rules)}
+def axe_violations(page: Page) -> list[str]:
+    """Return what axe finds, one line each; its own fetching of sheets is off, as the policy forbids it."""
     page.evaluate(AXE)
-    found = page.evaluate("async (options) => (await axe.run(options)).violations", options)
+    found = page.evaluate("async () => (await axe.run({preload: false})).violations")
     return [
         f"{violation['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}"
         for violation in found

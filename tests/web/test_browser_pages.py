@@ -10,7 +10,7 @@ import pytest
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
-from tests.browsing import COLOUR_RULES, Watch, axe_violations, sign_in
+from tests.browsing import Watch, axe_violations, sign_in
 from tests.builders import allow, deny
 from tests.inventory.answering_cluster import Answers
 from tests.random_cases import SCALE
@@ -105,16 +105,19 @@ def visit(chromium, live_server, cluster, other_cluster, dot):
 def test_every_page_is_quiet_accessible_and_fits_its_window(visit, theme, width):
     # One window for all pages: opening one costs Chromium more than showing a page.
     page = visit("/", width=width, theme=theme)
-    rules = COLOUR_RULES if theme == "dark" and SCALE == 1 else ()
+    # Each page is read by axe wide in one theme and narrow in the other, the next page the other way round:
+    # what all pages share is read in all four windows.
+    turn = (theme == "dark") != (width == 390)
     problems = []
-    for name, path in PAGES.items():
+    for number, (name, path) in enumerate(PAGES.items()):
         page.watch.forget()
         page.goto(page.url_of_site + path)
         problems += [f"{name}: {complaint}" for complaint in page.watch.complaints]
         problems += [f"{name}: asked {url}" for url in page.watch.elsewhere]
         if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
             problems.append(f"{name}: scrolls sideways at {width} px")
-        problems += [f"{name}: {violation}" for violation in axe_violations(page, rules)]
+        if SCALE > 1 or number % 2 == turn:
+            problems += [f"{name}: {violation}" for violation in axe_violations(page)]
 
     assert problems == []
 
