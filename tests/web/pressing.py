@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urldefrag, urlencode, urljoin, urlsplit
 
 _VOID = frozenset({"input", "meta", "link", "br", "hr", "img", "use", "wbr", "rect", "path"})
+_CONTROLS = frozenset({"button", "input", "select", "textarea"})
 # What makes a button that is none of a form do something.
 _HOOKS = (
     "data-copy", "data-copy-from", "data-copy-link", "data-theme-toggle", "data-show-keys", "popovertarget",
@@ -31,6 +32,8 @@ class Element:
     parent: Element | None
     children: list[Element] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
+    # Of the root alone: every control of the page, in its order.
+    controls: list[Element] = field(default_factory=list)
 
     def get(self, name: str) -> str:
         return self.attributes.get(name, "")
@@ -65,15 +68,12 @@ class _Reader(HTMLParser):
         self._open = self.root
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        found = Element(tag, {name: value or "" for name, value in attributes}, self._open)
-        self._open.children.append(found)
+        found = self._added(tag, attributes)
         if tag not in _VOID:
             self._open = found
 
     def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self._open.children.append(
-            Element(tag, {name: value or "" for name, value in attributes}, self._open)
-        )
+        self._added(tag, attributes)
 
     def handle_endtag(self, tag: str) -> None:
         found: Element | None = self._open
@@ -84,6 +84,13 @@ class _Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self._open.texts.append(data)
+
+    def _added(self, tag: str, attributes: list[tuple[str, str | None]]) -> Element:
+        found = Element(tag, {name: value or "" for name, value in attributes}, self._open)
+        self._open.children.append(found)
+        if tag in _CONTROLS:
+            self.root.controls.append(found)
+        return found
 
 
 @dataclass(frozen=True)
@@ -221,7 +228,7 @@ def _of_form(
 def _buttons(root: Element, form: Element) -> list[Element]:
     return [
         element
-        for element in root.walk()
+        for element in root.controls
         if element.tag == "button"
         and element.get("type") in ("", "submit")
         and "disabled" not in element
@@ -243,9 +250,9 @@ def _chosen(select: Element) -> Element | None:
 
 def _fields(root: Element, form: Element, typed: Callable[[str, str], str]) -> Iterator[tuple[str, str]]:
     ticked: set[str] = set()
-    for control in root.walk():
+    for control in root.controls:
         name = control.get("name")
-        if not name or "disabled" in control or control.tag not in ("input", "select", "textarea"):
+        if not name or "disabled" in control or control.tag == "button":
             continue
         if _form_of(root, control) is not form:
             continue

@@ -16,6 +16,8 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -93,7 +95,7 @@ TYPED = {
 
 
 @pytest.fixture
-def site(cluster, ada, ben, cho, dot, tmp_path, monkeypatch):
+def site(unrecorded, cluster, ada, ben, cho, dot, tmp_path, monkeypatch):
     monkeypatch.setattr("aclweb.inventory.tasks.sync_cluster.delay", lambda *_: None)
     monkeypatch.setattr("aclweb.inventory.tasks.lint_cluster.delay", lambda *_: None)
     monkeypatch.setattr("aclweb.changes.tasks.apply_change.delay", lambda *_: None)
@@ -115,12 +117,13 @@ class Crawl:
     _opened: Counter[tuple[object, ...]] = field(default_factory=Counter)
     _kinds: Counter[tuple[object, ...]] = field(default_factory=Counter)
     _seen: set[str] = field(default_factory=set)
+    _answers: dict[tuple[object, ...], tuple[Any, dict[str, Any]]] = field(default_factory=dict)
     _waiting: deque[tuple[str, str]] = field(default_factory=deque)
 
     def run(self, starts: Iterable[str]) -> None:
         for address in starts:
             self._seen.add(address)
-            answer = self.browser.get(address)
+            answer = self._get(address)
             if answer.status_code != REFUSED.get(address, 200):
                 self.wrong.append(f"{address} answers {answer.status_code}")
             self._press_all(address, answer.content.decode())
@@ -147,7 +150,7 @@ class Crawl:
             status, html, end = self._post(action, headers)
         else:
             target, _, fragment = action.address.partition("#")
-            answer = self.browser.get(target, dict(action.fields), headers=headers, follow=True)
+            answer = self._get(target, action.fields, headers, follow=True)
             status, end = answer.status_code, target
             if answer.get("Content-Disposition", "").startswith("attachment"):
                 if not b"".join(answer):
@@ -180,6 +183,27 @@ class Crawl:
             self.wrong.append(f"{address}: after {action.source} #{action.swaps} is gone")
         if not html.strip():
             self.wrong.append(f"{address}: {action.source} brings nothing")
+
+    def _get(
+        self,
+        address: str,
+        fields: Iterable[tuple[str, str]] = (),
+        headers: dict[str, str] | None = None,
+        follow: bool = False,
+    ) -> Any:
+        """Ask for a page, once for each state of the cookies: what buttons change is undone."""
+        sent, headers, cookies = dict(fields), headers or {}, self.browser.cookies
+        held = sorted((name, morsel.value) for name, morsel in cookies.items())
+        asked = (address, *sent.items(), *headers, follow, *held)
+        if asked in self._answers:
+            answer, after = self._answers[asked]
+            cookies.clear()
+            cookies.update(after)
+            return answer
+        answer = self.browser.get(address, sent, headers=headers, follow=follow)
+        if not answer.streaming:  # a download is read once
+            self._answers[asked] = answer, dict(cookies)
+        return answer
 
     def _post(self, action: Action, headers: dict[str, str]) -> tuple[int, str, str]:
         """Send a form, look at where it leads, and undo what it did."""
@@ -221,6 +245,7 @@ def _is_plain_link(action: Action) -> bool:
     return action.is_link and not action.swaps
 
 
+@cache
 def _route(path: str) -> str | None:
     try:
         return resolve(path).view_name
