@@ -17,10 +17,10 @@ from rest_framework.views import APIView
 from aclweb.api.asking import AS_OF, Asked, asked_about
 from aclweb.api.paging import PAGE, SIZE, OpenPages
 from aclweb.api.serializers import AsOfSerializer, DifferencesSerializer
-from aclweb.changes.comparison import LISTS, Side, compare
+from aclweb.api.size import IN_ORDER, MOST_BYTES_OF_A_LIST, FittingPage, fitting, warnings_to_size
+from aclweb.changes.comparison import Side, compare
 
 _SLUG = re.compile("[-a-zA-Z0-9_]+")
-_PAGED = (*LISTS, "resources")
 
 
 class TooMuch(APIException):
@@ -49,6 +49,7 @@ class ComparisonSerializer(DifferencesSerializer):
     """One page of what differs from left to right, in the words of `python -m aclweb.acl whatif`.
 
     Each list is cut by the same page; `counts` has their whole lengths, `pages` is for the longest.
+    A page that would be too large is cut further, and then `is_complete` is false: a smaller `size` gives the rest.
     """
 
     left = SideSerializer()
@@ -64,6 +65,9 @@ class ComparisonSerializer(DifferencesSerializer):
     topics_left_only = serializers.IntegerField()
     topics_right_only = serializers.IntegerField()
     counts = serializers.DictField(child=serializers.IntegerField())
+    is_complete = serializers.BooleanField(
+        help_text="Whether this page holds all of its rows, and all of each."
+    )
     page = serializers.IntegerField()
     pages = serializers.IntegerField()
 
@@ -93,23 +97,37 @@ class Compare(APIView):
         if found.impact is None:
             raise TooMuch(found.too_much)
         impact = found.impact
-        longest = max((impact[name] for name in _PAGED), key=len)
+        longest = max((impact[name] for name in IN_ORDER), key=len)
+        warnings = warnings_to_size(impact["warnings"], MOST_BYTES_OF_A_LIST)
+        left_out, _left = fitting(sorted(found.left_out), MOST_BYTES_OF_A_LIST)
+        listed = {name: pages.of(impact[name]) for name in IN_ORDER}
+        cut = FittingPage(sum(map(len, listed.values())))
+        rows = {
+            name: cut.rows(each if name == "resources" else [cut.difference(row) for row in each])
+            for name, each in listed.items()
+        }
+        counts = {name: len(impact[name]) for name in (*IN_ORDER, "warnings")} | {
+            "left_out": len(found.left_out)
+        }
         answer = {
             "left": _told(left),
             "right": _told(right),
             "sentences": found.sentences,
             "settings": found.settings,
-            "left_out": sorted(found.left_out),
+            "left_out": left_out,
             "acls_left_only": len(found.delta.remove),
             "acls_right_only": len(found.delta.add),
             "topics_left_only": found.only_left,
             "topics_right_only": found.only_right,
-            "counts": {name: len(impact[name]) for name in _PAGED},
+            "counts": counts,
+            "is_complete": cut.is_complete
+            and len(left_out) == counts["left_out"]
+            and warnings == list(impact["warnings"]),
             "page": pages.number,
             "pages": pages.count(longest),
-            **{name: pages.of(impact[name]) for name in _PAGED},
+            **rows,
             "unchanged": impact["unchanged"],
-            "warnings": impact["warnings"],
+            "warnings": warnings,
         }
         return Response(ComparisonSerializer(answer).data)
 

@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 from aclweb.api.asking import asked_now, word_asked
 from aclweb.api.paging import PAGE, SIZE, OpenPages
 from aclweb.api.serializers import AclSerializer
+from aclweb.api.size import FittingPage
 from aclweb.inventory.findings import SEVERITIES, FindingPage, Findings
 from aclweb.inventory.findings import pages as finding
 
@@ -31,6 +32,7 @@ class FindingSerializer(serializers.Serializer[Any]):
     sentence = serializers.CharField()
     acl = AclSerializer()
     by = AclSerializer(many=True)
+    by_total = serializers.IntegerField(help_text="How many ACLs there are; `by` may have the first of them.")
     can_go = serializers.BooleanField(
         help_text=(
             "Whether it can be removed, together with all others of which this is true, without changing a "
@@ -53,6 +55,9 @@ class FindingsSerializer(serializers.Serializer[Any]):
     total = serializers.IntegerField()
     page = serializers.IntegerField()
     pages = serializers.IntegerField()
+    is_complete = serializers.BooleanField(
+        help_text="Whether this page holds all of its findings, and all of each."
+    )
     findings = FindingSerializer(many=True)
 
 
@@ -92,18 +97,36 @@ class FindingList(APIView):
             "total": 0,
             "page": pages.number,
             "pages": 1,
+            "is_complete": True,
             "findings": [],
         }
         listed = _listed(request, found)
         if found.is_done:
             counts = found.count()
+            rows = pages.of(listed)
+            cut = FittingPage(len(rows))
             answer |= {
+                "findings": cut.rows([_as_dict(row, cut) for row in rows]),
+                "is_complete": cut.is_complete,
                 "counts": {**counts.by_severity, CAN_GO: counts.can_go, PROPOSALS: counts.proposals},
                 "total": len(listed),
                 "pages": pages.count(listed),
-                "findings": pages.of(listed),
             }
-        return Response(FindingsSerializer(answer).data)
+        return Response(answer)
+
+
+def _as_dict(row: finding.FindingRow, cut: FittingPage) -> dict[str, Any]:
+    return {
+        "rule": row.rule,
+        "severity": row.severity,
+        "sentence": row.sentence,
+        "acl": row.acl.as_dict(),
+        "by": cut.acls([acl.as_dict() for acl in row.by]),
+        "by_total": len(row.by),
+        "can_go": row.can_go,
+        "extra": row.extra,
+        "counterexample": row.counterexample,
+    }
 
 
 def _listed(request: Request, found: Findings) -> FindingPage:

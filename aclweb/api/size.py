@@ -23,8 +23,10 @@ MOST_BYTES_OF_DETERMINING = 7 * 2**19
 MOST_BYTES_OF_A_LIST = 2**18
 # For all parts of the hosts together, so that the parts themselves have room.
 _MOST_BYTES_OF_PARTS = 2**17
+# Lists of ACLs that one row of a page may hold: those that decided before, and after.
+_LISTS_OF_A_ROW = 2
 # What is kept longest of an effect that is too large to answer with.
-_IN_ORDER = ("loses", "gains", "depends", "recovered", "resources")
+IN_ORDER = ("loses", "gains", "depends", "recovered", "resources")
 # A part of this list would be an edit that does not turn the answer.
 _WHOLE_OR_NOTHING = "smallest_removals"
 # Each part of the hosts counts its own.
@@ -50,17 +52,57 @@ def cut_to_size(impact: Differences, most: int = MOST_BYTES) -> dict[str, Any]:
 
     The warnings come first and may take a quarter of it; where some are left out, the last says how many.
     """
-    warnings, _left = fitting(impact.warnings, most // 4)
-    rest = len(impact.warnings) - len(warnings)
-    if rest:
-        one = "more warning is" if rest == 1 else "more warnings are"
-        warnings.append(f"{rest:,} {one} left out, because this answer would be too large.")
+    warnings = warnings_to_size(impact.warnings, most // 4)
+    rest = warnings != list(impact.warnings)
     answer: dict[str, Any] = {"unchanged": impact.unchanged, "warnings": warnings}
     left = most - len(json.dumps(answer))
-    for name in _IN_ORDER:
+    for name in IN_ORDER:
         answer[name], left = fitting(impact[name], left)
-    counts = {name: len(impact[name]) for name in (*_IN_ORDER, "warnings")}
-    return answer | {"counts": counts, "is_complete": rest == 0 and left >= 0}
+    counts = {name: len(impact[name]) for name in (*IN_ORDER, "warnings")}
+    return answer | {"counts": counts, "is_complete": not rest and left >= 0}
+
+
+def warnings_to_size(warnings: Sequence[str], most: int) -> list[str]:
+    """Return the first warnings, as many as take `most` bytes; where some are left out, the last says how many."""
+    kept, _left = fitting(warnings, most)
+    if rest := len(warnings) - len(kept):
+        one = "more warning is" if rest == 1 else "more warnings are"
+        kept.append(f"{rest:,} {one} left out, because this answer would be too large.")
+    return kept
+
+
+class FittingPage:
+    """Cuts the rows of one page: what they hold of ACLs to equal shares, then whole rows.
+
+    So a smaller page holds more of each row, and a page of one row nearly always all of it.
+    rows: how many the page has.
+    """
+
+    def __init__(self, rows: int) -> None:
+        self._left = MOST_BYTES
+        self._share = MOST_BYTES // (_LISTS_OF_A_ROW * max(rows, 1))
+        self.is_complete = True
+
+    def acls(self, acls: Sequence[Item]) -> list[Item]:
+        """Return the first ACLs of one list of a row, as many as fit into its share."""
+        kept, _left = fitting(acls, self._share)
+        self.is_complete &= len(kept) == len(acls)
+        return kept
+
+    def rows(self, rows: Sequence[Item]) -> list[Item]:
+        """Return the first of these rows, as many as fit into what earlier ones left."""
+        kept, self._left = fitting(rows, max(self._left, 0))
+        self.is_complete &= len(kept) == len(rows)
+        return kept
+
+    def difference(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return one difference; a side whose ACLs are cut counts them in `determining_total`."""
+        cut = dict(row)
+        for name in ("before", "after"):
+            side = row.get(name)
+            if side and len(kept := self.acls(side["determining"])) < len(side["determining"]):
+                cut[name] = {**side, "determining": kept, "determining_total": len(side["determining"])}
+        return cut
 
 
 class FittingLists:

@@ -21,8 +21,6 @@ from aclweb.changes.kept import Kept
 from aclweb.changes.models import Change
 from aclweb.inventory.current import ClusterView, Moment, config_rows, not_known
 
-LISTS = ("gains", "loses", "recovered", "depends")
-
 
 @dataclass(frozen=True)
 class Side:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from aclweb.api import comparing
 from aclweb.api.size import MOST_BYTES_OF_AN_ANSWER
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
@@ -120,3 +122,86 @@ def test_the_page_of_the_same_question_is_short_too(ask, cluster, cho, acls, kin
         page = browser.get(reverse("explain", args=[cluster.slug]), {**question, "name": "orders"})
         assert page.status_code == 200
         assert len(page.content) < 500_000
+
+
+# --- Pages of findings and of differences ---
+
+NESTED = [allow("User:bob", "READ", "o" * n, pattern="PREFIXED") for n in range(1, 121)]
+SHARED_HOSTS = OF_HOSTS[:200]
+
+
+@pytest.fixture
+def program(cho):
+    """Return a program that asks as cho."""
+    program = APIClient()
+    program.force_authenticate(cho)
+    return program
+
+
+@pytest.fixture
+def cut(monkeypatch):
+    """Return a function that makes answers to at most 60 kB, as if there were seventy times as many ACLs."""
+    return lambda: monkeypatch.setattr("aclweb.api.size.MOST_BYTES", 60_000)
+
+
+def test_a_finding_counts_the_acls_that_its_list_leaves_out(cluster, program, cut):
+    with FakeCluster(bindings=SHARED_HOSTS, topics=["orders"]) as fake:
+        sync(cluster, client=fake)
+    address = f"/api/v1/clusters/{cluster.slug}/findings/?show=proposals"
+    whole = program.get(address).json()
+
+    cut()
+    content = program.get(address).content
+
+    assert whole["is_complete"] is True
+    assert sum(len(found["by"]) for found in whole["findings"]) >= len(SHARED_HOSTS)
+    assert all(len(found["by"]) == found["by_total"] for found in whole["findings"])
+    answer = json.loads(content)
+    assert len(content) < 65_000
+    assert (answer["is_complete"], answer["total"]) == (False, whole["total"])
+    assert sum(len(found["by"]) for found in answer["findings"]) < len(SHARED_HOSTS)
+    for found, full in zip(answer["findings"], whole["findings"], strict=True):
+        assert found["by_total"] == full["by_total"]
+        assert found["by"] == full["by"][: len(found["by"])] != []
+
+
+def test_a_comparison_counts_the_acls_that_its_differences_leave_out(cluster, program, cut):
+    for acls in ([OWN], [OWN, *NESTED]):
+        with FakeCluster(bindings=acls, topics=["o" * 130]) as fake:
+            sync(cluster, client=fake)
+    address = f"/api/v1/clusters/{cluster.slug}/compare/?as_of=1"
+    whole = program.get(address).json()
+
+    cut()
+    content = program.get(address).content
+    smaller = program.get(f"{address}&size=1").json()
+
+    answer = json.loads(content)
+    assert whole["is_complete"] is True
+    assert max(len(row["after"]["determining"]) for row in whole["gains"]) == len(NESTED)
+    assert not any("determining_total" in row["after"] for row in whole["gains"])
+    assert len(content) < 70_000
+    assert answer["is_complete"] is False
+    assert (answer["counts"], answer["pages"]) == (whole["counts"], whole["pages"])
+    for row, full in zip(answer["gains"], whole["gains"], strict=False):
+        kept, all_of_it = row["after"]["determining"], full["after"]["determining"]
+        assert kept == all_of_it[: len(kept)] != []
+        assert row["after"].get("determining_total", len(kept)) == len(all_of_it)
+        assert {**row, "after": None} == {**full, "after": None}
+    assert answer["gains"] != []
+    one_of_many, one = (each["gains"][0]["after"]["determining"] for each in (answer, smaller))
+    assert len(one) > 10 * len(one_of_many), "a smaller page holds more of each row"
+
+
+def test_a_comparison_counts_the_super_users_that_it_leaves_out(cluster, program, cut, monkeypatch):
+    with FakeCluster(bindings=[OWN], topics=["orders"]) as fake:
+        sync(cluster, client=fake)
+    found = comparing.compare
+    many = frozenset(f"User:admin-{n}" for n in range(20_000))
+    monkeypatch.setattr(comparing, "compare", lambda *sides: replace(found(*sides), left_out=many))
+
+    answer = program.get(f"/api/v1/clusters/{cluster.slug}/compare/").json()
+
+    assert answer["counts"]["left_out"] == len(many) > len(answer["left_out"]) > 1_000
+    assert answer["left_out"] == sorted(many)[: len(answer["left_out"])]
+    assert answer["is_complete"] is False

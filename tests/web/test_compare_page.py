@@ -9,7 +9,6 @@ from aclweb.accounts.models import Grant, Role
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.simulate.budget import Budget
 from aclweb.changes import comparison, review
-from aclweb.changes.comparison import LISTS
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.admin import register as registering
 from aclweb.inventory.admin.declare import declare
@@ -18,6 +17,7 @@ from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.inventory.answering_cluster import Answers
 
+LISTS = ("gains", "loses", "recovered", "depends")
 TOPICS = [TopicInfo("orders.eu"), TopicInfo("stock")]
 BEFORE = [allow("User:bob", "READ", "orders.", pattern="PREFIXED"), allow("User:cat", "WRITE", "stock")]
 NOW = [*BEFORE[:1], allow("User:dan", "READ", "stock")]
