@@ -406,6 +406,12 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
     cluster = serializers.SlugRelatedField[Cluster](slug_field="slug", read_only=True)
     author = serializers.CharField(source="author.username")
     state_words = serializers.SerializerMethodField(help_text="The state as pages say it.")
+    applied_revision = serializers.IntegerField(
+        source="applied_revision.number",
+        allow_null=True,
+        read_only=True,
+        help_text="The revision in which a worker read back what it had written.",
+    )
 
     class Meta:
         model = Change
@@ -428,6 +434,7 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
             "submitted_at",
             "decided_at",
             "finished_at",
+            "applied_revision",
         ]
 
     def get_state_words(self, change: Change) -> str:

@@ -236,7 +236,8 @@ class ChangeList(generics.ListAPIView[Change]):
     def get_queryset(self) -> QuerySet[Change]:
         if getattr(self, "swagger_fake_view", False):
             return Change.objects.none()
-        return changes_of(_person(self.request)).select_related("cluster", "author").order_by("-pk")
+        seen = changes_of(_person(self.request))
+        return seen.select_related("cluster", "author", "applied_revision").order_by("-pk")
 
 
 class ChangeDetail(APIView):
@@ -248,7 +249,7 @@ class ChangeDetail(APIView):
         change = (
             changes_of(_person(request))
             .filter(pk=number)
-            .select_related("cluster", "author", "revision")
+            .select_related("cluster", "author", "revision", "applied_revision")
             .prefetch_related("items", "approvals__reviewer")
             .first()
         )

@@ -185,7 +185,7 @@ def changes_of(user: User, cluster: Cluster | None = None) -> QuerySet[Change]:
 
 def change_of(user: User, pk: int) -> Change | None:
     """Return one change if this person may see it."""
-    found = changes_of(user).select_related("cluster", "author", "undo_of", "revision")
+    found = changes_of(user).select_related("cluster", "author", "undo_of", "revision", "applied_revision")
     return found.defer(None).defer("undo_of__packed_impact").filter(pk=pk).first()
 
 

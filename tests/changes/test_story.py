@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from django.urls import reverse
 
 from aclweb.audit import trail
 from aclweb.changes import review
@@ -53,6 +56,26 @@ def test_the_trail_holds_what_was_written_and_the_revision_that_proves_it(cluste
     proof = about.get(verb="change.in_force").facts
     assert proof["revision"] == cluster.revision.number
     assert [item["state"] for item in proof["items"]] == ["APPLIED"]
+
+
+def test_a_change_in_force_names_the_revision_that_shows_it(cluster, approved, ben, client):
+    change = approved(WISH)
+    client.force_login(ben)
+    door = f"/api/v1/changes/{change.key}/"
+    waiting = client.get(reverse("change", args=[change.pk])).content.decode()
+    asked = client.get(door).json()
+
+    rollout.apply(change.pk)
+
+    cluster.refresh_from_db()
+    number = cluster.revision.number
+    page = client.get(reverse("change", args=[change.pk])).content.decode()
+    address = f"{reverse('acls', args=[cluster.slug])}?as_of={number}"
+    assert "Read back as revision" not in waiting
+    assert re.search(rf'Read back as revision <a href="{re.escape(address)}"[^>]*>{number}</a>\.', page)
+    assert f"User:{WISH.principal.partition(':')[2]}" in client.get(address).content.decode()
+    assert (asked["applied_revision"], client.get(door).json()["applied_revision"]) == (None, number)
+    assert client.get("/api/v1/changes/").json()["results"][0]["applied_revision"] == number
 
 
 def test_the_trail_tells_each_step_once_and_in_order(approved):
