@@ -28,8 +28,16 @@ SMALL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.executor.memory": "512m",
     "spark.executor.extraJavaOptions": " ".join(QUICK_JVM),
+    "spark.driver.extraJavaOptions": " ".join(QUICK_JVM),
     "spark.sql.shuffle.partitions": "2",
 }
+if not FULL:
+    # As the Spark of all other tests: so few lines are counted before generated code has been compiled.
+    SMALL |= {
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +105,6 @@ def test_spark_submit_decides_where_the_job_runs(cluster, here, logs, snapshot_f
         "--master",
         cluster,
         *conf,
-        "--driver-java-options",
-        " ".join(QUICK_JVM),
         "--conf",
         "spark.app.name=from-submit",
     ]
