@@ -147,7 +147,7 @@ def held(page, path: str) -> str:
     ],
     indirect=["hostile"],
 )
-def test_no_page_fails_or_hides_a_character(hostile, person, cast, ada):  # noqa: F811
+def test_no_page_fails_or_hides_a_character(unrecorded, hostile, person, cast, ada):  # noqa: F811
     cluster, text = hostile
     browser = browser_of(cast[person])
     _a_change_about(cluster, text, ada)

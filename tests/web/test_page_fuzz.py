@@ -94,7 +94,7 @@ def clusters(waiting, given):  # noqa: F811
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_every_page_answers_whatever_is_typed(seed, clusters, waiting, dot, cho, monkeypatch):  # noqa: F811
+def test_every_page_answers_whatever_is_typed(unrecorded, seed, clusters, waiting, dot, cho, monkeypatch):  # noqa: F811
     monkeypatch.setattr("aclweb.inventory.tasks.sync_next.apply_async", lambda **_: None)
     dot.is_superuser = True
     dot.save()
