@@ -389,8 +389,8 @@ MUTANTS = [
     Mutant(
         "an unknown pattern of another caller is nothing to the default",
         "answers",
-        'any(reading != "allow" for reading in unknown_patterns)',
-        'any(reading == "deny" for reading in unknown_patterns)',
+        "any(vote is not Vote.ALLOW for vote in unknown_patterns)",
+        "any(vote is Vote.DENY for vote in unknown_patterns)",
     ),
     # Hazards.
     Mutant(
