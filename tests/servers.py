@@ -7,10 +7,12 @@ loud reason; with CI=true that is an error instead.
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 import time
 import uuid
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -110,6 +112,30 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have probes give a server seconds: on a busy machine a JVM's first handshake takes longer than one may wait."""
     monkeypatch.setattr("aclweb.inventory.management.commands.cluster._PROBE_SECONDS", 60.0)
     monkeypatch.setattr("aclweb.clusters.connection.reachability._HANDSHAKE_SECONDS", 30.0)
+
+
+@contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    """Halt a process, and go on once each of its threads has stopped: the signal alone only asks for it."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        deadline = time.monotonic() + 60
+        while any(not _has_stopped(task) for task in Path(f"/proc/{pid}/task").iterdir()):
+            assert time.monotonic() < deadline, f"The process {pid} did not stop."
+            time.sleep(0.01)
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def _has_stopped(task: Path) -> bool:
+    """Whether a thread is stopped, or gone."""
+    try:
+        stat = (task / "stat").read_text()
+    except OSError:
+        return True
+    # The name of a thread stands in brackets and may hold anything.
+    return stat.rpartition(")")[2].split()[0] in "TtZX"
 
 
 def wipe(broker: KafkaBroker) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import signal
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -30,7 +28,7 @@ from devstack.servers import KafkaBroker
 from tests.builders import allow, deny
 from tests.clusters.certificates import certificates
 from tests.clusters.wire import Wire
-from tests.servers import USERS, create_topic, need_jars, need_java, produce, wipe
+from tests.servers import USERS, create_topic, need_jars, need_java, produce, stopped, wipe
 from tests.validation_cases import EVERYTHING, GOOD
 
 BROKERS = ["kafka44", "kafka39"]
@@ -487,13 +485,10 @@ def test_a_broker_that_falls_silent_leaves_the_outcome_unknown_and_raises_nothin
     many = [allow("User:bob", "READ", f"silent-{number}") for number in range(15)]
     with AdminClient(connection) as client:
         client.read_acls()
-        os.kill(kafka44.pid, signal.SIGSTOP)
-        try:
+        with stopped(kafka44.pid):
             outcomes = client.write(Verb.ADD, many)
             with pytest.raises(ClusterError) as caught:
                 client.read_acls()
-        finally:
-            os.kill(kafka44.pid, signal.SIGCONT)
 
     assert {outcome.kind for outcome in outcomes} == {OutcomeKind.UNKNOWN}
     assert [outcome.evidence["sent"] for outcome in outcomes] == [True] * 10 + [False] * 5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -16,7 +15,7 @@ from aclweb.clusters import Connection, Known
 from aclweb.clusters.admin_api import ADMIN_API
 from aclweb.clusters.admin_api.client import AdminClient
 from devstack.servers import KafkaBroker
-from tests.servers import USERS, need_jars, need_java
+from tests.servers import USERS, need_jars, need_java, stopped
 from tests.servers_data import free_port
 
 pytestmark = [pytest.mark.kafka, pytest.mark.own_server]
@@ -76,8 +75,7 @@ def test_every_reading_succeeds_while_one_of_three_brokers_hangs(three):
         assert len(client.describe().brokers) == 3
 
     took = []
-    os.kill(hung.pid, signal.SIGSTOP)
-    try:
+    with stopped(hung.pid):
         for _ in range(READS):
             began = time.monotonic()
             with AdminClient(connection) as client:
@@ -87,8 +85,6 @@ def test_every_reading_succeeds_while_one_of_three_brokers_hangs(three):
                 groups = client.read_groups()
                 known = client.names_known(acls, AuthorizerSettings())
             took.append(time.monotonic() - began)
-    finally:
-        os.kill(hung.pid, signal.SIGCONT)
 
     print("seconds a reading:", ", ".join(f"{seconds:.1f}" for seconds in took))
     assert groups == ()
@@ -109,11 +105,8 @@ def test_a_broker_that_stops_in_the_middle_is_left_for_another_one(three):
             number = client._session.nodes[0].number
             client.read_topics()
         hung = three[number - 1]
-        os.kill(hung.pid, signal.SIGSTOP)
-        try:
+        with stopped(hung.pid):
             began = time.monotonic()
             client.read_acls()
             assert time.monotonic() - began < PATIENCE_SECONDS
             assert client._session.nodes[0].number != number
-        finally:
-            os.kill(hung.pid, signal.SIGCONT)

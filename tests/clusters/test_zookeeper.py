@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import time
 from collections.abc import Iterator
 
@@ -28,7 +26,7 @@ from aclweb.clusters.zookeeper.write import LARGEST_TRANSACTION
 from devstack.servers import ZooKeeperServer, lay_out
 from tests.builders import allow, deny
 from tests.clusters.certificates import certificates
-from tests.servers import create_topic, need_java, produce
+from tests.servers import create_topic, need_java, produce, stopped
 
 pytestmark = pytest.mark.zookeeper
 
@@ -232,13 +230,10 @@ def test_a_server_that_falls_silent_leaves_the_outcome_unknown_and_raises_nothin
         lay_out(server.address, cluster_id="zk-1")
         with client_of(server.address, timeout="2") as client:
             client.write(Verb.ADD, [OTHER])
-            os.kill(server.pid, signal.SIGSTOP)
-            try:
+            with stopped(server.pid):
                 outcomes = client.write(Verb.ADD, [BOB, OTHER])
                 with pytest.raises(ClusterError) as caught:
                     client.read_acls()
-            finally:
-                os.kill(server.pid, signal.SIGCONT)
 
     assert {outcome.kind for outcome in outcomes} == {OutcomeKind.UNKNOWN}
     assert caught.value.state is ClusterState.UNREACHABLE
