@@ -20,6 +20,7 @@ _DASH = re.compile(r"( *)-(?:( +)(.*))?")
 _PAIR = re.compile(r"""("(?:[^"\\]|\\.)*" *|'(?:[^']|'')*' *|[^\s'"#:][^:#]*):(?:[ ]+(.*))?""")
 # What this module writes itself, for nearly every text; the others cost more to read.
 _SIMPLE = re.compile(r'(\w+): "([^"\\]*)"')
+_SIMPLE_BELOW = re.compile(r'( +)(\w+): "([^"\\]*)"')
 _DOUBLE = re.compile(r'"((?:[^"\\]|\\.)*)"[ \t]*(?:(?<=[ \t])#.*)?')
 _SINGLE = re.compile(r"'((?:[^']|'')*)'[ \t]*(?:(?<=[ \t])#.*)?")
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
@@ -80,6 +81,8 @@ def read_rows(text: str, problems: Problems) -> Iterator[Row]:
     """
     rows = _Rows(problems)
     for number, raw in enumerate(lines_of(text), start=1):
+        if rows.add_simple(number, raw):
+            continue
         line = raw.rstrip(" \t\r")
         if not line:
             continue
@@ -164,6 +167,18 @@ class _Rows:
             "write one 'key: value' a line, each at the same column.",
         )
         return ""
+
+    def add_simple(self, number: int, line: str) -> bool:
+        """Add the pair of a line such as this module writes below a dash; return whether it was one."""
+        found = _SIMPLE_BELOW.fullmatch(line)
+        item = self._item
+        if found is None or item is None or found.end(1) != self._column or not line.isprintable():
+            return False
+        key = found[2]
+        if key in item:
+            return False
+        item[key], self._places[key] = found[3], number
+        return True
 
     def add(self, number: int, pair: str, odd: str | None) -> None:
         """Add a pair to the object; `odd` says what is wrong with its line."""
