@@ -1,6 +1,6 @@
 """Which server does a test ask, and so beside which tests does it run?
 
-However many processes share a run (`pytest -n 3 --dist loadgroup`), all tests of one server run in
+However many processes share a run (`pytest -n 4 --dist loadgroup`), all tests of one server run in
 one of them, so the server starts once; it ends when the last of them has run. Every other file is
 a group of its own, so what a file prepares is prepared once. What lasts longest begins first: groups
 with a server, then files with long tests; the others fill what they leave.

@@ -193,7 +193,7 @@ def wait_until(claim, what, seconds=300):
     deadline = time.monotonic() + seconds
     while not claim():
         assert time.monotonic() < deadline, f"{what}: not within {seconds} s"
-        time.sleep(0.1)
+        time.sleep(0.3)  # every question costs the site, or a database, some of the time that it is given
 
 
 @pytest.fixture(scope="module")
