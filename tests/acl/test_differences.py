@@ -38,7 +38,7 @@ def random_impact(seed: int, **options: Any) -> tuple[Delta, AclIndex, Names, Au
 
 @pytest.mark.parametrize("seed", range(60 * SCALE))
 def test_what_is_put_together_reads_like_the_what_if_and_survives_storing(seed: int) -> None:
-    *_, impact = random_impact(seed)
+    *_, impact = random_impact(seed, merge_equal_hosts=True)
     whole: dict[str, Any] = impact.as_dict()
 
     put_together = Differences.of(impact)
@@ -132,5 +132,5 @@ def test_the_same_answers_have_the_same_hash_whatever_other_acls_divide_the_name
         for acls in (plain, divided)
     )
 
-    assert len(second.rows["gains"]) > len(first.rows["gains"])
+    assert second.rows["gains"] != first.rows["gains"]
     assert first.digest(HASHED) == second.digest(HASHED)

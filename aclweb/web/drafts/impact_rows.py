@@ -115,7 +115,7 @@ class ImpactRows(Sequence[ImpactRow]):
         groups, _ = self._buckets[number]
         return sorted(((group, name) for group in groups for name in self._shown(group)), key=_place)
 
-    def _shown(self, group: _Group) -> tuple[Name, ...]:
+    def _shown(self, group: _Group) -> Sequence[Name]:
         names = group.first.names
         if not self._name:
             return names

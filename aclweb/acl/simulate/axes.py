@@ -1,0 +1,346 @@
+"""Where does each class of names, principals and hosts lie, so that a set of them is one integer?
+
+A set is an integer with a bit for each member. Sets of a hundred thousand names then cost
+microseconds to join, to cut and to compare, and a set that is met twice is one key of a dictionary.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import NamedTuple, overload
+
+from aclweb.acl.matching import SortedNames
+
+EXACT, PREFIX, PATTERN, ANY_OTHER = "EXACT", "PREFIX", "PATTERN", "ANY_OTHER"
+
+NameClass = tuple[str, str]
+"""Kind and text of a class of names.
+
+EXACT: the name `text`. PREFIX: the names that nobody gave, that begin with `text` and with no longer
+PREFIXED pattern. PATTERN: those that match the GLOB `text`. ANY_OTHER: those under no PREFIXED pattern.
+"""
+
+_FEW = 8
+
+
+def run(start: int, end: int) -> int:
+    """Return the set of all places from `start` to before `end`."""
+    return (1 << end) - (1 << start) if end > start else 0
+
+
+def places_in(members: int) -> Iterator[int]:
+    """Yield the places of a set in ascending order."""
+    for start, end in runs_of(members):
+        yield from range(start, end)
+
+
+def runs_of(members: int) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each run of neighbouring members, in ascending order."""
+    text = f"{members:b}"[::-1]
+    start = text.find("1")
+    while start >= 0:
+        end = text.find("0", start)
+        if end < 0:
+            end = len(text)
+        yield start, end
+        start = text.find("1", end)
+
+
+def set_of(places: Iterable[int]) -> int:
+    """Return the set of these places."""
+    found = list(places)
+    if len(found) <= _FEW:
+        members = 0
+        for place in found:
+            members |= 1 << place
+        return members
+    octets = bytearray((max(found) >> 3) + 1)
+    for place in found:
+        octets[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(octets, "little")
+
+
+class Compact(NamedTuple):
+    """A set of places that takes no more room than from its first member to its last."""
+
+    members: int
+    offset: int
+
+    @classmethod
+    def of(cls, members: int) -> Compact:
+        """Return a set in this form."""
+        offset = (members & -members).bit_length() - 1 if members else 0
+        return cls(members >> offset, offset)
+
+    @property
+    def whole(self) -> int:
+        """The set itself."""
+        return self.members << self.offset
+
+
+def set_of_runs(runs: Iterable[tuple[int, int]]) -> int:
+    """Return the set of all places in runs that are given in ascending order and do not overlap."""
+    digits: list[str] = []
+    at = 0
+    for start, end in runs:
+        if end > start:
+            digits += ("0" * (start - at), "1" * (end - start))
+            at = end
+    return int("".join(digits)[::-1] or "0", 2)
+
+
+@dataclass(frozen=True)
+class NameAxis:
+    """The classes of names of one resource type, in this order.
+
+    exact: names that were given, are new, or that a LITERAL names. prefixes: PREFIX classes.
+    patterns: PATTERN classes. has_any_other: whether ANY_OTHER comes last. exact and prefixes are sorted.
+    given: the set of those exact names that exist. new: the set of those that do not exist before.
+    """
+
+    exact: Sequence[str]
+    prefixes: Sequence[str] = ()
+    patterns: Sequence[str] = ()
+    has_any_other: bool = False
+    given: int = 0
+    new: int = 0
+
+    @classmethod
+    def of(cls, names: Iterable[NameClass]) -> NameAxis:
+        """Return the axis of these classes alone."""
+        by_kind: dict[str, list[str]] = {}
+        for kind, text in sorted(names):
+            by_kind.setdefault(kind, []).append(text)
+        return cls(
+            by_kind.get(EXACT, []),
+            by_kind.get(PREFIX, []),
+            by_kind.get(PATTERN, []),
+            ANY_OTHER in by_kind,
+        )
+
+    def set_of(self, names: Iterable[NameClass]) -> int:
+        """Return the set of these classes, which are all of this axis."""
+        return set_of(map(self._place_of_class, names))
+
+    def _place_of_class(self, names: NameClass) -> int:
+        kind, text = names
+        if kind == EXACT:
+            return self.place_of(text)
+        if kind == PREFIX:
+            return len(self.exact) + bisect_left(self.prefixes, text)
+        return self.first_pattern + (self.patterns.index(text) if kind == PATTERN else len(self.patterns))
+
+    @property
+    def size(self) -> int:
+        return self.first_pattern + len(self.patterns) + self.has_any_other
+
+    @property
+    def first_pattern(self) -> int:
+        """The place of the first PATTERN class."""
+        return len(self.exact) + len(self.prefixes)
+
+    @cached_property
+    def all(self) -> int:
+        """The set of all classes."""
+        return (1 << self.size) - 1
+
+    @cached_property
+    def all_exact(self) -> int:
+        """The set of all single names."""
+        return (1 << len(self.exact)) - 1
+
+    def name_class(self, place: int) -> NameClass:
+        """Return kind and text of the class at a place."""
+        place_of_prefix = place - len(self.exact)
+        if place_of_prefix < 0:
+            return EXACT, self.exact[place]
+        if place_of_prefix < len(self.prefixes):
+            return PREFIX, self.prefixes[place_of_prefix]
+        pattern = place - self.first_pattern
+        return (PATTERN, self.patterns[pattern]) if pattern < len(self.patterns) else (ANY_OTHER, "")
+
+    def classes(self, members: int) -> Iterator[NameClass]:
+        """Yield kind and text of each class of a set."""
+        return map(self.name_class, places_in(members))
+
+    def cut_to(self, kept: int) -> NameAxis:
+        """Return the axis of these classes alone."""
+        if kept == self.all:
+            return self
+        numbers = Renumbering(kept)
+        exact = kept & self.all_exact
+        prefixes = kept >> len(self.exact) & run(0, len(self.prefixes))
+        patterns = kept >> self.first_pattern & run(0, len(self.patterns))
+        return NameAxis(
+            [name for start, end in runs_of(exact) for name in self.exact[start:end]],
+            [self.prefixes[place] for place in places_in(prefixes)],
+            [self.patterns[place] for place in places_in(patterns)],
+            self.has_any_other and bool(kept >> self.size - 1),
+            given=numbers.of(self.given & kept),
+            new=numbers.of(self.new & kept),
+        )
+
+    def place_of(self, name: str) -> int:
+        """Return the place of a single name, -1 if it has none."""
+        place = bisect_left(self.exact, name)
+        return place if place < len(self.exact) and self.exact[place] == name else -1
+
+    def one(self, name: str) -> int:
+        """Return the set of a single name, the empty set if it has no place."""
+        place = self.place_of(name)
+        return 1 << place if place >= 0 else 0
+
+    def starting_with(self, prefix: str) -> int:
+        """Return the set of the exact names and PREFIX classes that begin with a text."""
+        start, end = self.sorted_exact.range_of(prefix)
+        first, last = self.sorted_prefixes.range_of(prefix)
+        return run(start, end) | run(first + len(self.exact), last + len(self.exact))
+
+    def matching(self, names: Iterable[str]) -> int:
+        """Return the set of those of these names that are exact ones."""
+        return set_of(place for place in map(self.place_of, names) if place >= 0)
+
+    @cached_property
+    def sorted_exact(self) -> SortedNames:
+        """The exact names, to be searched."""
+        return SortedNames.of_sorted(self.exact)
+
+    @cached_property
+    def sorted_prefixes(self) -> SortedNames:
+        """The texts of the PREFIX classes, to be searched."""
+        return SortedNames.of_sorted(self.prefixes)
+
+
+class Renumbering:
+    """How the places of an axis are numbered anew when it is cut down to some of its classes."""
+
+    def __init__(self, kept: int) -> None:
+        self._runs = list(runs_of(kept))
+        self._starts = [start for start, _ in self._runs]
+        self._new_starts: list[int] = []
+        count = 0
+        for start, end in self._runs:
+            self._new_starts.append(count)
+            count += end - start
+        self._is_same = len(self._runs) <= 1 and self._starts[:1] in ([], [0])
+
+    def of(self, members: int) -> int:
+        """Return a set of kept places by their new numbers."""
+        if self._is_same:
+            return members
+        return set_of_runs(self._moved(members))
+
+    def _moved(self, members: int) -> Iterator[tuple[int, int]]:
+        for start, end in runs_of(members):
+            number = bisect_right(self._starts, start) - 1
+            moved = self._new_starts[number] - self._starts[number]
+            yield start + moved, end + moved
+
+
+class NameSet(Sequence[NameClass]):
+    """Some classes of names of an axis, in its order."""
+
+    def __init__(self, axis: NameAxis, members: int) -> None:
+        self.axis, self._members = axis, Compact.of(members)
+
+    @property
+    def members(self) -> int:
+        """The set of their places."""
+        return self._members.whole
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes this takes, but for the axis."""
+        return 200 + self._members.members.bit_length() // 8
+
+    @cached_property
+    def _length(self) -> int:
+        return self._members.members.bit_count()
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[NameClass]:
+        return self.axis.classes(self.members)
+
+    @overload
+    def __getitem__(self, place: int) -> NameClass: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[NameClass, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> NameClass | tuple[NameClass, ...]:
+        if isinstance(place, slice):
+            return tuple(self)[place]
+        if not -len(self) <= place < len(self):
+            raise IndexError(place)
+        return next(islice(self, place % len(self), None))
+
+    @property
+    def none(self) -> NameSet:
+        """The empty set of the same axis."""
+        return NameSet(self.axis, 0)
+
+    def __or__(self, other: NameSet) -> NameSet:
+        """Return the classes of both, which are of one axis."""
+        return NameSet(self.axis, self.members | other.members)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, NameSet):
+            if self.axis is other.axis:
+                return self._members == other._members
+            return len(self) == len(other) and tuple(self) == tuple(other)
+        return tuple(self) == other if isinstance(other, tuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((len(self), self[0] if self else None))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def not_in(self, other: Iterable[NameClass]) -> Iterator[NameClass]:
+        """Yield those that another set lacks."""
+        if isinstance(other, NameSet) and other.axis is self.axis:
+            return self.axis.classes(self.members & ~other.members)
+        others = set(other)
+        return (each for each in self if each not in others)
+
+
+@dataclass(frozen=True)
+class TextAxis:
+    """Principals or hosts with a class of their own, sorted, and after them one class for all others."""
+
+    texts: Sequence[str]
+
+    @property
+    def others(self) -> int:
+        """The set of the class that holds everything without a class of its own."""
+        return 1 << len(self.texts)
+
+    @cached_property
+    def all(self) -> int:
+        """The set of all classes."""
+        return (1 << len(self.texts) + 1) - 1
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """text -> its place."""
+        return {text: place for place, text in enumerate(self.texts)}
+
+    def one(self, text: str) -> int:
+        """Return the set of one text."""
+        return 1 << self.places[text]
+
+    def named(self, members: int) -> tuple[str, ...]:
+        """Return the texts of a set, without the class of all others."""
+        return tuple(self.texts[place] for place in places_in(members & ~self.others))
+
+    def described(self, members: int) -> tuple[bool, tuple[str, ...]]:
+        """Return whether a set is all but some texts, and these; or False and the texts that it holds."""
+        if members & self.others:
+            return True, self.named(self.all & ~members)
+        return False, self.named(members)
