@@ -302,6 +302,16 @@ class NameSet(Sequence[NameClass]):
     def __repr__(self) -> str:
         return repr(tuple(self))
 
+    def containing(self, text: str, known: dict[int, int]) -> NameSet:
+        """Return the classes whose text, in small letters, holds another. known: found so far, by axis."""
+        members = known.get(id(self.axis))
+        if members is None:
+            classes = enumerate(self.axis.classes(self.axis.all))
+            members = known[id(self.axis)] = set_of(
+                place for place, (_, own) in classes if text in own.casefold()
+            )
+        return NameSet(self.axis, self.members & members)
+
     def not_in(self, other: Iterable[NameClass]) -> Iterator[NameClass]:
         """Yield those that another set lacks."""
         if isinstance(other, NameSet) and other.axis is self.axis:
