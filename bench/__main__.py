@@ -28,7 +28,6 @@ PARTS: dict[str, Callable[[bool], Iterator[Figure]]] = {
     "matrix": batches.matrix_against_cells,
     "names": patterns.against_all_names,
     "whatif": whatif.against_every_cell,
-    "groups": whatif.beside_cell_by_cell,
     "globs": patterns.many_against_a_name,
     "pathological": patterns.at_their_worst,
 }

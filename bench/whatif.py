@@ -1,4 +1,4 @@
-"""How fast is a what-if, beside deciding on every cell, and beside the former engine that went name by name?"""
+"""How fast is a what-if, beside deciding on every cell before and after?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 
 from aclweb.acl.authorizer import AclIndex, Result, decide
 from aclweb.acl.model import (
-    ANY_USER,
     OPERATIONS,
     AccessRequest,
     AclBinding,
@@ -22,8 +21,6 @@ from aclweb.acl.simulate import EXACT, Impact, Names, simulate
 from bench import worlds
 from bench.report import Figure
 from bench.timing import cpu_seconds, fastest
-from tests.cell_by_cell.classes import Names as FormerNames
-from tests.cell_by_cell.simulation import simulate as cell_by_cell
 
 RULES = AuthorizerSettings()
 ADDRESS = "203.0.113.9"
@@ -58,37 +55,6 @@ def against_every_cell(quick: bool) -> Iterator[Figure]:
             detail=f"what-if {fast * 1e3:,.1f} ms, {len(impact.gains) + len(impact.loses):,} differences for all "
             f"callers and hosts; deciding twice on every topic and operation from one host for "
             f"{len(callers):,} of them {slow:,.1f} s, from a sample",
-        )
-
-
-def beside_cell_by_cell(quick: bool) -> Iterator[Figure]:
-    """Yield how much faster groups are worked out than cells, by the engine that the tests keep."""
-    topics = tuple(worlds.topic_names(10_000 if quick else 100_000))
-    acls = 2_000 if quick else 20_000
-    bindings = list(worlds.bindings(acls))
-    index, caller = AclIndex(bindings), _nobody_yet(bindings)
-    names, former = Names(topics=topics), FormerNames(topics=topics)
-    drafted = [binding for binding in worlds.bindings(5_000, seed=77, for_all=0) if binding not in index]
-    deltas = {
-        "ALLOW READ on one topic": (_allow(caller, topics[77], PatternType.LITERAL),),
-        "ALLOW READ on every topic": (_allow(caller, "*", PatternType.LITERAL),),
-        "ALLOW READ on every topic for User:*": (_allow(ANY_USER, "*", PatternType.LITERAL),),
-        f"a draft of {len(drafted):,} ACLs": tuple(drafted),
-    }
-    for title, add in deltas.items():
-        delta = Delta(add=add)
-        fast, slow = fastest(
-            lambda delta=delta: simulate(delta, index, names, RULES),
-            lambda delta=delta: cell_by_cell(delta, index, former, RULES),
-            rounds=3,
-        )
-        impact = simulate(delta, index, names, RULES)
-        yield Figure(
-            "What-if",
-            f"{title}, on {acls:,} ACLs and {len(topics):,} topics, beside cell by cell",
-            slow / fast,
-            detail=f"{fast * 1e3:,.1f} ms for {len(impact.groups):,} groups of "
-            f"{sum(group.cells for group in impact.groups):,} cells, {slow * 1e3:,.1f} ms cell by cell",
         )
 
 

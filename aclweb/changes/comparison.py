@@ -268,8 +268,9 @@ _Worked = tuple[Delta, Differences | None, frozenset[str]]
 def _weight(worked: _Worked) -> int:
     """Return about how many bytes a comparison takes."""
     delta, impact, _ = worked
-    size = impact.weight if impact is not None else 0
-    return 10_000 + 300 * (len(delta.add) + len(delta.remove)) + size
+    rows = [row for found in impact.rows.values() for row in found] if impact is not None else []
+    names = {id(row.names): len(row.names) for row in rows}
+    return 10_000 + 300 * (len(delta.add) + len(delta.remove) + len(rows)) + 120 * sum(names.values())
 
 
 _kept: Kept[_Worked] = Kept(_weight, TooCostly)

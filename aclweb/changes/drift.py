@@ -24,7 +24,7 @@ from aclweb.acl.model import (
     name_text,
     number_of,
 )
-from aclweb.acl.simulate import Difference, Differences, Name, Names
+from aclweb.acl.simulate import Decision, Differences, Name, Names
 from aclweb.changes.impact import (
     DIFFERENCES,
     Content,
@@ -123,11 +123,7 @@ def _drift_of_declarations(
         return Drift(True)
     changed = f"What is declared of {change.cluster.name} has changed, and with it the impact."
     submitted = change.impact
-    if submitted is None:
-        return Drift(False, (changed,))
-    differences = _differences(submitted, again.impact)
-    # An older version of aclweb may have hashed the same impact otherwise.
-    return Drift(False, (changed, *differences)) if differences else Drift(True)
+    return Drift(False, (changed, *(_differences(submitted, again.impact) if submitted is not None else ())))
 
 
 def _with_items_of(then: Content, now: Content, delta: Delta) -> tuple[AclBinding, ...]:
@@ -201,13 +197,14 @@ def _differences(
     most: int = 5,
 ) -> tuple[str, ...]:
     """Return sentences for the answers that only one of the two effects has; `regions` are not compared."""
-    before, after = (impact.meaning(DIFFERENCES) for impact in (then, now))
+    before, after = (impact.decisions(DIFFERENCES) for impact in (then, now))
     count, first = 0, []
     for ours, others, also in ((after, before, True), (before, after, False)):
         only = [
-            (difference, name)
-            for difference, name in ours.beyond(others)
-            if not (name[0] == "PREFIX" and (difference.answer.resource_type, name[1]) in regions)
+            (decision, name)
+            for decision, names in ours.items()
+            for name in names - others.get(decision, frozenset())
+            if not (name[0] == "PREFIX" and (decision.resource_type, name[1]) in regions)
         ]
         count += len(only)
         first += [_sentence(*found, also=also) for found in _smallest(only, most)]
@@ -216,13 +213,8 @@ def _differences(
     return tuple(first)
 
 
-def _smallest(found: Collection[tuple[Difference, Name]], most: int) -> list[tuple[Difference, Name]]:
-    return heapq.nsmallest(most, found, key=_place)
-
-
-def _place(found: tuple[Difference, Name]) -> tuple[object, ...]:
-    (answer, principal, host), name = found
-    return (answer.change, principal, host, *map(str, answer[1:]), name)
+def _smallest(found: Collection[tuple[Decision, Name]], most: int) -> list[tuple[Decision, Name]]:
+    return heapq.nsmallest(most, found, key=lambda each: (*map(str, each[0]), each[1]))
 
 
 _WOULD = {
@@ -233,21 +225,20 @@ _WOULD = {
 }
 
 
-def _sentence(difference: Difference, name: Name, *, also: bool) -> str:
+def _sentence(decision: Decision, name: Name, *, also: bool) -> str:
     """Say what one answer does in the effect of now (`also`), or did only in the one that was submitted."""
-    answer = difference.answer
-    verb = _WOULD[answer.change][0 if also else 1]
-    who = "everybody else" if difference.principal == WILDCARD else name_text(difference.principal)
-    where = "" if difference.host == WILDCARD else f" from {name_text(difference.host)}"
+    verb = _WOULD[decision.change][0 if also else 1]
+    who = "everybody else" if decision.principal == WILDCARD else name_text(decision.principal)
+    where = "" if decision.host == WILDCARD else f" from {name_text(decision.host)}"
     kind, text = name
     if kind == "EXACT" and text.endswith(_ANY_MORE):
         kind, text = "PREFIX", text.removesuffix(_ANY_MORE)
-    resource = answer.resource_type.lower().replace("_", " ")
+    resource = decision.resource_type.lower().replace("_", " ")
     prefix = "" if resource == "topic" else f"{resource} "
     which = {
         "EXACT": "the cluster" if resource == "cluster" else f"{prefix}{name_text(text)}",
         "PREFIX": f"every other {resource} that starts with {name_text(text)}",
         "PATTERN": f"every other {resource} like {name_text(text)}",
     }.get(kind, f"every other {resource}")
-    operation = Operation[answer.operation].pascal
+    operation = Operation[decision.operation].pascal
     return storable(f"Because of that, {who} {verb} {operation} on {which}{where}.")

@@ -115,7 +115,10 @@ class WorkedOut:
     @property
     def weight(self) -> int:
         """About how many bytes this takes."""
-        return 10_000 + self.impact.weight + sum(map(len, self.commands))
+        rows = [row for found in self.impact.rows.values() for row in found]
+        names = {id(row.names): len(row.names) for row in rows}
+        lines = sum(map(len, self.commands))
+        return 10_000 + 300 * len(rows) + 120 * (sum(names.values()) + len(self.impact.resources)) + lines
 
 
 _worked: Kept[WorkedOut] = Kept(lambda worked: worked.weight, TooMuch)

@@ -579,9 +579,9 @@ def test_whatif_never_joins_what_has_exceptions(run):
     text = run("whatif", "--acls", "a", "--add", "add")[1].splitlines()
 
     assert text[1:4] == [
-        "  everyone DESCRIBE TOPIC:t from anywhere: DENIED NO_ALLOW_ACL -> ALLOWED ALLOW_ACL",
         "  everyone except User:bob, User:eve READ TOPIC:t from anywhere: DENIED NO_ALLOW_ACL -> ALLOWED ALLOW_ACL",
         "  User:bob READ TOPIC:t from anywhere except 10.0.0.1: DENIED NO_ALLOW_ACL -> ALLOWED ALLOW_ACL",
+        "  everyone DESCRIBE TOPIC:t from anywhere: DENIED NO_ALLOW_ACL -> ALLOWED ALLOW_ACL",
     ]
 
 

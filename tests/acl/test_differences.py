@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import zlib
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,9 +14,8 @@ from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AclBinding, AclError
 from aclweb.acl.simulate import Names, differences, simulate
-from aclweb.acl.simulate.axes import Compact, places_in, set_of
 from aclweb.acl.simulate.differences import Differences
-from aclweb.acl.simulate.impact import LISTS, Effect, Group, Impact
+from aclweb.acl.simulate.impact import LISTS, Effect, Impact
 from tests.builders import allow, deny
 from tests.random_cases import SCALE, random_binding, random_world
 
@@ -41,7 +38,7 @@ def random_impact(seed: int, **options: Any) -> tuple[Delta, AclIndex, Names, Au
 
 @pytest.mark.parametrize("seed", range(60 * SCALE))
 def test_what_is_put_together_reads_like_the_what_if_and_survives_storing(seed: int) -> None:
-    *_, impact = random_impact(seed, merge_equal_hosts=True)
+    *_, impact = random_impact(seed)
     whole: dict[str, Any] = impact.as_dict()
 
     put_together = Differences.of(impact)
@@ -55,65 +52,6 @@ def test_what_is_put_together_reads_like_the_what_if_and_survives_storing(seed: 
         assert list(told["resources"]) == whole["resources"]
         assert (told["unchanged"], told["warnings"]) == (whole["unchanged"], whole["warnings"])
         assert told.digest(HASHED) == put_together.digest(HASHED)
-
-
-def packed_by_name(impact: Differences) -> bytes:
-    """Pack an impact as versions of aclweb did that spelled out each name of each set."""
-    told = json.loads(zlib.decompress(impact.packed()))
-    names = {id(row.names): list(row.names) for rows in impact.rows.values() for row in rows}
-    places = list(names)
-    rows = {
-        change: [[*row[:6], places.index(id(row.names)), *row[7:]] for row in found]
-        for change, found in impact.rows.items()
-    }
-    del told["axes"]
-    told |= {"format": 1, "rows": rows, "names": list(names.values())}
-    return zlib.compress(json.dumps(told).encode())
-
-
-@pytest.mark.parametrize("seed", range(20 * SCALE))
-def test_an_impact_that_an_older_version_stored_by_name_is_read_the_same(seed: int) -> None:
-    impact = Differences.of(random_impact(seed, merge_equal_hosts=True)[-1])
-    read = Differences.unpacked(packed_by_name(impact))
-    for name in LISTS:
-        assert texts(read[name]) == texts(impact[name])
-    assert read.digest(HASHED) == impact.digest(HASHED)
-
-
-def cut_to(group: Group, respect: int, members: int) -> Group:
-    """Return the cells of a group with these principals, hosts or names alone."""
-    return (
-        replace(group, principals=members),
-        replace(group, hosts=members),
-        replace(group, compact_names=Compact.of(members)),
-    )[respect]
-
-
-def split(rng: random.Random, impact: Impact) -> Impact:
-    """Return the same cells in groups that are cut in two, each in a respect of its own."""
-    groups: list[Group] = []
-    for group in impact.groups:
-        respect = rng.randrange(3)
-        whole = (group.principals, group.hosts, group.names)[respect]
-        part = set_of(place for place in places_in(whole) if rng.random() < 0.5)
-        halves = filter(None, (part, whole & ~part))
-        groups += [cut_to(group, respect, half) for half in halves]
-    return replace(impact, groups=tuple(rng.sample(groups, len(groups))))
-
-
-@pytest.mark.parametrize("seed", range(60 * SCALE))
-def test_an_impact_means_the_same_however_its_cells_are_grouped(seed: int) -> None:
-    rng = random.Random(f"grouping {seed}")
-    impact = random_impact(seed, merge_equal_hosts=True)[-1]
-    one, other = Differences.of(impact), Differences.of(split(rng, split(rng, impact)))
-    assert one.digest(HASHED) == other.digest(HASHED)
-    meanings = one.meaning(HASHED), other.meaning(HASHED)
-    assert not [*meanings[0].beyond(meanings[1]), *meanings[1].beyond(meanings[0])]
-    if impact.groups:
-        fewer = Differences.of(replace(impact, groups=impact.groups[1:]))
-        if impact.groups[0].change in HASHED:
-            assert fewer.digest(HASHED) != one.digest(HASHED)
-            assert [*one.meaning(HASHED).beyond(fewer.meaning(HASHED))]
 
 
 @pytest.mark.parametrize("seed", range(60 * SCALE))
@@ -194,5 +132,5 @@ def test_the_same_answers_have_the_same_hash_whatever_other_acls_divide_the_name
         for acls in (plain, divided)
     )
 
-    assert second.rows["gains"] != first.rows["gains"]
+    assert len(second.rows["gains"]) > len(first.rows["gains"])
     assert first.digest(HASHED) == second.digest(HASHED)

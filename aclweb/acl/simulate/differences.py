@@ -14,19 +14,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
-from aclweb.acl.model import AclBinding, AclError, ResourceType
+from aclweb.acl.model import AclBinding, AclError
 from aclweb.acl.notation import binding_from_dict
-from aclweb.acl.simulate.axes import EXACT, NameAxis, NameClass, NameSet, Renumbering, runs_of, set_of_runs
-from aclweb.acl.simulate.impact import LISTS, Group, Impact, Side, entries_of
-from aclweb.acl.simulate.meaning import Answer, Meaning, Met
+from aclweb.acl.simulate.classes import EXACT
+from aclweb.acl.simulate.impact import LISTS, Impact, Part, Side
 
-FORMAT = 2
-_FORMAT_BY_NAME = 1
+FORMAT = 1
 
 _T = TypeVar("_T")
 
-Name = NameClass
-KeptSide = tuple[str, str, tuple[int, ...]]  # result, basis, and the places of the determining ACLs
+Name = tuple[str, str]  # kind and text, as of a `Spot`
+Answer = tuple[str, str, tuple[int, ...]]  # result, basis, and the places of the determining ACLs
 _FIELDS = tuple(AclBinding.__slots__)
 
 
@@ -39,7 +37,7 @@ class Row(NamedTuple):
     except_hosts: tuple[str, ...]
     operations: tuple[str, ...]
     resource_type: str
-    names: NameSet
+    names: tuple[Name, ...]
     before: int
     after: int
     reason: str | None
@@ -47,6 +45,20 @@ class Row(NamedTuple):
     @property
     def cells(self) -> int:
         return len(self.operations) * len(self.names)
+
+
+class Decision(NamedTuple):
+    """One kind of answer that differs, without which ACLs give it."""
+
+    change: str
+    principal: str
+    host: str
+    except_principals: tuple[str, ...]
+    except_hosts: tuple[str, ...]
+    operation: str
+    resource_type: str
+    before: str | None
+    after: str
 
 
 class Listed(Sequence[_T], Generic[_T]):
@@ -96,7 +108,7 @@ class Differences(Mapping[str, Any]):
         self,
         *,
         rows: Mapping[str, Sequence[Row]],
-        sides: Sequence[KeptSide],
+        sides: Sequence[Answer],
         acls: Sequence[Mapping[str, str]],
         unchanged: int,
         resources: Sequence[Name],
@@ -110,29 +122,47 @@ class Differences(Mapping[str, Any]):
 
     @classmethod
     def of(cls, impact: Impact) -> Differences:
-        """Return the groups of an impact, over the names alone on which something differs."""
-        table, axes = _Table(), impact.axes
-        named = _NameSets(impact)
+        """Return the impact with operations and names that have equal outcomes put together."""
+        table = _Table()
+        sharing: dict[int, tuple[tuple[Part, ...], str, list[Name]]] = {}
+        for spot, parts in impact.places:
+            found = sharing.get(id(parts))
+            if found is None:
+                found = sharing[id(parts)] = (parts, spot.resource_type.name, [])
+            found[2].append((spot.kind, spot.text))
         rows: dict[str, list[Row]] = {name: [] for name in LISTS}
-        for group in impact.groups:
-            names = named.of(group)
-            operations = table.shared(tuple(operation.name for operation in group.operations))
-            for principal, less, _ in entries_of(axes.principals, group.principals):
-                for host, less_hosts, _ in entries_of(axes.hosts, group.hosts):
-                    rows[group.change].append(
-                        Row(
-                            principal,
-                            host,
-                            less,
-                            less_hosts,
-                            operations,
-                            group.resource_type.name,
-                            names,
-                            -1 if group.before is None else table.side(group.before),
-                            table.side(group.after),
-                            group.reason,
-                        )
+        for parts, resource_type, names in sharing.values():
+            alike: dict[tuple[object, ...], list[Part]] = {}
+            for part in parts:
+                outcome = part.outcome
+                key = (
+                    outcome.change,
+                    part.principal,
+                    part.host,
+                    part.except_principals,
+                    part.except_hosts,
+                    id(outcome.before),
+                    id(outcome.after),
+                    outcome.reason,
+                )
+                alike.setdefault(key, []).append(part)
+            shared = tuple(names)
+            for same in alike.values():
+                first, outcome = same[0], same[0].outcome
+                rows[outcome.change].append(
+                    Row(
+                        first.principal,
+                        first.host,
+                        first.except_principals,
+                        first.except_hosts,
+                        table.shared(tuple(part.operation.name for part in same)),
+                        resource_type,
+                        shared,
+                        -1 if outcome.before is None else table.side(outcome.before),
+                        table.side(outcome.after),
+                        outcome.reason,
                     )
+                )
         return cls(
             rows=rows,
             sides=table.sides,
@@ -146,13 +176,13 @@ class Differences(Mapping[str, Any]):
     def of_entries(cls, told: Mapping[str, Any]) -> Differences:
         """Return what the JSON of a what-if says, as older versions of aclweb stored it."""
         table = _Table()
-        alike: dict[tuple[Any, ...], list[Name]] = {}
+        rows: dict[str, list[Row]] = {}
         for change in LISTS:
+            alike: dict[tuple[object, ...], tuple[list[str], list[Name]]] = {}
             for entry in told.get(change, ()):
                 excepted = entry.get("except") or {}
                 before = entry["before"]
                 key = (
-                    change,
                     entry["principal"],
                     entry["host"],
                     tuple(excepted.get("principals", ())),
@@ -163,13 +193,12 @@ class Differences(Mapping[str, Any]):
                     table.side_in_words(entry["after"]),
                     entry.get("reason"),
                 )
-                alike.setdefault(key, []).append((entry["names"]["kind"], entry["names"]["text"]))
-        rows: dict[str, list[Row]] = {change: [] for change in LISTS}
-        sets = _spelled_out([(key[6], names) for key, names in alike.items()])
-        for key, names in zip(alike, sets, strict=True):
-            change, who, where, less, less_hosts, operation, kind, before, after, reason = key
-            row = Row(who, where, less, less_hosts, (operation,), kind, names, before, after, reason)
-            rows[change].append(row)
+                found = alike.setdefault(key, ([], []))
+                found[1].append((entry["names"]["kind"], entry["names"]["text"]))
+            rows[change] = [
+                Row(key[0], key[1], key[2], key[3], (key[4],), key[5], tuple(names), key[6], key[7], key[8])  # type: ignore[arg-type]
+                for key, (_, names) in alike.items()
+            ]
         return cls(
             rows=rows,
             sides=table.sides,
@@ -177,18 +206,6 @@ class Differences(Mapping[str, Any]):
             unchanged=told.get("unchanged", 0),
             resources=[(each["resource_type"], each["resource_name"]) for each in told.get("resources", ())],
             warnings=told.get("warnings", ()),
-        )
-
-    @property
-    def weight(self) -> int:
-        """About how many bytes of memory this takes."""
-        rows = [row for found in self.rows.values() for row in found]
-        names = {id(row.names): row.names for row in rows}.values()
-        axes = {id(each.axis): each.axis for each in names}.values()
-        return (
-            300 * (len(rows) + len(self.acls))
-            + sum(each.weight for each in names)
-            + 120 * (sum(axis.size for axis in axes) + len(self.resources))
         )
 
     # The JSON of a what-if.
@@ -255,54 +272,59 @@ class Differences(Mapping[str, Any]):
 
     # Comparing two.
 
-    def meaning(self, changes: Iterable[str]) -> Meaning:
-        """Return which answers differ, equal for impacts that mean the same. changes: the lists that count."""
-        return Meaning(
-            Met(
-                Answer(
-                    change,
-                    operation,
-                    row.resource_type,
-                    None if row.before < 0 else self.sides[row.before][0],
-                    self.sides[row.after][0],
-                ),
-                row.principal,
-                row.host,
-                row.except_principals,
-                row.except_hosts,
-                row.names,
-            )
-            for change in changes
-            for row in self.rows[change]
-            for operation in row.operations
-        )
+    def decisions(self, changes: Iterable[str]) -> dict[Decision, frozenset[Name]]:
+        """Return on which names each kind of answer differs: equal for impacts that mean the same."""
+        named: dict[Decision, dict[int, tuple[Name, ...]]] = {}
+        for change in changes:
+            for row in self.rows[change]:
+                for operation in row.operations:
+                    decision = Decision(
+                        change,
+                        row.principal,
+                        row.host,
+                        row.except_principals,
+                        row.except_hosts,
+                        operation,
+                        row.resource_type,
+                        None if row.before < 0 else self.sides[row.before][0],
+                        self.sides[row.after][0],
+                    )
+                    named.setdefault(decision, {})[id(row.names)] = row.names
+        joined: dict[tuple[int, ...], frozenset[Name]] = {}
+        answer = {}
+        for decision, parts in named.items():
+            key = tuple(parts)
+            if key not in joined:
+                joined[key] = frozenset().union(*parts.values())
+            answer[decision] = joined[key]
+        return answer
 
     def digest(self, changes: Iterable[str]) -> str:
-        """Return the SHA-256 of what the impact means."""
-        return self.meaning(changes).digest()
+        """Return the SHA-256 of the decisions, whatever order and rows they stand in."""
+        of_names: dict[int, str] = {}
+        lines = []
+        for decision, names in self.decisions(changes).items():
+            if id(names) not in of_names:
+                of_names[id(names)] = _sha256(json.dumps(sorted(names)))
+            lines.append(json.dumps([*decision, of_names[id(names)]]))
+        return _sha256("\n".join(sorted(lines)))
 
     # Keeping it.
 
     def packed(self) -> bytes:
         """Return this as compressed JSON in ASCII, which any database can hold."""
-        axes: dict[int, tuple[int, NameAxis]] = {}
-        names: dict[int, tuple[int, object]] = {}
-        rows: dict[str, list[list[object]]] = {change: [] for change in self.rows}
-        for change, found in self.rows.items():
-            for row in found:
-                own = row.names
-                if id(own) not in names:
-                    axis, _ = axes.setdefault(id(own.axis), (len(axes), own.axis))
-                    names[id(own)] = (len(names), [axis, *_steps(own.members)])
-                rows[change].append([*row[:6], names[id(own)][0], *row[7:]])
+        names: dict[int, tuple[int, tuple[Name, ...]]] = {}  # by identity: they are long, and shared
+        rows = {
+            change: [
+                [*row[:6], names.setdefault(id(row.names), (len(names), row.names))[0], *row[7:]]
+                for row in found
+            ]
+            for change, found in self.rows.items()
+        }
         told = {
             "format": FORMAT,
             "rows": rows,
-            "axes": [
-                [list(axis.exact), list(axis.prefixes), list(axis.patterns), axis.has_any_other]
-                for _, axis in axes.values()
-            ],
-            "names": [steps for _, steps in names.values()],
+            "names": [shared for _, shared in names.values()],
             "sides": self.sides,
             "acls": [[acl[field] for field in _FIELDS] for acl in self.acls],
             "unchanged": self.unchanged,
@@ -313,14 +335,14 @@ class Differences(Mapping[str, Any]):
 
     @classmethod
     def unpacked(cls, data: bytes) -> Differences:
-        """Return what `packed` was made of, now or by an older version. Raises AclError for another format."""
+        """Return what `packed` was made of. Raises AclError for another format."""
         told = json.loads(zlib.decompress(data))
-        if told.get("format") not in (FORMAT, _FORMAT_BY_NAME):
+        if told.get("format") != FORMAT:
             raise AclError(
                 f"This impact was stored in format {told.get('format')!r}, and this version of aclweb reads "
                 f"{FORMAT}; it was written by a newer one."
             )
-        names = _names_by_name(told) if told["format"] == _FORMAT_BY_NAME else _names_by_place(told)
+        names = [tuple((kind, text) for kind, text in group) for group in told["names"]]
         operations: dict[tuple[str, ...], tuple[str, ...]] = {}
         rows = {
             change: [
@@ -350,71 +372,11 @@ class Differences(Mapping[str, Any]):
         )
 
 
-def _steps(members: int) -> Iterator[int]:
-    """Yield how far it is from the end of one run of a set to the start of the next, and to its end, in turn."""
-    at = 0
-    for start, end in runs_of(members):
-        yield start - at
-        yield end - start
-        at = end
-
-
-def _set_by_steps(steps: Sequence[int]) -> int:
-    runs, at = [], 0
-    for gap, length in zip(steps[::2], steps[1::2], strict=True):
-        start = at + gap
-        at = start + length
-        runs.append((start, at))
-    return set_of_runs(runs)
-
-
-def _names_by_place(told: Mapping[str, Any]) -> list[NameSet]:
-    axes = [NameAxis(exact, prefixes, patterns, other) for exact, prefixes, patterns, other in told["axes"]]
-    return [NameSet(axes[axis], _set_by_steps(steps)) for axis, *steps in told["names"]]
-
-
-def _names_by_name(told: Mapping[str, Any]) -> list[NameSet]:
-    """Return the sets of names as versions of aclweb before 1.0 stored them, each name spelled out."""
-    types = {row[6]: row[5] for rows in told["rows"].values() for row in rows}
-    return _spelled_out([(types[place], group) for place, group in enumerate(told["names"])])
-
-
-def _spelled_out(named: Sequence[tuple[str, Iterable[Sequence[str]]]]) -> list[NameSet]:
-    """Return sets of names from kinds and texts, given with their resource types."""
-    found = [(kind, {(each[0], each[1]) for each in names}) for kind, names in named]
-    joined: dict[str, set[Name]] = {}
-    for kind, names in found:
-        joined.setdefault(kind, set()).update(names)
-    axes = {kind: NameAxis.of(names) for kind, names in joined.items()}
-    return [NameSet(axes[kind], axes[kind].set_of(names)) for kind, names in found]
-
-
-class _NameSets:
-    """The sets of names of an impact, equal ones once, over the names alone that are in any."""
-
-    def __init__(self, impact: Impact) -> None:
-        kept: dict[ResourceType, int] = {}
-        for group in impact.groups:
-            kept[group.resource_type] = kept.get(group.resource_type, 0) | group.names
-        self._axes = {kind: impact.axes.names[kind].cut_to(names) for kind, names in kept.items()}
-        self._numbers = {kind: Renumbering(names) for kind, names in kept.items()}
-        self._made: dict[tuple[ResourceType, int], NameSet] = {}
-
-    def of(self, group: Group) -> NameSet:
-        """Return the names of a group."""
-        key = (group.resource_type, group.names)
-        found = self._made.get(key)
-        if found is None:
-            members = self._numbers[group.resource_type].of(group.names)
-            found = self._made[key] = NameSet(self._axes[group.resource_type], members)
-        return found
-
-
 class _Table:
     """Numbers each side and each ACL once."""
 
     def __init__(self) -> None:
-        self.sides: list[KeptSide] = []
+        self.sides: list[Answer] = []
         self.acls: list[Mapping[str, str]] = []
         self._sides: dict[Side, int] = {}
         self._told: dict[str, int] = {}

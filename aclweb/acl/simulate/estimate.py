@@ -1,36 +1,45 @@
-"""About how much work does each ACL of an edit make, known before any of it is done?"""
+"""About how many answers does each ACL of an edit make to look at?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aclweb.acl.authorizer import ResourceShelf
-from aclweb.acl.model import ANY_USER, OPERATIONS, WILDCARD, AclBinding, PatternType, split_principal
-from aclweb.acl.simulate.patterns import operations_of_binding
-from aclweb.acl.simulate.rows import steps_of_a_row
+from aclweb.acl.authorizer import DENY_SHIFT, MAYBE_SHIFT, ResourceShelf, mask_of
+from aclweb.acl.model import ANY_USER, OPERATIONS, AclBinding, split_principal
+from aclweb.acl.simulate.classes import EXACT, Spot
+from aclweb.acl.simulate.coverage import Coverage
+from aclweb.acl.simulate.rows import Rows
 from aclweb.acl.simulate.worlds import Worlds
 
+_SAMPLES, _ACLS_SAMPLED = 4, 10_000
+"""On how many of an ACL's names its cost is estimated, in an edit of at most so many ACLs."""
 
-def weights(worlds: Worlds) -> Iterator[tuple[int, AclBinding]]:
-    """Yield for each ACL of the edit about how many steps it takes to compare what it matches."""
+
+def weights(worlds: Worlds, coverage: Coverage, rows: Rows) -> Iterator[tuple[int, AclBinding]]:
+    """Yield for each ACL of the edit about how many answers it makes to look at."""
+    is_short = len(worlds.touching) <= _ACLS_SAMPLED
     for binding in worlds.touching:
-        if binding.resource_type not in OPERATIONS or split_principal(binding.principal) is None:
+        kind = binding.resource_type
+        if kind not in OPERATIONS or split_principal(binding.principal) is None:
             continue
-        codes = operations_of_binding(binding)
-        operations = sum(
-            bool(codes & 1 << op._value_) for op in worlds.universe.operations(binding.resource_type)
-        )
-        shelf = worlds.shelves[binding.resource_type][0]
-        rows = 1 + (_rows(worlds, shelf, binding) if shelf is not None else 0)
-        yield rows * steps_of_a_row(1, operations), binding
+        mask = mask_of(binding.operation, binding.permission_type)
+        mask |= mask >> MAYBE_SHIFT
+        mask |= mask >> DENY_SHIFT
+        operations = sum(bool(mask & 1 << op._value_) for op in worlds.universe.operations(kind))
+        names, samples = worlds.universe.covered(binding, _SAMPLES if is_short else 0)
+        if kind in coverage.near:
+            names = min(names, 1 + sum(map(_patterns, (coverage.near[kind], worlds.added.shelf(kind)))))
+        callers = 1.0
+        for name in samples:
+            own = coverage.covers(Spot(kind, EXACT, name, name))[0]
+            for_all = binding.principal == ANY_USER
+            callers += sum(1 for _ in (own.bindings if for_all else own.own(binding.principal))) / len(
+                samples
+            )
+        hosts = len(rows.hosts_inside(binding.host)) if rows.is_range(binding.host) else 0
+        yield int(names * operations * (callers + hosts)), binding
 
 
-def _rows(worlds: Worlds, shelf: ResourceShelf, binding: AclBinding) -> int:
-    """Return into how many rows the patterns near an ACL sort the names that it covers, session by session."""
-    matching = worlds.universe.matching
-    is_for_many = binding.principal == ANY_USER or matching.is_principal_glob(binding.principal)
-    if binding.pattern_type is PatternType.LITERAL and binding.resource_name != WILDCARD:
-        return len(shelf.covering(binding.resource_name, worlds.settings)) if is_for_many else 1
-    if is_for_many:
-        return len(shelf.bindings) + len(shelf.by_principal)
-    return sum(len(shelf.by_principal.get(principal, ())) for principal in (binding.principal, ANY_USER))
+def _patterns(shelf: ResourceShelf | None) -> int:
+    """Return into at most how many classes the patterns of a shelf sort names, less one."""
+    return 0 if shelf is None else len(shelf.literals) + len(shelf.prefixed)

@@ -1,22 +1,20 @@
-"""What is an impact: which groups of answers differ between two worlds of ACLs?
+"""What is an impact: every answer that differs between two worlds of ACLs, and how is it passed on?
 
-A group is a set of principals, one of hosts, one of operations and one of names, of which every
-combination (a cell) has the same answer before, and the same after, settled by the same ACLs. Groups do
-not overlap, and together they are exactly the cells that differ. So the size of an impact follows
-what differs in kind; each single difference (`Effect`) is made when somebody asks for it.
+An impact holds each class of names once with what becomes of it. Names that the same ACLs cover
+share their outcomes, so its size follows what differs in kind; each single difference (`Effect`)
+is made when somebody asks for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import islice, product
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import overload
 
 from aclweb.acl.authorizer import Basis, Result
-from aclweb.acl.model import WILDCARD, AclBinding, Operation, Resource, ResourceType
-from aclweb.acl.simulate.axes import EXACT, Compact, NameAxis, TextAxis, places_in
+from aclweb.acl.model import AclBinding, Operation, Resource, ResourceType
+from aclweb.acl.simulate.classes import EXACT, Spot
 
 GAINS, LOSES, RECOVERED, DEPENDS = LISTS = ("gains", "loses", "recovered", "depends")
 
@@ -43,7 +41,7 @@ class Effect:
 
     principal, host: a text, or `*` for everyone and anywhere, less `except_principals` and
     `except_hosts`; a range is for those of its addresses that nobody names. names_kind,
-    names_text: kind and text of a `NameClass`; only EXACT has a `resource_name`. before: None
+    names_text: as `kind` and `text` of a `Spot`; only EXACT has a `resource_name`. before: None
     for a new name. cells: how many it covers.
     """
 
@@ -92,70 +90,42 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """All cells of these principals, hosts, operations and names, which change alike.
+class Part:
+    """An effect without its names, so that all names of one coverage can share it."""
 
-    principals, hosts, names: sets of places on the axes of the impact. before: None for new names.
-    """
-
-    change: str
-    resource_type: ResourceType
-    operations: tuple[Operation, ...]
-    principals: int
-    hosts: int
-    compact_names: Compact
-    before: Side | None
-    after: Side
-    reason: str | None = None
-
-    @property
-    def names(self) -> int:
-        """The set of their names."""
-        return self.compact_names.whole
-
-    @property
-    def cells(self) -> int:
-        """How many cells these are."""
-        callers = self.principals.bit_count() * self.hosts.bit_count()
-        return callers * len(self.operations) * self.compact_names.members.bit_count()
+    outcome: Outcome
+    operation: Operation
+    principal: str
+    host: str
+    except_principals: tuple[str, ...]
+    except_hosts: tuple[str, ...]
+    cells: int
 
 
-@dataclass(frozen=True)
-class Axes:
-    """What the places in the sets of an impact mean."""
-
-    names: Mapping[ResourceType, NameAxis]
-    principals: TextAxis
-    hosts: TextAxis
+Parts = tuple[Part, ...]
 
 
 class Effects(Sequence[Effect]):
-    """The effects of one list, group by group; each is made when it is asked for."""
+    """The effects of one list, in the order of the names; each is made when it is asked for."""
 
-    def __init__(self, impact: Impact, change: str) -> None:
-        self._impact = impact
-        self.groups = tuple(group for group in impact.groups if group.change == change)
-
-    @cached_property
-    def _length(self) -> int:
-        axes = self._impact.axes
-        return sum(
-            _entries(axes.principals, group.principals)
-            * _entries(axes.hosts, group.hosts)
-            * len(group.operations)
-            * group.compact_names.members.bit_count()
-            for group in self.groups
-        )
+    def __init__(self, places: Sequence[tuple[Spot, Parts]], change: str) -> None:
+        self._places, self._change = places, change
+        self._length = -1
 
     def __len__(self) -> int:
+        if self._length < 0:
+            counts: dict[int, int] = {}
+            for _, parts in self._places:
+                if id(parts) not in counts:
+                    counts[id(parts)] = sum(part.outcome.change == self._change for part in parts)
+            self._length = sum(counts[id(parts)] for _, parts in self._places)
         return self._length
 
-    def __bool__(self) -> bool:
-        return bool(self.groups)
-
     def __iter__(self) -> Iterator[Effect]:
-        for group in self.groups:
-            yield from self._impact.effects_of(group)
+        for spot, parts in self._places:
+            for part in parts:
+                if part.outcome.change == self._change:
+                    yield _effect(spot, part)
 
     @overload
     def __getitem__(self, place: int) -> Effect: ...
@@ -182,112 +152,59 @@ class Effects(Sequence[Effect]):
         return repr(tuple(self))
 
 
-ShownAcl = Callable[[ResourceType, int, bool], AclBinding]
-"""The ACL that is shown where no ACL allows: of a type, the class of names at a place, and before or after."""
-
-
 @dataclass(frozen=True)
 class Impact:
     """Everything that differs between the two worlds.
 
-    groups: of each list of `LISTS`, in its order. Gains and loses are refused before and allowed
-    after, and the reverse. recovered: allowed on both sides, but by ACLs of which none is the same, or
-    on another basis. depends: cells that cannot be told on one side, each with the reason.
-    unchanged: the number of all other cells. covered: the given names that an added or removed
-    pattern covers, by type. shown_acl: what single differences show where no ACL allows.
+    gains, loses: refused before and allowed after, and the reverse. recovered: allowed on
+    both sides, but by ACLs of which none is the same, or on another basis. depends: cells
+    that cannot be told on one side, each with the reason. unchanged: the number of all
+    other cells. resources: the given names that an added or removed pattern covers.
+    places: the same differences by class of names, as they were found.
     """
 
-    groups: tuple[Group, ...]
-    axes: Axes
+    gains: Sequence[Effect]
+    loses: Sequence[Effect]
+    recovered: Sequence[Effect]
+    depends: Sequence[Effect]
     unchanged: int
-    covered: Mapping[ResourceType, int]
+    resources: tuple[Resource, ...]
     warnings: tuple[str, ...]
-    shown_acl: ShownAcl | None = field(default=None, repr=False, compare=False)
+    places: Sequence[tuple[Spot, Parts]] = field(default=(), repr=False, compare=False)
 
-    @cached_property
-    def gains(self) -> Sequence[Effect]:
-        """Single differences: cells that are refused before and allowed after."""
-        return Effects(self, GAINS)
-
-    @cached_property
-    def loses(self) -> Sequence[Effect]:
-        """Single differences: cells that are allowed before and refused after."""
-        return Effects(self, LOSES)
-
-    @cached_property
-    def recovered(self) -> Sequence[Effect]:
-        """Single differences: cells that are allowed by other ACLs than before."""
-        return Effects(self, RECOVERED)
-
-    @cached_property
-    def depends(self) -> Sequence[Effect]:
-        """Single differences: cells without a certain answer on one side."""
-        return Effects(self, DEPENDS)
-
-    @property
-    def resources(self) -> Sequence[Resource]:
-        """The given names that an added or removed pattern covers."""
-        return tuple(
-            Resource(kind, name)
-            for kind, names in self.covered.items()
-            for _, name in self.axes.names[kind].classes(names)
-        )
+    @classmethod
+    def found(
+        cls,
+        places: Sequence[tuple[Spot, Parts]],
+        *,
+        unchanged: int,
+        resources: tuple[Resource, ...],
+        warnings: tuple[str, ...],
+    ) -> Impact:
+        """Return the impact that consists of these places."""
+        lists: Mapping[str, Effects] = {name: Effects(places, name) for name in LISTS}
+        return cls(**lists, unchanged=unchanged, resources=resources, warnings=warnings, places=places)
 
     @property
     def is_empty(self) -> bool:
         """Whether no answer to any question would differ."""
-        return not self.groups
-
-    def effects_of(self, group: Group) -> Iterator[Effect]:
-        """Yield the single differences of a group, name by name."""
-        axis = self.axes.names[group.resource_type]
-        callers = list(
-            product(
-                entries_of(self.axes.principals, group.principals), entries_of(self.axes.hosts, group.hosts)
-            )
-        )
-        for place in places_in(group.names):
-            kind, text = axis.name_class(place)
-            before, after = self._sides(group, place)
-            for operation in group.operations:
-                for (principal, less, principals), (host, less_hosts, hosts) in callers:
-                    yield Effect(
-                        principal=principal,
-                        host=host,
-                        except_principals=less,
-                        except_hosts=less_hosts,
-                        operation=operation,
-                        resource_type=group.resource_type,
-                        resource_name=text if kind == EXACT else None,
-                        names_kind=kind,
-                        names_text=text,
-                        before=before,
-                        after=after,
-                        reason=group.reason,
-                        cells=principals * hosts,
-                    )
-
-    def _sides(self, group: Group, place: int) -> tuple[Side | None, Side]:
-        before, after = group.before, group.after
-        if self.shown_acl is not None:
-            if before is not None and before.basis is Basis.NO_ALLOW_ACL:
-                before = replace(before, determining=(self.shown_acl(group.resource_type, place, True),))
-            if after.basis is Basis.NO_ALLOW_ACL:
-                after = replace(after, determining=(self.shown_acl(group.resource_type, place, False),))
-        return before, after
+        return not (self.gains or self.loses or self.recovered or self.depends)
 
     def as_dict(self) -> dict[str, object]:
         """Return the promised keys, ready for JSON; effects with the same side share its dictionary."""
-        made: dict[int, tuple[Side, dict[str, object]]] = {}
+        made: dict[int, dict[str, object]] = {}
 
         def side_as_dict(side: Side) -> dict[str, object]:
             found = made.get(id(side))
             if found is None:
-                found = made[id(side)] = (side, side.as_dict())
-            return found[1]
+                found = made[id(side)] = side.as_dict()
+            return found
 
         return {
-            **{name: [effect.as_dict(side_as_dict) for effect in getattr(self, name)] for name in LISTS},
+            "gains": [effect.as_dict(side_as_dict) for effect in self.gains],
+            "loses": [effect.as_dict(side_as_dict) for effect in self.loses],
+            "recovered": [effect.as_dict(side_as_dict) for effect in self.recovered],
+            "depends": [effect.as_dict(side_as_dict) for effect in self.depends],
             "unchanged": self.unchanged,
             "resources": [
                 {"resource_type": resource.resource_type.name, "resource_name": resource.name}
@@ -297,14 +214,19 @@ class Impact:
         }
 
 
-def _entries(axis: TextAxis, members: int) -> int:
-    """Return how many single differences a set of principals or hosts makes."""
-    return 1 if members & axis.others else members.bit_count()
-
-
-def entries_of(axis: TextAxis, members: int) -> list[tuple[str, tuple[str, ...], int]]:
-    """Return text, exceptions and number of cells of each single difference that a set makes."""
-    is_rest, texts = axis.described(members)
-    if is_rest:
-        return [(WILDCARD, texts, members.bit_count())]
-    return [(text, (), 1) for text in texts]
+def _effect(spot: Spot, part: Part) -> Effect:
+    return Effect(
+        principal=part.principal,
+        host=part.host,
+        except_principals=part.except_principals,
+        except_hosts=part.except_hosts,
+        operation=part.operation,
+        resource_type=spot.resource_type,
+        resource_name=spot.text if spot.kind == EXACT else None,
+        names_kind=spot.kind,
+        names_text=spot.text,
+        before=part.outcome.before,
+        after=part.outcome.after,
+        reason=part.outcome.reason,
+        cells=part.cells,
+    )

@@ -1,9 +1,10 @@
-"""What becomes of one cell: one session's answer for one operation on one class of names?"""
+"""What becomes of one cell: one caller's answer for one operation on one class of names and hosts?"""
 
 from __future__ import annotations
 
 from aclweb.acl.authorizer import DENY_SHIFT, MAYBE_SHIFT, Basis, Result
-from aclweb.acl.model import AclBinding, Operation
+from aclweb.acl.model import Operation
+from aclweb.acl.simulate.classes import Spot
 from aclweb.acl.simulate.cover import Cover, MasksOfBothSides
 from aclweb.acl.simulate.impact import DEPENDS, GAINS, LOSES, RECOVERED, Outcome
 from aclweb.acl.simulate.wording import listed
@@ -12,18 +13,17 @@ _UNKNOWN_VALUE = "It depends on an ACL with a value that this version of aclweb 
 
 
 def outcome_of(
+    spot: Spot,
     caller: str | None,
     before: Cover,
     after: Cover,
     readings: MasksOfBothSides,
     operation: Operation,
-    *,
-    is_new: bool,
 ) -> Outcome | None:
-    """Return what becomes of one cell, None if nothing does. is_new: whether the names come with the edit."""
+    """Return what becomes of one cell, None if nothing does."""
     old_reading, new_reading = readings
     new = after.answer(caller, new_reading, operation)
-    if is_new:
+    if spot.is_new:
         # Super users are left out: they may do everything to every new name.
         if new[0] is Result.DENIED or new[1] is Basis.SUPER_USER:
             return None
@@ -37,41 +37,27 @@ def outcome_of(
         change, reason = DEPENDS, _UNKNOWN_VALUE
     elif old[0] is not new[0]:
         change = GAINS if new[0] is Result.ALLOWED else LOSES
-    elif (
-        old[0] is Result.DENIED
-        or (old == new and old_reading.matching == new_reading.matching)
-        or (
-            old == new
-            and (
-                old[1] is not Basis.ALLOW_ACL
-                or _share_one(
-                    before.settling(old, old_reading, operation), after.settling(new, new_reading, operation)
-                )
-            )
-        )
-    ):
+    elif old[0] is Result.DENIED or (old == new and old_reading.matching == new_reading.matching):
         return None
-    return Outcome(
-        change or RECOVERED,
-        before.side(old, old_reading, operation),
-        after.side(new, new_reading, operation),
-        reason,
-    )
-
-
-def _share_one(some: list[AclBinding], others: list[AclBinding]) -> bool:
-    return not set(map(id, some)).isdisjoint(map(id, others))
+    before_side = before.side(old, old_reading, operation)
+    after_side = after.side(new, new_reading, operation)
+    if not change:
+        if old == new and not set(before_side.determining).isdisjoint(after_side.determining):
+            return None
+        if old == new and old[1] is not Basis.ALLOW_ACL:
+            return None
+        change = RECOVERED
+    return Outcome(change, before_side, after_side, reason)
 
 
 def depends_on_address(
+    spot: Spot,
     caller: str | None,
     before: Cover,
     after: Cover,
     outside: MasksOfBothSides,
     operation: Operation,
     inside: dict[str, MasksOfBothSides],
-    *,
-    is_new: bool,
 ) -> Outcome:
     """Return the outcome on an address that nobody names; its sides are those outside every range.
 
@@ -83,10 +69,10 @@ def depends_on_address(
     for text, readings in inside.items():
         was = before.answer(caller, readings[0], operation)[0].value
         comes = after.answer(caller, readings[1], operation)[0].value
-        ranges.append(f"{text} ({comes if is_new else f'{was} before, {comes} after'})")
+        ranges.append(f"{text} ({comes if spot.is_new else f'{was} before, {comes} after'})")
     return Outcome(
         DEPENDS,
-        None if is_new else before.side(old, outside[0], operation),
+        None if spot.is_new else before.side(old, outside[0], operation),
         after.side(new, outside[1], operation),
         f"It depends on whether the address lies in {listed(ranges, 'range')}; "
         "the answers shown are for an address outside.",

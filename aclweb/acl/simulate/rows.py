@@ -1,69 +1,60 @@
-"""How do one session's answers on a class of names differ, from every host?"""
+"""How do one caller's answers on a class of names differ, from every host?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from aclweb.acl.authorizer import DENY_SHIFT, MAYBE_SHIFT
 from aclweb.acl.matching import in_range, matching_of, range_within
-from aclweb.acl.model import WILDCARD, AclBinding, Operation
-from aclweb.acl.simulate.axes import TextAxis, set_of
+from aclweb.acl.model import ANY_USER, WILDCARD, Operation
 from aclweb.acl.simulate.budget import Meter
+from aclweb.acl.simulate.classes import Spot
 from aclweb.acl.simulate.cover import Cover
 from aclweb.acl.simulate.impact import Outcome
 from aclweb.acl.simulate.outcomes import depends_on_address, has_own_cell, outcome_of
 from aclweb.acl.simulate.worlds import Worlds
 
 # What work costs, in comparisons of one answer before and after.
-_ROW_STEPS = 15
+_CALLER_STEPS = 3
 _HOSTS_READ_A_STEP = 25
 
 
-def steps_of_a_row(hosts: int, operations: int) -> int:
-    """Return what it costs to compare one session on one set of names, from so many hosts."""
-    return _ROW_STEPS + hosts * (operations + 1)
-
-
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """One session on a class of names: the bindings for it that cover them, and what else settles its answers.
+class Row:
+    """One caller's outcomes: on every host that is not named here, and on those that differ."""
 
-    principal: None for all that have no class of their own. old, new: the bindings before and after.
-    is_new: whether the names come with the edit.
-    """
+    elsewhere: Outcome | None
+    by_host: dict[str, Outcome | None]
 
-    principal: str | None
-    old: list[AclBinding]
-    new: list[AclBinding]
-    before: Cover
-    after: Cover
-    is_new: bool
+
+SAME_ROW = Row(None, {})
 
 
 class Rows:
-    """Works out sessions' outcomes, host by host."""
+    """Works out callers' outcomes, host by host."""
 
-    def __init__(self, worlds: Worlds, hosts: TextAxis, meter: Meter) -> None:
-        self.worlds, self.hosts, self._meter = worlds, hosts, meter
+    def __init__(self, worlds: Worlds, meter: Meter) -> None:
+        self.worlds, self._meter = worlds, meter
 
-    def of(self, at: Standing, operations: Sequence[Operation]) -> Iterator[tuple[Operation, Outcome, int]]:
-        """Yield each outcome of each operation, with the set of hosts from which it is met."""
-        universe, old, new, before, after = self.worlds.universe, at.old, at.new, at.before, at.after
-        hosts = {binding.host for bindings in (old, new) for binding in bindings}
-        hosts.discard(WILDCARD)
-        if not hosts:
-            yield from self._from_anywhere(at, operations)
-            return
-        hosts -= self.worlds.unmet
+    def of(
+        self, spot: Spot, caller: str | None, before: Cover, after: Cover, operations: Iterable[Operation]
+    ) -> dict[Operation, Row]:
+        """Return one caller's outcomes by operation, without operations on which nothing differs."""
+        universe = self.worlds.universe
+        session = universe.session(caller)
+        old, new = before.own(session), after.own(session)
+        hosts = {binding.host for binding in (*old, *new)} - {WILDCARD} - self.worlds.unmet
         if universe.matching.host_globs(hosts):
             hosts = set(universe.hosts)
         ranges = sorted(host for host in hosts if self.is_range(host))
         for text in ranges:
             hosts |= self.hosts_inside(text)
         other = universe.other_address
+        operations = tuple(operations)
         read = (len(hosts) + len(ranges) + 1) * (len(old) + len(new)) // _HOSTS_READ_A_STEP
-        self._meter.spend(steps_of_a_row(len(hosts) + len(ranges) + 1, len(operations)) + read)
+        self._meter.spend(_CALLER_STEPS + (len(hosts) + len(ranges) + 1) * (len(operations) + 1) + read)
         columns = {
             host: (
                 before.masks_inside(old, host, other),
@@ -80,60 +71,74 @@ class Rows:
         inside = [
             (before.masks_inside(old, text, other), after.masks_inside(new, text, other)) for text in ranges
         ]
+
+        rows: dict[Operation, Row] = {}
         for operation in operations:
-            elsewhere = outcome_of(at.principal, before, after, outside, operation, is_new=at.is_new)
+            elsewhere = outcome_of(spot, caller, before, after, outside, operation)
             by_host = {
-                host: outcome_of(at.principal, before, after, readings, operation, is_new=at.is_new)
+                host: outcome_of(spot, caller, before, after, readings, operation)
                 for host, readings in columns.items()
             }
-            in_ranges = [
-                outcome_of(at.principal, before, after, readings, operation, is_new=at.is_new)
-                for readings in inside
-            ]
+            in_ranges = [outcome_of(spot, caller, before, after, readings, operation) for readings in inside]
             own_cells = [by_host[text] for text in ranges]
             if elsewhere is None and all(map(has_own_cell, in_ranges, own_cells)):
                 in_ranges = []
             if any(outcome != elsewhere for outcome in in_ranges):
-                self._meter.spend(len(universe.hosts))
-                by_host = {host: by_host.get(host, elsewhere) for host in universe.hosts}
+                self._meter.spend(len(self.worlds.universe.hosts))
+                by_host = {host: by_host.get(host, elsewhere) for host in self.worlds.universe.hosts}
                 within = dict(zip(ranges, inside, strict=True))
-                elsewhere = depends_on_address(
-                    at.principal, before, after, outside, operation, within, is_new=at.is_new
-                )
-            for outcome, members in self._sets(elsewhere, by_host):
-                yield operation, outcome, members
+                elsewhere = depends_on_address(spot, caller, before, after, outside, operation, within)
+            differing = {host: outcome for host, outcome in by_host.items() if outcome != elsewhere}
+            if elsewhere is not None or differing:
+                rows[operation] = Row(elsewhere, differing)
+        return rows
 
-    def _from_anywhere(
-        self, at: Standing, operations: Sequence[Operation]
-    ) -> Iterator[tuple[Operation, Outcome, int]]:
-        """Do what `of` does where no binding names a host."""
-        self._meter.spend(steps_of_a_row(1, len(operations)))
-        before, after = at.before, at.after
-        readings = (before.join_masks(at.old), after.join_masks(at.new))
-        for operation in operations:
-            outcome = outcome_of(at.principal, before, after, readings, operation, is_new=at.is_new)
-            if outcome is not None:
-                yield operation, outcome, self.hosts.all
+    def unlike(
+        self,
+        others: dict[Operation, Row],
+        spot: Spot,
+        callers: Iterable[str],
+        before: Cover,
+        after: Cover,
+        operations: Sequence[Operation],
+    ) -> dict[str, dict[Operation, Row]]:
+        """Return the rows of each caller, those worked out that are not plain to see.
 
-    def _sets(
-        self, elsewhere: Outcome | None, by_host: dict[str, Outcome | None]
-    ) -> Iterator[tuple[Outcome, int]]:
-        """Yield each outcome with the set of its hosts."""
-        if not by_host:
-            if elsewhere is not None:
-                yield elsewhere, self.hosts.all
-            return
-        places: dict[Outcome | None, list[int]] = {}
-        for host, outcome in by_host.items():
-            if outcome != elsewhere:
-                places.setdefault(outcome, []).append(self.hosts.places[host])
-        found = {outcome: set_of(own) for outcome, own in places.items()}
-        if elsewhere is not None:
-            unlike = 0
-            for members in found.values():
-                unlike |= members
-            yield elsewhere, self.hosts.all & ~unlike
-        yield from ((outcome, members) for outcome, members in found.items() if outcome is not None)
+        Where no binding of its own bears on an operation, a caller's row is that of all others.
+        Where one that stays settles it from every host, nothing differs.
+        """
+        stay = set(map(id, after.groups))
+        kept = [group for group in before.groups if id(group) in stay]
+        groups = [*kept, *(group for cover in (before, after) for group in cover.groups if group not in kept)]
+        supers = self.worlds.settings.super_users | self.worlds.after_settings.super_users
+        everybody = everywhere = 0
+        for group in groups:
+            everybody |= group.masks.get(ANY_USER, 0)
+        for group in kept:
+            everywhere |= group.masks_anywhere.get(ANY_USER, 0)
+        fields = [(operation, 1 << operation._value_) for operation in operations]
+        rows: dict[str, dict[Operation, Row]] = {}
+        for caller in sorted(callers):
+            if caller in supers or any(caller in group.with_ranges for group in groups):
+                rows[caller] = self.of(spot, caller, before, after, operations)
+                continue
+            own, always = 0, everywhere
+            for group in groups:
+                own |= group.masks.get(caller, 0)
+            for group in kept:
+                always |= group.masks_anywhere.get(caller, 0)
+            denied = own | everybody
+            denied = (denied | denied >> MAYBE_SHIFT) >> DENY_SHIFT
+            same = always >> DENY_SHIFT | always & ~denied
+            own |= own >> MAYBE_SHIFT
+            own |= own >> DENY_SHIFT
+            unclear = [operation for operation, bit in fields if own & bit and not same & bit]
+            row = self.of(spot, caller, before, after, unclear) if unclear else {}
+            row |= {
+                operation: found for operation, found in others.items() if not own & 1 << operation._value_
+            }
+            rows[caller] = row
+        return rows
 
     def is_range(self, host: str) -> bool:
         return self.worlds.universe.matching.range_of(host) is not None

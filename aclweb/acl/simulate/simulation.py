@@ -5,40 +5,33 @@ complete for LITERAL and PREFIXED patterns, because names, principals and hosts 
 classes that get one answer (see `classes`). Under the GLOB proposal it is exact for the names
 that exist and that ACLs spell out, and beyond them tries one example for each glob.
 
-It goes session by session (see `callers`): those that an added or removed binding names, or everybody
-where one is for `User:*`, or where a default that allows gives way to ACLs or comes back. The patterns
-of a session's own bindings sort the names that can differ into a few sets (see `patterns`), and each
-set is compared once, however many names it holds. So the cost follows the patterns near the edit,
-and `unchanged` is not counted but computed: all cells of the universe less those reported.
+Only classes of names that the edit can touch are looked at, and in each only the callers
+that it can touch: those that an added or removed binding names, or everybody where one is
+for `User:*`, or where a default that allows gives way to ACLs or comes back. So `unchanged`
+is not counted but computed: all cells of the universe less those reported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from dataclasses import dataclass
 
-from aclweb.acl.authorizer import AclIndex, in_scan_order
-from aclweb.acl.model import (
-    OPERATIONS,
-    AclBinding,
-    AuthorizerSettings,
-    Delta,
-    Operation,
-    ResourceType,
-)
-from aclweb.acl.simulate.axes import NameAxis, TextAxis
+from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.model import AuthorizerSettings, Delta
 from aclweb.acl.simulate.budget import Budget, Meter
-from aclweb.acl.simulate.callers import ALL_OPERATIONS, Caller, Callers
-from aclweb.acl.simulate.classes import Names
+from aclweb.acl.simulate.classes import Names, Spot
 from aclweb.acl.simulate.cover import Cover
 from aclweb.acl.simulate.coverage import Coverage
 from aclweb.acl.simulate.estimate import weights
-from aclweb.acl.simulate.impact import LISTS, Axes, Group, Impact, Side
-from aclweb.acl.simulate.merging import Cells, Gathered, joined_by_names
-from aclweb.acl.simulate.patterns import CoveredNames, sorted_by_patterns
-from aclweb.acl.simulate.rows import Rows, Standing
+from aclweb.acl.simulate.impact import Impact, Parts
+from aclweb.acl.simulate.merging import merged
+from aclweb.acl.simulate.rows import SAME_ROW, Rows
+from aclweb.acl.simulate.touched import Touched
 from aclweb.acl.simulate.warnings import CoverChanges, Warnings
 from aclweb.acl.simulate.worlds import Worlds
+
+# What work costs, in comparisons of one answer before and after.
+_COVERAGE_STEPS = 15
+_PARTS_A_STEP = 200
 
 
 def simulate(
@@ -78,213 +71,85 @@ def simulate(
     return _Simulation(worlds, Meter(budget)).run()
 
 
+@dataclass(frozen=True, slots=True)
+class _ClassResult:
+    """What becomes of one class of names, and whether it had and has any ACL.
+
+    reread: whether these differ although the ACL stays, because the settings read its pattern differently.
+    """
+
+    parts: Parts
+    covered_before: bool
+    covered_after: bool
+    reread: bool
+
+
 class _Simulation:
     """Two worlds, and the questions whose answers differ between them."""
 
     def __init__(self, worlds: Worlds, meter: Meter) -> None:
         self.worlds, self._meter = worlds, meter
-        universe = worlds.universe
-        self._principals = TextAxis(sorted(universe.principals))
-        self._hosts = TextAxis(sorted(universe.hosts))
-        self._rows = Rows(worlds, self._hosts, meter)
-        self._sides: dict[tuple[object, ...], Side] = {}
+        self._coverage = Coverage(worlds, meter)
+        self._touched, self._rows = Touched(worlds), Rows(worlds, meter)
 
     def run(self) -> Impact:
-        worlds = self.worlds
-        self._meter.foresee(weights(worlds))
+        self._meter.foresee(weights(self.worlds, self._coverage, self._rows))
+        places: list[tuple[Spot, Parts]] = []
+        known: dict[object, tuple[_ClassResult, int]] = {}
         changes = CoverChanges()
-        groups: list[Group] = []
-        covered: dict[ResourceType, int] = {}
-        axes: dict[ResourceType, NameAxis] = {}
-        for resource_type in OPERATIONS:
-            coverage = Coverage(worlds, resource_type)
-            names = worlds.asked_names(resource_type, coverage.joined)
-            if not names and not self._can_differ(resource_type):
+        changed = 0
+        for spot in self.worlds.touched():
+            if self.worlds.met_only and self.worlds.is_no_resource(spot):
                 continue
-            axes[resource_type] = coverage.axis
-            if names:
-                covered[resource_type] = names
-            differences = _Differences(self, coverage)
-            groups += differences.groups()
-            differences.note(changes)
-        rest = self._principals.others
-        groups.sort(key=lambda group: (LISTS.index(group.change), not group.principals & rest))
-        return Impact(
-            groups=tuple(groups),
-            axes=Axes(axes, self._principals, self._hosts),
-            unchanged=worlds.universe.cells() - sum(group.cells for group in groups),
-            covered=covered,
-            warnings=tuple(dict.fromkeys(Warnings(worlds, changes).said())),
-            shown_acl=None if worlds.merge_equal_hosts else ShownAcls(worlds).of,
-        )
-
-    def _can_differ(self, resource_type: ResourceType) -> bool:
-        worlds = self.worlds
-        return (
-            not worlds.same_settings
-            or worlds.touching.shelf(resource_type) is not None
-            or bool(worlds.universe.new(resource_type))
-        )
-
-
-class _Differences:
-    """What differs on the names of one resource type."""
-
-    def __init__(self, of: _Simulation, coverage: Coverage) -> None:
-        self.worlds, self.coverage, self._rows = of.worlds, coverage, of._rows
-        self._principals, self._meter, self._sides = of._principals, of._meter, of._sides
-        self.callers = Callers(self.worlds, coverage)
-        self._gathered = Gathered(coverage.resource_type)
-        self._operations = self.worlds.universe.operations(coverage.resource_type)
-        self._covers: dict[tuple[bool, bool], Cover] = {}
-
-    def groups(self) -> Iterator[Group]:
-        """Yield the groups of cells that differ."""
-        alike = self._principals.all
-        rest: list[Cells] = []
-        for caller in self.callers.touched(without=self._left_out):
-            if caller.principal is None:
-                found = self._differing(caller, self.callers.others, caller.region, caller.everywhere)
-                rest = joined_by_names(found)
-                continue
-            member = self._principals.one(caller.principal)
-            if caller.is_super:
-                alike &= ~member
-                continue
-            principals = self.callers.principals_for(caller.principal)
-            everything = self.coverage.axis.all
-            own = everything if caller.is_turned else self.callers.names_of_its_own(caller, principals)
-            if not own:
-                continue
-            alike &= ~member
-            for cells in self._differing(caller, principals, caller.region & own, caller.everywhere & own):
-                self._gather(member, cells)
-            for cells in rest:
-                if names := cells.names ^ (cells.names & own):
-                    self._gather(member, Cells(cells.hosts, cells.operations, names, cells.outcome))
-        for cells in rest:
-            self._gather(alike, cells)
-        return self._gathered.groups()
-
-    def _gather(self, members: int, cells: Cells) -> None:
-        self._meter.spend(1, self._gathered.add(members, cells))
-
-    def note(self, changes: CoverChanges) -> None:
-        """Tell for which names it changes whether any ACL covers them, and which new ones none covers."""
-        coverage, axis = self.coverage, self.coverage.axis
-        flips = (coverage.before ^ coverage.after) & ~axis.new & ~self._left_out
-        reread = flips & (coverage.kept_before | coverage.kept_after)
-        changes.note(
-            coverage,
-            opened=flips & coverage.before & ~reread,
-            closed=flips & coverage.after & ~reread,
-            no_longer_read=reread & coverage.before,
-            newly_read=reread & coverage.after,
-            bare=axis.new & ~coverage.after,
-        )
-
-    @cached_property
-    def _left_out(self) -> int:
-        """The classes of which nothing can have a name, where only what clients can meet is wanted."""
-        if not self.worlds.met_only:
-            return 0
-        return self.worlds.without_resource(self.coverage.resource_type, self.coverage.near)
-
-    def _differing(
-        self, caller: Caller, principals: Sequence[str], region: int, everywhere: int
-    ) -> Iterator[Cells]:
-        """Yield what differs for a session: on one part of the names for what changes, on another for anything."""
-        if everywhere:
-            for found in sorted_by_patterns(self.callers.patterns(principals, ALL_OPERATIONS), everywhere):
-                yield from self._on_names(caller, principals, found, self._operations)
-        if region:
-            unknown = self.callers.unknown_operations(principals)
-            changed = self.callers.operations_changed(principals)
-            for found in sorted_by_patterns(self.callers.patterns(principals, changed), region):
-                codes = unknown
-                for pattern in (*found.before, *found.after):
-                    if pattern.changed & found.names:
-                        codes |= pattern.operations
-                operations = tuple(op for op in self._operations if codes & 1 << op._value_)
-                if operations:
-                    yield from self._on_names(caller, principals, found, operations)
-
-    def _on_names(
-        self,
-        caller: Caller,
-        principals: Sequence[str],
-        found: CoveredNames,
-        operations: tuple[Operation, ...],
-    ) -> Iterator[Cells]:
-        old = [binding for pattern in found.before for binding in pattern.old]
-        new = [binding for pattern in found.after for binding in pattern.new]
-        if self.callers.unknown_old or self.callers.unknown_new:
-            own = set(principals)
-            old += [binding for binding in self.callers.unknown_old if binding.principal in own]
-            new += [binding for binding in self.callers.unknown_new if binding.principal in own]
-        old, new = self.callers.read_for(caller.principal, old, new)
-        for names, was, comes, is_new in self._by_cover(found.names):
-            before, after = (
-                self._cover(is_after=False, covered=was),
-                self._cover(is_after=True, covered=comes),
+            covered = self._coverage.is_covered_near(spot)
+            key = self._coverage.key(spot, covered)
+            found = known.get(key)
+            if found is None:
+                verdict = self._compare(spot, *self._coverage.covers(spot, covered))
+                found = known[key] = (verdict, sum(part.cells for part in verdict.parts))
+            verdict, cells = found
+            self._meter.spend(1 + len(verdict.parts) // _PARTS_A_STEP, 1)
+            changes.note(
+                spot, before=verdict.covered_before, after=verdict.covered_after, reread=verdict.reread
             )
-            standing = Standing(caller.principal, old, new, before, after, is_new)
-            for operation, outcome, hosts in self._rows.of(standing, operations):
-                yield Cells(hosts, 1 << operation._value_, names, outcome)
+            if verdict.parts:
+                changed += cells
+                places.append((spot, verdict.parts))
+        return Impact.found(
+            places,
+            unchanged=self.worlds.universe.cells() - changed,
+            resources=tuple(self.worlds.resources()),
+            warnings=tuple(dict.fromkeys(Warnings(self.worlds, changes).said())),
+        )
 
-    def _by_cover(self, names: int) -> Iterator[tuple[int, bool, bool, bool]]:
-        """Yield the same names by whether any ACL covers them before, and after, and whether they are new."""
-        new = names & self.coverage.axis.new
-        for is_new, some in ((True, new), (False, names ^ new)):
-            if not some:
-                continue
-            before = some & self.coverage.before
-            for was, half in ((True, before), (False, some ^ before)):
-                if not half:
-                    continue
-                after = half & self.coverage.after
-                for comes, part in ((True, after), (False, half ^ after)):
-                    if part:
-                        yield part, was, comes, is_new
-
-    def _cover(self, *, is_after: bool, covered: bool) -> Cover:
-        key = (is_after, covered)
-        found = self._covers.get(key)
-        if found is None:
-            found = self._covers[key] = Cover(
-                self.coverage.resource_type,
-                self.worlds.after_settings if is_after else self.worlds.settings,
-                covered=covered,
-                unknown_patterns=self.callers.unknown_new if is_after else self.callers.unknown_old,
-                sides=self._sides,
+    def _compare(self, spot: Spot, before: Cover, after: Cover) -> _ClassResult:
+        callers, everyone, operations = self._touched.differing(spot, before, after)
+        self._meter.spend(_COVERAGE_STEPS + len(callers) * len(operations))
+        others = self._rows.of(spot, None, before, after, operations) if everyone else {}
+        rows = (
+            {caller: self._rows.of(spot, caller, before, after, operations) for caller in sorted(callers)}
+            if not everyone
+            or spot.is_new
+            or self.worlds.asks_otherwise(spot.resource_type)
+            or not self.worlds.universe.matching.is_nested
+            or before.unknown_patterns
+            or after.unknown_patterns
+            else self._rows.unlike(others, spot, callers, before, after, operations)
+        )
+        parts = tuple(
+            part
+            for operation in operations
+            for part in merged(
+                self.worlds.universe,
+                operation,
+                {caller: row.get(operation, SAME_ROW) for caller, row in rows.items()},
+                others.get(operation, SAME_ROW),
             )
-        return found
-
-
-class ShownAcls:
-    """The first ACL that covers a name: what a single difference shows where ACLs cover it and none allows."""
-
-    def __init__(self, worlds: Worlds) -> None:
-        self.worlds = worlds
-        self._known: dict[tuple[ResourceType, int, bool], AclBinding] = {}
-
-    def of(self, resource_type: ResourceType, place: int, is_before: bool) -> AclBinding:
-        """Return the first ACL in scan order that covers the class of names at a place."""
-        key = (resource_type, place, is_before)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._first(resource_type, place, is_before)
-        return found
-
-    def _first(self, resource_type: ResourceType, place: int, is_before: bool) -> AclBinding:
-        worlds = self.worlds
-        name = worlds.universe.sample(resource_type, place)
-        shelf, added = worlds.shelves[resource_type]
-        settings = worlds.settings if is_before else worlds.after_settings
-        covering = shelf.covering(name, settings) if shelf is not None else []
-        if is_before:
-            return covering[0]
-        covering = [binding for binding in covering if binding not in worlds.removed]
-        if added is not None:
-            covering = in_scan_order((*covering[:1], *added.covering(name, worlds.after_settings)))
-        return covering[0]
+        )
+        self._meter.spend(0, len(parts))
+        covered, stays_covered = bool(before), bool(after)
+        reread = covered != stays_covered and any(
+            binding in self.worlds.index and binding not in self.worlds.removed
+            for binding in (*before.bindings, *after.bindings)
+        )
+        return _ClassResult(parts, covered, stays_covered, reread)

@@ -72,7 +72,7 @@ class ImpactRows(Sequence[ImpactRow]):
     def __init__(self, buckets: Sequence[Sequence[_Group]], name: str = "") -> None:
         """buckets: the groups of one principal each, in the order of the principals. name: as of `containing`."""
         self._name = name
-        self._named: dict[int, int] = {}  # the names that hold `name`, by axis
+        self._names: dict[int, tuple[Name, ...]] = {}
         counted = ((bucket, sum(len(self._shown(group)) for group in bucket)) for bucket in buckets)
         self._buckets = [(bucket, count) for bucket, count in counted if count]
         self._length = sum(count for _, count in self._buckets)
@@ -115,9 +115,13 @@ class ImpactRows(Sequence[ImpactRow]):
         groups, _ = self._buckets[number]
         return sorted(((group, name) for group in groups for name in self._shown(group)), key=_place)
 
-    def _shown(self, group: _Group) -> Sequence[Name]:
+    def _shown(self, group: _Group) -> tuple[Name, ...]:
         names = group.first.names
-        return names.containing(self._name, self._named) if self._name else names
+        if not self._name:
+            return names
+        if id(names) not in self._names:
+            self._names[id(names)] = tuple(found for found in names if self._name in found[1].casefold())
+        return self._names[id(names)]
 
 
 @dataclass(frozen=True)
