@@ -43,7 +43,8 @@ from tests.random_cases import SCALE
 from tests.random_mappings import MappingCase, random_case
 from tests.random_patterns import random_pattern
 
-SEED = int(os.environ.get("ACLWEB_TEST_SEED", time.time_ns() % 1_000_000))
+# A known seed holds every run alike; `full` draws one, and what it finds is mended with a case of its own.
+SEED = int(os.environ.get("ACLWEB_TEST_SEED", time.time_ns() % 1_000_000 if SCALE > 1 else 180_195))
 # Patterns that wind are given up early: there are many, and what they are is tried elsewhere.
 STEPS_FOR_ONE = 30_000
 
