@@ -3,6 +3,9 @@
 A pattern is grown from the grammar together with a text that it ought to match, so that most
 cases are valid and about half of them match; the text is then left so, or spoilt. The words of
 `Drawn.kinds` say what a pattern has in it.
+
+`random_loops` draws what Java runs in ways of its own: repeated groups in repeated groups, which refer back to one
+another, on characters of one and of two units.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ ESCAPES = {
 }  # fmt: skip
 PLACES = ("^", "$", r"\b", r"\B", r"\A", r"\z", r"\Z", r"\G")
 QUANTIFIERS = ("?", "*", "+", "{2}", "{0,1}", "{1,2}", "{0,2}", "{1,}", "{2,}", "{0}")
+LOOPED = ("a", "b", ".", ".", ".", "[\U0001f600a]", "[\U0001f600ab]", "[^b]", r"\w", r"\R")
 REFUSED = ("(?<=a)", "(?<!b)", r"\X", r"\N{COMMA}", "(?U)", r"\p{IsLatin}", r"\p{InGreek}", r"\b{g}")
 BROKEN = (
     "(",
@@ -75,6 +79,37 @@ def random_pattern(rng: random.Random) -> Drawn:
     drawn.text = _spoilt(rng, text)
     drawn.replacement = random_replacement(rng, drawn.groups, drawn.names)
     return drawn
+
+
+def random_loops(rng: random.Random) -> Drawn:
+    """A pattern of repeated groups, and a text of few characters, so that many turns are possible."""
+    drawn = Drawn()
+    drawn.pattern = _loops(rng, drawn, 3)
+    letters = "aab\U0001f600\U0001f600" + ("\r\n\n" if rng.random() < 0.3 else "")
+    drawn.text = "".join(rng.choice(letters) for _ in range(rng.randint(2, 14)))
+    drawn.replacement = random_replacement(rng, drawn.groups, drawn.names)
+    return drawn
+
+
+def _loops(rng: random.Random, drawn: Drawn, depth: int) -> str:
+    return "".join(_loop(rng, drawn, depth) for _ in range(rng.choice((1, 2, 2, 3))))
+
+
+def _loop(rng: random.Random, drawn: Drawn, depth: int) -> str:
+    if not depth or rng.random() < 0.55:
+        part = rng.choice(LOOPED)
+        if rng.random() < 0.12 and drawn.groups:
+            part = f"\\{rng.randint(1, drawn.groups)}"
+        often = 0.25
+    else:
+        opening = rng.choice(("(", "(", "(", "(?:", "(?>", "(?=", "(?!"))
+        drawn.groups += opening == "("
+        ways = [_loops(rng, drawn, depth - 1) for _ in range(rng.choice((1, 1, 1, 2)))]
+        part = f"{opening}{'|'.join(ways)})"
+        often = 0.75
+    if rng.random() > often:
+        return part
+    return part + rng.choice((*QUANTIFIERS, "*", "*")) + rng.choice(("", "", "", "?", "+"))
 
 
 def random_replacement(rng: random.Random, groups: int, names: list[str]) -> str:

@@ -83,6 +83,8 @@ def test_a_pattern_of_java_s_dialect_matches(pattern, text):
         (r"\R?\n", "\r\n"),
         (r"[a-c&&b-d]", "a"),
         (r"(\2a|(b))+", "ba"),
+        # No character is the one before it.
+        (r"((?!\1).)*", "aa"),
     ],
 )
 def test_a_pattern_of_java_s_dialect_does_not_match(pattern, text):
@@ -100,6 +102,11 @@ def test_a_pattern_of_java_s_dialect_does_not_match(pattern, text):
         # Java forgets to put these back.
         ("(?:(a)b)*(?:ab)?c|.*", "abab", ["a"]),
         ("(?:(b)*B{1,2}x{2}){1,}", "bbBxxbBxx", ["b"]),
+        # A turn of a loop sees what the turn before it captured.
+        (r"((?=(\1)\2|..)[ab])+.", "abbbc", ["b", "b"]),
+        # Java captures again on its way back from a match, but not where the next turn has another length.
+        ("(?:.{0,3}a(..)*){2}", "axx--a..//", ["--"]),
+        ("(?:.{0,2}[\U0001f600a](..)*){2}", "a-,-.a\U0001f600-_-;", ["-;"]),
     ],
 )
 def test_groups_hold_what_java_leaves_in_them(pattern, text, expected):

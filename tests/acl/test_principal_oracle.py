@@ -11,6 +11,8 @@ import os
 import random
 import time
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from cryptography import x509
@@ -41,7 +43,7 @@ from tests.oracle.principals import (
 )
 from tests.random_cases import SCALE
 from tests.random_mappings import MappingCase, random_case
-from tests.random_patterns import random_pattern
+from tests.random_patterns import Drawn, random_loops, random_pattern
 
 # A known seed holds every run alike; `full` draws one, and what it finds is mended with a case of its own.
 SEED = int(os.environ.get("ACLWEB_TEST_SEED", time.time_ns() % 1_000_000 if SCALE > 1 else 180_195))
@@ -120,7 +122,8 @@ def test_patterns_find_what_java_finds(newest_java):
     rng = random.Random(SEED)
     refused = total = matching = 0
     for _part in range(SCALE):
-        drawn = [each for _ in range(12_000) for each in two_texts(rng)]
+        drawn = [each for _ in range(10_000) for each in two_texts(rng, random_pattern(rng))]
+        drawn += [each for _ in range(2_000) for each in two_texts(rng, random_loops(rng))]
         for question, line in zip(drawn, asked(newest_java, list(map(regex_question, drawn))), strict=True):
             words = line.split("\t")
             total += 1
@@ -140,13 +143,10 @@ def test_patterns_find_what_java_finds(newest_java):
     assert matching > 0.3 * total
 
 
-def two_texts(rng: random.Random):
-    drawn = random_pattern(rng)
-    text = drawn.text
+def two_texts(rng: random.Random, drawn: Drawn) -> Iterator[Drawn]:
     yield drawn
-    at = rng.randint(0, len(text))
-    again = type(drawn)(drawn.pattern, text[at:] + text[:at], drawn.replacement)
-    yield again
+    at = rng.randint(0, len(drawn.text))
+    yield replace(drawn, text=drawn.text[at:] + drawn.text[:at])
 
 
 @pytest.mark.parametrize(

@@ -325,18 +325,48 @@ class Machine:
         if step.greed is Greed.LAZY:
             attempts.stack.append((_LAZY_CHAIN, step, position, step.least))
             return step.next, position
-        before = NO_SPAN if step.group is None else self._groups[step.group]
-        spans = [(before, position)]
-        while step.most is None or step.least + len(spans) <= step.most:
+        if step.greed is Greed.POSSESSIVE:
+            return step.next, self._last_turn(step, position)
+        attempts.stack += [(_CHAIN_WAY, step, *turn) for turn in self._turns_of(step, position)]
+        return None
+
+    def _last_turn(self, step: Chain, position: int) -> int:
+        """Return where a possessive chain ends."""
+        count = step.least
+        while step.most is None or count < step.most:
             end = self._end_of(step.body, position)
             if end in (FAILED, position):
                 break
-            spans.append(((position, end), end))
             position = end
-        if step.greed is Greed.POSSESSIVE:
-            return step.next, position
-        attempts.stack += [(_CHAIN_WAY, step, end, span, turn == 0) for turn, (span, end) in enumerate(spans)]
-        return None
+            count += 1
+        return position
+
+    def _turns_of(self, step: Chain, position: int) -> list[tuple[int, Span, bool]]:
+        """Return the way on after each turn of a greedy chain: its place, the group, whether that is captured again.
+
+        Java runs turns of one length together. At a turn of another length it begins anew: a group is matched
+        there once more, and nothing is captured again on the way back.
+        """
+        span = NO_SPAN if step.group is None else self._groups[step.group]
+        ways = [(position, span, False)]
+        count, size = step.least, 0
+        while step.most is None or count < step.most:
+            end = self._end_of(step.body, position)
+            if end == FAILED:
+                break
+            is_new_length = size not in (0, end - position)
+            size = 0 if is_new_length else end - position
+            if is_new_length and step.is_group:
+                ways.append((position, span, False))
+                continue
+            if end == position and not is_new_length:
+                break
+            position, span = end, (position, end)
+            # The next turn may refer back to it.
+            self._capture(step, span)
+            ways.append((position, span, True))
+            count += 1
+        return ways
 
     def _capture_again(self, attempts: _Attempts) -> None:
         """Let every chain capture once more, the first one last: Java does so on its way back from a match."""
@@ -411,9 +441,9 @@ class Machine:
             elif kind == _COUNT_WAS:
                 self._counts[about[0]] = about[1]
             elif kind == _CHAIN_WAY:
-                step, position, span, is_first = about
+                step, position, span, captures_again = about
                 self._capture(step, span)
-                if step.group is not None and not is_first:
+                if step.group is not None and captures_again:
                     stack.append((_CHAIN_TOOK, step, span))
                 return step.next, position
             elif kind == _FAILS:

@@ -148,8 +148,8 @@ class Run:
 class Chain:
     """Something that has at most one way to match at a place, repeated.
 
-    `group` is the group around it, set as the chain goes; `is_group` tells Java's two ways
-    of treating an empty turn apart.
+    `group` is the group around it, set as the chain goes. `is_group`: the part is a group, which
+    Java matches once more where a turn is not as long as the one before.
     """
 
     body: int
