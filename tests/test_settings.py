@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from celery.bin.base import LogLevel
 from cryptography.fernet import Fernet
 from django.apps import apps
 from django.conf import settings
@@ -442,6 +443,25 @@ def test_a_start_ends_with_the_sentence_alone(tmp_path):
         errors
         == "ACLWEB_SPARK_MEMORY is 'lots'; write a whole number and k, m, g or t, such as 512m or 4g.\n"
     )
+
+
+# --- What a setting does in other processes ---
+
+
+@pytest.mark.parametrize(
+    ("level", "workers_log", "beat_logs"),
+    [("DEBUG", 10, 10), ("NOTSET", 10, 10), ("INFO", 20, 30), ("WARN", 30, 30), ("ERROR", 40, 40), ("FATAL", 50, 50)],
+)  # fmt: skip
+def test_workers_log_from_the_level_that_is_set(level, workers_log, beat_logs, settings, tmp_path):
+    settings.ACLWEB_LOG_LEVEL = level
+    logged = {}
+    for name in workers.NAMES:
+        program = workers.program(name, directory=tmp_path, hearing=workers.Hearing(), environment={})
+        given = program.command[program.command.index("--loglevel") + 1]
+        logged[name] = LogLevel().convert(given, None, None)
+
+    assert logged.pop("beat") == beat_logs
+    assert set(logged.values()) == {workers_log}
 
 
 # --- Safe defaults ---

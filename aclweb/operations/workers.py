@@ -8,6 +8,7 @@ cluster costs nothing. `./run` starts them beside the site, `manage.py work` wit
 from __future__ import annotations
 
 import hashlib
+import logging
 import sys
 import time
 from collections.abc import Mapping
@@ -83,15 +84,17 @@ def program(
 ) -> Program:
     """Return the worker of one queue, or the beat, as a program of the supervisor."""
     marker = f"{name}-{identity(directory)}"
-    # Django's checks load every page and the API: memory and a start twice as long, for what `./test` has checked.
+    # Django's checks load every page and the API: twice the memory and twice the start, for what `./test` has checked.
     celery = [sys.executable, "-m", "celery", "-A", "aclweb.celery", "--skip-checks"]
     if name == pulses.BEAT:
+        # Each message that it sends is a line of this level.
+        level = "WARNING" if _log_level() == "INFO" else _log_level()
         # The schedule is in the database; the file's name is only how the process is known again.
-        command = [*celery, "beat", "--loglevel", "WARNING", "--pidfile", "", "--schedule", marker]
+        command = [*celery, "beat", "--loglevel", level, "--pidfile", "", "--schedule", marker]
     else:
         command = [
             *(*celery, "worker", "--queues", name, "--pool", "threads"),
-            *("--concurrency", str(_THREADS[name]), "--loglevel", "INFO"),
+            *("--concurrency", str(_THREADS[name]), "--loglevel", _log_level()),
             *("--without-gossip", "--without-mingle", "--hostname", f"{marker}@%h"),
         ]
     return Program(
@@ -106,6 +109,12 @@ def program(
         environment=environment,
         own_log=own_log,
     )
+
+
+def _log_level() -> str:
+    """Return ACLWEB_LOG_LEVEL as Celery writes it; what Celery is given replaces the level that Django set."""
+    number = logging.getLevelNamesMapping()[settings.ACLWEB_LOG_LEVEL]
+    return logging.getLevelName(max(number, logging.DEBUG))
 
 
 def identity(directory: Path) -> str:
