@@ -6,6 +6,7 @@ ZooKeeper and a real broker. The pages on the way are looked at by axe in both t
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,7 +31,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def worker() -> Iterator[None]:
     """A Celery worker on the file broker, as `./run` starts one, in a thread of this process."""
     any_app: Any = app  # the stubs know plain tasks only
-    with start_worker(any_app, pool="solo", perform_ping_check=False, shutdown_timeout=300):
+    # Celery sets the level of the root logger, which the tests after this one share.
+    level = logging.getLogger().level
+    with start_worker(any_app, pool="solo", loglevel=level, perform_ping_check=False, shutdown_timeout=300):
         yield
 
 
