@@ -22,25 +22,10 @@ CLAIM_NAME = "up.lock"
 _SHARED = frozenset(
     Path("/", name)
     for name in (
-        *(
-            "",
-            "bin",
-            "boot",
-            "dev",
-            "etc",
-            "home",
-            "lib",
-            "lib64",
-            "media",
-            "mnt",
-            "opt",
-            "proc",
-            "root",
-            "run",
-        ),
-        *("sbin", "srv", "sys", "tmp", "usr", "usr/local", "var", "var/lib", "var/log", "var/tmp"),
+        "", "bin", "boot", "dev", "etc", "home", "lib", "lib64", "media", "mnt", "opt", "proc", "root", "run",
+        "sbin", "srv", "sys", "tmp", "usr", "usr/local", "var", "var/lib", "var/log", "var/tmp",
     )
-)
+)  # fmt: skip
 
 
 class DataDirectoryError(Exception):

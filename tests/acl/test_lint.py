@@ -196,7 +196,6 @@ def test_a_consumer_without_a_group_is_reported_once():
 
 def test_a_transactional_id_without_a_topic_is_reported_once_for_its_writer():
     own = allow(BOB, "WRITE", "tx", resource_type="TRANSACTIONAL_ID")
-
     other = allow(BOB, "WRITE", "tx2", resource_type="TRANSACTIONAL_ID")
 
     assert len(of_rule("topic-right-missing", own, other)) == 1

@@ -24,7 +24,8 @@ from tests.inventory.answering_cluster import Answers
 ROOT = Path(__file__).resolve().parents[2]
 
 MANY = 100_000 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 30_000
-# Of the time for which the storing process computes, as a busy machine changes all others; in one transaction it is 1.
+# The longest wait, as a share of the CPU time of the storing process: a busy machine changes any other measure.
+# With one transaction for everything it is 1.
 LONGEST_WAIT_SHARE = 0.25
 WRITE_EVERY_SECONDS = 0.05
 

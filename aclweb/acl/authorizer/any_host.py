@@ -46,7 +46,7 @@ MOST_BY_TYPE = 500_000
 MOST_DIVIDED = 20_000
 """Hosts times requests that are decided to divide the hosts for several requests; above it that is given up."""
 
-_HOSTS_TOLD = 3
+_HOSTS_NAMED = 3
 
 
 class HostResult(enum.Enum):
@@ -367,9 +367,9 @@ def _parts_with_globs(asked: _Asked, hosts: list[str]) -> tuple[list[HostPart], 
 
 def places_words(parts: Sequence[HostPart | HostRegion]) -> str:
     """Return where these hosts are, the first by name and the rest counted: `a, b and c`."""
-    named = [part_words(part) for part in parts[:_HOSTS_TOLD]]
-    if len(parts) > _HOSTS_TOLD:
-        named.append(number_of(len(parts) - _HOSTS_TOLD, "other place", "other places"))
+    named = [part_words(part) for part in parts[:_HOSTS_NAMED]]
+    if len(parts) > _HOSTS_NAMED:
+        named.append(number_of(len(parts) - _HOSTS_NAMED, "other place", "other places"))
     return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
 
 

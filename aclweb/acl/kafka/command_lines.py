@@ -27,7 +27,7 @@ from aclweb.acl.model import (
 )
 
 # How many of the characters that cannot be seen are named one by one.
-_MOST_TOLD = 4
+_MOST_NAMED = 4
 _ACTIONS = {"add": ("--add",), "remove": ("--remove", "--force")}
 
 
@@ -62,9 +62,9 @@ def why_escaped(binding: AclBinding) -> str | None:
     characters = [
         f"{_printf_word(letter)} for U+{ord(letter):04X}"
         + (f" ({name})" if (name := unicodedata.name(letter, "")) else "")
-        for letter in hidden[:_MOST_TOLD]
+        for letter in hidden[:_MOST_NAMED]
     ]
-    more = f" and {len(hidden) - _MOST_TOLD} more" if len(hidden) > _MOST_TOLD else ""
+    more = f" and {len(hidden) - _MOST_NAMED} more" if len(hidden) > _MOST_NAMED else ""
     return f"The command holds characters that cannot be seen; it writes {', '.join(characters)}{more}."
 
 

@@ -1,6 +1,6 @@
 """The values of an access matrix: an answer, a cell, the row of one principal, one resource with its rows.
 
-Only values: `matrix` works them out, `exposure` puts them into sentences, `access` joins both.
+Only values: `matrix` computes them, `sentences` words them, `resource` and `principal` return both.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class ResourceAccess:
     """Who can do what with one resource.
 
     exists: None where the names of this type, or of this cluster, are not known.
-    sentences: how far the resource is exposed, most important first; `caveats` among them.
+    sentences: who can do what with it, most important first; `caveats` among them.
     bindings: what covers it: DENY first, then exact, prefixes with the longest first, `*`
         last. For reading; in Kafka only DENY before ALLOW counts.
     by_cluster: (operation, principals) who may do it through a right on the cluster.

@@ -6,7 +6,7 @@ all addresses into the regions of `any_host`, and one address of each is decided
 answers differ, the cell says "some-hosts", from the same places as `decide_for_any_host`.
 
 Two cells differ from that answer: a default that nobody has declared is "unknown" here (there it
-is decided as assumed, and the decision says on what it hangs), and `hosts` that admit no client
+is decided as assumed, and the decision names it), and `hosts` that admit no client
 are listed as `dead_hosts`.
 
 On a cluster with 100,000 ACLs hundreds of principals reach one topic, and most of them
@@ -132,7 +132,7 @@ class Matrix:
         self.settings = view.settings
         self.host = host
         self.decided = 0  # verdicts that were not taken from an earlier row
-        # From page to page: what is decided here hangs on the joined masks alone.
+        # From page to page: what is decided here depends on the joined masks alone.
         self._rows: _Kept[tuple[Verdict, ...]] = view.loaded.remember(("rows", view.settings, host), _Kept)
         self._verdicts: _Kept[Verdict] = view.loaded.remember(("verdicts", view.settings, host), _Kept)
 

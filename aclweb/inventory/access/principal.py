@@ -29,9 +29,9 @@ from aclweb.acl.model import (
     operations_of,
 )
 from aclweb.clusters import Known
-from aclweb.inventory.access import sentences as exposure
 from aclweb.inventory.access.cells import AccessRow
 from aclweb.inventory.access.matrix import Joined, Matrix
+from aclweb.inventory.access.sentences import caveats, joined
 from aclweb.inventory.current import ClusterView, Moment, in_force, span
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
@@ -47,8 +47,8 @@ _TYPES = (
     ResourceType.DELEGATION_TOKEN,
     ResourceType.USER,
 )
-# How many names of a type one can do an operation with, as a sentence tells it.
-_TOLD: tuple[tuple[ResourceType, Operation, str, str, str], ...] = (
+# Of which types and operations a sentence counts the names, and in which words.
+_RIGHTS: tuple[tuple[ResourceType, Operation, str, str, str], ...] = (
     (ResourceType.TOPIC, Operation.READ, "read", "topic", "topics"),
     (ResourceType.TOPIC, Operation.WRITE, "write to", "topic", "topics"),
     (ResourceType.GROUP, Operation.READ, "consume with", "group", "groups"),
@@ -249,20 +249,20 @@ def _sentences(
     inherited: Sequence[AclBinding],
 ) -> tuple[str, ...]:
     who = "Somebody whom no ACL names" if principal == ANY_USER else name_text(principal)
-    caveats = (
+    limits = (
         *(sentence for kind in _COUNTED if (sentence := _incomplete(view, kind))),
-        *exposure.caveats(view.settings, default_applies=False),
+        *caveats(view.settings, default_applies=False),
     )
     if is_super_user:
-        return (f"{who} is a super user: it may do everything, and no ACL about it is looked at.", *caveats)
+        return (f"{who} is a super user: it may do everything, and no ACL about it is looked at.", *limits)
     rights = [
         f"{verb} {one if not many else _names_words(view, kind, counts[kind, operation], one, many)}"
-        for kind, operation, verb, one, many in _TOLD
+        for kind, operation, verb, one, many in _RIGHTS
         if counts[kind, operation]
     ]
     exists = _EXISTS[view.known(ResourceType.TOPIC)]
     if rights:
-        first = f"{who} can {exposure.joined(rights)}."
+        first = f"{who} can {joined(rights)}."
     elif counts:
         first = f"{who} can neither read nor write anything that {exists}, but has other rights."
     else:
@@ -276,7 +276,7 @@ def _sentences(
             f"{_number(len(inherited), 'counts', 'count')} for any user"
         )
     refusing = f"; {denies} of them {'is a DENY' if denies == 1 else 'are DENYs'}" if denies else ""
-    return (first, f"{through}{refusing}.", *caveats)
+    return (first, f"{through}{refusing}.", *limits)
 
 
 def _names_words(view: ClusterView, kind: ResourceType, count: int, one: str, many: str) -> str:

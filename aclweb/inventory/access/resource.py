@@ -1,6 +1,8 @@
-"""Who can do what with a resource: the rows of its matrix, the bindings that cover it, and how far it is exposed."""
+"""Who can do what with a resource: which rows has its matrix, which ACLs match it, and what is said of both?"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from aclweb.acl.model import (
     ANY_USER,
@@ -12,9 +14,9 @@ from aclweb.acl.model import (
     operations_of,
 )
 from aclweb.clusters import Known
-from aclweb.inventory.access import sentences as exposure
 from aclweb.inventory.access.cells import REACHES, AccessRow, ResourceAccess
 from aclweb.inventory.access.matrix import NOTHING, Joined, Matrix, reach
+from aclweb.inventory.access.sentences import caveats, resource_sentences
 from aclweb.inventory.current import ClusterView, LoadedRevision, Moment, in_force
 from aclweb.inventory.models import Cluster
 
@@ -55,7 +57,7 @@ def resource_access(view: ClusterView, resource: Resource, *, host: str | None =
         partitions=info[0],
         internal=info[1],
         sentences=(),
-        caveats=exposure.caveats(settings, default_applies=not affecting),
+        caveats=caveats(settings, default_applies=not affecting),
         operations=operations,
         rows=rows,
         bindings=tuple(sorted(affecting, key=_loudest_first)),
@@ -63,8 +65,8 @@ def resource_access(view: ClusterView, resource: Resource, *, host: str | None =
         super_users=super_users,
         by_cluster=by_cluster,
     )
-    sentences = exposure.resource_sentences(answer, settings)
-    return ResourceAccess(**{**answer.__dict__, "sentences": (*sentences, *answer.caveats)})
+    sentences = resource_sentences(answer, settings)
+    return replace(answer, sentences=(*sentences, *answer.caveats))
 
 
 def _rows(

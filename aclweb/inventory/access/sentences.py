@@ -1,4 +1,4 @@
-"""Say in English how far a resource is exposed, and why a cell of its matrix is as it is."""
+"""Which sentences say who can do what with a resource, and why a cell of its matrix is as it is?"""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _NOUNS = {
     ResourceType.USER: "user",
     ResourceType.CLUSTER: "cluster",
 }
-_HOSTS_TOLD = 3
+_HOSTS_NAMED = 3
 _SECOND_COUNT = re.compile(r"^([0-9,]+) principals?( \(and perhaps others\))? can ")
 
 
 def resource_sentences(access: ResourceAccess, settings: AuthorizerSettings) -> tuple[str, ...]:
-    """Return how far this resource is exposed, the most important first."""
+    """Return who can do what with this resource, the most important first."""
     if access.default_applies:
         return (_by_default(access, settings),)
     named = [row for row in access.rows if row.kind == "principal" and not row.is_super_user]
@@ -246,8 +246,8 @@ def _brings(cell: Cell) -> str:
 
 def _hosts(hosts: Iterable[str]) -> str:
     found = [name_text(host) for host in hosts]
-    if len(found) > _HOSTS_TOLD:
-        return f"{', '.join(found[:_HOSTS_TOLD])} and {len(found) - _HOSTS_TOLD} more"
+    if len(found) > _HOSTS_NAMED:
+        return f"{', '.join(found[:_HOSTS_NAMED])} and {len(found) - _HOSTS_NAMED} more"
     return joined(found)
 
 

@@ -20,7 +20,7 @@ from aclweb.insights.current import current_load
 from aclweb.insights.models import Load
 from aclweb.insights.queries import Seen
 from aclweb.inventory.models import Cluster
-from aclweb.web.ask.answering import Answer
+from aclweb.web.ask.answering import Answer, FromHosts
 
 # Clients describe before they do these: Metadata for a topic, FindCoordinator for a group or a transactional id.
 _AFTER_DESCRIBE = {
@@ -77,14 +77,9 @@ def evidence_for(cluster: Cluster, answer: Answer) -> LogEvidence | None:
     here = [found for found in seen if asked.host in (WILDCARD, found.request.host)]
     found = _evidence(here, answer.decision.result)
     if found.contradicts:
-        why = "The ACLs may have changed since, or a declaration is wrong."
-        return LogEvidence(
-            "contradicts",
-            "The broker log says otherwise",
-            f"{_capital(found.sentence(asked.operation))}. {why}",
-        )
+        return _contradicts(found.sentence(asked.operation))
     if found.agreeing:
-        return LogEvidence("agrees", "The broker log agrees", f"{_capital(found.sentence(asked.operation))}.")
+        return _agrees(found.sentence(asked.operation))
     return _silent(load, is_allowed=answer.decision.allowed)
 
 
@@ -101,18 +96,25 @@ def _of_parts(answer: Answer, seen: Sequence[Seen], load: Load) -> LogEvidence:
     found = [(each, _of_part(answer, each.part, seen)) for each in answer.from_hosts]
     against = [(each, evidence) for each, evidence in found if evidence.contradicts]
     if against:
-        counts = "; ".join(
-            f"from {each.words}: {evidence.sentence(operation)}" for each, evidence in against[:2]
-        )
-        why = "The ACLs may have changed since, or a declaration is wrong."
-        return LogEvidence("contradicts", "The broker log says otherwise", f"{_capital(counts)}. {why}")
+        return _contradicts(_of_the_first(against, operation))
     agreeing = [(each, evidence) for each, evidence in found if evidence.agreeing]
     if agreeing:
-        counts = "; ".join(
-            f"from {each.words}: {evidence.sentence(operation)}" for each, evidence in agreeing[:2]
-        )
-        return LogEvidence("agrees", "The broker log agrees", f"{_capital(counts)}.")
+        return _agrees(_of_the_first(agreeing, operation))
     return _silent(load, is_allowed=True)
+
+
+def _of_the_first(parts: Sequence[tuple[FromHosts, Evidence]], operation: Operation) -> str:
+    """Return what the log says of the first two of these parts."""
+    return "; ".join(f"from {each.words}: {evidence.sentence(operation)}" for each, evidence in parts[:2])
+
+
+def _contradicts(text: str) -> LogEvidence:
+    why = "The ACLs may have changed since, or a declaration is wrong."
+    return LogEvidence("contradicts", "The broker log says otherwise", f"{_capital(text)}. {why}")
+
+
+def _agrees(text: str) -> LogEvidence:
+    return LogEvidence("agrees", "The broker log agrees", f"{_capital(text)}.")
 
 
 def _of_part(answer: Answer, part: HostPart, seen: Iterable[Seen]) -> Evidence:

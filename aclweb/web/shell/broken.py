@@ -1,8 +1,8 @@
 """The page after an error: the reason in words, and what was typed, to send it again.
 
 Django calls these while the exception is being handled, whichever layer it came from: a view, or
-the middleware that stores a session. The frame of the site is around the sentence where it
-can be made; where it cannot (no database), the sentence is alone.
+the middleware that stores a session. The sentence has the site's frame around it; where
+that cannot be made (no database), it is the whole page.
 """
 
 from __future__ import annotations

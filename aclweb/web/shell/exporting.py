@@ -86,7 +86,7 @@ def _head(count: int) -> str:
 def command(binding: AclBinding, settings: AuthorizerSettings, *, op: str = "add") -> str:
     """Return the command for this ACL, or a comment with the ACL where the tool cannot express it.
 
-    A comment is also before a command that writes characters which cannot be seen.
+    A comment also precedes a command that writes characters which cannot be seen.
     """
     reason = why_no_command(binding, settings)
     if reason is None:

@@ -1,7 +1,7 @@
 """The pages for 403 and 404: a sentence within the frame of the site.
 
 The navigation, the search and the cluster stay, so that a wrong address is no dead end. Where
-even the frame cannot be made (no database), the sentence is alone.
+even the frame cannot be made (no database), the sentence is the whole page.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.notation import binding_key
-from aclweb.inventory.access import sentences as exposure
+from aclweb.inventory.access import sentences
 from aclweb.inventory.models import Cluster
 from aclweb.web.ask import in_words
 from aclweb.web.shell import as_of, links, render_time, spelling
@@ -276,7 +276,7 @@ def cell_url(
 def cell_sentence(cell: Cell) -> SafeString:
     """Show why a cell is as it is, with the texts of Kafka in it set as names."""
     names = {binding.resource_name for binding in cell.determining} | {cell.principal, cell.resource.name}
-    return spelling.with_names(exposure.cell_sentence(cell), names)
+    return spelling.with_names(sentences.cell_sentence(cell), names)
 
 
 @register.filter
