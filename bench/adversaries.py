@@ -138,7 +138,7 @@ def _spread(
     users: int = 1_000,
     asked: int = ASKED,
 ) -> tuple[list[AclBinding], list[AccessRequest]]:
-    """The twin: as many ACLs, on names of this length that differ from the start, for many callers."""
+    """The twin: as many ACLs, on names of this length that differ from the start, for many principals."""
     return _made(
         ((_literal if n % 5 else _prefixed)(_text(n, length), f"User:u{n % users}") for n in range(count)),
         (

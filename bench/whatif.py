@@ -28,17 +28,17 @@ SAMPLE = 1_000
 
 
 def against_every_cell(quick: bool) -> Iterator[Figure]:
-    """Yield how much faster a what-if is than deciding twice on every topic, for the callers that it names alone."""
+    """Yield how much faster a what-if is than deciding twice on every topic, for the principals that it names alone."""
     topics = worlds.topic_names(10_000 if quick else 100_000)
     acls = 2_000 if quick else 20_000
     bindings = list(worlds.bindings(acls))
     index, names = AclIndex(bindings), Names(topics=tuple(topics))
-    caller = _nobody_yet(bindings)
+    principal = _nobody_yet(bindings)
     drafted = [binding for binding in worlds.bindings(5_000, seed=77, for_all=0) if binding not in index]
     deltas = {
-        "ALLOW READ on one topic": (_allow(caller, topics[77], PatternType.LITERAL),),
-        "ALLOW READ on nl.team1 (prefix)": (_allow(caller, "nl.team1", PatternType.PREFIXED),),
-        "ALLOW READ on every topic": (_allow(caller, "*", PatternType.LITERAL),),
+        "ALLOW READ on one topic": (_allow(principal, topics[77], PatternType.LITERAL),),
+        "ALLOW READ on nl.team1 (prefix)": (_allow(principal, "nl.team1", PatternType.PREFIXED),),
+        "ALLOW READ on every topic": (_allow(principal, "*", PatternType.LITERAL),),
         f"a draft of {len(drafted):,} ACLs": tuple(drafted),
     }
     for title, add in deltas.items():
@@ -46,15 +46,15 @@ def against_every_cell(quick: bool) -> Iterator[Figure]:
         _check(delta, index, names)
         (fast,) = fastest(lambda delta=delta: simulate(delta, index, names, RULES), rounds=3)
         impact = simulate(delta, index, names, RULES)
-        callers = list(dict.fromkeys(binding.principal for binding in add))
-        slow = _seconds_of_deciding(delta, index, topics, callers)
+        principals = list(dict.fromkeys(binding.principal for binding in add))
+        slow = _seconds_of_deciding(delta, index, topics, principals)
         yield Figure(
             "What-if",
             f"{title}, on {acls:,} ACLs and {len(topics):,} topics",
             slow / fast,
             detail=f"what-if {fast * 1e3:,.1f} ms, {len(impact.gains) + len(impact.loses):,} differences for all "
-            f"callers and hosts; deciding twice on every topic and operation from one host for "
-            f"{len(callers):,} of them {slow:,.1f} s, from a sample",
+            f"principals and hosts; deciding twice on every topic and operation from one host for "
+            f"{len(principals):,} of them {slow:,.1f} s, from a sample",
         )
 
 
@@ -62,29 +62,29 @@ def _check(delta: Delta, index: AclIndex, names: Names) -> None:
     """Compare what the what-if says of some topics with two decisions on each."""
     impact = simulate(delta, index, names, RULES)
     after = AclIndex(delta.applied_to(index.bindings))
-    callers = list(dict.fromkeys(binding.principal for binding in delta.add))[:5]
-    told = set(_gained(impact, callers))
-    for request in _cells(random.Random(8).sample(names.topics, SAMPLE), callers):
+    principals = list(dict.fromkeys(binding.principal for binding in delta.add))[:5]
+    told = set(_gained(impact, principals))
+    for request in _cells(random.Random(8).sample(names.topics, SAMPLE), principals):
         allowed = [decide(request, side, RULES)[0] is Result.ALLOWED for side in (index, after)]
         gained = (request.principal, request.operation, request.resource_name) in told
         if gained is not (allowed == [False, True]):
             raise SystemExit(f"The what-if and two decisions differ on {request}.")
 
 
-def _gained(impact: Impact, callers: Iterable[str]) -> Iterator[tuple[str, Operation, str | None]]:
+def _gained(impact: Impact, principals: Iterable[str]) -> Iterator[tuple[str, Operation, str | None]]:
     for effect in impact.gains:
         if effect.names_kind != EXACT or ADDRESS in effect.except_hosts or effect.host not in ("*", ADDRESS):
             continue
-        for caller in callers if effect.principal == "*" else (effect.principal,):
-            if caller not in effect.except_principals:
-                yield caller, effect.operation, effect.resource_name
+        for principal in principals if effect.principal == "*" else (effect.principal,):
+            if principal not in effect.except_principals:
+                yield principal, effect.operation, effect.resource_name
 
 
-def _seconds_of_deciding(delta: Delta, index: AclIndex, topics: list[str], callers: list[str]) -> float:
-    """Return the seconds that both decisions on all cells of these callers take, by those on a sample."""
+def _seconds_of_deciding(delta: Delta, index: AclIndex, topics: list[str], principals: list[str]) -> float:
+    """Return the seconds that both decisions on all cells of these principals take, by those on a sample."""
     after = AclIndex(delta.applied_to(index.bindings))
     chance = random.Random(9)
-    cells = list(_cells(chance.sample(topics, SAMPLE), chance.sample(callers, min(5, len(callers)))))
+    cells = list(_cells(chance.sample(topics, SAMPLE), chance.sample(principals, min(5, len(principals)))))
 
     def decide_all() -> None:
         for request in cells:
@@ -93,13 +93,13 @@ def _seconds_of_deciding(delta: Delta, index: AclIndex, topics: list[str], calle
 
     cpu_seconds(decide_all)
     (sampled,) = fastest(decide_all, rounds=3)
-    return sampled * len(topics) / SAMPLE * len(callers) / min(5, len(callers))
+    return sampled * len(topics) / SAMPLE * len(principals) / min(5, len(principals))
 
 
-def _cells(topics: Iterable[str], callers: Iterable[str]) -> Iterator[AccessRequest]:
+def _cells(topics: Iterable[str], principals: Iterable[str]) -> Iterator[AccessRequest]:
     return (
-        AccessRequest(caller, ADDRESS, operation, ResourceType.TOPIC, topic)
-        for caller in callers
+        AccessRequest(principal, ADDRESS, operation, ResourceType.TOPIC, topic)
+        for principal in principals
         for topic in topics
         for operation in OPERATIONS[ResourceType.TOPIC]
     )

@@ -72,11 +72,11 @@ def near_questions(given: Sequence[AclBinding], count: int, *, seed: int = 2) ->
     found: list[AccessRequest] = []
     while len(found) < count:
         near, other = chance.choice(given), chance.choice(given)
-        caller = near if chance.random() < 0.5 else other
+        session = near if chance.random() < 0.5 else other
         found.append(
             AccessRequest(
-                caller.principal if caller.principal != "User:*" else "User:svc-0001",
-                caller.host if caller.host != "*" else "10.9.9.9",
+                session.principal if session.principal != "User:*" else "User:svc-0001",
+                session.host if session.host != "*" else "10.9.9.9",
                 near.operation if near.operation is not Operation.ALL else Operation.READ,
                 near.resource_type,
                 near.resource_name + ("new" if near.pattern_type is PatternType.PREFIXED else ""),
@@ -86,7 +86,7 @@ def near_questions(given: Sequence[AclBinding], count: int, *, seed: int = 2) ->
 
 
 def traffic(given: Sequence[AclBinding], count: int, *, topics: int, seed: int = 5) -> list[AccessRequest]:
-    """Return requests about at most so many names; half of them by a caller whom an ACL names for it."""
+    """Return requests about at most so many names; half of them by a session that an ACL names for it."""
     chance = random.Random(seed)
     near = near_questions(given, topics // 2)
     strangers = questions(count // 2)

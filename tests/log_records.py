@@ -80,7 +80,7 @@ def decisions(draw: st.DrawFn, family: str) -> AccessEvent:
 
 
 def _rules_acl(event: AccessEvent) -> st.SearchStrategy[AclBinding]:
-    """Return the ACLs that can have settled a decision: they cover the resource and match the caller."""
+    """Return the ACLs that can have settled a decision: they cover the resource and match the session."""
     return st.builds(
         AclBinding,
         resource_type=st.just(event.resource_type),

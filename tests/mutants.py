@@ -14,7 +14,7 @@ MODULES = {
     "patterns": "aclweb.acl.matching.patterns",
     "hosts": "aclweb.acl.matching.hosts",
     "domination": "aclweb.acl.matching.domination",
-    "callers": "aclweb.acl.matching.strategy",
+    "strategy": "aclweb.acl.matching.strategy",
     "masks": "aclweb.acl.authorizer.masks",
     "scan_order": "aclweb.acl.authorizer.scan_order",
     "shelf": "aclweb.acl.authorizer.shelf",
@@ -111,36 +111,36 @@ MUTANTS = [
     Mutant(
         "User:* is a user that nobody is",
         "mask_table",
-        "            if caller == ANY_USER:\n                return mask\n",
+        "            if own == ANY_USER:\n                return mask\n",
         "            return mask\n",
     ),
     Mutant(
         "User:* is for the type User only",
         "mask_table",
-        "            if caller == ANY_USER:\n",
-        '            if caller == ANY_USER or not caller.startswith("User:"):\n',
+        "            if own == ANY_USER:\n",
+        '            if own == ANY_USER or not own.startswith("User:"):\n',
     ),
     Mutant(
         "User:* is for the type User only in the findings",
-        "callers",
+        "strategy",
         "        if acl_principal == ANY_USER:\n            return True\n",
         '        if acl_principal == ANY_USER:\n            return principal.startswith("User:")\n',
     ),
     Mutant(
         "Group:* is a wildcard",
         "mask_table",
-        "            caller = ANY_USER\n",
-        '            caller = ANY_USER if caller.endswith(":*") else caller.partition(":")[0] + ":*"\n',
+        "            own = ANY_USER\n",
+        '            own = ANY_USER if own.endswith(":*") else own.partition(":")[0] + ":*"\n',
     ),
     Mutant(
         "Group:* is a wildcard in the findings",
-        "callers",
+        "strategy",
         "return acl_principal == principal and",
         'return acl_principal in (principal, principal.partition(":")[0] + ":*") and',
     ),
     Mutant(
         "a principal without a colon is somebody",
-        "callers",
+        "strategy",
         "return acl_principal == principal and split_principal(principal) is not None",
         "return acl_principal == principal",
     ),
@@ -157,7 +157,7 @@ MUTANTS = [
         "if acl_host in (WILDCARD, host):",
         "if acl_host.lower() in (WILDCARD, host.lower()):",
     ),
-    Mutant("the caller's own host is not looked up", "mask_table", "hosts.get(host)", "None"),
+    Mutant("the session's own host is not looked up", "mask_table", "hosts.get(host)", "None"),
     Mutant("any host is not looked up", "mask_table", "hosts.get(WILDCARD)", "None"),
     Mutant(
         "0.0.0.0 lies in ranges", "mask_table", "address is None or address == UNRANGED", "address is None"
@@ -209,13 +209,13 @@ MUTANTS = [
     # Patterns.
     Mutant(
         "a prefix may stand anywhere",
-        "callers",
+        "strategy",
         "return name.startswith(own) if own",
         "return own in name if own",
     ),
     Mutant(
         "PREFIXED * is a wildcard",
-        "callers",
+        "strategy",
         "return name.startswith(own) if own",
         'return own == "*" or name.startswith(own) if own',
     ),
@@ -227,7 +227,7 @@ MUTANTS = [
     ),
     Mutant(
         "literals are compared without case",
-        "callers",
+        "strategy",
         "return own == name or",
         "return own.lower() == name.lower() or",
     ),
@@ -387,7 +387,7 @@ MUTANTS = [
         "    if mask >> MAYBE_SHIFT:\n",
     ),
     Mutant(
-        "an unknown pattern of another caller is nothing to the default",
+        "an unknown pattern of another principal is nothing to the default",
         "answers",
         "any(vote is not Vote.ALLOW for vote in unknown_patterns)",
         "any(vote is Vote.DENY for vote in unknown_patterns)",

@@ -147,7 +147,7 @@ def random_case(
 def crowded_case(
     seed: int, *, authorizer: str | None = None, by_type: bool = False
 ) -> tuple[World, AccessRequest]:
-    """A case in which many ACLs meet on few names and few callers, so that several settle it."""
+    """A case in which many ACLs meet on few names and few principals, so that several settle it."""
     rng = random.Random(f"crowded {seed} {authorizer} {by_type}")
     settings = random_settings(rng, authorizer=authorizer)
     names = ("a", "ab", "ab.", "ab.c", "*", rng.choice(("*a", "", "b", "hardcode")))

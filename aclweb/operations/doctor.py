@@ -251,4 +251,4 @@ def _proxy() -> Check:
         return Check(
             "proxy", True, f"{settings.ACLWEB_TRUSTED_PROXIES} in front are trusted to name who called."
         )
-    return Check("proxy", None, "None is trusted: the caller's own address counts.")
+    return Check("proxy", None, "None is trusted: the address of the connection counts.")

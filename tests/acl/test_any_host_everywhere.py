@@ -34,7 +34,7 @@ from tests.random_hosts import addresses_apart, random_world_of_hosts
 
 # Under glob each answer compares globs letter by letter, which takes its time.
 WORLDS = {None: 100 * SCALE, "glob": 30 * SCALE}
-CALLERS = ("User:a", "User:zz", "Group:x")
+PRINCIPALS = ("User:a", "User:zz", "Group:x")
 OPERATIONS = (Operation.READ, Operation.DESCRIBE, Operation.ALTER_CONFIGS)
 # Each in a part that some of the globs tell apart.
 UNDER_GLOBS = (
@@ -67,10 +67,10 @@ def test_any_host_is_what_all_addresses_say() -> None:
     seen: Counter[str] = Counter()
     for seed, bindings, settings in worlds(None, "glob"):
         index = AclIndex(bindings)
-        for caller in CALLERS:
+        for principal in PRINCIPALS:
             for operation in OPERATIONS:
                 for name in ("t", None):
-                    request = AccessRequest(caller, "*", operation, ResourceType.TOPIC, name)
+                    request = AccessRequest(principal, "*", operation, ResourceType.TOPIC, name)
                     answer = decide_for_any_host(request, index, settings)
                     told, places = answer.result.name, addresses(bindings, settings)
                     if settings.has_globs:
@@ -117,15 +117,15 @@ def test_a_what_if_lists_a_change_where_the_answer_for_any_host_has_one(merge_eq
         impact = simulate(
             delta, before, Names(topics=("t",)), settings, met_only=True, merge_equal_hosts=merge_equal_hosts
         )
-        for caller in ("User:a", "User:b"):
+        for principal in ("User:a", "User:b"):
             for operation in OPERATIONS:
-                request = AccessRequest(caller, "*", operation, ResourceType.TOPIC, "t")
+                request = AccessRequest(principal, "*", operation, ResourceType.TOPIC, "t")
                 expected = {
                     changed(one, authorize(replace(request, host=address), after, settings).result)
                     for address in addresses_apart(come)
                     for one in [authorize(replace(request, host=address), before, settings).result]
                 } - {""}
-                told = listed(impact, caller, operation)
+                told = listed(impact, principal, operation)
                 assert told - {"depends"} == expected - {"depends"}, (seed, request)
                 seen.update(told or {"unchanged"})
     assert all(seen[change] > 5 for change in ("gains", "loses", "unchanged")), seen
@@ -139,13 +139,13 @@ def changed(before: Result, after: Result) -> str:
     return "gains" if after is Result.ALLOWED else "loses"
 
 
-def listed(impact: Impact, caller: str, operation: Operation) -> set[str]:
-    """Return what becomes of a caller's operation on the topic, from some host at least."""
+def listed(impact: Impact, principal: str, operation: Operation) -> set[str]:
+    """Return what becomes of a principal's operation on the topic, from some host at least."""
 
     def concerns(effect: Effect) -> bool:
         is_there = (effect.resource_type, effect.resource_name) == (ResourceType.TOPIC, "t")
-        is_for = effect.principal == caller or (
-            effect.principal == "*" and caller not in effect.except_principals
+        is_for = effect.principal == principal or (
+            effect.principal == "*" and principal not in effect.except_principals
         )
         return is_there and is_for and effect.operation is operation
 

@@ -561,9 +561,9 @@ def test_whatif_spells_out_twenty_names_of_many_with_equal_results(run):
     assert len(impact["loses"]) == 2 * 31
 
 
-def test_whatif_joins_callers_and_hosts_with_equal_results_in_one_line(run):
-    callers, hosts = ("User:a", "User:b"), ("10.0.0.1", "10.0.0.2")
-    acls("a", *(allow(caller, "READ", "t", host=host) for caller in callers for host in hosts))
+def test_whatif_joins_principals_and_hosts_with_equal_results_in_one_line(run):
+    principals, hosts = ("User:a", "User:b"), ("10.0.0.1", "10.0.0.2")
+    acls("a", *(allow(principal, "READ", "t", host=host) for principal in principals for host in hosts))
     text = run("whatif", "--acls", "a", "--remove", "a")[1].splitlines()
 
     assert text[1] == (
@@ -612,7 +612,7 @@ def test_whatif_compares_two_whole_sets_of_acls_as_access(run):
     assert "leave out --add" in err
 
 
-def test_whatif_takes_the_callers_and_resources_of_requests_as_given(run):
+def test_whatif_takes_the_sessions_and_resources_of_requests_as_given(run):
     acls("a", BOB_READS)
     acls("add", allow("User:*", "READ", "pay", pattern="PREFIXED"))
     requests("r", read("User:zoe", "payments.eu", host="10.1.1.1"))

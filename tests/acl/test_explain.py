@@ -252,7 +252,7 @@ def test_a_deny_that_reaches_nobody_knows_where_is_named_for_a_whole_type(author
     assert "1 ACL denies it" in explain(decision).sentence
 
 
-def test_a_fix_for_a_whole_type_takes_a_name_that_the_caller_has_already() -> None:
+def test_a_fix_for_a_whole_type_takes_a_name_that_the_principal_has_already() -> None:
     own, strange = allow("User:bob", "READ", "orders"), allow("User:eve", "WRITE", "billing")
 
     assert why(ask("User:bob", "WRITE", None), own, strange).smallest_fix == allow(

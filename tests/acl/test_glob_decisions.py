@@ -84,7 +84,7 @@ def test_unknown_values_beside_globs_are_reported_alike_by_decide_and_authorize(
     undecided = 0
     for seed in range(400 * SCALE):
         rng = random.Random(f"unknown beside globs {seed}")
-        # In a small world all ACLs of a caller may be unknown.
+        # In a small world all ACLs of a principal may be unknown.
         world = random_world(rng, authorizer="glob", most=24 if seed % 2 else 5)
         request = random_request(rng, world, by_type=seed % 3 == 0)
         world = with_unknowns(rng, world)
@@ -96,7 +96,7 @@ def test_unknown_values_beside_globs_are_reported_alike_by_decide_and_authorize(
     assert undecided > 10
 
 
-def test_a_caller_whose_patterns_are_all_unknown_has_acls_of_the_type() -> None:
+def test_a_principal_whose_patterns_are_all_unknown_has_acls_of_the_type() -> None:
     index = AclIndex(
         [replace(deny("User:*", "READ", "t"), pattern_type=PatternType.UNKNOWN), allow("User:b", "READ", "t")]
     )

@@ -1,8 +1,8 @@
 """An edit that is said to give nobody anything new gives nobody anything new.
 
-The what-if asks once for each class of names, callers and addresses; here the same is asked
+The what-if asks once for each class of names, principals and addresses; here the same is asked
 of everything there is in small worlds: every name of up to three letters, one of which no ACL
-has, every caller and every address, each operation.
+has, every principal and every address, each operation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests import reference
 from tests.random_cases import SCALE, random_settings
 
 LETTERS = {ResourceType.TOPIC: "ab", ResourceType.GROUP: "ab*", ResourceType.TRANSACTIONAL_ID: "a*"}
-CALLERS = ("User:a", "User:b", "Group:a")
+PRINCIPALS = ("User:a", "User:b", "Group:a")
 HOSTS = ("10.0.0.7", "10.0.0.8")
 CHUNKS = 4
 
@@ -68,8 +68,8 @@ def test_no_new_access_means_that_of_all_questions_there_are_none_is_newly_allow
         names = [name for length in lengths for name in map("".join, product(letters, repeat=length))]
         operations = dict.fromkeys((*operations_of(kind, settings)[:4], Operation.DESCRIBE))
         gains = loses = False
-        for name, caller, host, operation in product(names, CALLERS, HOSTS, operations):
-            request = AccessRequest(caller, host, operation, kind, name)
+        for name, principal, host, operation in product(names, PRINCIPALS, HOSTS, operations):
+            request = AccessRequest(principal, host, operation, kind, name)
             was, comes = (reference.allows(request, world, settings) for world in (bindings, after))
             gains, loses = gains or comes > was, loses or was > comes
         assert (bool(impact.gains), bool(impact.loses)) == (gains, loses), f"seed {seed}: {delta}"
@@ -93,5 +93,5 @@ def test_what_an_edit_gives_its_inverse_takes(chunk: int) -> None:
 
 
 def _cell(effect: Effect) -> tuple[object, ...]:
-    callers = effect.principal, effect.except_principals, effect.host, effect.except_hosts
-    return (*callers, effect.operation, effect.names_kind, effect.names_text)
+    principals = effect.principal, effect.except_principals, effect.host, effect.except_hosts
+    return (*principals, effect.operation, effect.names_kind, effect.names_text)

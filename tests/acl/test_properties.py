@@ -425,11 +425,11 @@ def test_p18_match_finds_exactly_the_acls_that_can_make_a_difference_to_the_name
     match = AclFilter(
         ResourceType.TOPIC, name, PatternType.MATCH, None, None, Operation.ANY, PermissionType.ANY
     )
-    callers = ("User:nobody", "User:a", "User:b")
+    principals = ("User:nobody", "User:a", "User:b")
     differs = any(
         decide(question, AclIndex([one]), settings)[0] is not decide(question, AclIndex(), settings)[0]
         for settings in (settings_of(profile, opens=False), settings_of(profile, opens=True))
-        for question in (AccessRequest(c, "10.0.0.7", o, ResourceType.TOPIC, name) for c in callers for o in (
+        for question in (AccessRequest(c, "10.0.0.7", o, ResourceType.TOPIC, name) for c in principals for o in (
             Operation.READ, Operation.CREATE,
         ))
     )  # fmt: skip

@@ -44,7 +44,7 @@ SESSION_HOSTS = ("10.0.0.7", "10.0.0.8", "10.0.0.9", "10.0.0.10", "0:0:0:0:0:0:0
 
 
 def crowded_world(seed):
-    """Few names, callers and operations, so that ACLs imply and deny one another."""
+    """Few names, principals and operations, so that ACLs imply and deny one another."""
     rng = random.Random(f"crowded {seed}")
     settings = random_settings(rng)
     principals = rng.choice((("User:a", "User:*"), ("User:a", "User:b", "User:*", "User:a*")))
@@ -76,15 +76,15 @@ def crowded_world(seed):
 
 
 def questions(world, rng, most=600):
-    """Requests that could tell two worlds apart: each name and beside it, each caller and a stranger."""
+    """Requests that could tell two worlds apart: each name and beside it, each principal and a stranger."""
     own = {binding.resource_name for binding in world.bindings}
     names = sorted({*own, *(name + letter for name in own for letter in "a*\ue000"), "*", "zz", "", "*q"})
-    callers = [*sorted({b.principal for b in world.bindings} - {"User:*"}), "User:nobody"]
+    principals = [*sorted({b.principal for b in world.bindings} - {"User:*"}), "User:nobody"]
     found = [
-        AccessRequest(caller, host, operation, kind, name)
+        AccessRequest(principal, host, operation, kind, name)
         for kind in {binding.resource_type for binding in world.bindings}
         for name in [*rng.sample(names, min(8, len(names))), None]
-        for caller in callers
+        for principal in principals
         for host in SESSION_HOSTS
         for operation in (*operations_of(kind, world.settings), Operation.ALL)
     ]
@@ -462,8 +462,8 @@ def test_what_a_prefix_allows_from_outside_the_ranges_of_other_acls_is_told_too(
 
 def test_proposals_that_are_not_worked_out_are_counted(monkeypatch):
     bindings = [
-        allow(f"User:u{caller}", "READ", "orders", host=host)
-        for caller in range(5)
+        allow(f"User:u{principal}", "READ", "orders", host=host)
+        for principal in range(5)
         for host in ("10.0.0.2", "10.0.0.3")
     ]
     limits: list[str] = []
@@ -484,11 +484,11 @@ def test_hosts_that_make_up_a_range_are_exactly_that_range():
 
 
 def test_finding_the_redundant_looks_at_each_acl_a_bounded_number_of_times():
-    """A deep chain with many callers is the worst case: 200 prefixes of each other for 100 callers."""
+    """A deep chain with many principals is the worst case: 200 prefixes of each other for 100 principals."""
     name = "a" * 200
     bindings = [
-        allow(f"User:u{caller}", "READ", name[:length], pattern="PREFIXED")
-        for caller in range(100)
+        allow(f"User:u{principal}", "READ", name[:length], pattern="PREFIXED")
+        for principal in range(100)
         for length in range(1, 201)
     ]
 

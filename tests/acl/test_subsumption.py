@@ -118,7 +118,7 @@ def _random(rng: random.Random) -> AclBinding:
 
 
 NAMES = ("a", "ab", "aab", "abb", "axb", "b", "xbx", "*", "*x", "a*", "a*x", "a?", "a?x", "*b*", "*b*x", "x")
-CALLERS = ("User:bob", "User:b", "User:bxb", "Group:bob", "Group:b", "User:z")
+PRINCIPALS = ("User:bob", "User:b", "User:bxb", "Group:bob", "Group:b", "User:z")
 ADDRESSES = ("10.0.0.7", "10.0.0.8", "10.9.9.9", "192.0.2.1", "0:0:0:0:0:0:0:1")
 
 
@@ -141,16 +141,16 @@ def test_every_acl_that_one_other_implies_or_denies_whole_is_found_beside_globs(
 
 @cache
 def met_by(binding: AclBinding) -> frozenset[tuple[str, ...]]:
-    """The requests of its operation that an ACL meets, by every name, caller and address that tell ACLs apart."""
+    """The requests of its operation that an ACL meets, by every name, principal and address that tell ACLs apart."""
     settings = AuthorizerSettings("glob")
     return frozenset(
-        (name, caller, host)
+        (name, principal, host)
         for name in NAMES
         if reference.covers(binding, ResourceType.TOPIC, name, settings)
-        for caller in CALLERS
+        for principal in PRINCIPALS
         for host in ADDRESSES
         if reference.matches_entry(
-            binding, AccessRequest(caller, host, binding.operation, ResourceType.TOPIC, name), settings
+            binding, AccessRequest(principal, host, binding.operation, ResourceType.TOPIC, name), settings
         )
     )
 

@@ -122,7 +122,7 @@ def test_random_mixes_of_filters_get_the_answers_that_are_foretold(asked):
         assert send(wire, DELETE, items) == expected, items
 
 
-def test_a_caller_without_rights_gets_one_code_unless_the_connection_is_closed(asked):
+def test_a_principal_without_rights_gets_one_code_unless_the_connection_is_closed(asked):
     broker, target, _ = asked
     stranger = replace(target, permitted=False)
     asking = [

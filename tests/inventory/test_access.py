@@ -92,18 +92,20 @@ def test_every_cell_of_a_random_world_is_what_the_core_decides(seed):
 
 
 def check(one, row, resource, index, settings):
-    caller = row.principal if row.kind == "principal" else "User:nobody-names-me"
+    principal = row.principal if row.kind == "principal" else "User:nobody-names-me"
 
     def decision(host):
         return authorize(
-            AccessRequest(caller, host, one.operation, resource.resource_type, resource.name), index, settings
+            AccessRequest(principal, host, one.operation, resource.resource_type, resource.name),
+            index,
+            settings,
         )
 
     general = decision(ELSEWHERE)
     # No client comes from another text, whatever ACLs name.
     answers = {place: decision(place) for place in PLACES if is_address(place)}
     different = {place for place, answer in answers.items() if answer.result is not general.result}
-    told = (resource, caller, one)
+    told = (resource, principal, one)
     if one.state == "unknown":
         results = {answer.result for answer in (general, *answers.values())}
         assert Result.UNDECIDED in results, told
@@ -116,7 +118,7 @@ def check(one, row, resource, index, settings):
             host
             for host in named - {"*"}
             if any(admits(host, place, ranges=settings.cidr_hosts) for place in different)
-            and caller in caller_hosts(general, host, caller)
+            and principal in principal_if_named(general, host, principal)
         }
         assert set(one.hosts) <= expected, told
         assert all(
@@ -132,13 +134,13 @@ def check(one, row, resource, index, settings):
             assert set(one.determining) == set(general.determining), told
 
 
-def caller_hosts(decision, host, caller):
-    """The caller, if a covering binding with this host is for it."""
+def principal_if_named(decision, host, principal):
+    """The principal, if a covering binding with this host is for it."""
     bindings = (*(finding.binding for finding in decision.findings), *decision.unknowns)
     return {
-        caller
+        principal
         for binding in bindings
-        if binding.host == host and is_for(binding.principal, caller, AuthorizerSettings())
+        if binding.host == host and is_for(binding.principal, principal, AuthorizerSettings())
     }
 
 

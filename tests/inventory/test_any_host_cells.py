@@ -31,8 +31,8 @@ WORLDS = 350 * SCALE
 
 
 def asked_by(row: AccessRow, one: Cell) -> AccessRequest:
-    caller = row.principal if row.kind == "principal" else "User:nobody-names-me"
-    return AccessRequest(caller, "*", one.operation, ResourceType.TOPIC, "t")
+    principal = row.principal if row.kind == "principal" else "User:nobody-names-me"
+    return AccessRequest(principal, "*", one.operation, ResourceType.TOPIC, "t")
 
 
 def is_told_as_other(one: Cell, address: str, settings: AuthorizerSettings) -> bool:

@@ -36,9 +36,9 @@ def decide_by_type(
     if settings.by_type_tries_hardcode and hardcode[0] is Result.ALLOWED:
         return hardcode
     table = index.table_for(request.resource_type, settings)
-    callers = tuple(table.principals_for(request.principal)) if table is not None else ()
-    own = [binding for caller in callers for binding in shelf.by_principal.get(caller, ())]
-    others = [binding for caller in callers for binding in shelf.no_plain_allows.get(caller, ())]
+    principals = tuple(table.principals_for(request.principal)) if table is not None else ()
+    own = [binding for principal in principals for binding in shelf.by_principal.get(principal, ())]
+    others = [binding for principal in principals for binding in shelf.no_plain_allows.get(principal, ())]
     matching = matching_of(settings)
     if not own_by_type(request, others, settings) and any(_is_own_by_type(request, b, matching) for b in own):
         # Nothing can take an ALLOW away, so one is enough and the rest need no look.

@@ -104,9 +104,9 @@ class Decision:
         """The undeclared settings that would change this result if they were otherwise."""
         settings = self.settings
         found: list[str] = []
-        caller = self.request.principal
+        principal = self.request.principal
         if "super_users" in settings.undeclared:
-            other = replace(settings, super_users=settings.super_users ^ {caller})
+            other = replace(settings, super_users=settings.super_users ^ {principal})
             if self._result_under(other) is not self.result:
                 found.append("super_users")
         if "allow_everyone" in settings.undeclared and self.under_other_default is not self.result:

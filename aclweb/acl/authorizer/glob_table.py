@@ -20,7 +20,7 @@ from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding, AuthorizerSettings,
 class GlobTable:
     """The bindings of one resource type as masks, for the authorizer `glob`.
 
-    Callers without a wildcard are filed as in a MaskTable. The others, globs of principals or
+    Principals without a wildcard are filed as in a MaskTable. The others, globs of principals or
     hosts, are found by a set of the principals' globs.
     """
 

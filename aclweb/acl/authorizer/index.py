@@ -145,14 +145,14 @@ class AclIndex:
     @cached_property
     def _tables(self) -> Mapping[int, MaskTable]:
         self.require_known(_WITHOUT_GLOBS)
-        return {code: MaskTable(groups) for code, groups in _by_caller(self._given).items()}
+        return {code: MaskTable(groups) for code, groups in _by_principal(self._given).items()}
 
     @cached_property
     def _glob_tables(self) -> Mapping[int, GlobTable]:
-        return {code: GlobTable(groups) for code, groups in _by_caller(self._given).items()}
+        return {code: GlobTable(groups) for code, groups in _by_principal(self._given).items()}
 
 
-def _by_caller(bindings: Iterable[AclBinding]) -> dict[int, dict[str, list[AclBinding]]]:
+def _by_principal(bindings: Iterable[AclBinding]) -> dict[int, dict[str, list[AclBinding]]]:
     """Return code of the resource type -> principal -> bindings."""
     found: dict[ResourceType, dict[str, list[AclBinding]]] = {}
     for binding in bindings:

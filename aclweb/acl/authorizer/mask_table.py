@@ -90,10 +90,10 @@ class MaskTable:
     def mask(self, principal: str, host: str, name: str, settings: AuthorizerSettings) -> int:
         """Return the joined masks of the bindings for this session that cover `name`."""
         # What `slots_of` yields, without the generator: this is the hot path.
-        mask, caller = 0, principal
+        mask, own = 0, principal
         slots = self.slots
         while True:
-            hosts = slots.get(caller)
+            hosts = slots.get(own)
             if hosts is not None:
                 slot = hosts.get(WILDCARD)
                 if slot is not None:
@@ -101,12 +101,12 @@ class MaskTable:
                 slot = hosts.get(host)
                 if slot is not None:
                     mask |= slot.mask(name, settings)
-                if self.ranges and caller in self.ranges and settings.cidr_hosts:
-                    for slot in self.ranges[caller].holding(host):
+                if self.ranges and own in self.ranges and settings.cidr_hosts:
+                    for slot in self.ranges[own].holding(host):
                         mask |= slot.mask(name, settings)
-            if caller == ANY_USER:
+            if own == ANY_USER:
                 return mask
-            caller = ANY_USER
+            own = ANY_USER
 
 
 def _filed_by_host(

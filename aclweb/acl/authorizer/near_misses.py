@@ -167,10 +167,10 @@ def _own(index: AclIndex, request: AccessRequest, settings: AuthorizerSettings) 
     shelf = index.shelf(request.resource_type)
     if shelf is None:
         return ()
-    callers = matching_of(settings).principals_for(request.principal, lambda: shelf.by_principal)
+    principals = matching_of(settings).principals_for(request.principal, lambda: shelf.by_principal)
     # An ACL whose principal has no colon is for nobody.
-    typed = (caller for caller in callers if split_principal(caller) is not None)
-    own = chain.from_iterable(shelf.by_principal.get(caller, ()) for caller in typed)
+    typed = (principal for principal in principals if split_principal(principal) is not None)
+    own = chain.from_iterable(shelf.by_principal.get(principal, ()) for principal in typed)
     return islice(own, OWN_ACLS_TRIED)
 
 

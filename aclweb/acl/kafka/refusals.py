@@ -123,7 +123,7 @@ class Refusal:
 class Target:
     """The cluster that is asked: its settings, and what else an answer depends on.
 
-    permitted: whether the caller has Alter on the cluster (Describe, for listing). ranges:
+    permitted: whether the principal has Alter on the cluster (Describe, for listing). ranges:
     whether the metadata version is 4.4-IV1 or newer. prefixes: whether a ZooKeeper cluster's
     inter.broker.protocol.version is 2.0-IV1 or newer. wire_version: of the request, 0 to 3.
     """

@@ -209,10 +209,10 @@ def _check_size(options: Options, most: int) -> None:
     """Raise AclError for options whose values meet in more than `most` ways."""
     patterns = sum(len(options.all(option)) for option in NAME_OPTIONS.values()) or 1
     operations = len(options.all("operation")) or 1
-    callers = len(options.all("principal")) + sum(
+    principals = len(options.all("principal")) + sum(
         len(options.all(f"{side}-principal")) * (len(options.all(f"{side}-host")) or 1) for side, _ in _SIDES
     )
-    count = patterns * operations * (callers or 1)
+    count = patterns * operations * (principals or 1)
     if count > most:
         raise AclError(
             f"These arguments mean {count:,} ACLs, and at most {most:,} are worked out; "

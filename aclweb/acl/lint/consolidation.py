@@ -184,10 +184,10 @@ class _Comparison:
         self._index, self._settings, self._names = index, settings, names
         self._existing = Existing(names, settings)
         self._by_type: dict[ResourceType, list[AclBinding]] = {}
-        self._by_caller: dict[tuple[ResourceType, str], list[AclBinding]] = {}
+        self._by_principal: dict[tuple[ResourceType, str], list[AclBinding]] = {}
         for binding in index:
             self._by_type.setdefault(binding.resource_type, []).append(binding)
-            self._by_caller.setdefault((binding.resource_type, binding.principal), []).append(binding)
+            self._by_principal.setdefault((binding.resource_type, binding.principal), []).append(binding)
 
     def is_worth_it(self, rule: str, proposed: AclBinding, replaced: Sequence[AclBinding]) -> bool:
         """Whether a proposal opens at most as many existing names again as it replaces."""
@@ -195,15 +195,15 @@ class _Comparison:
 
     def differences(self, proposed: AclBinding, replaced: tuple[AclBinding, ...]) -> tuple[Effect, ...]:
         """Return what is allowed, refused or unsure after the replacement and was not before."""
-        kind, caller = proposed.resource_type, proposed.principal
+        kind, principal = proposed.resource_type, proposed.principal
         if self._settings.allow_everyone:
-            # Everybody can be touched, by the default that the rule ends.
+            # Everybody can be touched, by the default that the ACL ends.
             near = self._by_type[kind]
-        elif caller == ANY_USER:
-            # Whoever gains by a rule for everyone, somebody whom no ACL names gains too.
-            near = self._by_caller[kind, ANY_USER]
+        elif principal == ANY_USER:
+            # Whoever gains by an ACL for everyone, somebody whom no ACL names gains too.
+            near = self._by_principal[kind, ANY_USER]
         else:
-            near = self._by_caller[kind, caller] + self._by_caller.get((kind, ANY_USER), [])
+            near = self._by_principal[kind, principal] + self._by_principal.get((kind, ANY_USER), [])
         delta = Delta(add=(proposed,), remove=replaced)
         under = self._existing.under(proposed)
         ranges = {proposed.host, *(binding.host for binding in near if "/" in binding.host)}

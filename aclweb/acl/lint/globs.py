@@ -119,7 +119,7 @@ class Compiler:
     def compile(self, binding: AclBinding) -> Rewriting:
         """Return ACLs without globs that grant on what exists now what this one grants, and nothing more."""
         patterns, left_out = self._patterns(binding)
-        principals, strangers = self._callers(binding.principal)
+        principals, strangers = self._matched_principals(binding.principal)
         hosts, elsewhere = self._places(binding.host)
         acls = tuple(
             replace(binding, pattern_type=pattern_type, resource_name=name, principal=principal, host=host)
@@ -178,15 +178,15 @@ class Compiler:
             f"longer; those that do not exist yet do not match."
         ]
 
-    def _callers(self, principal: str) -> tuple[list[str], list[str]]:
+    def _matched_principals(self, principal: str) -> tuple[list[str], list[str]]:
         if split_principal(principal) is None or not is_principal_glob(principal):
             return [principal], []
         if part_shapes(principal) == (EVERYTHING, EVERYTHING):
             return [ANY_USER], []
         found = [
-            caller
-            for caller in self._principals
-            if is_for(principal, caller, _GLOBS) and not is_principal_glob(caller) and caller != ANY_USER
+            known
+            for known in self._principals
+            if is_for(principal, known, _GLOBS) and not is_principal_glob(known) and known != ANY_USER
         ]
         few = "" if found else " No principal that is known is among them."
         return found, [

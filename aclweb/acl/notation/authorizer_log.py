@@ -282,7 +282,7 @@ def _is_ambiguous(rest: str, *, has_ending: bool) -> bool:
     return another_separator or (has_ending and _ANY_ENDING.search(rest, first.end()) is not None)
 
 
-def _acl_of(rule: str, caller: str, name: str) -> AclBinding | None:
+def _acl_of(rule: str, principal: str, name: str) -> AclBinding | None:
     """Return the ACL that a MatchingAcl broker rule names; None when the text is cut or damaged.
 
     An ACL that settled a decision is for the session's principal or for everyone, on `name`, a piece of it
@@ -296,7 +296,7 @@ def _acl_of(rule: str, caller: str, name: str) -> AclBinding | None:
     partings = list(_PRINCIPAL_OF_ACL.finditer(named))
     if not comma or not partings:
         return None
-    likely = {len(named) - len(text) for text in (caller, ANY_USER) if named.endswith(text)}
+    likely = {len(named) - len(text) for text in (principal, ANY_USER) if named.endswith(text)}
     parting = partings[-1]
     for place in reversed(partings):
         pattern_name = named[: place.start()] if place.end() in likely else None

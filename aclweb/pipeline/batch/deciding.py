@@ -67,8 +67,8 @@ class _Asked:
         ranks = np.zeros(len(names.values), np.int64)
         ranks[used] = list(map(self.place.__getitem__, texts))
         unsorted = ranks[names.codes[rows]]
-        by_caller = requests.principals.codes[rows] * len(self.names) + unsorted
-        order = np.argsort(by_caller)
+        by_principal = requests.principals.codes[rows] * len(self.names) + unsorted
+        order = np.argsort(by_principal)
         self.rows = rows[order]
         self.ranks = unsorted[order]
         self.principals, self.hosts = requests.principals.values, requests.hosts.values
@@ -125,16 +125,16 @@ class _Chosen:
         on_any_host = np.full(len(principals), -1, np.int64)
         for_any_user = np.full(len(hosts), -1, np.int64)
         pairs: dict[int, list[int]] = {}
-        for caller, by_host in self.table.slots.items():
-            if caller not in principals and caller != ANY_USER:
+        for principal, by_host in self.table.slots.items():
+            if principal not in principals and principal != ANY_USER:
                 continue
             for host, slot in by_host.items():
-                if caller == ANY_USER and host in hosts:
+                if principal == ANY_USER and host in hosts:
                     for_any_user[hosts[host]] = self._number(slot)
-                if caller in principals and host == WILDCARD:
-                    on_any_host[principals[caller]] = self._number(slot)
-                elif caller in principals and host in hosts:
-                    pairs[principals[caller] * len(hosts) + hosts[host]] = [self._number(slot)]
+                if principal in principals and host == WILDCARD:
+                    on_any_host[principals[principal]] = self._number(slot)
+                elif principal in principals and host in hosts:
+                    pairs[principals[principal] * len(hosts) + hosts[host]] = [self._number(slot)]
         yield _where_any(on_any_host[asked.principal_codes])
         yield _where_any(for_any_user[asked.host_codes])
         asked_pairs = asked.principal_codes * len(hosts) + asked.host_codes

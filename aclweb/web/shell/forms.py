@@ -35,7 +35,7 @@ from aclweb.web.shell.typed_principal import read_principal
 ANY_HOST = WILDCARD
 
 _TYPES = tuple(kind for kind in ResourceType if kind not in (ResourceType.UNKNOWN, ResourceType.ANY))
-# Types of which a broker asks whether the caller may do something with at least one.
+# Types of which a broker asks whether a principal may do something with at least one.
 _ASKED_BY_TYPE = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 _ASKED = tuple(
     operation for operation in Operation if operation not in (Operation.UNKNOWN, Operation.ANY, Operation.ALL)
