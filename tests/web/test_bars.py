@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from aclweb.acl.model.delta import Delta
@@ -22,20 +24,20 @@ BOX = (
 
 @pytest.fixture
 def visit(chromium, live_server, cluster, ben):
+    """Return a function that shows a page, always in the same window: opening one costs more than showing a page."""
     sync(cluster, client=Answers(HELD))
-    contexts = []
+    context = chromium.new_context()
+    sign_in(context, ben, live_server.url)
+    page = context.new_page()
 
-    def opened(path, width, height):
-        context = chromium.new_context(viewport={"width": width, "height": height})
-        contexts.append(context)
-        sign_in(context, ben, live_server.url)
-        page = context.new_page()
+    def shown(path, width, height):
+        page.set_viewport_size({"width": width, "height": height})
         page.goto(live_server.url + path)
+        assert page.evaluate("window.scrollY") == 0
         return page
 
-    yield opened
-    for context in contexts:
-        context.close()
+    yield shown
+    context.close()
 
 
 def to_the_end(page) -> None:
@@ -62,44 +64,45 @@ def covered(page, bar: str) -> list[str]:
     )
 
 
-@pytest.mark.parametrize(("width", "height"), WINDOWS)
-@pytest.mark.parametrize("query", ["?name=orders.7", ""], ids=["one row", "many rows"])
-def test_the_selection_is_the_foot_of_its_card(visit, width, height, query):
-    page = visit(f"/c/test-eu/acls/{query}", width, height)
-    page.locator("[data-row] input[type=checkbox]").first.check()
-    bar = page.locator("[data-selection]")
-    bar.wait_for(state="visible")
+def test_the_selection_is_the_foot_of_its_card(visit):
+    for query, (width, height) in product(("?name=orders.7", ""), WINDOWS):
+        case = f"{query or 'many rows'} at {width} x {height}"
+        page = visit(f"/c/test-eu/acls/{query}", width, height)
+        page.locator("[data-row] input[type=checkbox]").first.check()
+        bar = page.locator("[data-selection]")
+        bar.wait_for(state="visible")
 
-    # In view at once, wherever the page stands.
-    in_window = bar.evaluate(BOX)
-    assert 0 <= in_window[1] < in_window[3] <= height or query == "?name=orders.7"
-    to_the_end(page)
-    card = page.locator("form.card", has=bar).evaluate(BOX)
-    left, top, right, bottom = bar.evaluate(BOX)
+        # In view at once, wherever the page stands.
+        in_window = bar.evaluate(BOX)
+        assert 0 <= in_window[1] < in_window[3] <= height or query == "?name=orders.7", case
+        to_the_end(page)
+        card = page.locator("form.card", has=bar).evaluate(BOX)
+        left, top, right, bottom = bar.evaluate(BOX)
 
-    assert card[0] <= left < right <= card[2]
-    assert abs(card[3] - bottom) <= 1
-    assert covered(page, "[data-selection]") == []
-    above = page.locator("form.card nav.pagination").evaluate(BOX)
-    assert abs(top - above[3]) <= 1
+        assert card[0] <= left < right <= card[2], case
+        assert abs(card[3] - bottom) <= 1, case
+        assert covered(page, "[data-selection]") == [], case
+        above = page.locator("form.card nav.pagination").evaluate(BOX)
+        assert abs(top - above[3]) <= 1, case
 
 
-@pytest.mark.parametrize(("width", "height"), [*WINDOWS, (1440, 2400)])
-def test_the_decision_is_shown_at_the_lower_edge_however_short_the_page(visit, cluster, ada, width, height):
+def test_the_decision_is_shown_at_the_lower_edge_however_short_the_page(visit, cluster, ada):
     change = review.draft(
         cluster=cluster, author=ada, title="t", reason="", delta=Delta(add=(allow("User:x", "READ", "y"),))
     )
     review.submit(change=change, actor=ada)
-    page = visit(f"/changes/{change.key}/", width, height)
-    bar = page.locator(".decision-bar")
+    for width, height in (*WINDOWS, (1440, 2400)):
+        case = f"{width} x {height}"
+        page = visit(f"/changes/{change.key}/", width, height)
+        bar = page.locator(".decision-bar")
 
-    in_window = bar.evaluate(BOX)
-    assert 0 <= in_window[1] < in_window[3] <= height
-    to_the_end(page)
-    left, _, right, bottom = bar.evaluate(BOX)
+        in_window = bar.evaluate(BOX)
+        assert 0 <= in_window[1] < in_window[3] <= height, case
+        to_the_end(page)
+        left, _, right, bottom = bar.evaluate(BOX)
 
-    assert (left, right) == (0, page.evaluate("document.documentElement.clientWidth"))
-    foot = page.locator("footer.foot").evaluate(BOX)
-    assert 0 <= foot[1] - bottom <= 1
-    assert height - bottom <= foot[3] - foot[1] + 1
-    assert covered(page, ".decision-bar") == []
+        assert (left, right) == (0, page.evaluate("document.documentElement.clientWidth")), case
+        foot = page.locator("footer.foot").evaluate(BOX)
+        assert 0 <= foot[1] - bottom <= 1, case
+        assert height - bottom <= foot[3] - foot[1] + 1, case
+        assert covered(page, ".decision-bar") == [], case
