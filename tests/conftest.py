@@ -7,6 +7,8 @@ cluster is a StandardAuthorizer one, declared, switched on for changes, and not 
 
 from __future__ import annotations
 
+import fcntl
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -50,27 +52,56 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> Iterator
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """Keep a copy of the test database as it is before the first test."""
-    if connection.vendor == "sqlite":
-        with django_db_blocker.unblock():
-            connection.cursor().execute("VACUUM INTO %s", [str(_tables_file(tmp_path_factory))])
+def django_db_keepdb(django_db_keepdb: bool, django_db_modify_db_settings: None) -> bool:
+    """Whether the test database is there already: `django_db_setup` copies what another process has made."""
+    return django_db_keepdb or (connection.vendor == "sqlite" and _test_database().exists())
 
 
 @pytest.fixture(scope="session")
-def tables(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def django_db_setup(
+    request: pytest.FixtureRequest,
+    django_db_modify_db_settings: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Migrate once a run, whatever number of processes share it, and keep a copy as it is before the first test."""
+    if connection.vendor != "sqlite":
+        request.getfixturevalue("django_db_setup")
+        return
+    file = _tables_file(request.config, tmp_path_factory)
+    with file.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if file.exists():
+            shutil.copy(file, _test_database())
+            connection.settings_dict["TEST"]["MIGRATE"] = False
+        request.getfixturevalue("django_db_setup")
+        if not file.exists():
+            whole = file.with_suffix(".new")
+            with django_db_blocker.unblock():
+                connection.cursor().execute("VACUUM INTO %s", [str(whole)])
+            whole.replace(file)
+
+
+@pytest.fixture(scope="session")
+def tables(
+    django_db_setup: None, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """An SQLite file with every table and no row, for processes that need a database: copying takes no time."""
-    file = _tables_file(tmp_path_factory)
+    file = _tables_file(request.config, tmp_path_factory)
     if not file.exists():
         assert connection.vendor != "sqlite"
         pytest.skip("The tests run on another database than SQLite, so there is no file to copy.")
     return file
 
 
-def _tables_file(factory: pytest.TempPathFactory) -> Path:
-    return factory.getbasetemp() / "tables.sqlite3"
+def _test_database() -> Path:
+    return Path(connection.settings_dict["TEST"]["NAME"])
+
+
+def _tables_file(config: pytest.Config, factory: pytest.TempPathFactory) -> Path:
+    """Return the file of a run: processes that share it have folders of their own in one folder."""
+    own = factory.getbasetemp()
+    return (own.parent if hasattr(config, "workerinput") else own) / "tables.sqlite3"
 
 
 @pytest.fixture(scope="session", autouse=True)
