@@ -36,6 +36,8 @@ PASSES = int(os.environ.get("ACLWEB_KILL_PASSES", "1"))
 
 # The promise is a minute. Without the full counts tests share their machine, and what does not heal never does.
 IN_FORCE_SECONDS, UNREADY_SECONDS = (60, 30) if FULL else (300, 150)
+# Every question costs the site, or a database, some of the time that it is given.
+POLL_SECONDS = 0.6
 
 PARTS = (
     "worker-for-changes",
@@ -193,7 +195,7 @@ def wait_until(claim, what, seconds=300):
     deadline = time.monotonic() + seconds
     while not claim():
         assert time.monotonic() < deadline, f"{what}: not within {seconds} s"
-        time.sleep(0.3)  # every question costs the site, or a database, some of the time that it is given
+        time.sleep(POLL_SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -286,7 +288,7 @@ def survives(installation, gate, part, number, moment):
         late = spent > IN_FORCE_SECONDS and (told_at is None or told_at > UNREADY_SECONDS)
         assert not late, f"the next change is {installation.ask('state', following)} after {spent:.0f} s"
         assert spent < 3 * IN_FORCE_SECONDS
-        time.sleep(0.2)
+        time.sleep(POLL_SECONDS)
     for pk in before:
         wait_until(
             lambda pk=pk: installation.ask("state", pk) == "APPLIED", "the change before", IN_FORCE_SECONDS
