@@ -415,6 +415,27 @@ finally:
     assert list(tmp_path.glob("*.pid")) == []
 
 
+def test_signals_that_come_while_one_is_handled_or_awaited_end_it_all_the_same():
+    script = """
+import signal
+from aclweb.operations.supervisor import Supervisor
+
+supervisor = Supervisor(print)
+supervisor.listen_to_signals()
+# The lock that a wait has when it begins and when it ends, and that an answer to a signal has.
+with supervisor._asked._cond:
+    signal.raise_signal(signal.SIGINT)
+    signal.raise_signal(signal.SIGTERM)
+print(supervisor.pause(300))
+"""
+
+    answer = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+
+    assert (answer.stdout, answer.returncode) == ("True\n", 0), answer.stderr
+
+
 # --- The port ---
 
 

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from queue import SimpleQueue
 from types import FrameType
 from typing import Protocol
 
@@ -121,12 +122,21 @@ class Supervisor:
 
     def listen_to_signals(self) -> None:
         """Let Ctrl-C and SIGTERM ask for the end; call it in the main thread."""
+        # A handler runs between two steps of the main thread, which may have the event's lock: it would wait for
+        # itself for ever. What it may always do is put something into this queue, where a thread waits for it.
+        received: SimpleQueue[int] = SimpleQueue()
 
-        def ask(_number: int, _frame: FrameType | None) -> None:
+        def ask() -> None:
+            received.get()
             self.ask_to_stop()
 
+        threading.Thread(target=ask, name="aclweb-signals", daemon=True).start()
+
+        def note(number: int, _frame: FrameType | None) -> None:
+            received.put(number)
+
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, ask)
+            signal.signal(number, note)
 
     def ask_to_stop(self) -> None:
         self._asked.set()
