@@ -33,6 +33,7 @@ from aclweb.operations.program import Program
 from aclweb.operations.supervisor import Layer, Part, PartError, Stopping, Supervisor
 from aclweb.runtime import datadir
 from aclweb.runtime.java import JavaError
+from aclweb.runtime.stale_process import identity
 from aclweb.web.shell import notices
 from devstack import demo_clusters
 from devstack import first_start as firststart
@@ -184,7 +185,7 @@ class OneMachine:
         ]
 
     def _site(self, port: int) -> Program:
-        marker = f"site-{workers.identity(self.logs)}"
+        marker = f"site-{identity(self.logs)}"
         site = _Answers(port)
         return Program(
             "site",

@@ -509,6 +509,28 @@ def test_a_reset_keeps_what_was_there_one_step_back(tmp_path):
     assert datadir.set_aside(data) is None
 
 
+@pytest.mark.parametrize("left", ["logs/site.pid", "demo/zookeeper/pid"])
+def test_a_reset_ends_what_a_killed_start_left_running(tmp_path, left):
+    data = tmp_path / "var"
+    Claim(data).release()
+    pid_file = data / left
+    pid_file.parent.mkdir(parents=True)
+    marker = leftover.identity(pid_file.parent) if left.endswith(".pid") else str(pid_file.parent)
+    ours, another = (subprocess.Popen([sys.executable, "-c", SLEEPER, word]) for word in (marker, "another"))
+    try:
+        pid_file.write_text(f"{ours.pid}\n")
+        (data / "other.pid").write_text(f"{another.pid}\n")
+
+        datadir.set_aside(data)
+
+        assert ours.wait(300) < 0
+        assert another.poll() is None
+    finally:
+        for process in (ours, another):
+            process.kill()
+            process.wait()
+
+
 def test_a_reset_leaves_a_running_installation_and_foreign_directories_alone(tmp_path):
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers" / "thesis").write_text("long")

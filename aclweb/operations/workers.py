@@ -7,7 +7,6 @@ cluster costs nothing. `./run` starts them beside the site, `manage.py work` wit
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import sys
 import time
@@ -20,6 +19,7 @@ from django.db import DatabaseError, connection
 from aclweb.inventory.work import pulses
 from aclweb.operations.program import Program
 from aclweb.operations.supervisor import Layer
+from aclweb.runtime.stale_process import identity
 
 NAMES = (*pulses.QUEUES, pulses.BEAT)
 
@@ -115,8 +115,3 @@ def _log_level() -> str:
     """Return ACLWEB_LOG_LEVEL as Celery writes it; what Celery is given replaces the level that Django set."""
     number = logging.getLevelNamesMapping()[settings.ACLWEB_LOG_LEVEL]
     return logging.getLevelName(max(number, logging.DEBUG))
-
-
-def identity(directory: Path) -> str:
-    """Return a short text that no other installation on this machine has."""
-    return hashlib.sha256(str(directory.absolute()).encode()).hexdigest()[:12]

@@ -15,6 +15,8 @@ import stat
 from pathlib import Path
 from typing import IO
 
+from aclweb.runtime import stale_process
+
 PROJECT = Path(__file__).resolve().parents[2]
 CLAIM_NAME = "up.lock"
 
@@ -122,8 +124,8 @@ class Claim:
 def set_aside(directory: Path) -> Path | None:
     """Move what is in the directory out of the way, so that the next start is a first one.
 
-    Returns where it is now, None where there was nothing. An earlier one that was set
-    aside is deleted: one step back is kept.
+    What a killed start left running there is ended. Returns where it is now, None where there
+    was nothing. An earlier one that was set aside is deleted: one step back is kept.
     """
     if not directory.exists():
         return None
@@ -133,6 +135,8 @@ def set_aside(directory: Path) -> Path | None:
             "set ACLWEB_DATA_DIR to the directory that is meant."
         )
     Claim(directory).release()  # refuses while it is in use
+    # What a killed ./run left running would go on with what was moved, and keep its port.
+    stale_process.end_all(directory)
     aside = directory.with_name(directory.name + ".old")
     try:
         if aside.exists():

@@ -1,13 +1,14 @@
 """Which process did a killed parent leave running, and how is it ended before the next start?
 
-Whoever starts a process notes its id in a file. If the caller is killed, the file stays;
-the process is ours only if its command line still holds a text that no other process has,
+Whoever starts a process notes its id in a file. If the parent is killed, the file stays;
+the process is ours only if its command line still contains a text that no other process has,
 because the operating system gives ids out again.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import signal
 import subprocess
@@ -19,13 +20,12 @@ GRACE_SECONDS = 10.0
 
 
 def end(pid_file: Path, *, marker: str) -> bool:
-    """End the process that the file names, if its command line holds `marker`; return whether one was ended.
+    """End the process that the file names, if its command line contains `marker`; return whether one was ended.
 
-    The file is gone afterwards. The process is killed if it does not go by itself.
+    The file is gone afterwards. The process is killed if it does not end by itself.
     """
-    try:
-        pid = int(pid_file.read_text())
-    except (OSError, ValueError):
+    pid = _id_in(pid_file)
+    if pid is None:
         return False
     ended = False
     if marker in command_line(pid):
@@ -37,6 +37,20 @@ def end(pid_file: Path, *, marker: str) -> bool:
         ended = True
     pid_file.unlink(missing_ok=True)
     return ended
+
+
+def end_all(directory: Path) -> None:
+    """End every process whose file is below this directory: programs and servers of one installation."""
+    for pid_file in [*directory.rglob("*.pid"), *directory.rglob("pid")]:
+        called = command_line(_id_in(pid_file) or 0)
+        for marker in (identity(pid_file.parent), str(pid_file.parent.absolute())):
+            if marker in called:
+                end(pid_file, marker=marker)
+
+
+def identity(directory: Path) -> str:
+    """Return a short text that no other installation on this machine has."""
+    return hashlib.sha256(str(directory.absolute()).encode()).hexdigest()[:12]
 
 
 def command_line(pid: int) -> str:
@@ -83,6 +97,13 @@ def is_stopped(pid: int) -> bool:
         return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] == "T"
     except (OSError, IndexError):
         return False
+
+
+def _id_in(pid_file: Path) -> int | None:
+    try:
+        return int(pid_file.read_text())
+    except (OSError, ValueError):
+        return None
 
 
 def _parents() -> Iterator[tuple[int, int]]:
