@@ -75,7 +75,7 @@ def _clients_words(verb: str, operation: Operation) -> str:
 _HEAD = """\
 # What Kafka refuses, and in which words
 
-aclweb foretells what a cluster would answer to an ACL or a filter: with Kafka's name, code and
+aclweb predicts what a cluster would answer to an ACL or a filter: with Kafka's name, code and
 text, and a sentence of its own. These tables are written from the checks of the program itself,
 and the tests compare them with real brokers of Kafka 4.4.0 and 3.9.2. A request meets
 the checks from top to bottom; the first that applies answers. "4.1 and later" means the newest patch
@@ -142,7 +142,7 @@ def page() -> str:
             "ZooKeeper's authorizer takes any other filter; one with a word that it does not know finds nothing.\n\n",
             _section("Listing by a filter", LISTING_RULES),
             "A word that the version does not know finds nothing there, and is no error. In ZooKeeper somebody may\n"
-            "have written an ACL with a word that the brokers do not know: then every list that it would stand in\n"
+            "have written an ACL with a word that the brokers do not know: then every list that contains it\n"
             "is UNKNOWN_SERVER_ERROR (-1), whatever else is in it.\n\n",
             _TAIL,
         )

@@ -15,6 +15,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
+from aclweb.acl.model import number_of
 from aclweb.pipeline import decisions, sources, usage
 from aclweb.pipeline.coverage import broker_of, coverage_table, short_names
 from aclweb.pipeline.failures import SPARK_ERRORS
@@ -191,7 +192,7 @@ def summary(manifest: dict[str, Any]) -> list[str]:
         else "without any time"
     )
     report = [
-        f"Read {lines['read']:,} records of {len(manifest['files'])} files, {span}.",
+        f"Read {number_of(lines['read'], 'record')} of {number_of(len(manifest['files']), 'file')}, {span}.",
         f"{lines['decisions']:,} are decisions, {lines['probes']:,} probes, {lines['other']:,} other notes;"
         f" {lines['unparsed']:,} could not be understood.",
     ]

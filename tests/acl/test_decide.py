@@ -124,7 +124,7 @@ def test_people_read_which_part_of_each_acl_did_not_fit(decide: Decide) -> None:
     lines = decide(WORLD, [read("User:bob", "orders")], "--explain")
 
     assert lines[0] == "ALLOWED    ALLOW_ACL      User:bob READ TOPIC:orders from 10.0.0.7"
-    assert "    ACLs that cover it:" in lines
+    assert "    ACLs that match it:" in lines
     assert "      + all: Allow User:bob to Read topic orders from any host." in lines
     assert "      - not principal, operation: Deny" not in "".join(lines)
     assert (

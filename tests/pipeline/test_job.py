@@ -138,7 +138,7 @@ def test_the_command_prints_a_summary_and_nothing_of_the_jvm(snapshot_file, logs
     )
 
     assert answer.returncode == 0, answer.stderr
-    assert "records of 1 files" in answer.stdout
+    assert "records of 1 file," in answer.stdout
     assert answer.stderr == ""
     assert (tmp_path / "out" / "manifest.json").is_file()
 

@@ -24,7 +24,7 @@ from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 
 ROWS_A_PAGE = 25
-# Each can name many ACLs that it would stand for.
+# Each can name many ACLs that it would replace.
 PROPOSALS_A_PAGE = 10
 # ACLs that one draft removes: a reviewer reads each of them.
 MOST_REMOVED = 200

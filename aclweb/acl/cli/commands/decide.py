@@ -27,7 +27,7 @@ from aclweb.acl.cli.commands.options import (
 from aclweb.acl.model import WILDCARD, AccessRequest, AuthorizerSettings, acl_text, number_of
 
 AFFECTING_SHOWN = 20
-"""How many of the ACLs that cover a resource are printed for people; a resource may have 100,000."""
+"""How many of the ACLs that match a resource are printed for people; a resource may have 100,000."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -104,7 +104,7 @@ def _in_words(explanation: Explanation) -> Iterator[str]:
     if not decision.findings:
         return
     asked = decision.request
-    what = "are on this type" if asked.resource_name is None else "cover it"
+    what = "are on this type" if asked.resource_name is None else "match it"
     yield f"    ACLs that {what}:"
     for finding in decision.findings[:AFFECTING_SHOWN]:
         crossed = [part for part, matches in fits(finding, decision).items() if not matches]

@@ -136,7 +136,7 @@ class Inputs:
             data = self.read_bytes(path)
             PROGRESS.at(f"Reading {one_line(path)}, {len(data) / 1_000_000:,.0f} MB")
             text, problems = decoded(data, path)
-            del data  # beside the text, a big file would stand in memory twice
+            del data  # beside the text, a big file would be in memory twice
             if not problems:
                 return read(text)
             self._problems.extend(_with_other_bad_lines(problems, text, read))
