@@ -20,8 +20,8 @@ from tests.oracle.targets import TARGETS
 from tests.oracle.worlds import generator_digest, is_hazardous, make_world
 from tests.random_cases import SCALE
 
-EXPLAINED_EVERY = 7 if SCALE == 1 else 1
-REFERRED_EVERY = 13 if SCALE == 1 else 1
+EXPLAINED_EVERY = 19 if SCALE == 1 else 1
+REFERRED_EVERY = 41 if SCALE == 1 else 1
 PARTS = 3
 
 

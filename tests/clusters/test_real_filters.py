@@ -26,9 +26,9 @@ from tests.validation_cases import EVERYTHING
 pytestmark = pytest.mark.kafka
 
 RULES = {"kafka44": AuthorizerSettings(), "kafka39": AuthorizerSettings(authorizer="acl")}
-FILTERS = {"kafka44": 20_000, "kafka39": 4_000}
+FILTERS = {"kafka44": 8_000, "kafka39": 4_000}
 # The full scale of other tests is fifty; here each case is a question to a broker.
-TIMES = 5 if SCALE > 1 else 1
+TIMES = 12 if SCALE > 1 else 1
 PATIENCE_SECONDS = 120
 
 
