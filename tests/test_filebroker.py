@@ -53,6 +53,7 @@ def folder(tmp_path):
     return tmp_path / "queue"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [10, 200_000])
 def test_two_producers_and_two_consumers_lose_and_double_nothing(folder, size):
     count = 600 if size == 10 else 60

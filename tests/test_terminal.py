@@ -9,7 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.test_storage import ROOT, data, made, run  # noqa: F401
+
+pytestmark = pytest.mark.long
 
 ADD = ("cluster", "add", "eu", "--kind", "admin", "--address", "127.0.0.1:1")
 

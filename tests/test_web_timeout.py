@@ -75,6 +75,7 @@ def page(port: int, seconds: float, *, patience_seconds: float = 60) -> tuple[in
             connection.close()
 
 
+@pytest.mark.long
 def test_a_page_that_computes_longer_than_the_timeout_is_answered(tmp_path):
     with slow_site(tmp_path, timeout_seconds=2) as port:
         _status, before = page(port, 0)

@@ -180,6 +180,7 @@ def test_a_refresh_that_lost_its_lease_loads_nothing(logged, monkeypatch):
     assert not Load.objects.exists()
 
 
+@pytest.mark.long
 def test_two_hosts_with_one_database_do_not_run_the_same_refresh(tmp_path):
     with contextlib.ExitStack() as running:
 
