@@ -14,7 +14,7 @@ import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from bench import batches, building, decisions, patterns, whatif
+from bench import batches, building, decisions, groups, patterns, whatif
 from bench.report import Figure, write
 
 PARTS: dict[str, Callable[[bool], Iterator[Figure]]] = {
@@ -28,6 +28,7 @@ PARTS: dict[str, Callable[[bool], Iterator[Figure]]] = {
     "matrix": batches.matrix_against_cells,
     "names": patterns.against_all_names,
     "whatif": whatif.against_every_cell,
+    "groups": groups.beside_cell_by_cell,
     "globs": patterns.many_against_a_name,
     "pathological": patterns.at_their_worst,
 }

@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from bench import site
-from bench.effects import Shape
 from bench.site import PASSWORD
+from tests.acl.shapes import Shape
 
 MOST_SECONDS = 1.0
 # The edit that costs most CPU time as a change of those that are allowed, by `bench.doors`.
@@ -111,7 +111,7 @@ def _set_up(directory: Path, rollouts: int) -> list[int]:
     from aclweb.inventory.models import Cluster
     from aclweb.inventory.sync import sync
     from bench import worlds
-    from bench.effects import acl
+    from tests.acl.shapes import acl
     from tests.changes.file_cluster import FileClient, FileCluster
 
     tasks.apply_change.delay = lambda _pk: None  # type: ignore[method-assign]
@@ -156,7 +156,7 @@ def _hash_seconds() -> float:
 
 
 def _shape(title: str) -> Shape:
-    from bench.effects import shapes
+    from tests.acl.shapes import shapes
 
     return next(shape for shape in shapes() if shape.title == title)
 
@@ -165,10 +165,10 @@ def _delta(title: str, number: int) -> Any:
     """Return the edit of this title with one more ACL, by which it differs from those of other numbers."""
     from aclweb.acl.model import Delta
     from bench import worlds
-    from bench.effects import World, acl
+    from tests.acl.shapes import World, acl
 
     world = World.of(worlds.bindings(255), worlds.topic_names(150))
-    delta, _ = _shape(title).edit(world)
+    delta = _shape(title).question(world).delta
     add = (*delta.add[: 4_999 - len(delta.remove)], acl(f"round-{number}", "User:round"))
     return Delta(add=add, remove=delta.remove)
 

@@ -135,7 +135,7 @@ def _heavy_states(
     from aclweb.acl.model import Delta
     from aclweb.changes import comparison, impact, kept, review
     from aclweb.inventory.models import Cluster
-    from bench.effects import acl
+    from tests.acl.shapes import acl
 
     cluster = Cluster.objects.get(pk=cluster.pk)
     author = User.objects.create_superuser("author", password="not used")

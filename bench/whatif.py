@@ -1,4 +1,4 @@
-"""How fast is a what-if, beside deciding on every cell before and after?"""
+"""How fast is a what-if, beside deciding on every cell?"""
 
 from __future__ import annotations
 

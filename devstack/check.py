@@ -205,19 +205,23 @@ class Story:
 
     def simulates(self) -> str:
         answer = self.people["ada"].api(f"/clusters/{self.cluster}/what-if/", {"add": [ON_PROD.as_dict()]})
-        gains, loses = answer["gains"], answer["loses"]
-        assert isinstance(gains, list)
-        assert isinstance(loses, list)
+        groups, counts = answer["groups"], answer["counts"]
+        assert isinstance(groups, list)
+        assert isinstance(counts, dict)
+        gains, loses = (
+            [group["principals"] for group in groups if group["category"] == category]
+            for category in ("gains", "loses")
+        )
         expect(
-            bool(gains) and not loses and {gain["principal"] for gain in gains} == {ON_PROD.principal},
-            f"It gives {gains} and takes {loses}.",
+            bool(gains) and not loses and all(who == {"in": [ON_PROD.principal]} for who in gains),
+            f"It gives to {gains} and takes from {loses}.",
         )
         page = self.people["ada"].get(f"/c/{self.cluster}/what-if/", add=json.dumps(ON_PROD.as_dict()))
         expect(
             page.status == 200 and ON_PROD.principal in page.text, f"The what-if page answers {page.status}."
         )
         self._decide("DENIED")
-        return f"{len(gains)} accesses gained, none lost"
+        return f"{counts['gains']} accesses gained, none lost"
 
     # --- Changing ---
 

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from django.http import Http404
+from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException
@@ -14,11 +15,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from aclweb.acl.simulate import entries_as_json
 from aclweb.api.asking import AS_OF, Asked, asked_about
-from aclweb.api.paging import PAGE, SIZE, OpenPages
-from aclweb.api.serializers import AsOfSerializer, DifferencesSerializer
-from aclweb.api.size import IN_ORDER, MOST_BYTES_OF_A_LIST, FittingPage, fitting, warnings_to_size
-from aclweb.changes.comparison import Side, compare
+from aclweb.api.impacts import (
+    PARAMETERS,
+    AskedImpact,
+    DifferencesSerializer,
+    GroupsSerializer,
+    groups_or_cells,
+    streamed,
+)
+from aclweb.api.serializers import AsOfSerializer
+from aclweb.api.size import MOST_BYTES_OF_A_LIST, fitting
+from aclweb.changes.comparison import Comparison, Side, compare
 
 _SLUG = re.compile("[-a-zA-Z0-9_]+")
 
@@ -45,12 +54,8 @@ class SettingSerializer(serializers.Serializer[Any]):
     differs = serializers.BooleanField()
 
 
-class ComparisonSerializer(DifferencesSerializer):
-    """One page of what differs from left to right, in the words of `python -m aclweb.acl whatif`.
-
-    Each list is cut by the same page; `counts` has their whole lengths, `pages` is for the longest.
-    A page that would be too large is cut further, and then `is_complete` is false: a smaller `size` gives the rest.
-    """
+class ComparedSerializer(serializers.Serializer[Any]):
+    """What is compared, and what is known of it beside the answers that differ."""
 
     left = SideSerializer()
     right = SideSerializer()
@@ -64,12 +69,14 @@ class ComparisonSerializer(DifferencesSerializer):
     acls_right_only = serializers.IntegerField()
     topics_left_only = serializers.IntegerField()
     topics_right_only = serializers.IntegerField()
-    counts = serializers.DictField(child=serializers.IntegerField())
-    is_complete = serializers.BooleanField(
-        help_text="Whether this page holds all of its rows, and all of each."
-    )
-    page = serializers.IntegerField()
-    pages = serializers.IntegerField()
+
+
+class ComparisonSerializer(GroupsSerializer, ComparedSerializer):
+    """One page of what differs from left to right; `counts` has the whole length of `left_out` too."""
+
+
+class ComparisonCellsSerializer(DifferencesSerializer, ComparedSerializer):
+    """Every single answer that differs from left to right; for `cells=true`."""
 
 
 class Compare(APIView):
@@ -83,33 +90,32 @@ class Compare(APIView):
             OpenApiParameter(
                 "other_as_of", str, description="The moment of the other side; now if left out."
             ),
-            PAGE,
-            SIZE,
+            *PARAMETERS,
         ],
-        responses=ComparisonSerializer,
+        responses=groups_or_cells("Compared", ComparisonSerializer, ComparisonCellsSerializer),
     )
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> HttpResponseBase:
         """Compare this cluster at one moment with itself or another at one moment: as access, not line by line."""
-        pages = OpenPages(request)
+        wants = AskedImpact(request)
         left = asked_about(request, slug)
         right = asked_about(request, _other(request) or slug, field="other_as_of")
         found = compare(_side(left), _side(right))
         if found.impact is None:
             raise TooMuch(found.too_much)
-        impact = found.impact
-        longest = max((impact[name] for name in IN_ORDER), key=len)
-        warnings = warnings_to_size(impact["warnings"], MOST_BYTES_OF_A_LIST)
-        left_out, _left = fitting(sorted(found.left_out), MOST_BYTES_OF_A_LIST)
-        listed = {name: pages.of(impact[name]) for name in IN_ORDER}
-        cut = FittingPage(sum(map(len, listed.values())))
-        rows = {
-            name: cut.rows(each if name == "resources" else [cut.difference(row) for row in each])
-            for name, each in listed.items()
-        }
-        counts = {name: len(impact[name]) for name in (*IN_ORDER, "warnings")} | {
-            "left_out": len(found.left_out)
-        }
-        answer = {
+        left_out = sorted(found.left_out)
+        if wants.wants_cells:
+            head = _compared(found, left, right, left_out)
+            return streamed(request, entries_as_json(found.impact, head))
+        page = wants.page(found.impact)
+        kept, rest = fitting(left_out, MOST_BYTES_OF_A_LIST)
+        page["counts"]["left_out"] = len(left_out)
+        page["is_complete"] &= rest >= 0
+        return Response({**_compared(found, left, right, kept), **page})
+
+
+def _compared(found: Comparison, left: Asked, right: Asked, left_out: list[str]) -> dict[str, Any]:
+    told = ComparedSerializer(
+        {
             "left": _told(left),
             "right": _told(right),
             "sentences": found.sentences,
@@ -119,17 +125,9 @@ class Compare(APIView):
             "acls_right_only": len(found.delta.add),
             "topics_left_only": found.only_left,
             "topics_right_only": found.only_right,
-            "counts": counts,
-            "is_complete": cut.is_complete
-            and len(left_out) == counts["left_out"]
-            and warnings == list(impact["warnings"]),
-            "page": pages.number,
-            "pages": pages.count(longest),
-            **rows,
-            "unchanged": impact["unchanged"],
-            "warnings": warnings,
         }
-        return Response(ComparisonSerializer(answer).data)
+    )
+    return dict(told.data)
 
 
 def _other(request: Request) -> str:

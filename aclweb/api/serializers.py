@@ -5,11 +5,9 @@ Texts are taken letter by letter (no trimming): a trailing space makes another n
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from aclweb.acl.authorizer import PARTS, Basis, HostResult, Result
@@ -24,9 +22,6 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.notation import binding_from_dict, request_from_dict
-from aclweb.api.size import MOST_BYTES, MOST_BYTES_OF_AN_ANSWER, cut_to_size
-from aclweb.changes.models import Change, ChangeItem
-from aclweb.changes.queries import item_state_words
 from aclweb.clusters import Known
 from aclweb.inventory.current import broker_settings
 from aclweb.inventory.models import Cluster
@@ -352,125 +347,3 @@ class WhatIfRequestSerializer(serializers.Serializer[Any]):
         for name in attrs["new_topics"]:
             refuse_no_topic("new_topics", name)
         return attrs
-
-
-class DifferencesSerializer(serializers.Serializer[Any]):
-    """What differs, in the words of `python -m aclweb.acl whatif`."""
-
-    gains = serializers.ListField(child=serializers.DictField())
-    loses = serializers.ListField(child=serializers.DictField())
-    recovered = serializers.ListField(child=serializers.DictField())
-    depends = serializers.ListField(child=serializers.DictField())
-    unchanged = serializers.IntegerField()
-    resources = serializers.ListField(child=serializers.DictField())
-    warnings = serializers.ListField(child=serializers.CharField())
-
-
-class ImpactSerializer(DifferencesSerializer):
-    """What would change, but for what no client can meet.
-
-    A large effect is cut: `counts` has the whole length of each list, and `is_complete` says
-    whether the lists hold all of it.
-    """
-
-    counts = serializers.DictField(child=serializers.IntegerField())
-    is_complete = serializers.BooleanField()
-    revision = serializers.IntegerField(allow_null=True, required=False)
-
-
-# About what the fields of one ACL of a change take, and what of a change is neither ACL nor effect.
-_BYTES_OF_AN_ITEM, _BYTES_OF_THE_REST = 300, 10_000
-
-
-class ChangeItemSerializer(serializers.ModelSerializer[ChangeItem]):
-    class Meta:
-        model = ChangeItem
-        fields = [
-            "position",
-            "phase",
-            "op",
-            "resource_type",
-            "resource_name",
-            "pattern_type",
-            "principal",
-            "host",
-            "operation",
-            "permission_type",
-            "state",
-            "sentence",
-        ]
-
-
-class ChangeSerializer(serializers.ModelSerializer[Change]):
-    key = serializers.CharField()
-    cluster = serializers.SlugRelatedField[Cluster](slug_field="slug", read_only=True)
-    author = serializers.CharField(source="author.username")
-    state_words = serializers.SerializerMethodField(help_text="The state as pages say it.")
-    applied_revision = serializers.IntegerField(
-        source="applied_revision.number",
-        allow_null=True,
-        read_only=True,
-        help_text="The revision in which a worker read back what it had written.",
-    )
-
-    class Meta:
-        model = Change
-        fields = [
-            "key",
-            "cluster",
-            "title",
-            "reason",
-            "author",
-            "state",
-            "state_words",
-            "sentence",
-            "approvals_needed",
-            "gains",
-            "loses",
-            "recovered",
-            "depends",
-            "unchanged",
-            "created_at",
-            "submitted_at",
-            "decided_at",
-            "finished_at",
-            "applied_revision",
-        ]
-
-    def get_state_words(self, change: Change) -> str:
-        return item_state_words(change)[0]
-
-
-class ChangeDetailSerializer(ChangeSerializer):
-    items = ChangeItemSerializer(many=True)
-    impact = serializers.SerializerMethodField()
-    approvals = serializers.SerializerMethodField()
-
-    class Meta(ChangeSerializer.Meta):
-        fields = [*ChangeSerializer.Meta.fields, "items", "impact", "approvals"]
-
-    @extend_schema_field(ImpactSerializer(allow_null=True))
-    def get_impact(self, change: Change) -> dict[str, Any] | None:
-        impact = change.impact
-        if impact is None:
-            return None
-        texts = (
-            (item.resource_name, item.principal, item.host, item.sentence) for item in change.items.all()
-        )
-        items = sum(_BYTES_OF_AN_ITEM + len(json.dumps(text)) for text in texts)
-        left = max(0, MOST_BYTES_OF_AN_ANSWER - _BYTES_OF_THE_REST - items)
-        revision = change.revision
-        return {
-            **cut_to_size(impact, min(MOST_BYTES, left)),
-            "revision": None if revision is None else revision.number,
-        }
-
-    def get_approvals(self, change: Change) -> list[dict[str, str]]:
-        return [
-            {
-                "reviewer": approval.reviewer.username,
-                "at": approval.at.isoformat(),
-                "comment": approval.comment,
-            }
-            for approval in change.approvals.all()
-        ]

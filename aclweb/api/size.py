@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
-
-from aclweb.acl.simulate import Differences
+from typing import TypeVar
 
 Item = TypeVar("Item")
+Written = TypeVar("Written")
 
 # An effect may take four of the five megabytes: what comes beside it, and of a change the ACLs,
 # take the rest. So may the ACLs that match one resource.
@@ -23,10 +22,8 @@ MOST_BYTES_OF_DETERMINING = 7 * 2**19
 MOST_BYTES_OF_A_LIST = 2**18
 # For all parts of the hosts together, so that the parts themselves have room.
 _MOST_BYTES_OF_PARTS = 2**17
-# Lists of ACLs that one row of a page may hold: those that decided before, and after.
-_LISTS_OF_A_ROW = 2
-# What is kept longest of an effect that is too large to answer with.
-IN_ORDER = ("loses", "gains", "depends", "recovered", "resources")
+# Of the share of a row, its list of ACLs takes one of so many parts; its texts have the rest.
+_PARTS_OF_A_ROW = 2
 # A part of this list would be an edit that does not turn the answer.
 _WHOLE_OR_NOTHING = "smallest_removals"
 # Each part of the hosts counts its own.
@@ -47,21 +44,6 @@ def fitting(items: Iterable[Item], most: int) -> tuple[list[Item], int]:
     return kept, most
 
 
-def cut_to_size(impact: Differences, most: int = MOST_BYTES) -> dict[str, Any]:
-    """Return the effect as JSON of at most about `most` bytes, with the lengths of all its lists.
-
-    The warnings come first and may take a quarter of it; where some are left out, the last says how many.
-    """
-    warnings = warnings_to_size(impact.warnings, most // 4)
-    rest = warnings != list(impact.warnings)
-    answer: dict[str, Any] = {"unchanged": impact.unchanged, "warnings": warnings}
-    left = most - len(json.dumps(answer))
-    for name in IN_ORDER:
-        answer[name], left = fitting(impact[name], left)
-    counts = {name: len(impact[name]) for name in (*IN_ORDER, "warnings")}
-    return answer | {"counts": counts, "is_complete": not rest and left >= 0}
-
-
 def warnings_to_size(warnings: Sequence[str], most: int) -> list[str]:
     """Return the first warnings, as many as take `most` bytes; where some are left out, the last says how many."""
     kept, _left = fitting(warnings, most)
@@ -80,7 +62,7 @@ class FittingPage:
 
     def __init__(self, rows: int) -> None:
         self._left = MOST_BYTES
-        self._share = MOST_BYTES // (_LISTS_OF_A_ROW * max(rows, 1))
+        self._share = MOST_BYTES // (_PARTS_OF_A_ROW * max(rows, 1))
         self.is_complete = True
 
     def acls(self, acls: Sequence[Item]) -> list[Item]:
@@ -95,15 +77,6 @@ class FittingPage:
         self.is_complete &= len(kept) == len(rows)
         return kept
 
-    def difference(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Return one difference; a side whose ACLs are cut counts them in `determining_total`."""
-        cut = dict(row)
-        for name in ("before", "after"):
-            side = row.get(name)
-            if side and len(kept := self.acls(side["determining"])) < len(side["determining"]):
-                cut[name] = {**side, "determining": kept, "determining_total": len(side["determining"])}
-        return cut
-
 
 class FittingLists:
     """Writes the lists of one decision, each as far as it fits; see `aclweb.acl.authorizer.WriteList`.
@@ -117,9 +90,9 @@ class FittingLists:
         self.is_complete = True
 
     def __call__(
-        self, name: str, items: Sequence[Item], as_dict: Callable[[Item], dict[str, object]], /
-    ) -> list[dict[str, object]]:
-        kept, self._left[name] = fitting(map(as_dict, items), self._left.get(name, MOST_BYTES_OF_A_LIST))
+        self, name: str, items: Sequence[Item], as_json: Callable[[Item], Written], /
+    ) -> list[Written]:
+        kept, self._left[name] = fitting(map(as_json, items), self._left.get(name, MOST_BYTES_OF_A_LIST))
         if name != _COUNTED_ELSEWHERE:
             self.counts[name] = len(items)
         if len(kept) == len(items):

@@ -1,4 +1,4 @@
-"""How does a program see it: clusters, ACLs, decisions, what-ifs and changes, read from what is stored.
+"""How does a program see it: clusters, ACLs, decisions and what-ifs, read from what is stored.
 
 No view calls a cluster. A cluster that the caller may not see answers 404, as one that
 does not exist. Every answer names the revision it was computed on.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from django.db.models import QuerySet
-from django.http import Http404
+from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics
 from rest_framework.exceptions import ValidationError
@@ -19,7 +19,6 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from aclweb.accounts.access import cluster_or_404, visible_clusters
-from aclweb.accounts.models import User
 from aclweb.acl.authorizer import (
     Basis,
     Decision,
@@ -30,6 +29,7 @@ from aclweb.acl.authorizer import (
     explain,
 )
 from aclweb.acl.model import WILDCARD, AccessRequest, AclError, Delta, Resource, ResourceType
+from aclweb.acl.simulate import entries_as_json
 from aclweb.api.asking import (
     AS_OF,
     Asked,
@@ -38,22 +38,26 @@ from aclweb.api.asking import (
     asked_now,
     moment_asked,
 )
+from aclweb.api.impacts import (
+    PARAMETERS,
+    AskedImpact,
+    ImpactCellsSerializer,
+    ImpactSerializer,
+    groups_or_cells,
+    streamed,
+)
 from aclweb.api.paging import PAGE, SIZE, Pages
 from aclweb.api.serializers import (
     AclPageSerializer,
     AffectingSerializer,
-    ChangeDetailSerializer,
-    ChangeSerializer,
     ClusterSerializer,
     DecisionSerializer,
-    ImpactSerializer,
     RequestSerializer,
     WhatIfRequestSerializer,
 )
-from aclweb.api.size import MOST_BYTES, MOST_BYTES_OF_DETERMINING, FittingLists, cut_to_size, fitting
-from aclweb.changes.models import Change, ChangeError
+from aclweb.api.size import MOST_BYTES, MOST_BYTES_OF_DETERMINING, FittingLists, fitting
+from aclweb.changes.models import ChangeError
 from aclweb.changes.preview import preview
-from aclweb.changes.queries import changes_of
 from aclweb.inventory import lists
 from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster
@@ -208,10 +212,15 @@ def _as_json(question: AccessRequest, decision: Decision, hosts: HostAnswer | No
 class WhatIf(APIView):
     permission_classes = [IsAuthenticated]
 
-    @extend_schema(operation_id="what_if", request=WhatIfRequestSerializer, responses=ImpactSerializer)
-    def post(self, request: Request, slug: str) -> Response:
+    @extend_schema(
+        operation_id="what_if",
+        parameters=PARAMETERS,
+        request=WhatIfRequestSerializer,
+        responses=groups_or_cells("ImpactOfEdit", ImpactSerializer, ImpactCellsSerializer),
+    )
+    def post(self, request: Request, slug: str) -> HttpResponseBase:
         """Say who would gain and lose what, and which resources it matches. Nothing is written."""
-        asked = asked_now(request, slug)
+        wants, asked = AskedImpact(request), asked_now(request, slug)
         given = WhatIfRequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
@@ -222,45 +231,10 @@ class WhatIf(APIView):
             )
         except (AclError, ChangeError) as error:
             raise ValidationError(str(error)) from error
-        return Response(
-            ImpactSerializer({**cut_to_size(found.impact), "revision": asked.head["revision"]}).data
-        )
-
-
-class ChangeList(generics.ListAPIView[Change]):
-    """The changes of the clusters that you may see, newest first."""
-
-    serializer_class = ChangeSerializer
-    permission_classes = [IsAuthenticated]
-
-    def get_queryset(self) -> QuerySet[Change]:
-        if getattr(self, "swagger_fake_view", False):
-            return Change.objects.none()
-        seen = changes_of(_person(self.request))
-        return seen.select_related("cluster", "author", "applied_revision").order_by("-pk")
-
-
-class ChangeDetail(APIView):
-    permission_classes = [IsAuthenticated]
-
-    @extend_schema(operation_id="change", responses=ChangeDetailSerializer)
-    def get(self, request: Request, number: int) -> Response:
-        """One change: its ACLs, its effect as the author saw it, who agreed, and what became of each ACL."""
-        change = (
-            changes_of(_person(request))
-            .filter(pk=number)
-            .select_related("cluster", "author", "revision", "applied_revision")
-            .prefetch_related("items", "approvals__reviewer")
-            .first()
-        )
-        if change is None:
-            raise Http404(f"There is no change CR-{number} that you may see.")
-        return Response(ChangeDetailSerializer(change).data)
-
-
-def _person(request: Request) -> User:
-    assert isinstance(request.user, User)  # IsAuthenticated
-    return request.user
+        revision = {"revision": asked.head["revision"]}
+        if wants.wants_cells:
+            return streamed(request, entries_as_json(found.impact, revision))
+        return Response({**wants.page(found.impact), **revision})
 
 
 def _resource(text: str) -> Resource:

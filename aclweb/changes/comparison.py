@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.model import WILDCARD, AuthorizerSettings, Delta, ResourceType, number_of
-from aclweb.acl.simulate import Differences, Names, TooCostly, simulate
-from aclweb.changes.impact import BUDGET
+from aclweb.acl.authorizer import AclIndex, Basis
+from aclweb.acl.model import AuthorizerSettings, Delta, ResourceType, number_of
+from aclweb.acl.simulate import Impact, Names, TooCostly, simulate, trimmed
+from aclweb.changes.impact import BUDGET, DIFFERENCES
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Change
 from aclweb.inventory.current import ClusterView, Moment, config_rows, not_known
@@ -92,8 +92,8 @@ class Setting:
 class Comparison:
     """What differs from `left` to `right`.
 
-    delta: the ACLs that only one side has. impact: the answers that differ, as the JSON of a
-    what-if; None where they were too many to work out, and then `too_much` says so.
+    delta: the ACLs that only one side has. impact: the answers that differ; None where they
+    were too many to work out, and then `too_much` says so.
     left_out: who is a super user on one side alone and missing from `impact` for that, since
     nearly every answer to them differs; nobody where those can be listed one by one.
     only_left, only_right: how many topics exist on one side alone.
@@ -103,7 +103,7 @@ class Comparison:
     right: Side
     delta: Delta
     settings: tuple[Setting, ...]
-    impact: Differences | None
+    impact: Impact | None
     too_much: str
     only_left: int
     only_right: int
@@ -148,12 +148,12 @@ class Comparison:
             )
         return f"{'The ' + text[4:] if text.startswith('the ') else text}."
 
-    def _who(self, impact: Differences) -> str:
-        named = {row.principal for name in ("gains", "loses", "depends") for row in impact.rows[name]}
-        count = number_of(len(named - {WILDCARD}), "principal")
-        if WILDCARD not in named:
-            return count
-        return "anybody" if len(named) == 1 else f"{count} and anybody else"
+    def _who(self, impact: Impact) -> str:
+        members = impact.principals_of(DIFFERENCES)
+        named = len(impact.axes.principals.named(members))
+        if not members & impact.axes.principals.others:
+            return number_of(named, "principal")
+        return f"{number_of(named, 'principal')} and anybody else" if named else "anybody"
 
     @property
     def _caveats(self) -> Iterable[str]:
@@ -189,17 +189,17 @@ def _undeclared(setting: str, sides: list[Side]) -> str:
 def _by_declaration(
     left: AuthorizerSettings,
     right: AuthorizerSettings,
-    impact: Differences,
+    impact: Impact,
     delta: Delta,
     left_out: frozenset[str],
 ) -> Iterable[str]:
     """Name what of the difference comes from declarations, whatever the ACLs."""
     differing = {setting.name: setting for setting in _settings(left, right) if setting.differs}
-    bases: Counter[tuple[str, str]] = Counter()
-    for name in ("gains", "loses", "depends"):
-        for row in impact.rows[name]:
-            before = impact.sides[row.before][1] if row.before >= 0 else ""
-            bases[before, impact.sides[row.after][1]] += row.cells
+    bases: Counter[tuple[Basis | None, Basis]] = Counter()
+    for group in impact.groups:
+        if group.change in DIFFERENCES:
+            before = None if group.before is None else group.before.basis
+            bases[before, group.after.basis] += impact.effects_in(group)
     entries = bases.total()
     if differing and entries and not delta:
         yield "No ACL differs: all differences are due to what is declared or was found of the brokers."
@@ -220,9 +220,9 @@ def _by_declaration(
             yield f"{setting.words} {read}."
 
 
-_SUPER = "SUPER_USER"
+_SUPER = Basis.SUPER_USER
 _LEFT_OUT = "Principals that are super users on only one side are left out: they differ on nearly everything"
-_DEFAULTS = {"DEFAULT_ALLOW", "DEFAULT_DENY"}
+_DEFAULTS = {Basis.DEFAULT_ALLOW, Basis.DEFAULT_DENY}
 
 
 def _from_that(count: int, entries: int) -> str:
@@ -262,15 +262,14 @@ def compare(left: Side, right: Side) -> Comparison:
     )
 
 
-_Worked = tuple[Delta, Differences | None, frozenset[str]]
+_Worked = tuple[Delta, Impact | None, frozenset[str]]
 
 
 def _weight(worked: _Worked) -> int:
     """Return about how many bytes a comparison takes."""
     delta, impact, _ = worked
-    rows = [row for found in impact.rows.values() for row in found] if impact is not None else []
-    names = {id(row.names): len(row.names) for row in rows}
-    return 10_000 + 300 * (len(delta.add) + len(delta.remove) + len(rows)) + 120 * sum(names.values())
+    size = impact.weight if impact is not None else 0
+    return 10_000 + 300 * (len(delta.add) + len(delta.remove)) + size
 
 
 _kept: Kept[_Worked] = Kept(_weight, TooCostly)
@@ -296,7 +295,7 @@ def _worked_out(left: Side, right: Side) -> _Worked:
             )
         except TooCostly:
             continue
-        return delta, Differences.of(impact), left_out
+        return delta, trimmed(impact), left_out
     return delta, None, frozenset()
 
 

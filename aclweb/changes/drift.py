@@ -8,7 +8,7 @@ with the ACLs of then and once with those of now.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from aclweb.acl.authorizer import AclIndex
@@ -24,7 +24,7 @@ from aclweb.acl.model import (
     name_text,
     number_of,
 )
-from aclweb.acl.simulate import Decision, Differences, Name, Names
+from aclweb.acl.simulate import EXACT, PREFIX, Impact, NameClass, Names, meaning_of, plain, which_of
 from aclweb.changes.impact import (
     DIFFERENCES,
     Content,
@@ -123,7 +123,11 @@ def _drift_of_declarations(
         return Drift(True)
     changed = f"What is declared of {change.cluster.name} has changed, and with it the impact."
     submitted = change.impact
-    return Drift(False, (changed, *(_differences(submitted, again.impact) if submitted is not None else ())))
+    if submitted is None:
+        return Drift(False, (changed,))
+    differences = _differences(submitted, again.impact)
+    # An older version of aclweb may have hashed the same impact otherwise.
+    return Drift(False, (changed, *differences)) if differences else Drift(True)
 
 
 def _with_items_of(then: Content, now: Content, delta: Delta) -> tuple[AclBinding, ...]:
@@ -189,32 +193,57 @@ def _regions_that_moved(then: Content, now: Content) -> frozenset[tuple[str, str
     )
 
 
+@dataclass(frozen=True)
+class _Moved:
+    """Answers of one principal, or of everybody else, from one host or all others, that one of two impacts has.
+
+    is_new: whether the impact of now has them, or only that of then.
+    """
+
+    is_new: bool
+    change: str
+    principal: str
+    host: str
+    resource_type: str
+    names: tuple[NameClass, ...]
+
+
 def _differences(
-    then: Differences,
-    now: Differences,
+    then: Impact,
+    now: Impact,
     *,
     regions: frozenset[tuple[str, str]] = frozenset(),
     most: int = 5,
 ) -> tuple[str, ...]:
-    """Return sentences for the answers that only one of the two effects has; `regions` are not compared."""
-    before, after = (impact.decisions(DIFFERENCES) for impact in (then, now))
-    count, first = 0, []
-    for ours, others, also in ((after, before, True), (before, after, False)):
-        only = [
-            (decision, name)
-            for decision, names in ours.items()
-            for name in names - others.get(decision, frozenset())
-            if not (name[0] == "PREFIX" and (decision.resource_type, name[1]) in regions)
-        ]
-        count += len(only)
-        first += [_sentence(*found, also=also) for found in _smallest(only, most)]
-    if count > most:
-        return (*first[:most], f"And {number_of(count - most, 'more difference')}.")
-    return tuple(first)
+    """Return sentences for the answers that only one of the two impacts has; `regions` are not compared."""
+    before, after = (meaning_of(impact, DIFFERENCES) for impact in (then, now))
+    moved: dict[_Moved, set[Operation]] = {}
+    for ours, others, is_new in ((after, before, True), (before, after, False)):
+        for (answer, principal, host), only in ours.beyond(others):
+            names = tuple(
+                name
+                for name in only
+                if not (name[0] == PREFIX and (answer.resource_type, name[1]) in regions)
+            )
+            if names:
+                group = _Moved(is_new, answer.change, principal, host, answer.resource_type, names)
+                moved.setdefault(group, set()).add(Operation[answer.operation])
+    first = heapq.nsmallest(most, moved, key=_place)
+    sentences = [_sentence(group, sorted(moved[group], key=lambda each: each.code)) for group in first]
+    if len(moved) > most:
+        sentences.append(f"And {number_of(len(moved) - most, 'more difference')}.")
+    return tuple(sentences)
 
 
-def _smallest(found: Collection[tuple[Decision, Name]], most: int) -> list[tuple[Decision, Name]]:
-    return heapq.nsmallest(most, found, key=lambda each: (*map(str, each[0]), each[1]))
+def _place(group: _Moved) -> tuple[object, ...]:
+    return (
+        not group.is_new,
+        group.change,
+        group.principal,
+        group.host,
+        group.resource_type,
+        group.names,
+    )
 
 
 _WOULD = {
@@ -225,20 +254,17 @@ _WOULD = {
 }
 
 
-def _sentence(decision: Decision, name: Name, *, also: bool) -> str:
-    """Say what one answer does in the effect of now (`also`), or did only in the one that was submitted."""
-    verb = _WOULD[decision.change][0 if also else 1]
-    who = "everybody else" if decision.principal == WILDCARD else name_text(decision.principal)
-    where = "" if decision.host == WILDCARD else f" from {name_text(decision.host)}"
+def _sentence(group: _Moved, operations: Iterable[Operation]) -> str:
+    """Say what answers the impact of now has alone, or had only when it was submitted."""
+    verb = _WOULD[group.change][0 if group.is_new else 1]
+    principal = "everybody else" if group.principal == WILDCARD else name_text(group.principal)
+    host = "" if group.host == WILDCARD else f" from {name_text(group.host)}"
+    words = " and ".join(operation.pascal for operation in operations)
+    names = plain(which_of(ResourceType[group.resource_type], map(_meant, group.names)))
+    return storable(f"Because of that, {principal} {verb} {words} on {names}{host}.")
+
+
+def _meant(name: NameClass) -> NameClass:
+    """Return the class of names for which one name was compared."""
     kind, text = name
-    if kind == "EXACT" and text.endswith(_ANY_MORE):
-        kind, text = "PREFIX", text.removesuffix(_ANY_MORE)
-    resource = decision.resource_type.lower().replace("_", " ")
-    prefix = "" if resource == "topic" else f"{resource} "
-    which = {
-        "EXACT": "the cluster" if resource == "cluster" else f"{prefix}{name_text(text)}",
-        "PREFIX": f"every other {resource} that starts with {name_text(text)}",
-        "PATTERN": f"every other {resource} like {name_text(text)}",
-    }.get(kind, f"every other {resource}")
-    operation = Operation[decision.operation].pascal
-    return storable(f"Because of that, {who} {verb} {operation} on {which}{where}.")
+    return (PREFIX, text.removesuffix(_ANY_MORE)) if kind == EXACT and text.endswith(_ANY_MORE) else name

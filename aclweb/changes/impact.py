@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.matching import why_no_topic
 from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, Delta, PatternType, ResourceType
-from aclweb.acl.simulate import ON_A_SITE, Differences, Names, TooCostly, simulate
+from aclweb.acl.simulate import ON_A_SITE, Impact, Names, TooCostly, digest_of, simulate, trimmed
 from aclweb.changes.models import ChangeError
 from aclweb.inventory.current import ClusterView
 
@@ -63,18 +63,18 @@ def names_of(content: Content, delta: Delta, *, new_topics: Sequence[str] = ()) 
     )
 
 
-def impact_of(delta: Delta, index: AclIndex, names: Names, settings: AuthorizerSettings) -> Differences:
+def impact_of(delta: Delta, index: AclIndex, names: Names, settings: AuthorizerSettings) -> Impact:
     """Return what differs; raises TooMuch beyond the budget."""
     try:
         found = simulate(delta, index, names, settings, merge_equal_hosts=True, met_only=True, budget=BUDGET)
     except TooCostly as error:
         raise TooMuch(str(error)) from error
-    return Differences.of(found)
+    return trimmed(found)
 
 
-def impact_hash(impact: Differences) -> str:
+def impact_hash(impact: Impact) -> str:
     """Return the SHA-256 of the answers that would differ, in whatever order."""
-    return impact.digest(DIFFERENCES)
+    return digest_of(impact, DIFFERENCES)
 
 
 def on_which_impact_depends(view: ClusterView) -> tuple[object, ...]:

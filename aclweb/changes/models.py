@@ -16,7 +16,7 @@ from django.db import models
 from django.db.models import Q
 
 from aclweb.acl.model import AclBinding, Delta, Operation, PatternType, PermissionType, ResourceType
-from aclweb.acl.simulate import Differences
+from aclweb.acl.simulate import Impact, packed, unpacked
 from aclweb.inventory.fields import KafkaTextField
 from aclweb.inventory.leases import Leased
 from aclweb.inventory.models import Cluster, Revision
@@ -115,14 +115,14 @@ class Change(Leased):
         )
 
     @property
-    def impact(self) -> Differences | None:
+    def impact(self) -> Impact | None:
         """What the author saw when submitting; None for a draft. Read from the database when first asked for."""
         data = self.packed_impact
         if data is None:
             return None
-        known: tuple[object, Differences] | None = self.__dict__.get("_unpacked")
+        known: tuple[object, Impact] | None = self.__dict__.get("_unpacked")
         if known is None or known[0] is not data:
-            known = self.__dict__["_unpacked"] = (data, Differences.unpacked(bytes(data)))
+            known = self.__dict__["_unpacked"] = (data, unpacked(bytes(data)))
         return known[1]
 
     @property
@@ -143,11 +143,11 @@ class Change(Leased):
         return bool(moved)
 
 
-def stored(impact: Differences | None) -> dict[str, Any]:
+def stored(impact: Impact | None) -> dict[str, Any]:
     """Return the columns of a change that hold this effect; None for a draft's, which nobody has fixed."""
     if impact is None:
         return dict.fromkeys(("packed_impact", "gains", "loses", "recovered", "depends", "unchanged"))
-    return {"packed_impact": impact.packed(), **impact.counts, "unchanged": impact.unchanged}
+    return {"packed_impact": packed(impact), **impact.counts, "unchanged": impact.unchanged}
 
 
 class ChangeItem(models.Model):

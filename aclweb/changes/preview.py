@@ -21,7 +21,7 @@ from aclweb.acl.model import (
     Delta,
     Step,
 )
-from aclweb.acl.simulate import Differences
+from aclweb.acl.simulate import Impact
 from aclweb.changes.impact import TooMuch as TooMuch
 from aclweb.changes.impact import (
     content_of,
@@ -47,14 +47,14 @@ MOST_ITEMS = 5_000
 class Preview:
     """What an edit would do to a cluster as it was last read.
 
-    impact: what differs, which reads like the JSON of `python -m aclweb.acl whatif`, but for what no
-    client can meet. plan: the steps in the safe order. commands: the same steps for kafka-acls.
-    notes: sentences that a reader must not miss. changes_nothing: whether every ACL is as it asks already.
-    added_already, removed_already: how many ACLs to add exist, and how many to remove do not.
+    impact: what differs, but for what no client can meet. plan: the steps in the safe order.
+    commands: the same steps for kafka-acls. notes: sentences that a reader must not miss.
+    changes_nothing: whether every ACL is as it asks already. added_already, removed_already: how
+    many ACLs to add exist, and how many to remove do not.
     settings: those that the impact was worked out by.
     """
 
-    impact: Differences
+    impact: Impact
     revision: Revision | None
     plan: tuple[Step, ...]
     plan_hash: str
@@ -103,7 +103,7 @@ def preview(
 class WorkedOut:
     """All of a preview that is the same whoever asks."""
 
-    impact: Differences
+    impact: Impact
     impact_hash: str
     plan: tuple[Step, ...]
     commands: list[str]
@@ -115,10 +115,7 @@ class WorkedOut:
     @property
     def weight(self) -> int:
         """About how many bytes this takes."""
-        rows = [row for found in self.impact.rows.values() for row in found]
-        names = {id(row.names): len(row.names) for row in rows}
-        lines = sum(map(len, self.commands))
-        return 10_000 + 300 * len(rows) + 120 * (sum(names.values()) + len(self.impact.resources)) + lines
+        return 10_000 + self.impact.weight + sum(map(len, self.commands))
 
 
 _worked: Kept[WorkedOut] = Kept(lambda worked: worked.weight, TooMuch)

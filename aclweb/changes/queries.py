@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, prefetch_related_obj
 from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.acl.model import AclBinding, acl_text
-from aclweb.acl.simulate import Differences
+from aclweb.acl.simulate import Impact
 from aclweb.audit import trail
 from aclweb.changes import policy
 from aclweb.changes.drift import Drift, drift_since_sync
@@ -138,11 +138,11 @@ class ChangePage:
     tone: str
     headline: str  # where the change stands, for everybody
     effect: Effect | None
-    impact: Differences | None  # as of submission; for a draft as of the last sync
+    impact: Impact | None  # as of submission; for a draft as of the last sync
     warnings: tuple[str, ...]  # those of the effect, while there is something to decide
     as_of_now: Drift | None  # only while it waits: whether the effect is still the one submitted
     effect_now: Effect | None  # only where it is another than the one submitted
-    impact_now: Differences | None
+    impact_now: Impact | None
     would_now: str  # what is left of it to do, where the cluster has some of its ACLs already
     steps: tuple[StepView, ...]
     commands: tuple[str, ...]
@@ -373,7 +373,7 @@ def effect_of(change: Change) -> Effect | None:
     )
 
 
-def _effect(impact: Differences | None) -> Effect | None:
+def _effect(impact: Impact | None) -> Effect | None:
     return None if impact is None else Effect(**impact.counts, unchanged=impact.unchanged)
 
 

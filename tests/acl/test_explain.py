@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import pytest
 
@@ -594,7 +595,10 @@ def test_a_pattern_of_an_unknown_type_is_what_leaves_the_answer_undecided() -> N
 def test_each_list_of_an_explanation_is_written_under_its_own_key() -> None:
     reasons = why(read("User:bob", "orders"), allow("User:bob", "READ", "orders"))
 
-    written = reasons.as_dict(lambda name, items, write: [{"list": name}])
+    def own_key(name: str, _items: object, _write: object, /) -> list[Any]:
+        return [{"list": name}]
+
+    written = reasons.as_dict(own_key)
 
     lists = ("determining", "would_also_decide", "affecting", "near_misses", "smallest_removals")
     assert {key: value for key, value in written.items() if key in lists} == {

@@ -88,7 +88,7 @@ def test_a_what_if_names_the_glob_and_warns_that_it_tries_examples(run) -> None:
     assert kinds == {("EXACT", TOPIC, TOPIC), ("PATTERN", "*-accounts-*", None)}
     assert answer["warnings"]
     words = run(*[part for part in CALLS["whatif"] if part != "--json"], *GLOB)[1]
-    assert "(names that match *-accounts-*)" in words
+    assert "any topic that matches *-accounts-*" in words
 
 
 def test_a_migration_to_the_proposal_is_a_what_if(run) -> None:

@@ -135,7 +135,7 @@ def test_a_new_glob_gives_the_names_that_it_matches_and_an_example_and_says_so()
         for kind, text in (("EXACT", topics[0]), ("EXACT", topics[1]), ("PATTERN", "*-accounts-*"))
         for operation in ("READ", "DESCRIBE")
     }
-    assert [resource.name for resource in impact.resources] == list(topics[:2])
+    assert [resource.name for resource in impact.resources] == sorted(topics[:2])
     assert any(BY_EXAMPLE in warning for warning in impact.warnings)
 
 
@@ -180,9 +180,7 @@ def test_globs_that_the_settings_of_a_side_do_not_know_are_refused() -> None:
 
 
 @pytest.mark.parametrize("text", ["*a" * 100 + "b", "*" * 4_096, "?" * 200 + "*", "*orders?v*"])
-def test_a_what_if_of_any_glob_looks_at_all_names_twice_at_most(
-    text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_what_if_of_any_glob_looks_at_all_names_once(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     topics = tuple(f"team{number % 50}.orders{number}.v1" for number in range(20_000))
     asked: list[int] = []
     matching = SortedNames.matching
@@ -193,7 +191,7 @@ def test_a_what_if_of_any_glob_looks_at_all_names_twice_at_most(
 
     monkeypatch.setattr(SortedNames, "matching", counted)
     impact = simulate(Delta(add=(glob("User:a", "READ", text),)), AclIndex(), Names(topics=topics), GLOB)
-    assert asked == [20_000] * 2
+    assert asked == [20_000]
     under = AclIndex([glob("User:a", "READ", text)])
     assert all(under.affecting(resource, GLOB) for resource in impact.resources)
     assert all(b.pattern_type is PatternType.GLOB for e in impact.gains for b in e.after.determining)

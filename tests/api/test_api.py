@@ -250,11 +250,12 @@ def test_a_what_if_tells_who_would_gain_and_writes_nothing(program, read_cluster
         f"/api/v1/clusters/{read_cluster.slug}/what-if/", {"add": [new.as_dict()]}, format="json"
     ).json()
 
-    assert {(gain["principal"], gain["operation"]) for gain in answer["gains"]} == {
-        ("User:cat", "READ"),
-        ("User:cat", "DESCRIBE"),
-    }
-    assert answer["loses"] == []
+    (group,) = answer["groups"]
+    assert (group["category"], group["principals"]) == ("gains", {"in": ["User:cat"]})
+    assert set(group["operations"]) == {"READ", "DESCRIBE"}
+    assert group["names"] == {"existing": ["orders.eu"], "patterns": []}
+    assert (answer["counts"]["gains"], answer["counts"]["loses"], answer["next"]) == (2, 0, None)
+    assert answer["revision"] == 1
     assert read_cluster.acls.filter(removed_in__isnull=True).count() == len(ACLS)
 
 
@@ -292,7 +293,9 @@ def test_somebody_elses_draft_is_nobody_elses_business(program, read_cluster, ad
     assert program.get(f"/api/v1/changes/{draft.key}/").status_code == 404
 
 
-def test_a_change_in_review_is_reported_with_its_items_and_its_effect(program, read_cluster, ada):
+def test_a_change_in_review_is_reported_with_its_items_and_its_effect(
+    program, read_cluster, ada, django_assert_num_queries
+):
     change = review.draft(
         cluster=read_cluster,
         author=ada,
@@ -300,13 +303,30 @@ def test_a_change_in_review_is_reported_with_its_items_and_its_effect(program, r
         reason="",
         delta=Delta(add=(allow("User:cat", "READ", "x"),), remove=()),
     )
-    review.submit(change=change, actor=ada)
+    change = review.submit(change=change, actor=ada)
 
-    told = program.get(f"/api/v1/changes/{change.key}/").json()
+    door = f"/api/v1/changes/{change.key}/"
+    told = program.get(door).json()
+    streamed = program.get(f"{door}?cells=true")
 
     assert (told["state"], told["author"], len(told["items"])) == ("IN_REVIEW", "ada", 1)
-    assert {gain["principal"] for gain in told["impact"]["gains"]} == {"User:cat"}
-    assert "revision" in told["impact"]
+    assert [group["principals"] for group in told["impact"]["groups"]] == [{"in": ["User:cat"]}]
+    assert told["impact"]["revision"] == 1
+    assert streamed.streaming
+    with django_assert_num_queries(0):
+        whole = json.loads(streamed.getvalue())
+    assert whole == {**told, "impact": {**change.impact.as_dict(), "revision": 1}}
+
+
+@pytest.mark.parametrize("cells", ["", "true"])
+def test_a_draft_has_no_impact_yet_in_either_form(cells, read_cluster, ada):
+    draft = review.draft(
+        cluster=read_cluster, author=ada, title="Not yet", reason="", delta=Delta(add=(ACLS[2],))
+    )
+    client = APIClient()
+    client.force_authenticate(ada)
+
+    assert client.get(f"/api/v1/changes/{draft.key}/", {"cells": cells}).json()["impact"] is None
 
 
 def test_a_cluster_that_was_never_read_gives_no_decision(cho, cluster):

@@ -18,17 +18,21 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from rest_framework.throttling import SimpleRateThrottle
 from schemathesis.checks import not_a_server_error
+from schemathesis.core import NOT_SET
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_schema_conformance,
 )
 
 from aclweb.accounts import tokens
+from aclweb.acl.model import Delta
+from aclweb.changes import review
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
 
 CASES = 80 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 12
+CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance]
 OPERATIONS = [
     ("/api/v1/clusters/", "GET"),
     ("/api/v1/clusters/{slug}/", "GET"),
@@ -92,7 +96,33 @@ def test_no_request_makes_the_api_fail_or_break_its_schema(api, secret, cluster,
             case.path_parameters["slug"] = cluster.slug
         case.call_and_validate(
             headers={"Authorization": f"Bearer {secret}"},
-            checks=[not_a_server_error, content_type_conformance, response_schema_conformance],
+            checks=CHECKS,
         )
 
     ask()
+
+
+@pytest.mark.parametrize("cells", ["false", "true"])
+@pytest.mark.parametrize(
+    "path", ["clusters/{slug}/what-if/", "clusters/{slug}/compare/", "changes/CR-{number}/"]
+)
+def test_an_impact_is_answered_in_the_two_shapes_of_the_schema(api, secret, cluster, ada, path, cells):
+    acls = [allow("User:cat", "READ", "*"), deny("User:bob", "READ", "orders.", pattern="PREFIXED")]
+    add = [allow("User:bob", "READ", "*", host="10.0.0.0/8"), deny("User:cat", "READ", "orders.eu")]
+    with FakeCluster(bindings=acls, topics=["orders.eu", "orders.us"]) as fake:
+        sync(cluster, client=fake)
+    draft = review.draft(cluster=cluster, author=ada, title="t", reason="", delta=Delta(add=tuple(add)))
+    number = review.submit(change=draft, actor=ada).pk
+    method = "POST" if "what-if" in path else "GET"
+    case = api[f"/api/v1/{path}"][method].Case(
+        path_parameters={"number": number} if "number" in path else {"slug": cluster.slug},
+        query={"cells": cells} | ({"as_of": "1"} if "compare" in path else {}),
+        body={"add": [acl.as_dict() for acl in add]} if method == "POST" else NOT_SET,
+        media_type="application/json" if method == "POST" else None,
+    )
+
+    answer = case.call_and_validate(headers={"Authorization": f"Bearer {secret}"}, checks=CHECKS)
+
+    told = answer.json()["impact"] if "number" in path else answer.json()
+    assert answer.status_code == 200
+    assert (told.get("groups") if cells == "false" else told.get("gains")) != []

@@ -118,6 +118,79 @@ def test_a_moment_that_is_none_is_refused_and_never_answered_with_now(program, r
     assert answer.json()["as_of"]
 
 
+# --- what-if --------------------------------------------------------------------------------
+
+
+# As the command tells it too: no ACL names a host, and names that an ACL matches are allowed to somebody.
+BEFORE = NOW[:-1]
+EDIT = {
+    "add": [allow("User:*", "READ", "st", pattern="PREFIXED"), deny("User:bob", "ALL", "stock")],
+    "remove": [NOW[0], *NOW[2:5]],
+}
+
+
+def test_a_what_if_as_a_stream_is_what_the_command_prints(
+    program, read_cluster, tmp_path, django_assert_num_queries
+):
+    sync(read_cluster, client=Answers(BEFORE, topics=TOPICS))
+    body = {op: [acl.as_dict() for acl in acls] for op, acls in EDIT.items()} | {"new_topics": ["stock.eu"]}
+    (tmp_path / "topics.txt").write_text("".join(f"{topic.name}\n" for topic in TOPICS))
+    for op, acls in EDIT.items():
+        (tmp_path / f"{op}.jsonl").write_text(write_acls(acls, format="jsonl"))
+    options = ["--topics", str(tmp_path / "topics.txt"), "--new-topic", "stock.eu"]
+    files = [option for op in EDIT for option in (f"--{op}", str(tmp_path / f"{op}.jsonl"))]
+
+    answer = program.post(f"{door(read_cluster, 'what-if')}?cells=true", body, format="json")
+    with django_assert_num_queries(0):
+        cells = streamed(answer)
+
+    (printed,) = said_by_the_command(
+        tmp_path, BEFORE, "whatif", *files, *options, "--super-users", "User:admin"
+    )
+    assert cells.pop("revision") == 3
+    assert cells == printed
+    assert all(cells[name] for name in ("gains", "loses", "resources"))
+
+
+def test_the_groups_of_a_what_if_hold_all_of_its_cells(program, read_cluster):
+    body = {op: [acl.as_dict() for acl in acls] for op, acls in EDIT.items()}
+    url, groups = f"{door(read_cluster, 'what-if')}?size=2", []
+    key = ""
+    while key is not None:
+        page = program.post(f"{url}&after={key}", body, format="json").json()
+        groups += page["groups"]
+        key = page["next"]
+
+    cells = streamed(program.post(f"{door(read_cluster, 'what-if')}?cells=true", body, format="json"))
+    assert len(groups) == page["counts"]["groups"] > 2
+    assert page["is_complete"]
+    for name in ("gains", "loses", "recovered", "depends"):
+        of_name = [group for group in groups if group["category"] == name]
+        assert sum(map(entries_in, of_name)) == len(cells[name])
+
+
+def entries_in(group):
+    """Return how many single differences a group is."""
+    callers = [len(group[which].get("in", "*")) for which in ("principals", "hosts")]
+    names = len(group["names"]["existing"]) + len(group["names"]["patterns"])
+    return callers[0] * callers[1] * len(group["operations"]) * names
+
+
+@pytest.mark.parametrize(
+    ("query", "name"), [("after=2", "after"), ("size=0", "size"), ("cells=all", "cells"), ("page=2", "page")]
+)
+def test_what_cannot_be_asked_of_an_impact_is_refused_by_name(program, read_cluster, query, name):
+    answers = [
+        program.post(f"{door(read_cluster, 'what-if')}?{query}", {"add": [NOW[0].as_dict()]}, format="json"),
+        program.get(f"{door(read_cluster, 'compare')}?as_of=1&{query}"),
+        program.get(f"/api/v1/changes/CR-1/?{query}"),
+    ]
+
+    for answer in answers:
+        assert answer.status_code == 400
+        assert list(answer.json()) == [name]
+
+
 # --- needs ----------------------------------------------------------------------------------
 
 
@@ -292,9 +365,9 @@ def test_findings_that_nobody_can_look_for_are_refused(program, read_cluster, wr
 def test_two_moments_are_compared_in_the_words_of_a_what_if(program, read_cluster):
     found = program.get(door(read_cluster, "compare"), {"as_of": "1"}).json()
 
-    assert {"gains", "loses", "recovered", "depends", "unchanged", "resources", "warnings"} <= set(found)
-    assert {row["principal"] for row in found["loses"]} >= {"User:carol"}
-    assert {row["principal"] for row in found["gains"]} >= {"User:admin"}
+    assert {"groups", "counts", "unchanged", "resources", "warnings", "is_complete", "next"} <= set(found)
+    assert who("loses", found) >= {"User:carol"}
+    assert who("gains", found) >= {"User:admin"}
     assert any(sentence.startswith("Super users: User:carol before") for sentence in found["sentences"])
     assert (found["left"]["revision"], found["right"]["revision"]) == (1, 2)
     assert (found["acls_left_only"], found["acls_right_only"]) == (0, len(NOW) - len(THEN))
@@ -302,16 +375,49 @@ def test_two_moments_are_compared_in_the_words_of_a_what_if(program, read_cluste
 
 def test_a_comparison_put_together_from_its_pages_is_the_whole(program, read_cluster):
     whole = program.get(door(read_cluster, "compare"), {"as_of": "1", "size": "200"}).json()
-    first = program.get(door(read_cluster, "compare"), {"as_of": "1", "size": "3"}).json()
-    pages = [
-        program.get(door(read_cluster, "compare"), {"as_of": "1", "size": "3", "page": str(page)}).json()
-        for page in range(1, first["pages"] + 1)
-    ]
+    pages = [program.get(door(read_cluster, "compare"), {"as_of": "1", "size": "3"}).json()]
+    while (key := pages[-1]["next"]) is not None:
+        asked = {"as_of": "1", "size": "3", "after": key}
+        pages.append(program.get(door(read_cluster, "compare"), asked).json())
 
-    assert first["pages"] > 1
-    for name in ("gains", "loses", "recovered", "depends", "resources"):
-        assert [row for page in pages for row in page[name]] == whole[name]
-        assert len(whole[name]) == whole["counts"][name]
+    assert len(pages) > 1
+    assert whole["next"] is None
+    assert [group for page in pages for group in page["groups"]] == whole["groups"]
+    assert len(whole["groups"]) == whole["counts"]["groups"]
+
+
+def test_the_pages_of_a_comparison_end_once_the_cluster_was_synced(program, read_cluster):
+    asked = {"as_of": "1", "size": "3"}
+    key = program.get(door(read_cluster, "compare"), asked).json()["next"]
+    sync(read_cluster, client=Answers(NOW[:-1], topics=TOPICS))
+
+    answer = program.get(door(read_cluster, "compare"), {**asked, "after": key})
+
+    assert answer.status_code == 400
+    assert "the cluster was synced since" in str(answer.json()["after"])
+
+
+def test_the_cells_of_a_comparison_come_beside_what_is_told_of_it(program, read_cluster):
+    page = program.get(door(read_cluster, "compare"), {"as_of": "1"}).json()
+
+    cells = streamed(program.get(door(read_cluster, "compare"), {"as_of": "1", "cells": "true"}))
+
+    lists = ("gains", "loses", "recovered", "depends", "resources", "warnings")
+    assert {name: len(cells[name]) for name in lists} == {name: page["counts"][name] for name in lists}
+    assert set(cells) - set(page) == {"gains", "loses", "recovered", "depends"}
+    assert set(page) - set(cells) == {"groups", "counts", "is_complete", "next"}
+    assert all(cells[key] == page[key] for key in set(page) & set(cells))
+
+
+def who(category, found):
+    groups = [group for group in found["groups"] if group["category"] == category]
+    return {text for group in groups for text in group["principals"].get("in", ())}
+
+
+def streamed(answer):
+    assert (answer.status_code, answer.streaming) == (200, True)
+    assert answer["Content-Type"] == "application/json"
+    return json.loads(answer.getvalue())
 
 
 def test_two_clusters_are_compared_for_whom_may_see_both(program, read_cluster, other_cluster, cho):
@@ -323,7 +429,7 @@ def test_two_clusters_are_compared_for_whom_may_see_both(program, read_cluster, 
 
     assert (hidden.status_code, unread.status_code) == (404, 409)
     assert found["right"]["cluster"] == "test-us"
-    assert {row["principal"] for row in found["loses"]} >= {"User:bob", "User:admin"}
+    assert who("loses", found) >= {"User:bob", "User:admin"}
 
 
 @pytest.mark.parametrize("other", ["none", "\x00", "a/b", "é"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import time
+import zlib
 
 import pytest
 from django.db import connection
@@ -13,8 +14,9 @@ from rest_framework.test import APIClient
 
 from aclweb.acl.lint.redundancy import redundant, removable
 from aclweb.acl.model.delta import Delta
+from aclweb.acl.simulate import packed, unpacked
 from aclweb.acl.simulate.budget import Budget
-from aclweb.api import serializers
+from aclweb.api import changes as api
 from aclweb.audit import trail
 from aclweb.changes import comparison, impact, kept, preview, queries, review
 from aclweb.changes.kept import Kept
@@ -24,6 +26,7 @@ from aclweb.inventory.current import view as current
 from aclweb.inventory.current.view import in_force
 from aclweb.web.changes.recent_changes import recent
 from aclweb.web.drafts.draft import Line
+from tests.acl.test_keeping import packed_by_name
 from tests.builders import allow, deny
 from tests.changes.conftest import WISH, reread
 
@@ -140,7 +143,7 @@ def test_a_request_that_is_refused_leaves_no_draft(cluster, ada):
 def little(monkeypatch):
     """A budget that a few ACLs use up."""
     kept.forget()
-    monkeypatch.setattr(impact, "BUDGET", Budget(steps=40, differences=1_000))
+    monkeypatch.setattr(impact, "BUDGET", Budget(steps=10, differences=1_000))
 
 
 def test_beyond_the_budget_the_sentence_names_the_acl_that_costs_most(cluster, little, ask, ada):
@@ -201,7 +204,9 @@ def test_an_effect_is_worked_out_once_for_a_revision_an_edit_and_the_settings(cl
 
 
 def test_paging_through_a_change_works_out_nothing_again(cluster, ask, ada, ben, signed_in, simulated):
-    change = review.submit(change=ask(*(allow(f"User:u{n}", "READ", "orders") for n in range(60))), actor=ada)
+    change = review.submit(
+        change=ask(*(allow(f"User:u{n}", "READ", f"orders.{n}") for n in range(60))), actor=ada
+    )
     browser = signed_in(ben)
 
     pages = [browser.get(f"/changes/CR-{change.pk}/", {"page": number}) for number in (1, 2, 3, 1)]
@@ -225,8 +230,8 @@ def test_the_api_cuts_the_effect_of_a_change_so_that_its_acls_fit_beside_it(
     cluster, ask, ada, ben, monkeypatch
 ):
     longest = 100_000
-    monkeypatch.setattr(serializers, "MOST_BYTES", 80_000)
-    monkeypatch.setattr(serializers, "MOST_BYTES_OF_AN_ANSWER", longest)
+    monkeypatch.setattr(api, "MOST_BYTES", 80_000)
+    monkeypatch.setattr(api, "MOST_BYTES_OF_AN_ANSWER", longest)
     wishes = (allow(f"User:{'é' * 60}{n}", "READ", f"{'x' * 150}{n}") for n in range(120))
     change = review.submit(change=ask(*wishes), actor=ada)
     program = APIClient()
@@ -305,7 +310,7 @@ def test_lists_and_badges_never_read_a_stored_effect(cluster, ask, ada, ben, sig
 def test_an_effect_stored_as_json_is_packed_by_the_migration(cluster, ask, ada, ben):
     migration = importlib.import_module("aclweb.changes.migrations.0002_effect_in_numbers")
     change = review.submit(change=ask(WISH), actor=ada)
-    told = json.loads(json.dumps({k: v if isinstance(v, int) else list(v) for k, v in change.impact.items()}))
+    told = json.loads(json.dumps(change.impact.as_dict()))
     rows = OldRows(pk=change.pk, impact=told, impact_hash="old")
 
     migration.pack(rows, None)
@@ -313,7 +318,23 @@ def test_an_effect_stored_as_json_is_packed_by_the_migration(cluster, ask, ada, 
     assert rows.stored["gains"] == 2
     assert rows.stored["impact_hash"] == change.impact_hash
     assert rows.approvals == {"impact_hash": change.impact_hash}
-    assert type(change.impact).unpacked(rows.stored["packed_impact"]) == change.impact
+    assert unpacked(rows.stored["packed_impact"]).as_dict() == change.impact.as_dict()
+
+
+def test_an_impact_stored_by_row_is_stored_as_groups_by_the_migration(cluster, ask, ada, ben):
+    migration = importlib.import_module("aclweb.changes.migrations.0003_impacts_as_groups")
+    change = review.submit(change=ask(WISH), actor=ada)
+    by_row = OldRows(pk=change.pk, packed_impact=packed_by_name(change.impact), impact_hash="old")
+    as_groups = OldRows(pk=change.pk, packed_impact=packed(change.impact), impact_hash="old")
+
+    for rows in (by_row, as_groups):
+        migration.store_as_groups(rows, None)
+
+    assert by_row.stored["impact_hash"] == change.impact_hash
+    assert by_row.approvals == {"impact_hash": change.impact_hash}
+    assert json.loads(zlib.decompress(by_row.stored["packed_impact"]))["format"] == 2
+    assert unpacked(by_row.stored["packed_impact"]).as_dict() == change.impact.as_dict()
+    assert not as_groups.stored
 
 
 class OldRows:

@@ -74,7 +74,7 @@ def test_the_effect_keeps_its_hash_when_unrelated_acls_come(cluster, kafka):
 def test_a_topic_that_does_not_exist_yet_is_part_of_the_effect(cluster):
     shown = preview(cluster, Delta(add=(allow("User:new", "READ", "not.yet"),)))
 
-    assert {gain["resource_name"] for gain in shown.impact["gains"]} == {"not.yet"}
+    assert {gain.resource_name for gain in shown.impact.gains} == {"not.yet"}
 
 
 def test_a_new_topic_alone_can_be_previewed(cluster, kafka):
@@ -84,7 +84,7 @@ def test_a_new_topic_alone_can_be_previewed(cluster, kafka):
     shown = preview(cluster, Delta(), new_topics=("payments.new",))
 
     assert shown.plan == ()
-    assert {(gain["principal"], gain["resource_name"]) for gain in shown.impact["gains"]} == {
+    assert {(gain.principal, gain.resource_name) for gain in shown.impact.gains} == {
         ("User:z", "payments.new")
     }
 
@@ -131,7 +131,7 @@ def test_names_that_text_columns_cannot_hold_are_kept_in_the_effect_as_they_are(
 
     change.refresh_from_db()
     assert change.items.get().binding.principal == "User:nul\x00and\ud800"
-    assert change.impact["gains"][0]["principal"] == "User:nul\x00and\ud800"
+    assert change.impact.gains[0].principal == "User:nul\x00and\ud800"
 
 
 def test_what_the_cluster_itself_would_refuse_is_noted_in_its_own_words(cluster):

@@ -24,9 +24,7 @@ def test_an_approved_change_is_written_read_back_and_shown(cluster, kafka, ask, 
     change = ask(WISH, remove=(BOB,))
     change = review.submit(change=change, actor=ada)
     assert change.state == "IN_REVIEW"
-    assert [gain["principal"] for gain in change.impact["gains"]] == [
-        "User:ledger"
-    ] * 2  # READ implies DESCRIBE
+    assert [gain.principal for gain in change.impact.gains] == ["User:ledger"] * 2  # READ implies DESCRIBE
 
     change = review.approve(change=change, reviewer=ben, comment="Fine.")
     assert change.state == "QUEUED"

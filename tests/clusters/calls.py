@@ -147,7 +147,7 @@ def many(*items: bytes) -> bytes:
     return bytes([len(items) + 1]) + b"".join(items)
 
 
-def _records(*, transactional: bool = False, idempotent: bool = False) -> bytes:
+def records(*, transactional: bool = False, idempotent: bool = False) -> bytes:
     known = {"producer_id": 1, "producer_epoch": 0, "base_sequence": 0} if transactional or idempotent else {}
     builder = MemoryRecordsBuilder(2, 0, 10_000, transactional=transactional, **known)
     builder.append(timestamp=None, key=None, value=b"hello")
@@ -161,7 +161,7 @@ def _records(*, transactional: bool = False, idempotent: bool = False) -> bytes:
 def _produce(used: Used, *, transactional: bool = False, idempotent: bool = False) -> Any:
     ask = producer.ProduceRequest
     partition = ask.TopicProduceData.PartitionProduceData(
-        index=0, records=_records(transactional=transactional, idempotent=idempotent)
+        index=0, records=records(transactional=transactional, idempotent=idempotent)
     )
     return ask(
         transactional_id=used.id if transactional else None,
@@ -298,7 +298,7 @@ def _add_offsets(used: Used) -> Any:
     )
 
 
-def _end(used: Used) -> Any:
+def end_transaction(used: Used) -> Any:
     return producer.EndTxnRequest(
         transactional_id=used.id, producer_id=1, producer_epoch=0, committed=True, max_version=4
     )
@@ -449,7 +449,7 @@ def _update_features(used: Used) -> Any:
     return ask(timeout_ms=5000, feature_updates=[update], validate_only=True)
 
 
-def _heartbeat(used: Used) -> Any:
+def heartbeat(used: Used) -> Any:
     return consumer.HeartbeatRequest(group_id=used.group, generation_id=1, member_id="m")
 
 
@@ -543,7 +543,7 @@ SENDINGS = (
     _send("FIND_COORDINATOR group", lambda used: find_coordinator(used.group, 0)),
     _send("FIND_COORDINATOR transaction", lambda used: find_coordinator(used.id, 1)),
     _send("JOIN_GROUP", _join),
-    _send("HEARTBEAT", _heartbeat),
+    _send("HEARTBEAT", heartbeat),
     _send("LEAVE_GROUP", _leave),
     _send("SYNC_GROUP", _sync),
     _send("DESCRIBE_GROUPS", lambda used: admin.DescribeGroupsRequest(groups=[used.group])),
@@ -557,7 +557,7 @@ SENDINGS = (
     _send("ADD_PARTITIONS_TO_TXN client", _add_partitions),
     _send("ADD_PARTITIONS_TO_TXN broker", _add_partitions_as_broker),
     _send("ADD_OFFSETS_TO_TXN", _add_offsets),
-    _send("END_TXN", _end),
+    _send("END_TXN", end_transaction),
     _send("WRITE_TXN_MARKERS", _markers),
     _send("TXN_OFFSET_COMMIT", _txn_commit),
     _send("DESCRIBE_ACLS", lambda used: _acl_filter(admin.DescribeAclsRequest)),

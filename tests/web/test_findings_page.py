@@ -81,7 +81,7 @@ def test_what_can_go_becomes_a_draft_that_changes_nothing(address, browser, clus
     assert page.context["counts"].can_go == len(keys) == len(draft.context["draft"].lines)
     assert {IMPLIED, SHADOWED} <= {line.binding for line in draft.context["draft"].lines}
     impact = draft.context["preview"].impact
-    assert not any(impact[kind] for kind in ("gains", "loses", "depends"))
+    assert not any(impact.counts[kind] for kind in ("gains", "loses", "depends"))
 
 
 def test_what_two_finders_tell_of_one_acl_is_listed_once(address, browser):
@@ -110,7 +110,7 @@ def test_a_proposal_tells_what_it_would_change_and_becomes_exactly_that_draft(ad
         assert set(draft["draft"].delta.add) == {row.acl}
         assert set(draft["draft"].delta.remove) == set(row.by)
         # The text of a range is no client's address.
-        gains = [gain for gain in draft["preview"].impact["gains"] if "/" not in gain["host"]]
+        gains = [gain for gain in draft["preview"].impact.gains if "/" not in gain.host]
         assert bool(gains) == differs
 
 

@@ -9,12 +9,15 @@ from html import unescape
 
 import pytest
 
+from aclweb.acl.simulate import plain
 from aclweb.changes.models import Change
+from aclweb.clusters import TopicInfo
 from aclweb.inventory.sync.run import sync
 from aclweb.web.drafts import impact_rows
 from aclweb.web.models import KeptDraft
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
+from tests.inventory.answering_cluster import Answers
 
 IN_FORCE = allow("User:bob", "READ", "orders.eu")
 RULE = {
@@ -51,12 +54,9 @@ def test_an_acl_that_was_typed_joins_the_draft_and_shows_who_gains(address, ada_
     tiles = {tile.kind: tile.count for tile in page.context["tiles"]}
     assert page.status_code == 200
     assert tiles["loses"] == 0
-    assert {row.resource_text for row in page.context["diff"].object_list} == {
-        "orders.eu",
-        "orders.us",
-        "orders.",
-    }
-    assert {row.operations for row in page.context["diff"].object_list} == {"Read, Describe"}
+    (row,) = page.context["diff"].object_list
+    assert plain(row.which) == "every topic that starts with 'orders.' (2 now, and all to come)"
+    assert (plain(row.who), row.operations) == (RULE["principal"], "Read, Describe")
     assert not Change.objects.exists()
 
 
@@ -64,7 +64,7 @@ def test_a_removal_shows_who_loses_first(address, ada_browser):
     page = ada_browser.get(address, {"remove": json.dumps(IN_FORCE.as_dict())})
 
     assert page.context["show"] == "loses"
-    assert [row.principal for row in page.context["diff"].object_list] == ["User:bob"]
+    assert [plain(row.who) for row in page.context["diff"].object_list] == ["User:bob"]
 
 
 def test_a_row_chosen_in_the_acl_list_becomes_a_removal(address, ada_browser, cluster):
@@ -80,9 +80,8 @@ def test_a_new_topic_shows_who_could_use_it_on_its_first_day(address, ada_browse
         address, {"line": line(allow("User:cat", "READ", "new.", pattern="PREFIXED")), "new_topic": "new.one"}
     )
 
-    assert {row.principal for row in page.context["diff"].object_list if row.resource_text == "new.one"} == {
-        "User:cat"
-    }
+    rows = page.context["diff"].object_list
+    assert {plain(row.who) for row in rows if plain(row.which) == "new.one"} == {"User:cat"}
 
 
 @pytest.mark.parametrize(
@@ -291,7 +290,7 @@ def test_a_place_that_no_line_has_drops_nothing(ada_browser, address):
 def test_no_gains_does_not_mean_that_nobody_is_affected(ada_browser, address):
     page = ada_browser.post(address, {"line": line(IN_FORCE, "remove"), "show": "gains"}, follow=True)
 
-    assert page.context["preview"].impact["loses"]
+    assert page.context["preview"].impact.loses
     assert b"Nobody&#x27;s access would change" not in page.content
     assert b"Nobody's access would change" not in page.content
     assert b"None of these" in page.content
@@ -348,13 +347,13 @@ def test_acls_for_hosts_that_no_client_has_change_nothing_and_that_is_said(addre
 
     page = ada_browser.post(address, {"line": [line(rule) for rule in (*nowhere, somewhere)]}, follow=True)
 
-    assert {row.host for row in page.context["diff"].object_list} == {"10.0.0.9"}
+    assert {plain(row.where) for row in page.context["diff"].object_list} == {"from 10.0.0.9"}
     (note,) = page.context["preview"].notes
     assert note.startswith("2 of these ACLs match no request, so they change nothing for anybody.")
 
 
 def test_only_the_differences_of_the_page_shown_are_put_into_words(address, ada_browser, monkeypatch):
-    acls = [allow(f"User:u{number}", "READ", "stock") for number in range(30)]
+    acls = [allow(f"User:u{number}", "READ", f"stock.{number}") for number in range(30)]
     told, row = [], impact_rows._row
     monkeypatch.setattr("aclweb.web.drafts.whatif.ROWS_A_PAGE", 4)
     monkeypatch.setattr(impact_rows, "_row", lambda *place: told.append(place) or row(*place))
@@ -362,7 +361,7 @@ def test_only_the_differences_of_the_page_shown_are_put_into_words(address, ada_
     page = ada_browser.post(address, {"line": [line(rule) for rule in acls], "page": "2"}, follow=True)
 
     assert page.context["diff"].paginator.count == 30
-    assert [row.principal for row in page.context["diff"].object_list] == sorted(
+    assert [plain(row.who) for row in page.context["diff"].object_list] == sorted(
         rule.principal for rule in acls
     )[4:8]
     assert len(told) == 4
@@ -392,3 +391,46 @@ def test_a_difference_says_of_what_kind_its_resource_is_where_it_is_no_topic(add
     table = page.content.decode().partition('<table class="table delta"')[2].partition("</table>")[0]
     cells = [re.sub("<[^>]+>", "", cell) for cell in re.findall('delta-resource">(.*?)</td>', table)]
     assert sorted(cells) == ["group billing", "stock", "the cluster"]
+
+
+# --- a row that is open -----------------------------------------------------------------------
+
+
+def test_a_row_opens_to_all_names_hosts_and_acls_that_it_is_about(address, ada_browser, cluster):
+    sync(cluster, client=Answers([IN_FORCE], topics=[TopicInfo(f"orders.{n:03}") for n in range(250)]))
+    acl = allow("User:cat", "READ", "orders.", pattern="PREFIXED", host="10.0.0.9")
+
+    first = ada_browser.post(address, {"line": line(acl), "open": "0"}, follow=True)
+    third = ada_browser.get(address, {"line": line(acl), "open": "0.3"})
+    closed = ada_browser.get(address, {"line": line(acl), "open": ""})
+
+    opened = first.context["opened"]
+    assert (opened.principals.texts, opened.hosts.texts) == (("User:cat",), ("10.0.0.9",))
+    assert opened.after.bindings == (acl,)
+    assert [plain(name) for name in third.context["opened_names"].object_list][-3:] == [
+        "orders.249",
+        "orders.eu (known from ACLs alone)",
+        "any other topic that starts with 'orders.'",
+    ]
+    assert len(first.context["opened_names"].object_list) == 100
+    assert opened.cells == 2 * 252
+    assert b'aria-expanded="true"' in first.content
+    assert "opened" not in closed.context
+
+
+def test_the_page_of_the_row_that_opens_is_shown(address, ada_browser, monkeypatch):
+    monkeypatch.setattr("aclweb.web.drafts.whatif.ROWS_A_PAGE", 4)
+    lines = [line(allow(f"User:u{n}", "READ", f"stock.{n}")) for n in range(9)]
+
+    page = ada_browser.post(address, {"line": lines, "open": "6"}, follow=True)
+
+    assert page.context["diff"].number == 2
+    assert page.context["opened"].principals.texts == ("User:u6",)
+
+
+@pytest.mark.parametrize("wrong", ["99", "-1", "x", "1.x", "²", "9" * 40, "0.999"])
+def test_a_row_that_is_not_there_is_not_opened(address, ada_browser, wrong):
+    page = ada_browser.get(address, {"line": line(allow("User:cat", "READ", "stock")), "open": wrong})
+
+    assert page.status_code == 200
+    assert page.context.get("opened") is None or wrong == "0.999"

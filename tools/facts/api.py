@@ -84,6 +84,8 @@ def _about(slug: str) -> Iterator[tuple[str, Any]]:
     yield f"{base}/decide/?as_of=1", _questions(slug)[0]
     for edit in _edits(slug) if whole else _edits(slug)[:1]:
         yield f"{base}/what-if/", edit
+    for form in ("size=1", "cells=true"):
+        yield f"{base}/what-if/?{form}", _edits(slug)[2]
     for needed in _needed(topic, service, group) if whole else _needed(topic, service, group)[1:2]:
         yield f"{base}/needs/", needed
     yield f"{base}/needs/?as_of=1", _needed(topic, service, group)[1]
@@ -95,7 +97,8 @@ def _about(slug: str) -> Iterator[tuple[str, Any]]:
         yield f"{base}/findings/?{urlencode(query)}", None
     compared: tuple[Query, ...] = (
         {}, {"as_of": "1"}, {"other_as_of": "1"}, {"other": "open"}, {"other": "nowhere"}, {"other": "never"},
-        {"as_of": "1", "page": "2", "size": "3"}, {"other_as_of": "what"},
+        {"as_of": "1", "size": "3"}, {"as_of": "1", "cells": "true"}, {"as_of": "1", "page": "2"},
+        {"as_of": "1", "after": "page-2"}, {"other_as_of": "what"},
     )  # fmt: skip
     for query in compared if whole else compared[1:2]:
         yield f"{base}/compare/?{urlencode(query)}", None

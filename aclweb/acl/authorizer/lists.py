@@ -12,21 +12,20 @@ from typing import Protocol, TypeVar
 from aclweb.acl.model import AclBinding
 
 Item = TypeVar("Item")
+Written = TypeVar("Written")
 
 
 class WriteList(Protocol):
     """Writes the items of one list, all of them or the first ones."""
 
     def __call__(
-        self, name: str, items: Sequence[Item], as_dict: Callable[[Item], dict[str, object]], /
-    ) -> list[dict[str, object]]: ...
+        self, name: str, items: Sequence[Item], as_json: Callable[[Item], Written], /
+    ) -> list[Written]: ...
 
 
-def whole_list(
-    _name: str, items: Sequence[Item], as_dict: Callable[[Item], dict[str, object]]
-) -> list[dict[str, object]]:
+def whole_list(_name: str, items: Sequence[Item], as_json: Callable[[Item], Written]) -> list[Written]:
     """Return every item as JSON has it."""
-    return [as_dict(item) for item in items]
+    return list(map(as_json, items))
 
 
 def written_acl(binding: AclBinding) -> dict[str, object]:

@@ -57,6 +57,13 @@ class ResourceShelf:
         return groups
 
     @cached_property
+    def kinds(self) -> frozenset[tuple[int, int]]:
+        """The codes of permission and operation of each binding, every pair once."""
+        return frozenset(
+            (binding.permission_type._value_, binding.operation._value_) for binding in self._unsorted
+        )
+
+    @cached_property
     def no_plain_allows(self) -> dict[str, list[AclBinding]]:
         """principal -> those of its bindings that are or may be something else than an ALLOW on known names."""
         groups: dict[str, list[AclBinding]] = {}

@@ -42,7 +42,17 @@ class SortedNames:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names: tuple[str, ...] = tuple(sorted(set(names)))
-        self._longest = max(map(len, self.names), default=0)
+
+    @classmethod
+    def of_sorted(cls, names: Iterable[str]) -> SortedNames:
+        """Return the same for distinct names that are in order already."""
+        found = cls(())
+        found.names = tuple(names)
+        return found
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self.names), default=0)
 
     def __len__(self) -> int:
         return len(self.names)

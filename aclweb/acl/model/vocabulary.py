@@ -131,6 +131,9 @@ class Resource:
     def __str__(self) -> str:
         return f"{self.resource_type.name}:{self.name}"
 
+    def as_dict(self) -> dict[str, str]:
+        return {"resource_type": self.resource_type.name, "resource_name": self.name}
+
 
 @dataclass(frozen=True, slots=True)
 class ResourcePattern:

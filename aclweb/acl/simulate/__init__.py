@@ -4,12 +4,18 @@ Import from here: `simulate`, the names it asks about, the impact as a value and
 and what a simulation may cost.
 """
 
+from aclweb.acl.simulate.axes import EXACT, PATTERN, PREFIX, NameClass, NameSet
 from aclweb.acl.simulate.budget import ON_A_SITE, Budget, TooCostly
-from aclweb.acl.simulate.classes import EXACT, PATTERN, PREFIX, Names
-from aclweb.acl.simulate.differences import Decision, Differences, Name
-from aclweb.acl.simulate.impact import LISTS, Effect, Impact, Side
+from aclweb.acl.simulate.classes import Names
+from aclweb.acl.simulate.describing import described
+from aclweb.acl.simulate.impact import LISTS, Effect, Group, Impact, Side
+from aclweb.acl.simulate.keeping import of_entries, packed, trimmed, unpacked
+from aclweb.acl.simulate.meaning import digest_of, meaning_of
+from aclweb.acl.simulate.merging import whatever_the_acls
 from aclweb.acl.simulate.readers import LITERAL_ONLY, WITHOUT_GLOBS, Reader
+from aclweb.acl.simulate.sentences import Phrase, Piece, plain, where, which, which_of, who
 from aclweb.acl.simulate.simulation import simulate
+from aclweb.acl.simulate.writing import digest_of_groups, entries_as_json, group_as_dict, groups_as_json
 
 __all__ = [
     "EXACT",
@@ -20,14 +26,33 @@ __all__ = [
     "PREFIX",
     "WITHOUT_GLOBS",
     "Budget",
-    "Decision",
-    "Differences",
     "Effect",
+    "Group",
     "Impact",
-    "Name",
+    "NameClass",
+    "NameSet",
     "Names",
+    "Phrase",
+    "Piece",
     "Reader",
     "Side",
     "TooCostly",
+    "described",
+    "digest_of",
+    "digest_of_groups",
+    "entries_as_json",
+    "group_as_dict",
+    "groups_as_json",
+    "meaning_of",
+    "of_entries",
+    "packed",
+    "plain",
     "simulate",
+    "trimmed",
+    "unpacked",
+    "whatever_the_acls",
+    "where",
+    "which",
+    "which_of",
+    "who",
 ]

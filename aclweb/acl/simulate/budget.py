@@ -1,30 +1,48 @@
 """How much may a what-if cost, and which ACL costs too much?
 
-A what-if that somebody waits for, on a machine that others use, gets a budget. What an edit will
-cost is estimated before anything is worked out, and the work itself is counted, so that a
-wrong estimate costs no more than the budget either. The command line gives none: there a what-if
-may take what it takes.
+A what-if that somebody waits for, on a machine that others use, gets a budget. What an edit costs
+at most is counted before anything is worked out (see `estimate`), and the work itself is counted too, so
+that it never costs more than the budget. The command line gives none: there a what-if may take what it takes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from aclweb.acl.model import AclBinding, AclError, acl_text
+
+# What work costs, in steps of about ten microseconds: `python -m bench.effects` measures them.
+STEPS_OF_A_ROW = 2  # one session on one set of names, from one host
+STEPS_OF_A_SET_OF_HOSTS = 1
+STEPS_OF_A_KIND = 2  # of difference, to be kept and joined
+LOOKED_AT_A_STEP = 8  # bindings, to see whether they matter
+KNOWN_A_STEP = 50  # names and ACLs that are there, of which the classes are made
+
+NAMES_OF_A_DIFFERENCE = 2_400
+"""So many names, as a set, take about as much memory as one kind of difference: 300 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """steps: answers to compare before and after. differences: kinds of difference to keep in memory."""
+    """steps: pieces of work of some ten microseconds. differences: kinds of difference to keep in memory."""
 
     steps: int
     differences: int
 
 
-# What one effect may cost on a site, where others wait meanwhile: under three seconds of one core,
-# and some fifty megabytes. `python -m bench.effects` measures it.
-ON_A_SITE = Budget(steps=1_000_000, differences=150_000)
+# What one impact may cost on a site, where others wait meanwhile: under ten seconds of one core,
+# and some two hundred megabytes. `python -m bench.effects` measures it.
+ON_A_SITE = Budget(steps=1_000_000, differences=200_000)
+
+
+class Cost(NamedTuple):
+    """What a part of an edit costs at most, in the units of a budget. binding: the ACL whose part it is."""
+
+    steps: int
+    differences: int
+    binding: AclBinding | None = None
 
 
 class TooCostly(AclError):
@@ -35,28 +53,39 @@ class TooCostly(AclError):
         self.costliest = costliest
 
 
-# An estimate may be too high; only one that is this many times over the budget refuses by itself.
-_SURELY_TOO_MUCH = 4
+# What an edit costs at most is more than it costs; only if it is this many times over the budget is it
+# refused by itself.
+_SURELY_TOO_MUCH = 8
 
 
 class Meter:
-    """Counts what a what-if costs against its budget, if it has one, and refuses by the estimates of its ACLs."""
+    """Counts what a what-if costs against its budget, if it has one, and refuses by the costs of its ACLs."""
 
     def __init__(self, budget: Budget | None) -> None:
         self._budget = budget
         self._steps, self._differences = (budget.steps, budget.differences) if budget is not None else (0, 0)
-        self._weights: list[tuple[int, AclBinding]] = []
+        self._costs: list[Cost] = []
 
-    def foresee(self, weights: Iterable[tuple[int, AclBinding]]) -> None:
-        """Take the estimate for each ACL of the edit; raise TooCostly if they are far beyond the budget."""
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a budget."""
+        return self._budget is not None
+
+    def foresee(self, costs: Iterable[Cost], more: Cost) -> None:
+        """Take what an edit costs at most, ACL by ACL; raise TooCostly if all is far beyond the budget.
+
+        more: what is due to no ACL.
+        """
         if self._budget is None:
             return
-        total = 0
-        for weighed in weights:
-            self._weights.append(weighed)
-            total += weighed[0]
-        if total > _SURELY_TOO_MUCH * self._budget.steps:
+        every = list(costs)
+        self._costs = [cost for cost in every if cost.binding is not None]
+        steps = more.steps + sum(cost.steps for cost in every)
+        differences = more.differences + sum(cost.differences for cost in every)
+        if steps > _SURELY_TOO_MUCH * self._budget.steps:
             raise self._refusal(self._budget)
+        if differences > _SURELY_TOO_MUCH * self._budget.differences:
+            raise self._refusal(self._budget, is_memory=True)
 
     def spend(self, steps: int, differences: int = 0) -> None:
         """Count work before it is done; raise TooCostly once it is more than the budget."""
@@ -65,28 +94,33 @@ class Meter:
         self._steps -= steps
         self._differences -= differences
         if self._steps < 0 or self._differences < 0:
-            raise self._refusal(self._budget)
+            raise self._refusal(self._budget, is_memory=self._steps >= 0)
 
-    def _refusal(self, budget: Budget) -> TooCostly:
-        most = f"a page works out about {budget.steps:,}"
-        if not self._weights:
+    def _refusal(self, budget: Budget, *, is_memory: bool = False) -> TooCostly:
+        """Return the error that names the ACL which costs most, in steps or in memory."""
+        if is_memory:
+            most, unit = (
+                f"a page keeps about {budget.differences:,} kinds of difference",
+                "kinds of difference",
+            )
+        else:
+            most, unit = f"a page takes about {budget.steps:,} steps", "steps"
+        weighed = [(cost.differences if is_memory else cost.steps, cost.binding) for cost in self._costs]
+        if not weighed:
             return TooCostly(
                 f"Too many answers differ to work them out here: {most}. "
                 "Use python -m aclweb.acl whatif, which has no limit."
             )
-        weight, costliest = max(self._weights, key=lambda weighed: weighed[0])
-        total = sum(weight for weight, _ in self._weights)
-        share = (
-            f"about {weight:,} answers"
-            if len(self._weights) == 1
-            else f"about {weight:,} of {total:,} answers"
-        )
-        few = len(self._weights) > 1 and 2 * weight <= budget.steps
+        weight, costliest = max(weighed, key=lambda each: each[0])
+        total = sum(each for each, _ in weighed)
+        of_all = "" if len(weighed) == 1 else f" of {total:,}"
+        few = len(weighed) > 1 and 2 * weight <= (budget.differences if is_memory else budget.steps)
+        assert costliest is not None
         return TooCostly(
-            f"The impact of this edit is too large to compute here: {most} answers. "
-            f"The ACL that costs most is: {acl_text(costliest)}. It matches {share}. "
+            f"The impact of this edit is too large to compute here: {most}. "
+            f"The ACL that costs most is: {acl_text(costliest)}. It takes up to {weight:,}{of_all} {unit}. "
             + (
-                f"Ask for fewer of its {len(self._weights):,} ACLs at a time, or for narrower ones."
+                f"Ask for fewer of its {len(weighed):,} ACLs at a time, or for narrower ones."
                 if few
                 else "Name fewer resources, one principal or one host in it."
             ),

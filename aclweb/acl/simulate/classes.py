@@ -16,14 +16,12 @@ for one example.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from aclweb.acl.authorizer import AclIndex, ResourceShelf
 from aclweb.acl.matching import (
     GlobSet,
-    SortedNames,
     glob_shape,
     host_shape,
     in_range,
@@ -35,16 +33,13 @@ from aclweb.acl.model import (
     CLUSTER_NAME,
     OPERATIONS,
     WILDCARD,
-    AclBinding,
     AuthorizerSettings,
     Operation,
-    PatternType,
     ResourceType,
     operations_of,
     split_principal,
 )
-
-EXACT, PREFIX, PATTERN, ANY_OTHER = "EXACT", "PREFIX", "PATTERN", "ANY_OTHER"
+from aclweb.acl.simulate.axes import EXACT, PATTERN, NameAxis, run, set_of
 
 _FREE_NAMES = (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 """The types whose names may begin with an asterisk."""
@@ -60,7 +55,7 @@ _ADDRESSES = ("203.0.113.9", "198.51.100.23", "192.0.2.44", "172.16.77.7", "10.2
 
 @dataclass(frozen=True)
 class Names:
-    """What exists: the resources, callers and addresses that answers are wanted for.
+    """What exists: the resources, principals and addresses that answers are wanted for.
 
     Those that ACLs and super users name are looked at anyway. New ones do not exist
     before, so that nobody has access to them before.
@@ -86,22 +81,41 @@ class Names:
         }
         return new.get(resource_type, ())
 
+    def given(self, resource_type: ResourceType) -> tuple[str, ...]:
+        """Return those of a type that exist before, in the order given."""
+        given = {
+            ResourceType.TOPIC: self.topics,
+            ResourceType.GROUP: self.groups,
+            ResourceType.CLUSTER: (CLUSTER_NAME,),
+            ResourceType.TRANSACTIONAL_ID: self.transactional_ids,
+            ResourceType.DELEGATION_TOKEN: self.delegation_tokens,
+            ResourceType.USER: self.users,
+        }
+        return given[resource_type]
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """One class of names of a type.
+    def given_once(self, resource_type: ResourceType) -> tuple[frozenset[str], list[str]]:
+        """Return those that exist as a set and in order, worked out once for all what-ifs over these names."""
+        found = self._given_once.get(resource_type)
+        if found is None:
+            members = frozenset(self.given(resource_type))
+            found = self._given_once[resource_type] = (members, sorted(members))
+        return found
 
-    kind and text: EXACT for one name; PREFIX for the names nobody gave that begin with the
-    text and with no longer PREFIXED pattern; PATTERN for those that match the GLOB `text`;
-    ANY_OTHER for the names under no prefix.
-    sample: a name of the class; for EXACT the name itself.
-    """
+    @cached_property
+    def _given_once(self) -> dict[ResourceType, tuple[frozenset[str], list[str]]]:
+        return {}
 
-    resource_type: ResourceType
-    kind: str
-    text: str
-    sample: str
-    is_new: bool = False
+
+@lru_cache(maxsize=64)
+def _operations_in_either(
+    settings: AuthorizerSettings, after_settings: AuthorizerSettings
+) -> dict[ResourceType, tuple[Operation, ...]]:
+    """Return the operations of each type in either world."""
+    found: dict[ResourceType, tuple[Operation, ...]] = {}
+    for resource_type, operations in OPERATIONS.items():
+        either = {*operations_of(resource_type, settings), *operations_of(resource_type, after_settings)}
+        found[resource_type] = tuple(operation for operation in operations if operation in either)
+    return found
 
 
 class Universe:
@@ -124,28 +138,11 @@ class Universe:
         self.matching = matching_of_either(settings, after_settings)
         self._new = {kind: dict.fromkeys(names.new(kind)) for kind in OPERATIONS}
         self._types = {resource_type: _TypeNames(self, resource_type) for resource_type in OPERATIONS}
-        self._operations = {
-            resource_type: tuple(
-                operation
-                for operation in operations
-                if operation in operations_of(resource_type, settings)
-                or operation in operations_of(resource_type, after_settings)
-            )
-            for resource_type, operations in OPERATIONS.items()
-        }
+        self._operations = _operations_in_either(settings, after_settings)
 
     def given(self, resource_type: ResourceType) -> tuple[str, ...]:
         """Return the names of a type that exist before, in the order given."""
-        names = self.names
-        given = {
-            ResourceType.TOPIC: names.topics,
-            ResourceType.GROUP: names.groups,
-            ResourceType.CLUSTER: (CLUSTER_NAME,),
-            ResourceType.TRANSACTIONAL_ID: names.transactional_ids,
-            ResourceType.DELEGATION_TOKEN: names.delegation_tokens,
-            ResourceType.USER: names.users,
-        }
-        return given[resource_type]
+        return self.names.given(resource_type)
 
     def new(self, resource_type: ResourceType) -> dict[str, None]:
         """Return the names of a type that do not exist before, once each."""
@@ -218,85 +215,27 @@ class Universe:
 
     def cells(self) -> int:
         """Return the number of all questions: names x operations x principals x hosts, in classes."""
-        callers = (len(self.principals) + 1) * (len(self.hosts) + 1)
-        return callers * sum(
+        sessions = (len(self.principals) + 1) * (len(self.hosts) + 1)
+        return sessions * sum(
             names.count * len(self.operations(resource_type)) for resource_type, names in self._types.items()
         )
 
-    def all_spots(self, resource_type: ResourceType) -> Iterator[Spot]:
-        """Yield every class of names of a type."""
-        names = self._types[resource_type]
-        yield from self.exact_spots(resource_type, names.exact)
-        yield from self._spots_to_come(resource_type)
+    @property
+    def size(self) -> int:
+        """How many ACLs and names there are."""
+        return len(self.index) + len(self.added) + sum(names.count for names in self._types.values())
 
-    def _spots_to_come(self, resource_type: ResourceType) -> Iterator[Spot]:
-        """Yield every class of names that nobody gave."""
-        names = self._types[resource_type]
-        yield from self._prefix_spots(resource_type, names.prefixes)
-        for text, sample in names.patterns.items():
-            yield Spot(resource_type, PATTERN, text, sample)
-        if names.has_any_other:
-            yield Spot(resource_type, ANY_OTHER, "", names.sample(""))
+    def count(self, resource_type: ResourceType) -> int:
+        """Return how many classes of names of a type there are."""
+        return self._types[resource_type].count
 
-    def spots_under(
-        self, resource_type: ResourceType, literals: Iterable[str], prefixes: Iterable[str]
-    ) -> Iterator[Spot]:
-        """Yield the classes of names that these literal names and non-empty prefixes cover, once each."""
-        names = self._types[resource_type]
-        exact = dict.fromkeys(name for name in literals if name in names.exact)
-        below: dict[str, None] = {}
-        for prefix in prefixes:
-            exact |= dict.fromkeys(starting_with(names.sorted_exact, prefix))
-            below |= dict.fromkeys(starting_with(names.sorted_prefixes, prefix))
-        yield from self.exact_spots(resource_type, exact)
-        yield from self._prefix_spots(resource_type, below)
+    def axis(self, resource_type: ResourceType) -> NameAxis:
+        """Return the classes of names of a type."""
+        return self._types[resource_type].axis
 
-    def spots_covered(self, shelf: ResourceShelf, resource_type: ResourceType) -> Iterator[Spot]:
-        """Yield the classes of names that a shelf with globs covers, once each; it has no pattern for all names."""
-        yield from self.exact_spots(resource_type, self.exact_under(shelf, resource_type))
-        for spot in self._spots_to_come(resource_type):
-            if shelf.is_covered(spot.sample, self.after_settings):
-                yield spot
-
-    def covered(self, binding: AclBinding, most: int) -> tuple[int, Sequence[str]]:
-        """Return how many classes of names a binding covers, and at most so many of their names, spread out."""
-        names = self._types[binding.resource_type]
-        if binding.pattern_type is PatternType.LITERAL and binding.resource_name != WILDCARD:
-            return 1, (binding.resource_name,) if most else ()
-        if binding.pattern_type is PatternType.PREFIXED:
-            spans = [
-                _span(ordered, binding.resource_name)
-                for ordered in (names.sorted_exact, names.sorted_prefixes)
-            ]
-            count = sum(end - start for start, end in spans)
-            start, end = spans[0]
-        else:
-            count, start, end = names.count, 0, len(names.sorted_exact)
-        if not most:
-            return max(1, count), ()
-        step = max(1, (end - start) // most)
-        return max(1, count), names.sorted_exact[start:end:step][:most] or (binding.resource_name,)
-
-    def exact_under(self, shelf: ResourceShelf, resource_type: ResourceType) -> dict[str, None]:
-        """Return the names that stand for themselves and that the names, prefixes and globs of a shelf cover."""
-        names = self._types[resource_type]
-        exact = dict.fromkeys(name for name in shelf.literals if name in names.exact)
-        for prefix in shelf.chain.prefixes:
-            exact |= dict.fromkeys(starting_with(names.sorted_exact, prefix))
-        for text in dict.fromkeys(binding.resource_name for binding in shelf.globs):
-            exact |= dict.fromkeys(names.sorted_names.matching(glob_shape(text)))
-        return exact
-
-    def exact_spots(self, resource_type: ResourceType, names: Iterable[str]) -> Iterator[Spot]:
-        """Yield one class for each name."""
-        new = self.new(resource_type)
-        for name in names:
-            yield Spot(resource_type, EXACT, name, name, name in new)
-
-    def _prefix_spots(self, resource_type: ResourceType, prefixes: Iterable[str]) -> Iterator[Spot]:
-        sample = self._types[resource_type].sample
-        for prefix in prefixes:
-            yield Spot(resource_type, PREFIX, prefix, sample(prefix))
+    def sample(self, resource_type: ResourceType, place: int) -> str:
+        """Return a name of the class at a place; for an exact name the name itself."""
+        return self._types[resource_type].sample_at(place)
 
 
 class _TypeNames:
@@ -312,24 +251,31 @@ class _TypeNames:
         return [shelf for shelf in found if shelf is not None]
 
     @cached_property
-    def exact(self) -> dict[str, None]:
-        """The names that stand for themselves, in the order given, then those that a LITERAL names."""
-        exact = dict.fromkeys(self.universe.given(self.resource_type))
+    def given(self) -> frozenset[str]:
+        return self.universe.names.given_once(self.resource_type)[0]
+
+    @cached_property
+    def ungiven(self) -> set[str]:
+        """The names that are classes of their own although they were not given: new ones, and those of LITERALs."""
         if self.is_cluster:
-            return exact
-        exact |= self.universe.new(self.resource_type)
+            return set()
+        found = set(self.universe.new(self.resource_type))
         for shelf in self.shelves:
-            exact |= dict.fromkeys(name for name in shelf.literals if name != WILDCARD)
+            found |= shelf.literals.keys() - {WILDCARD}
         # Two names answer unlike their neighbours: the empty one, which an empty prefix alone
         # covers in ZooKeeper mode, and `*` itself, which KRaft's wildcard covers.
         if self._empty_prefix and not (
             self.universe.settings.empty_prefix_covers_all
             and self.universe.after_settings.empty_prefix_covers_all
         ):
-            exact[""] = None
+            found.add("")
         if self.resource_type in _FREE_NAMES and WILDCARD in self.prefixes:
-            exact[WILDCARD] = None
-        return exact
+            found.add(WILDCARD)
+        return found - self.given
+
+    def has_exact(self, name: str) -> bool:
+        """Whether a name is a class of its own."""
+        return name in self.given or name in self.ungiven
 
     @cached_property
     def prefixes(self) -> dict[str, None]:
@@ -358,19 +304,29 @@ class _TypeNames:
             return {}
         texts = dict.fromkeys(binding.resource_name for shelf in self.shelves for binding in shelf.globs)
         samples = {text: sample_of(glob_shape(text), self._stranger) for text in texts}
-        return {text: sample for text, sample in samples.items() if sample not in self.exact}
+        return {text: sample for text, sample in samples.items() if not self.has_exact(sample)}
 
     @cached_property
-    def sorted_names(self) -> SortedNames:
-        return SortedNames(self.sorted_exact)
+    def axis(self) -> NameAxis:
+        given, ungiven = self.universe.names.given_once(self.resource_type)[1], sorted(self.ungiven)
+        exact = sorted(given + ungiven) if ungiven else given
+        absent = set_of(bisect_left(exact, name) for name in ungiven)
+        new = (name for name in self.universe.new(self.resource_type) if self.has_exact(name))
+        return NameAxis(
+            exact,
+            sorted(self.prefixes),
+            sorted(self.patterns),
+            self.has_any_other,
+            given=run(0, len(exact)) ^ absent,
+            new=set_of(bisect_left(exact, name) for name in new),
+        )
 
-    @cached_property
-    def sorted_exact(self) -> list[str]:
-        return sorted(self.exact)
-
-    @cached_property
-    def sorted_prefixes(self) -> list[str]:
-        return sorted(self.prefixes)
+    def sample_at(self, place: int) -> str:
+        """Return a name of the class at a place."""
+        kind, text = self.axis.name_class(place)
+        if kind == EXACT:
+            return text
+        return self.patterns[text] if kind == PATTERN else self.sample(text)
 
     @property
     def has_any_other(self) -> bool:
@@ -379,7 +335,9 @@ class _TypeNames:
 
     @property
     def count(self) -> int:
-        return len(self.exact) + len(self.prefixes) + len(self.patterns) + self.has_any_other
+        return (
+            len(self.given) + len(self.ungiven) + len(self.prefixes) + len(self.patterns) + self.has_any_other
+        )
 
     def sample(self, start: str) -> str:
         """Return a name that nobody gave, that begins with `start` and with no longer prefix.
@@ -390,7 +348,7 @@ class _TypeNames:
             samples = (start + self._stranger * length for length in range(1, _LENGTHS_TRIED + 1))
             return min(samples, key=lambda name: len(self._matching(name)))
         code = _STRANGE
-        while (name := start + chr(code)) in self.exact or name in self.prefixes:
+        while self.has_exact(name := start + chr(code)) or name in self.prefixes:
             code += 1
         return name
 
@@ -405,7 +363,7 @@ class _TypeNames:
     def _stranger(self) -> str:
         """A character that no name and no pattern of this type holds."""
         globs = (binding.resource_name for shelf in self.shelves for binding in shelf.globs)
-        return _strange("".join((*self.exact, *self.prefixes, *globs)))
+        return _strange("".join((*self.given, *self.ungiven, *self.prefixes, *globs)))
 
     @property
     def _empty_prefix(self) -> bool:
@@ -418,17 +376,3 @@ def _strange(taken: str) -> str:
     while chr(code) in characters:
         code += 1
     return chr(code)
-
-
-def _span(ordered: Sequence[str], prefix: str) -> tuple[int, int]:
-    """Return where the texts of a sorted sequence that start with `prefix` begin and end."""
-    start, length = bisect_left(ordered, prefix), len(prefix)
-    return start, bisect_left(ordered, True, lo=start, key=lambda text: text[:length] > prefix)
-
-
-def starting_with(ordered: Sequence[str], prefix: str) -> Iterator[str]:
-    """Yield the texts of a sorted sequence that start with `prefix`."""
-    place = bisect_left(ordered, prefix)
-    while place < len(ordered) and ordered[place].startswith(prefix):
-        yield ordered[place]
-        place += 1

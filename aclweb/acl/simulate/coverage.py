@@ -1,192 +1,238 @@
-"""Which ACLs cover a class of names before and after, and which classes have the same?"""
+"""Which classes of names does a pattern cover, and which does any ACL cover, before and after?"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 
-from aclweb.acl.authorizer import AclIndex, ResourceShelf
-from aclweb.acl.matching import empty_prefix_covers, wildcard_covers
-from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding, AuthorizerSettings, ResourceType
-from aclweb.acl.simulate.budget import Meter
-from aclweb.acl.simulate.classes import Spot
-from aclweb.acl.simulate.cover import Cover, Group
-from aclweb.acl.simulate.impact import Side
+from aclweb.acl.authorizer import ResourceShelf
+from aclweb.acl.matching import empty_prefix_covers, glob_shape, matching_of, wildcard_covers
+from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, PatternType, ResourceType
+from aclweb.acl.simulate.axes import NameAxis, places_in, run, set_of, set_of_runs
+from aclweb.acl.simulate.patterns import PatternNames
 from aclweb.acl.simulate.worlds import Worlds
+
+_FEW = 200
+"""So few classes are looked up one by one sooner than all patterns are joined."""
+
+_LITERAL, _PREFIXED, _GLOB = PatternType.LITERAL, PatternType.PREFIXED, PatternType.GLOB
 
 
 class Coverage:
-    """The bindings that cover each class of names, before and after."""
+    """What the patterns of one resource type cover, as sets of classes of names."""
 
-    def __init__(self, worlds: Worlds, meter: Meter) -> None:
-        self.worlds, self._meter = worlds, meter
-        self._sides: dict[tuple[object, ...], Side] = {}
+    def __init__(self, worlds: Worlds, resource_type: ResourceType) -> None:
+        self.worlds, self.resource_type = worlds, resource_type
+        self.axis: NameAxis = worlds.universe.axis(resource_type)
+        self.shelf, self.added = worlds.shelves[resource_type]
+        self._known: dict[tuple[int, str, bool], int] = {}
 
-    @cached_property
-    def near(self) -> Mapping[ResourceType, ResourceShelf | None]:
-        """The bindings of the callers that the edit names, for types where nobody else can be changed.
-
-        Names that differ in ACLs for others alone are then one class. Empty unless equal hosts are merged.
-        """
-        principals = {binding.principal for binding in self.worlds.touching}
-        if (
-            not (self.worlds.merge_equal_hosts and self.worlds.same_settings)
-            or not self.worlds.universe.matching.is_nested
-            or ANY_USER in principals
-        ):
-            return {}
-        shelves = {
-            kind: both
-            for kind, both in self.worlds.shelves.items()
-            if self.worlds.touching.shelf(kind) is not None
-        }
-        if any(shelf is not None and shelf.unknown_patterns for both in shelves.values() for shelf in both):
-            return {}
-        near = AclIndex(
-            binding
-            for shelf, _ in shelves.values()
-            if shelf is not None
-            for principal in (*sorted(principals), ANY_USER)
-            for binding in shelf.by_principal.get(principal, ())
-        )
-        return {kind: near.shelf(kind) for kind in shelves}
-
-    def is_covered_near(self, spot: Spot) -> tuple[bool, bool] | None:
-        """Return whether any ACL covers the names before and after, where `near` has all else that counts."""
-        kind, name = spot.resource_type, spot.sample
-        if spot.is_new or kind not in self.near:
-            return None
-        shelf, added = self.worlds.shelves[kind]
-        before = shelf is not None and shelf.is_covered(name, self.worlds.settings)
-        after = before or (added is not None and added.is_covered(name, self.worlds.settings))
-        if before and self.worlds.remove and shelf is not None:
-            self._meter.spend(1)
-            after = self._stays_covered(shelf, name) or (
-                added is not None and added.is_covered(name, self.worlds.settings)
-            )
-        # Where the last ACL of a name goes, or its first comes, a default that allows touches everybody.
-        return None if before != after and self.worlds.settings.allow_everyone else (before, after)
-
-    def _stays_covered(self, shelf: ResourceShelf, name: str) -> bool:
-        """Whether an ACL that stays covers a name, where the settings stay too."""
-        covering: list[list[AclBinding]] = []
-        if shelf.wildcard and name != WILDCARD and wildcard_covers(name, self.worlds.settings):
-            covering.append(shelf.wildcard)
-        if name in shelf.literals:
-            covering.append(shelf.literals[name])
-        covering += [shelf.prefixed[place] for place in shelf.chain.places(name)]
-        if shelf.empty_prefix and empty_prefix_covers(name, self.worlds.settings):
-            covering.append(shelf.empty_prefix)
-        return any(binding not in self.worlds.removed for bindings in covering for binding in bindings)
-
-    def key(self, spot: Spot, covered: tuple[bool, bool] | None) -> object:
-        """Return a key that is equal only for classes of names with the same bindings on both sides."""
-        name = spot.sample
-        shelf, added = self.worlds.shelves[spot.resource_type]
-        return (
-            spot.resource_type,
-            spot.is_new,
-            covered,
-            name == "",
-            wildcard_covers(name, self.worlds.settings),
-            wildcard_covers(name, self.worlds.after_settings),
-            *(
-                (
-                    name if name in shelf.literals else None,
-                    shelf.chain.longest(name),
-                    tuple(shelf.glob_set.matching(name)) if shelf.globs else (),
-                )
-                for shelf in (shelf if covered is None else self.near[spot.resource_type], added)
-                if shelf is not None
-            ),
-        )
-
-    def covers(self, spot: Spot, covered: tuple[bool, bool] | None = None) -> tuple[Cover, Cover]:
-        """Return the bindings that cover the class of names before and after.
-
-        covered: whether any does, where those of the callers that the edit names are enough.
-        """
-        shelf, added = self.worlds.shelves[spot.resource_type]
-        if covered is not None:
-            shelf = self.near[spot.resource_type]
-        before: list[Group] = []
-        after: list[Group] = []
-        unknown_before: list[AclBinding] = []
-        unknown_after: list[AclBinding] = []
-        if shelf is not None:
-            before = self._groups(shelf, spot.sample, self.worlds.settings)
-            kept = (
-                before
-                if self.worlds.same_settings
-                else self._groups(shelf, spot.sample, self.worlds.after_settings)
-            )
-            after = self._left_of(kept)
-            unknown_before = shelf.unknown_patterns
-            unknown_after = [binding for binding in unknown_before if binding not in self.worlds.removed]
-        if added is not None:
-            after = after + self._groups(added, spot.sample, self.worlds.after_settings)
-            unknown_after = unknown_after + added.unknown_patterns
-        kind = spot.resource_type
-        was, comes = covered or (None, None)
-        brief = self.worlds.merge_equal_hosts
-        return (
-            Cover(
-                kind,
-                before,
-                unknown_before,
-                self.worlds.settings,
-                self._sides,
-                merge_equal_hosts=brief,
-                covered=was,
-            ),
-            Cover(
-                kind,
-                after,
-                unknown_after,
-                self.worlds.after_settings,
-                self._sides,
-                merge_equal_hosts=brief,
-                covered=comes,
-            ),
-        )
-
-    def _groups(self, shelf: ResourceShelf, name: str, settings: AuthorizerSettings) -> list[Group]:
-        """Return the bindings of a shelf that cover a name, pattern by pattern."""
-        found = [shelf.literals[name]] if name in shelf.literals else []
-        found += [shelf.prefixed[place] for place in shelf.chain.places(name)]
-        if shelf.wildcard and name != WILDCARD and wildcard_covers(name, settings):
-            found.append(shelf.wildcard)
-        if shelf.empty_prefix and empty_prefix_covers(name, settings):
-            found.append(shelf.empty_prefix)
-        groups = [self._group_of(bindings) for bindings in found]
-        if shelf.globs and (globs := shelf.globs_covering(name, settings)):
-            groups.append(Group(globs))
-        return groups
-
-    def _group_of(self, bindings: list[AclBinding]) -> Group:
-        """Return the group of a list that a shelf holds, the same for the same list."""
-        found = self._known_groups.get(id(bindings))
+    def of(self, pattern_type: PatternType, text: str, settings: AuthorizerSettings) -> int:
+        """Return the classes that a pattern covers for certain under these settings."""
+        if pattern_type is _LITERAL and text != WILDCARD:
+            return self.axis.one(text)
+        if pattern_type is _PREFIXED and text:
+            # Not kept: a cluster may have ten thousands, and each is a set of all names.
+            return self._starting_with(text)
+        is_after = settings is self.worlds.after_settings
+        key = (pattern_type._value_, text, is_after)
+        found = self._known.get(key)
         if found is None:
-            found = self._known_groups[id(bindings)] = Group(bindings)
+            found = self._known[key] = self._of(pattern_type, text, settings)
         return found
 
-    @cached_property
-    def _known_groups(self) -> dict[int, Group]:
-        return {}
+    def names_of(self, pattern_type: PatternType, text: str) -> PatternNames:
+        """Return the classes that a pattern covers for certain, before and afterwards."""
+        if pattern_type is _LITERAL and text != WILDCARD:
+            # Not kept: sets of one late name each take much room.
+            return PatternNames(pattern_type, text, self.axis.place_of(text), 0, 0)
+        before = after = self.of(pattern_type, text, self.worlds.settings)
+        if not self.worlds.same_settings and not (pattern_type is _PREFIXED and text):
+            after = self.of(pattern_type, text, self.worlds.after_settings)
+        return PatternNames(pattern_type, text, -1, before, before if before == after else after)
 
-    def _left_of(self, groups: list[Group]) -> list[Group]:
-        """Return what is left of each group when the removed bindings are gone."""
-        left: list[Group] = []
-        for group in groups:
-            if id(group) not in self._left:
-                kept = [binding for binding in group.bindings if binding not in self.worlds.removed]
-                same = len(kept) == len(group.bindings)
-                self._left[id(group)] = (group, group if same else Group(kept))
-            found = self._left[id(group)][1]
-            if found.bindings:
-                left.append(found)
-        return left
+    def _of(self, pattern_type: PatternType, text: str, settings: AuthorizerSettings) -> int:
+        axis = self.axis
+        if pattern_type is _LITERAL:
+            return self._all_that(lambda name: wildcard_covers(name, settings), unlike=WILDCARD)
+        if pattern_type is _PREFIXED:
+            if settings.empty_prefix_covers_all:
+                return axis.all
+            return self._all_that(lambda name: empty_prefix_covers(name, settings), among=axis.one(""))
+        if pattern_type is _GLOB and _GLOB in matching_of(settings).pattern_types:
+            shape = glob_shape(text)
+            return axis.matching(axis.sorted_exact.matching(shape)) | self._examples(
+                shape.matches, len(axis.exact)
+            )
+        return 0
+
+    def _starting_with(self, text: str) -> int:
+        names = self.axis.starting_with(text)
+        first = self.axis.first_pattern
+        for place, sample in enumerate(self._last_samples, first):
+            if sample.startswith(text):
+                names |= 1 << place
+        return names
+
+    def _all_that(
+        self, covers: Callable[[str], bool], *, unlike: str | None = None, among: int | None = None
+    ) -> int:
+        """Return the classes with a name that is covered. unlike: all names that do not begin so are."""
+        axis = self.axis
+        sure = 0 if unlike is None else axis.all & ~(axis.starting_with(unlike) | self._last_classes)
+        unsure = (axis.all if among is None else among) & ~sure
+        return sure | set_of(place for place in places_in(unsure) if covers(self.sample(place)))
+
+    def _examples(self, covers: Callable[[str], bool], start: int) -> int:
+        """Return the classes from a place on of which the example is covered."""
+        return set_of(place for place in range(start, self.axis.size) if covers(self.sample(place)))
 
     @cached_property
-    def _left(self) -> dict[int, tuple[Group, Group]]:
-        return {}
+    def _last_samples(self) -> list[str]:
+        """A name of each class that is neither one name nor begins with a text."""
+        return [self.sample(place) for place in range(self.axis.first_pattern, self.axis.size)]
+
+    @cached_property
+    def _last_classes(self) -> int:
+        """The classes that are neither one name nor begin with a text."""
+        return run(self.axis.first_pattern, self.axis.size)
+
+    # What any ACL covers.
+
+    @cached_property
+    def before(self) -> int:
+        """The classes that an ACL covers before."""
+        return self._by(self.shelf, self.worlds.settings)
+
+    @cached_property
+    def after(self) -> int:
+        """The classes that an ACL covers afterwards."""
+        return self.kept_after | self._by(self.added, self.worlds.after_settings)
+
+    @cached_property
+    def kept_before(self) -> int:
+        """The classes that an ACL covers before which stays."""
+        if not self._gone:
+            return self.before
+        return self._by(self.shelf, self.worlds.settings, without=self._gone)
+
+    @cached_property
+    def kept_after(self) -> int:
+        """The classes that an ACL covers afterwards which was there before."""
+        if self.worlds.same_settings:
+            return self.kept_before
+        return self._by(self.shelf, self.worlds.after_settings, without=self._gone)
+
+    @cached_property
+    def _gone(self) -> Collection[tuple[PatternType, str]]:
+        """The patterns of which no ACL stays."""
+        shelf, removed = self.shelf, self.worlds.removed
+        if shelf is None or not removed:
+            return ()
+        patterns = {
+            (binding.pattern_type, binding.resource_name)
+            for binding in self.worlds.remove
+            if binding.resource_type is self.resource_type
+        }
+        return {
+            pattern
+            for pattern in patterns
+            if all(binding in removed for binding in bindings_of(shelf, *pattern))
+        }
+
+    def _by(
+        self,
+        shelf: ResourceShelf | None,
+        settings: AuthorizerSettings,
+        without: Collection[tuple[PatternType, str]] = (),
+    ) -> int:
+        """Return the classes that some pattern of a shelf covers, but for those of `without`."""
+        if shelf is None:
+            return 0
+        if self.near.bit_count() <= _FEW:
+            return set_of(
+                place
+                for place in places_in(self.near)
+                if self._is_covered(shelf, settings, self.sample(place), without)
+            )
+        covered = 0
+        for group, pattern in (
+            (shelf.wildcard, (_LITERAL, WILDCARD)),
+            (shelf.empty_prefix, (_PREFIXED, "")),
+        ):
+            if group and pattern not in without:
+                covered |= self.of(*pattern, settings)
+        covered |= self._under_prefixes(
+            [prefix for prefix in shelf.chain.prefixes if (_PREFIXED, prefix) not in without]
+            if without
+            else shelf.chain.prefixes
+        )
+        covered |= self.axis.matching(
+            name for name in shelf.literals if not without or (_LITERAL, name) not in without
+        )
+        for text in dict.fromkeys(binding.resource_name for binding in shelf.globs):
+            if (_GLOB, text) not in without:
+                covered |= self.of(_GLOB, text, settings)
+        return covered
+
+    @cached_property
+    def near(self) -> int:
+        """The classes on which it can change whether an ACL covers them; of others nobody asks."""
+        worlds = self.worlds
+        if not worlds.same_settings:
+            return self.axis.all
+        touching = worlds.touching.shelf(self.resource_type)
+        return self.axis.new | (self.joined(touching.bindings) if touching is not None else 0)
+
+    def _is_covered(
+        self,
+        shelf: ResourceShelf,
+        settings: AuthorizerSettings,
+        name: str,
+        without: Collection[tuple[PatternType, str]],
+    ) -> bool:
+        if not without:
+            return shelf.is_covered(name, settings)
+        return any(
+            (binding.pattern_type, binding.resource_name) not in without
+            for binding in shelf.covering(name, settings)
+        )
+
+    def sample(self, place: int) -> str:
+        """Return a name of the class at a place."""
+        return self.worlds.universe.sample(self.resource_type, place)
+
+    def _under_prefixes(self, prefixes: Sequence[str]) -> int:
+        """Return the classes that some of these sorted prefixes cover."""
+        axis, above = self.axis, ""
+        widest = [above := prefix for prefix in prefixes if not above or not prefix.startswith(above)]
+        exact = set_of_runs(map(axis.sorted_exact.range_of, widest))
+        classes = set_of_runs(map(axis.sorted_prefixes.range_of, widest))
+        covered = exact | classes << len(axis.exact)
+        for prefix in widest if axis.patterns else ():
+            covered |= self.of(_PREFIXED, prefix, self.worlds.settings)
+        return covered
+
+    def joined(self, bindings: Iterable[AclBinding]) -> int:
+        """Return the classes that some of these bindings cover before or after; all for an unknown pattern."""
+        covered = 0
+        settings = (self.worlds.settings, self.worlds.after_settings)
+        for pattern in dict.fromkeys((binding.pattern_type, binding.resource_name) for binding in bindings):
+            if pattern[0] is PatternType.UNKNOWN:
+                return self.axis.all
+            for each in settings if not self.worlds.same_settings else settings[:1]:
+                covered |= self.of(*pattern, each)
+        return covered
+
+
+def bindings_of(shelf: ResourceShelf, pattern_type: PatternType, text: str) -> list[AclBinding]:
+    """Return the bindings of a shelf that have this very pattern."""
+    if pattern_type is _LITERAL:
+        return shelf.literals.get(text, [])
+    if pattern_type is _PREFIXED:
+        if not text:
+            return shelf.empty_prefix
+        place = shelf.chain.longest(text)
+        return shelf.prefixed[place] if place >= 0 and shelf.chain.prefixes[place] == text else []
+    same = shelf.globs if pattern_type is _GLOB else shelf.unknown_patterns
+    return [binding for binding in same if binding.resource_name == text]

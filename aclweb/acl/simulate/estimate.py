@@ -1,45 +1,296 @@
-"""About how many answers does each ACL of an edit make to look at?"""
+"""How much work does each ACL of an edit make at most, known before any of it is done?
+
+An ACL is compared on the sets of names into which the bindings near it sort what it matches: on the bindings
+of its own principal and those for everybody, or on all there are if it is for everybody itself. These are
+counted, operation by operation, without looking at a name. Bindings that stay and settle answers by
+themselves count for nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
-from aclweb.acl.authorizer import DENY_SHIFT, MAYBE_SHIFT, ResourceShelf, mask_of
-from aclweb.acl.model import ANY_USER, OPERATIONS, AclBinding, split_principal
-from aclweb.acl.simulate.classes import EXACT, Spot
-from aclweb.acl.simulate.coverage import Coverage
-from aclweb.acl.simulate.rows import Rows
+from aclweb.acl.authorizer import DENY_SHIFT, ResourceShelf
+from aclweb.acl.matching import SortedNames
+from aclweb.acl.model import (
+    ANY_USER,
+    OPERATIONS,
+    WILDCARD,
+    AclBinding,
+    PatternType,
+    ResourceType,
+    split_principal,
+)
+from aclweb.acl.simulate.budget import (
+    KNOWN_A_STEP,
+    LOOKED_AT_A_STEP,
+    NAMES_OF_A_DIFFERENCE,
+    STEPS_OF_A_KIND,
+    STEPS_OF_A_ROW,
+    STEPS_OF_A_SET_OF_HOSTS,
+    Cost,
+)
+from aclweb.acl.simulate.patterns import mask_of_binding, operations_in
 from aclweb.acl.simulate.worlds import Worlds
 
-_SAMPLES, _ACLS_SAMPLED = 4, 10_000
-"""On how many of an ACL's names its cost is estimated, in an edit of at most so many ACLs."""
+_Counts = dict[int, int]
+"""How many bindings say something about each operation, by its code."""
 
 
-def weights(worlds: Worlds, coverage: Coverage, rows: Rows) -> Iterator[tuple[int, AclBinding]]:
-    """Yield for each ACL of the edit about how many answers it makes to look at."""
-    is_short = len(worlds.touching) <= _ACLS_SAMPLED
-    for binding in worlds.touching:
-        kind = binding.resource_type
-        if kind not in OPERATIONS or split_principal(binding.principal) is None:
-            continue
-        mask = mask_of(binding.operation, binding.permission_type)
-        mask |= mask >> MAYBE_SHIFT
-        mask |= mask >> DENY_SHIFT
-        operations = sum(bool(mask & 1 << op._value_) for op in worlds.universe.operations(kind))
-        names, samples = worlds.universe.covered(binding, _SAMPLES if is_short else 0)
-        if kind in coverage.near:
-            names = min(names, 1 + sum(map(_patterns, (coverage.near[kind], worlds.added.shelf(kind)))))
-        callers = 1.0
-        for name in samples:
-            own = coverage.covers(Spot(kind, EXACT, name, name))[0]
-            for_all = binding.principal == ANY_USER
-            callers += sum(1 for _ in (own.bindings if for_all else own.own(binding.principal))) / len(
-                samples
+def cost_of_names(worlds: Worlds) -> Cost:
+    """Return what a what-if costs at most beside its ACLs: what there is, and the names that are to come."""
+    new = [_OfType(worlds, resource_type).cost_of_new_names for resource_type in OPERATIONS]
+    return Cost(
+        1 + worlds.universe.size // KNOWN_A_STEP + sum(cost.steps for cost in new),
+        sum(cost.differences for cost in new),
+    )
+
+
+def costs(worlds: Worlds) -> Iterator[Cost]:
+    """Yield for each ACL of the edit what it costs at most to compare what it matches, and what all cost together."""
+    for resource_type in OPERATIONS:
+        touching = worlds.touching.shelf(resource_type)
+        if touching is not None:
+            of_type = _OfType(worlds, resource_type)
+            bindings = [each for each in touching.bindings if split_principal(each.principal) is not None]
+            yield of_type.cost_of_looking(bindings)
+            yield from map(of_type.cost, bindings)
+
+
+class _Bindings:
+    """Some bindings of one resource type, counted by what they part and by operation.
+
+    all, unsettled: how many patterns part the names of others; the latter without those of which a binding
+    that stays settles answers by itself. wide: the principals with a binding for any name, and its operation;
+    wide_hosts: how many of these bindings stay and name a host. count: how many bindings there are.
+    not_single: how many are not for one name.
+    """
+
+    def __init__(self, bindings: Iterable[AclBinding], codes: Sequence[int], worlds: Worlds) -> None:
+        self.count, self.wide_hosts, self.not_single = 0, 0, 0
+        self.all: _Counts = dict.fromkeys(codes, 0)
+        self.unsettled: _Counts = dict.fromkeys(codes, 0)
+        self.wide: set[tuple[str, int]] = set()
+        self._texts: list[str] = []
+        self._codes, self._worlds = codes, worlds
+        self._operations: dict[tuple[int, str, str], tuple[int, int]] = {}
+        for binding in bindings:
+            self._add(binding)
+        for told, unsettled in self._operations.values():
+            for code in codes:
+                self.all[code] += told >> code & 1
+                self.unsettled[code] += unsettled >> code & 1
+
+    def _add(self, binding: AclBinding) -> None:
+        self.count += 1
+        mask = mask_of_binding(binding)
+        told = operations_in(mask)
+        is_there = self._worlds.same_settings and binding not in self._worlds.touching
+        if is_for_any_name(binding):
+            self.not_single += 1
+            self.wide_hosts += binding.host != WILDCARD and is_there
+            self.wide.update([(binding.principal, code) for code in self._codes if told >> code & 1])
+            if binding.pattern_type is not PatternType.GLOB:
+                return  # It covers all names alike.
+        self.not_single += binding.pattern_type is PatternType.PREFIXED
+        key = (binding.pattern_type._value_, binding.resource_name, binding.principal)
+        if binding not in self._worlds.touching:
+            self._texts.append(binding.resource_name)
+        settled = (mask | mask >> DENY_SHIFT) if is_there and binding.host == WILDCARD else 0
+        there = self._operations.get(key, (0, 0))
+        self._operations[key] = (there[0] | told, there[1] | told & ~settled)
+
+    @cached_property
+    def _sorted(self) -> SortedNames:
+        return SortedNames.of_sorted(sorted(self._texts))
+
+    def below(self, prefix: str) -> int:
+        """Return how many patterns of bindings that stay are for names which begin with a text."""
+        start, end = self._sorted.range_of(prefix)
+        return end - start
+
+
+def is_for_any_name(binding: AclBinding) -> bool:
+    """Whether the pattern is neither for one name nor for those that begin with a text."""
+    if binding.pattern_type is PatternType.LITERAL:
+        return binding.resource_name == WILDCARD
+    return not (binding.pattern_type is PatternType.PREFIXED and binding.resource_name)
+
+
+class _Found(NamedTuple):
+    """What an ACL makes at most. rows: sessions on sets of names. parted: sets of names for everybody that one cuts."""
+
+    rows: int
+    parted: int
+
+
+class _OfType:
+    """What the ACLs of an edit are compared on, of one resource type."""
+
+    def __init__(self, worlds: Worlds, resource_type: ResourceType) -> None:
+        self.worlds, self.resource_type = worlds, resource_type
+        self._codes = [operation._value_ for operation in worlds.universe.operations(resource_type)]
+        self._shelves: list[ResourceShelf] = [
+            shelf for shelf in worlds.shelves[resource_type] if shelf is not None
+        ]
+        self._by_principal: dict[str, _Bindings] = {}
+        self._known_above: dict[str, int] = {}
+
+    def _of(self, principal: str) -> _Bindings:
+        found = self._by_principal.get(principal)
+        if found is None:
+            own = (each for shelf in self._shelves for each in shelf.by_principal.get(principal, ()))
+            found = self._by_principal[principal] = _Bindings(own, self._codes, self.worlds)
+        return found
+
+    @cached_property
+    def _all(self) -> _Bindings:
+        own = (each for shelf in self._shelves for each in shelf.bindings)
+        return _Bindings(own, self._codes, self.worlds)
+
+    @cached_property
+    def _shared(self) -> _Bindings:
+        matching = self.worlds.universe.matching
+        globs = {
+            principal for shelf in self._shelves for principal in matching.principal_globs(shelf.by_principal)
+        }
+        own = (
+            each
+            for shelf in self._shelves
+            for principal in (ANY_USER, *sorted(globs))
+            for each in shelf.by_principal.get(principal, ())
+        )
+        return _Bindings(own, self._codes, self.worlds)
+
+    @cached_property
+    def _sessions(self) -> int:
+        return len({principal for shelf in self._shelves for principal in shelf.by_principal})
+
+    def cost(self, binding: AclBinding) -> Cost:
+        """Return what it costs at most to compare what one ACL matches."""
+        told = operations_in(mask_of_binding(binding))
+        codes = [code for code in self._codes if told >> code & 1]
+        is_for_many = self._is_for_many(binding)
+        found = self._for_many(binding, codes) if is_for_many else self._for_one(binding, codes)
+        kept, own = self._sets_of_hosts(binding, is_for_many=is_for_many)
+        each = STEPS_OF_A_ROW + (kept + own) * STEPS_OF_A_SET_OF_HOSTS + (1 + own) * STEPS_OF_A_KIND
+        sessions = self._sessions + 1 if is_for_many else 1
+        steps = found.rows * each + found.parted * (1 + own) * STEPS_OF_A_KIND
+        large = len(codes) * sessions * self._differences_of_all_names if is_for_any_name(binding) else 0
+        return Cost(steps, (found.rows + found.parted + large) * (1 + own), binding)
+
+    def cost_of_looking(self, bindings: Iterable[AclBinding]) -> Cost:
+        """Return what it costs to find what the ACLs of an edit are near, session by session."""
+        principals = {ANY_USER if self._is_for_many(each) else each.principal for each in bindings}
+        return Cost(sum(map(self._steps_of_looking, principals)), 0)
+
+    def _steps_of_looking(self, principal: str) -> int:
+        if principal != ANY_USER:
+            return len(self._codes) * (1 + self._of(principal).count // LOOKED_AT_A_STEP)
+        looked_at = self._all.count + self._sessions * self._shared.not_single
+        return len(self._codes) * (1 + self._sessions + looked_at // LOOKED_AT_A_STEP)
+
+    @cached_property
+    def _differences_of_all_names(self) -> int:
+        return self.worlds.universe.count(self.resource_type) // NAMES_OF_A_DIFFERENCE
+
+    def _is_for_many(self, binding: AclBinding) -> bool:
+        """Whether an ACL changes answers to everybody, if only by ending the default or bringing it back."""
+        matching = self.worlds.universe.matching
+        return (
+            binding.principal == ANY_USER
+            or self.worlds.settings.allow_everyone
+            or self.worlds.after_settings.allow_everyone
+            or matching.is_principal_glob(binding.principal)
+        )
+
+    def _sets_of_hosts(self, binding: AclBinding, *, is_for_many: bool) -> tuple[int, int]:
+        """Return into how many sets all hosts are sorted, by bindings that stay and by its own host."""
+        if is_for_many:
+            kept = self._all.wide_hosts if is_for_any_name(binding) else self._shared.wide_hosts
+        else:
+            kept = self._shared.wide_hosts + self._of(binding.principal).wide_hosts
+        if binding.host == WILDCARD:
+            return kept, 0
+        return kept, 1 if self.worlds.universe.matching.range_of(binding.host) is None else 3
+
+    def _for_one(self, binding: AclBinding, codes: Sequence[int]) -> _Found:
+        """Return what an ACL for one principal makes."""
+        own = self._of(binding.principal)
+        if is_for_any_name(binding):
+            near = (
+                self._count(own, binding, code) + self._count(self._shared, binding, code) for code in codes
             )
-        hosts = len(rows.hosts_inside(binding.host)) if rows.is_range(binding.host) else 0
-        yield int(names * operations * (callers + hosts)), binding
+            return _Found(len(codes) + sum(near), 0)
+        rows = 1
+        if binding.pattern_type is PatternType.PREFIXED:
+            rows += own.below(binding.resource_name) + self._shared.below(binding.resource_name)
+        return _Found(rows * len(codes), 0)
 
+    def _for_many(self, binding: AclBinding, codes: Sequence[int]) -> _Found:
+        """Return what an ACL for everybody makes."""
+        if not is_for_any_name(binding):
+            near = self._near_of_many(binding, codes) * len(codes)
+            # One name is not cut.
+            return _Found(len(codes) + near, 0 if binding.pattern_type is PatternType.LITERAL else near)
+        rows = parted = 0
+        for code in codes:
+            shared = self._count(self._shared, binding, code)
+            rows += 1 + self._count(self._all, binding, code) + self._wide_sessions(code) * shared
+            parted += self._all.all[code]
+        return _Found(rows, parted)
 
-def _patterns(shelf: ResourceShelf | None) -> int:
-    """Return into at most how many classes the patterns of a shelf sort names, less one."""
-    return 0 if shelf is None else len(shelf.literals) + len(shelf.prefixed)
+    def _near_of_many(self, binding: AclBinding, codes: Sequence[int]) -> int:
+        """Return how many bindings of any principal part the names of a LITERAL or a prefix for everybody."""
+        text = binding.resource_name
+        above = self._above(text)
+        if binding.pattern_type is PatternType.LITERAL:
+            return above
+        wide = max((self._wide_sessions(code) for code in codes), default=0)
+        return above + self._all.below(text) + wide * (1 + self._shared.below(text))
+
+    def _above(self, text: str) -> int:
+        """Return how many principals have a binding that stays and covers a name."""
+        found = self._known_above.get(text)
+        if found is None:
+            settings, touching = self.worlds.settings, self.worlds.touching
+            covering = (each for shelf in self._shelves for each in shelf.covering(text, settings))
+            found = len({each.principal for each in covering if each not in touching})
+            self._known_above[text] = found
+        return found
+
+    def _wide_sessions(self, code: int) -> int:
+        """Return how many principals have a binding for any name about an operation."""
+        return self._wide.get(code, 0)
+
+    @cached_property
+    def _wide(self) -> _Counts:
+        found: _Counts = {}
+        for principal, code in self._all.wide:
+            found[code] = found.get(code, 0) + (principal != ANY_USER)
+        return found
+
+    def _count(self, bindings: _Bindings, binding: AclBinding, code: int) -> int:
+        """Return how many of these can part the names of an ACL; of one that only allows more, the unsettled."""
+        only_allows = binding in self.worlds.added and mask_of_binding(binding) >> code & 1
+        return (bindings.unsettled if only_allows else bindings.all)[code]
+
+    @property
+    def cost_of_new_names(self) -> Cost:
+        """What names that do not exist before cost at most."""
+        new = self.worlds.universe.new(self.resource_type)
+        if not new:
+            return Cost(0, 0)
+        settings = self.worlds.after_settings
+        # Names that the same bindings cover are one set.
+        sets = {
+            tuple(id(each) for shelf in self._shelves for each in shelf.covering(name, settings))
+            for name in new
+        }
+        wide = sum(map(self._wide_sessions, self._codes))
+        rows = sum(1 + len(covering) for covering in sets) * len(self._codes) + wide * len(sets)
+        steps = rows * (STEPS_OF_A_ROW + 2 * STEPS_OF_A_KIND + self._all.wide_hosts * STEPS_OF_A_SET_OF_HOSTS)
+        sessions = len(self._codes) * (self._sessions + 1)
+        return Cost(steps + sessions + self._all.count * len(self._codes) // LOOKED_AT_A_STEP, 2 * rows)

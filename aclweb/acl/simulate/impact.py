@@ -1,20 +1,22 @@
-"""What is an impact: every answer that differs between two worlds of ACLs, and how is it passed on?
+"""What is an impact: which groups of answers differ between two worlds of ACLs?
 
-An impact holds each class of names once with what becomes of it. Names that the same ACLs cover
-share their outcomes, so its size follows what differs in kind; each single difference (`Effect`)
-is made when somebody asks for it.
+A group is a set of principals, one of hosts, one of operations and one of names, of which every
+combination (a cell) has the same answer before, and the same after, settled by the same ACLs. Groups do
+not overlap, and together they are exactly the cells that differ. So the size of an impact follows
+what differs in kind; each single difference (`Effect`) is made when somebody asks for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
-from typing import overload
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice, product
+from typing import Any, overload
 
 from aclweb.acl.authorizer import Basis, Result
-from aclweb.acl.model import AclBinding, Operation, Resource, ResourceType
-from aclweb.acl.simulate.classes import EXACT, Spot
+from aclweb.acl.model import WILDCARD, AclBinding, Operation, Resource, ResourceType
+from aclweb.acl.simulate.axes import EXACT, Compact, NameAxis, TextAxis, places_in
 
 GAINS, LOSES, RECOVERED, DEPENDS = LISTS = ("gains", "loses", "recovered", "depends")
 
@@ -41,7 +43,7 @@ class Effect:
 
     principal, host: a text, or `*` for everyone and anywhere, less `except_principals` and
     `except_hosts`; a range is for those of its addresses that nobody names. names_kind,
-    names_text: as `kind` and `text` of a `Spot`; only EXACT has a `resource_name`. before: None
+    names_text: kind and text of a `NameClass`; only EXACT has a `resource_name`. before: None
     for a new name. cells: how many it covers.
     """
 
@@ -90,42 +92,60 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """An effect without its names, so that all names of one coverage can share it."""
+class Group:
+    """All cells of these principals, hosts, operations and names, which change alike.
 
-    outcome: Outcome
-    operation: Operation
-    principal: str
-    host: str
-    except_principals: tuple[str, ...]
-    except_hosts: tuple[str, ...]
-    cells: int
+    principals, hosts, names: sets of places on the axes of the impact. before: None for new names.
+    """
+
+    change: str
+    resource_type: ResourceType
+    operations: tuple[Operation, ...]
+    principals: int
+    hosts: int
+    compact_names: Compact
+    before: Side | None
+    after: Side
+    reason: str | None = None
+
+    @property
+    def names(self) -> int:
+        """The set of their names."""
+        return self.compact_names.whole
+
+    def narrowed(self, *, principals: int, names: int) -> Group | None:
+        """Return the cells of these principals and names alone; None where there are none."""
+        principals, names = self.principals & principals, self.names & names
+        if not principals or not names:
+            return None
+        return replace(self, principals=principals, compact_names=Compact.of(names))
+
+    @property
+    def names_count(self) -> int:
+        """How many classes of names these are."""
+        return self.compact_names.size
 
 
-Parts = tuple[Part, ...]
+@dataclass(frozen=True)
+class Axes:
+    """What the places in the sets of an impact mean."""
+
+    names: Mapping[ResourceType, NameAxis]
+    principals: TextAxis
+    hosts: TextAxis
 
 
 class Effects(Sequence[Effect]):
-    """The effects of one list, in the order of the names; each is made when it is asked for."""
+    """The effects of one list, group by group; each is made when it is asked for."""
 
-    def __init__(self, places: Sequence[tuple[Spot, Parts]], change: str) -> None:
-        self._places, self._change = places, change
-        self._length = -1
+    def __init__(self, impact: Impact, change: str) -> None:
+        self._impact, self._change = impact, change
 
     def __len__(self) -> int:
-        if self._length < 0:
-            counts: dict[int, int] = {}
-            for _, parts in self._places:
-                if id(parts) not in counts:
-                    counts[id(parts)] = sum(part.outcome.change == self._change for part in parts)
-            self._length = sum(counts[id(parts)] for _, parts in self._places)
-        return self._length
+        return self._impact.counts[self._change]
 
     def __iter__(self) -> Iterator[Effect]:
-        for spot, parts in self._places:
-            for part in parts:
-                if part.outcome.change == self._change:
-                    yield _effect(spot, part)
+        return self._between(0, len(self))
 
     @overload
     def __getitem__(self, place: int) -> Effect: ...
@@ -136,10 +156,25 @@ class Effects(Sequence[Effect]):
     def __getitem__(self, place: int | slice) -> Effect | tuple[Effect, ...]:
         if isinstance(place, slice):
             start, stop, step = place.indices(len(self))
-            return tuple(self)[place] if step < 0 else tuple(islice(self, start, stop, step))
+            if step < 0:
+                return tuple(self)[place]
+            return tuple(islice(self._between(start, stop), 0, None, step))
         if not -len(self) <= place < len(self):
             raise IndexError(place)
-        return next(islice(self, place % len(self), None))
+        start = place % len(self)
+        return next(self._between(start, start + 1))
+
+    def _between(self, start: int, stop: int) -> Iterator[Effect]:
+        """Yield the effects from one place to before another, without making those of earlier groups."""
+        for group in self._impact.groups:
+            if group.change != self._change:
+                continue
+            if stop <= 0:
+                return
+            count = self._impact.effects_in(group)
+            if start < count:
+                yield from islice(self._impact.effects_of(group), max(start, 0), stop)
+            start, stop = start - count, stop - count
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Effects | tuple | list):
@@ -152,81 +187,175 @@ class Effects(Sequence[Effect]):
         return repr(tuple(self))
 
 
+ShownAcl = Callable[[ResourceType, int, bool], AclBinding]
+"""The ACL that is shown where no ACL allows: of a type, the class of names at a place, and before or after."""
+
+
 @dataclass(frozen=True)
 class Impact:
     """Everything that differs between the two worlds.
 
-    gains, loses: refused before and allowed after, and the reverse. recovered: allowed on
-    both sides, but by ACLs of which none is the same, or on another basis. depends: cells
-    that cannot be told on one side, each with the reason. unchanged: the number of all
-    other cells. resources: the given names that an added or removed pattern covers.
-    places: the same differences by class of names, as they were found.
+    groups: of each list of `LISTS`, in its order. Gains and loses are refused before and allowed
+    after, and the reverse. recovered: allowed on both sides, but by ACLs of which none is the same, or
+    on another basis. depends: cells that cannot be told on one side, each with the reason.
+    unchanged: the number of all other cells. covered: the given names that an added or removed
+    pattern covers, by type. starts: with what the names of changed PREFIXED patterns begin, by type;
+    `""` where all names can change. unmet: the classes of which nothing can have a name, where these
+    were left out. shown_acl: what single differences show where no ACL allows.
     """
 
-    gains: Sequence[Effect]
-    loses: Sequence[Effect]
-    recovered: Sequence[Effect]
-    depends: Sequence[Effect]
+    groups: tuple[Group, ...]
+    axes: Axes
     unchanged: int
-    resources: tuple[Resource, ...]
+    covered: Mapping[ResourceType, int]
     warnings: tuple[str, ...]
-    places: Sequence[tuple[Spot, Parts]] = field(default=(), repr=False, compare=False)
+    starts: Mapping[ResourceType, tuple[str, ...]] = field(default_factory=dict)
+    unmet: Mapping[ResourceType, int] = field(default_factory=dict)
+    memo: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    shown_acl: ShownAcl | None = field(default=None, repr=False, compare=False)
 
-    @classmethod
-    def found(
-        cls,
-        places: Sequence[tuple[Spot, Parts]],
-        *,
-        unchanged: int,
-        resources: tuple[Resource, ...],
-        warnings: tuple[str, ...],
-    ) -> Impact:
-        """Return the impact that consists of these places."""
-        lists: Mapping[str, Effects] = {name: Effects(places, name) for name in LISTS}
-        return cls(**lists, unchanged=unchanged, resources=resources, warnings=warnings, places=places)
+    @cached_property
+    def gains(self) -> Sequence[Effect]:
+        """Single differences: cells that are refused before and allowed after."""
+        return Effects(self, GAINS)
+
+    @cached_property
+    def loses(self) -> Sequence[Effect]:
+        """Single differences: cells that are allowed before and refused after."""
+        return Effects(self, LOSES)
+
+    @cached_property
+    def recovered(self) -> Sequence[Effect]:
+        """Single differences: cells that are allowed by other ACLs than before."""
+        return Effects(self, RECOVERED)
+
+    @cached_property
+    def depends(self) -> Sequence[Effect]:
+        """Single differences: cells without a certain answer on one side."""
+        return Effects(self, DEPENDS)
+
+    @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """How many single differences each list has."""
+        counts = dict.fromkeys(LISTS, 0)
+        for group in self.groups:
+            counts[group.change] += self.effects_in(group)
+        return counts
+
+    def principals_of(self, changes: Collection[str]) -> int:
+        """Return the set of the principals that some group of these lists holds."""
+        members = 0
+        for group in self.groups:
+            if group.change in changes:
+                members |= group.principals
+        return members
+
+    def effects_in(self, group: Group) -> int:
+        """Return how many single differences a group makes."""
+        axes = self.axes
+        sessions = _entries(axes.principals, group.principals) * _entries(axes.hosts, group.hosts)
+        return sessions * len(group.operations) * group.names_count
+
+    def cells_in(self, group: Group) -> int:
+        """Return how many cells a group has."""
+        axes = self.axes
+        sessions = axes.principals.count(group.principals) * axes.hosts.count(group.hosts)
+        return sessions * len(group.operations) * group.names_count
+
+    @cached_property
+    def resources(self) -> Sequence[Resource]:
+        """The given names that an added or removed pattern covers."""
+        return tuple(
+            Resource(kind, name)
+            for kind, names in self.covered.items()
+            for _, name in self.axes.names[kind].classes(names)
+        )
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes of memory this takes."""
+        sides = {id(side): side for group in self.groups for side in (group.before, group.after) if side}
+        names = sum(axis.size for axis in self.axes.names.values())
+        texts = len(self.axes.principals.texts) + len(self.axes.hosts.texts)
+        octets = sum(
+            (group.principals.bit_length() + group.hosts.bit_length()) // 8 + group.compact_names.octets
+            for group in self.groups
+        )
+        return (
+            400 * len(self.groups)
+            + octets
+            + sum(200 + 400 * len(side.determining) for side in sides.values())
+            + 120 * (names + texts + len(self.resources))
+        )
 
     @property
     def is_empty(self) -> bool:
         """Whether no answer to any question would differ."""
-        return not (self.gains or self.loses or self.recovered or self.depends)
+        return not self.groups
+
+    def effects_of(self, group: Group) -> Iterator[Effect]:
+        """Yield the single differences of a group, name by name."""
+        axis = self.axes.names[group.resource_type]
+        principals_told = entries_of(self.axes.principals, group.principals)
+        hosts_told = entries_of(self.axes.hosts, group.hosts)
+        for place in places_in(group.names):
+            kind, text = axis.name_class(place)
+            before, after = self._sides(group, place)
+            for operation in group.operations:
+                # Their product is never held whole: it can be a thousand times the group.
+                callers = product(principals_told, hosts_told)
+                for (principal, less, principals), (host, less_hosts, hosts) in callers:
+                    yield Effect(
+                        principal=principal,
+                        host=host,
+                        except_principals=less,
+                        except_hosts=less_hosts,
+                        operation=operation,
+                        resource_type=group.resource_type,
+                        resource_name=text if kind == EXACT else None,
+                        names_kind=kind,
+                        names_text=text,
+                        before=before,
+                        after=after,
+                        reason=group.reason,
+                        cells=principals * hosts,
+                    )
+
+    def _sides(self, group: Group, place: int) -> tuple[Side | None, Side]:
+        before, after = group.before, group.after
+        if self.shown_acl is not None:
+            if before is not None and before.basis is Basis.NO_ALLOW_ACL:
+                before = replace(before, determining=(self.shown_acl(group.resource_type, place, True),))
+            if after.basis is Basis.NO_ALLOW_ACL:
+                after = replace(after, determining=(self.shown_acl(group.resource_type, place, False),))
+        return before, after
 
     def as_dict(self) -> dict[str, object]:
         """Return the promised keys, ready for JSON; effects with the same side share its dictionary."""
-        made: dict[int, dict[str, object]] = {}
+        made: dict[int, tuple[Side, dict[str, object]]] = {}
 
         def side_as_dict(side: Side) -> dict[str, object]:
             found = made.get(id(side))
             if found is None:
-                found = made[id(side)] = side.as_dict()
-            return found
+                found = made[id(side)] = (side, side.as_dict())
+            return found[1]
 
         return {
-            "gains": [effect.as_dict(side_as_dict) for effect in self.gains],
-            "loses": [effect.as_dict(side_as_dict) for effect in self.loses],
-            "recovered": [effect.as_dict(side_as_dict) for effect in self.recovered],
-            "depends": [effect.as_dict(side_as_dict) for effect in self.depends],
+            **{name: [effect.as_dict(side_as_dict) for effect in getattr(self, name)] for name in LISTS},
             "unchanged": self.unchanged,
-            "resources": [
-                {"resource_type": resource.resource_type.name, "resource_name": resource.name}
-                for resource in self.resources
-            ],
+            "resources": [resource.as_dict() for resource in self.resources],
             "warnings": list(self.warnings),
         }
 
 
-def _effect(spot: Spot, part: Part) -> Effect:
-    return Effect(
-        principal=part.principal,
-        host=part.host,
-        except_principals=part.except_principals,
-        except_hosts=part.except_hosts,
-        operation=part.operation,
-        resource_type=spot.resource_type,
-        resource_name=spot.text if spot.kind == EXACT else None,
-        names_kind=spot.kind,
-        names_text=spot.text,
-        before=part.outcome.before,
-        after=part.outcome.after,
-        reason=part.outcome.reason,
-        cells=part.cells,
-    )
+def _entries(axis: TextAxis, members: int) -> int:
+    """Return how many single differences a set of principals or hosts makes."""
+    return 1 if members & axis.others else members.bit_count()
+
+
+def entries_of(axis: TextAxis, members: int) -> list[tuple[str, tuple[str, ...], int]]:
+    """Return text, exceptions and number of cells of each single difference that a set makes."""
+    is_rest, texts = axis.described(members)
+    if is_rest:
+        return [(WILDCARD, texts, axis.count(members))]
+    return [(text, (), 1) for text in texts]

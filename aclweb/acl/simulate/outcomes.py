@@ -1,10 +1,9 @@
-"""What becomes of one cell: one caller's answer for one operation on one class of names and hosts?"""
+"""What becomes of one cell: one session's answer for one operation on one class of names?"""
 
 from __future__ import annotations
 
 from aclweb.acl.authorizer import DENY_SHIFT, MAYBE_SHIFT, Basis, Result
-from aclweb.acl.model import Operation
-from aclweb.acl.simulate.classes import Spot
+from aclweb.acl.model import AclBinding, Operation
 from aclweb.acl.simulate.cover import Cover, MasksOfBothSides
 from aclweb.acl.simulate.impact import DEPENDS, GAINS, LOSES, RECOVERED, Outcome
 from aclweb.acl.simulate.wording import listed
@@ -12,24 +11,35 @@ from aclweb.acl.simulate.wording import listed
 _UNKNOWN_VALUE = "It depends on an ACL with a value that this version of aclweb does not know."
 
 
+OutcomeKey = tuple[str, int, int, str | None]
+
+
+def key_of(outcome: Outcome) -> OutcomeKey:
+    """Return what equal outcomes share. Sides are made once each, so that being the same is being equal."""
+    return outcome.change, id(outcome.before), id(outcome.after), outcome.reason
+
+
 def outcome_of(
-    spot: Spot,
-    caller: str | None,
+    principal: str | None,
     before: Cover,
     after: Cover,
     readings: MasksOfBothSides,
     operation: Operation,
+    *,
+    is_new: bool,
 ) -> Outcome | None:
-    """Return what becomes of one cell, None if nothing does."""
+    """Return what becomes of one cell, None if nothing does. is_new: whether the names come with the edit."""
     old_reading, new_reading = readings
-    new = after.answer(caller, new_reading, operation)
-    if spot.is_new:
+    new = after.answer(principal, new_reading, operation)
+    if is_new:
         # Super users are left out: they may do everything to every new name.
         if new[0] is Result.DENIED or new[1] is Basis.SUPER_USER:
             return None
         change, reason = (GAINS, None) if new[0] is Result.ALLOWED else (DEPENDS, _UNKNOWN_VALUE)
         return Outcome(change, None, after.side(new, new_reading, operation), reason)
-    old = before.answer(caller, old_reading, operation)
+    old = before.answer(principal, old_reading, operation)
+    if old[0] is Result.DENIED is new[0]:
+        return None
     change, reason = "", None
     if Result.UNDECIDED in (old[0], new[0]):
         if old == new and _undecided_alike(before, after, readings, operation):
@@ -37,42 +47,49 @@ def outcome_of(
         change, reason = DEPENDS, _UNKNOWN_VALUE
     elif old[0] is not new[0]:
         change = GAINS if new[0] is Result.ALLOWED else LOSES
-    elif old[0] is Result.DENIED or (old == new and old_reading.matching == new_reading.matching):
+    elif old == new and (
+        old[1] is not Basis.ALLOW_ACL
+        or _share_one(
+            before.settling(old, old_reading, operation), after.settling(new, new_reading, operation)
+        )
+    ):
         return None
-    before_side = before.side(old, old_reading, operation)
-    after_side = after.side(new, new_reading, operation)
-    if not change:
-        if old == new and not set(before_side.determining).isdisjoint(after_side.determining):
-            return None
-        if old == new and old[1] is not Basis.ALLOW_ACL:
-            return None
-        change = RECOVERED
-    return Outcome(change, before_side, after_side, reason)
+    return Outcome(
+        change or RECOVERED,
+        before.side(old, old_reading, operation),
+        after.side(new, new_reading, operation),
+        reason,
+    )
+
+
+def _share_one(some: list[AclBinding], others: list[AclBinding]) -> bool:
+    return not set(map(id, some)).isdisjoint(map(id, others))
 
 
 def depends_on_address(
-    spot: Spot,
-    caller: str | None,
+    principal: str | None,
     before: Cover,
     after: Cover,
     outside: MasksOfBothSides,
     operation: Operation,
     inside: dict[str, MasksOfBothSides],
+    *,
+    is_new: bool,
 ) -> Outcome:
     """Return the outcome on an address that nobody names; its sides are those outside every range.
 
     inside: the readings on an address of each range.
     """
-    old = before.answer(caller, outside[0], operation)
-    new = after.answer(caller, outside[1], operation)
+    old = before.answer(principal, outside[0], operation)
+    new = after.answer(principal, outside[1], operation)
     ranges = []
     for text, readings in inside.items():
-        was = before.answer(caller, readings[0], operation)[0].value
-        comes = after.answer(caller, readings[1], operation)[0].value
-        ranges.append(f"{text} ({comes if spot.is_new else f'{was} before, {comes} after'})")
+        was = before.answer(principal, readings[0], operation)[0].value
+        comes = after.answer(principal, readings[1], operation)[0].value
+        ranges.append(f"{text} ({comes if is_new else f'{was} before, {comes} after'})")
     return Outcome(
         DEPENDS,
-        None if spot.is_new else before.side(old, outside[0], operation),
+        None if is_new else before.side(old, outside[0], operation),
         after.side(new, outside[1], operation),
         f"It depends on whether the address lies in {listed(ranges, 'range')}; "
         "the answers shown are for an address outside.",

@@ -1,167 +1,143 @@
-"""How do one caller's answers on a class of names differ, from every host?"""
+"""How do one session's answers about one operation differ on a class of names, from every host?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
-from aclweb.acl.authorizer import DENY_SHIFT, MAYBE_SHIFT
-from aclweb.acl.matching import in_range, matching_of, range_within
-from aclweb.acl.model import ANY_USER, WILDCARD, Operation
-from aclweb.acl.simulate.budget import Meter
-from aclweb.acl.simulate.classes import Spot
-from aclweb.acl.simulate.cover import Cover
+from aclweb.acl.model import WILDCARD, Operation
+from aclweb.acl.simulate.axes import TextAxis
+from aclweb.acl.simulate.budget import STEPS_OF_A_ROW, STEPS_OF_A_SET_OF_HOSTS, Meter
+from aclweb.acl.simulate.cover import Cover, JoinedMasks, MasksOfBothSides
+from aclweb.acl.simulate.hosts import Admitting, HostClasses, Hosts
 from aclweb.acl.simulate.impact import Outcome
-from aclweb.acl.simulate.outcomes import depends_on_address, has_own_cell, outcome_of
+from aclweb.acl.simulate.outcomes import OutcomeKey, depends_on_address, has_own_cell, key_of, outcome_of
+from aclweb.acl.simulate.patterns import Entry
 from aclweb.acl.simulate.worlds import Worlds
 
-# What work costs, in comparisons of one answer before and after.
-_CALLER_STEPS = 3
-_HOSTS_READ_A_STEP = 25
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Row:
-    """One caller's outcomes: on every host that is not named here, and on those that differ."""
+    """One session on a class of names: the bindings for it that cover them, and what else settles its answers.
 
-    elsewhere: Outcome | None
-    by_host: dict[str, Outcome | None]
+    principal: None for all that have no class of their own. old, new: the bindings before and after.
+    is_new: whether the names come with the edit.
+    """
 
+    principal: str | None
+    operation: Operation
+    old: list[Entry]
+    new: list[Entry]
+    before: Cover
+    after: Cover
+    is_new: bool
 
-SAME_ROW = Row(None, {})
+    def outcome(self, readings: MasksOfBothSides) -> Outcome | None:
+        """Return what becomes of the answer where these bindings match the host too."""
+        return outcome_of(
+            self.principal, self.before, self.after, readings, self.operation, is_new=self.is_new
+        )
 
 
 class Rows:
-    """Works out callers' outcomes, host by host."""
+    """Works out the outcomes of rows, by sets of hosts."""
 
-    def __init__(self, worlds: Worlds, meter: Meter) -> None:
-        self.worlds, self._meter = worlds, meter
+    def __init__(self, worlds: Worlds, axis: TextAxis, meter: Meter) -> None:
+        self._unmet, self._axis, self._meter = worlds.unmet, axis, meter
+        self._hosts = Hosts(worlds, axis)
 
-    def of(
-        self, spot: Spot, caller: str | None, before: Cover, after: Cover, operations: Iterable[Operation]
-    ) -> dict[Operation, Row]:
-        """Return one caller's outcomes by operation, without operations on which nothing differs."""
-        universe = self.worlds.universe
-        session = universe.session(caller)
-        old, new = before.own(session), after.own(session)
-        hosts = {binding.host for binding in (*old, *new)} - {WILDCARD} - self.worlds.unmet
-        if universe.matching.host_globs(hosts):
-            hosts = set(universe.hosts)
-        ranges = sorted(host for host in hosts if self.is_range(host))
-        for text in ranges:
-            hosts |= self.hosts_inside(text)
-        other = universe.other_address
-        operations = tuple(operations)
-        read = (len(hosts) + len(ranges) + 1) * (len(old) + len(new)) // _HOSTS_READ_A_STEP
-        self._meter.spend(_CALLER_STEPS + (len(hosts) + len(ranges) + 1) * (len(operations) + 1) + read)
-        columns = {
-            host: (
-                before.masks_inside(old, host, other),
-                after.masks_inside(new, host, other),
-            )
-            if self._stands_for_its_addresses(host)
-            else (
-                before.masks_at(old, universe.address(host)),
-                after.masks_at(new, universe.address(host)),
-            )
-            for host in hosts
-        }
-        outside = (before.masks_outside(old, other), after.masks_outside(new, other))
-        inside = [
-            (before.masks_inside(old, text, other), after.masks_inside(new, text, other)) for text in ranges
-        ]
+    def of(self, row: Row) -> Iterator[tuple[Outcome, int]]:
+        """Yield each outcome of a row with the set of hosts from which it is met."""
+        hosts = {entry.host for entry in row.old}
+        hosts.update([entry.host for entry in row.new])
+        hosts.discard(WILDCARD)
+        if hosts:
+            yield from self._by_host(row, frozenset(hosts - self._unmet if self._unmet else hosts))
+            return
+        self._meter.spend(STEPS_OF_A_ROW)
+        outcome = row.outcome((JoinedMasks.of(row.old), JoinedMasks.of(row.new)))
+        if outcome is not None:
+            yield outcome, self._axis.all
 
-        rows: dict[Operation, Row] = {}
-        for operation in operations:
-            elsewhere = outcome_of(spot, caller, before, after, outside, operation)
-            by_host = {
-                host: outcome_of(spot, caller, before, after, readings, operation)
-                for host, readings in columns.items()
-            }
-            in_ranges = [outcome_of(spot, caller, before, after, readings, operation) for readings in inside]
-            own_cells = [by_host[text] for text in ranges]
-            if elsewhere is None and all(map(has_own_cell, in_ranges, own_cells)):
-                in_ranges = []
-            if any(outcome != elsewhere for outcome in in_ranges):
-                self._meter.spend(len(self.worlds.universe.hosts))
-                by_host = {host: by_host.get(host, elsewhere) for host in self.worlds.universe.hosts}
-                within = dict(zip(ranges, inside, strict=True))
-                elsewhere = depends_on_address(spot, caller, before, after, outside, operation, within)
-            differing = {host: outcome for host, outcome in by_host.items() if outcome != elsewhere}
-            if elsewhere is not None or differing:
-                rows[operation] = Row(elsewhere, differing)
-        return rows
+    def _by_host(self, row: Row, hosts: frozenset[str]) -> Iterator[tuple[Outcome, int]]:
+        classes = self._hosts.classes(hosts)
+        count = len(classes.named) + len(classes.ranges)
+        self._meter.spend(STEPS_OF_A_ROW + count * STEPS_OF_A_SET_OF_HOSTS)
+        at = _ByHost(row)
+        sets: dict[OutcomeKey, tuple[Outcome, int]] = {}
+        for members, admitting in classes.named:
+            _add(sets, at.outcome(admitting), members)
+        elsewhere, answered = at.outcome(classes.outside), classes.all_named
+        if classes.ranges and _depends_on_range(at, classes, elsewhere):
+            _add(sets, _depending(row, at, classes), self._axis.others)
+            answered |= self._axis.others
+        _add(sets, elsewhere, self._axis.all & ~answered)
+        yield from sets.values()
 
-    def unlike(
-        self,
-        others: dict[Operation, Row],
-        spot: Spot,
-        callers: Iterable[str],
-        before: Cover,
-        after: Cover,
-        operations: Sequence[Operation],
-    ) -> dict[str, dict[Operation, Row]]:
-        """Return the rows of each caller, those worked out that are not plain to see.
 
-        Where no binding of its own bears on an operation, a caller's row is that of all others.
-        Where one that stays settles it from every host, nothing differs.
-        """
-        stay = set(map(id, after.groups))
-        kept = [group for group in before.groups if id(group) in stay]
-        groups = [*kept, *(group for cover in (before, after) for group in cover.groups if group not in kept)]
-        supers = self.worlds.settings.super_users | self.worlds.after_settings.super_users
-        everybody = everywhere = 0
-        for group in groups:
-            everybody |= group.masks.get(ANY_USER, 0)
-        for group in kept:
-            everywhere |= group.masks_anywhere.get(ANY_USER, 0)
-        fields = [(operation, 1 << operation._value_) for operation in operations]
-        rows: dict[str, dict[Operation, Row]] = {}
-        for caller in sorted(callers):
-            if caller in supers or any(caller in group.with_ranges for group in groups):
-                rows[caller] = self.of(spot, caller, before, after, operations)
-                continue
-            own, always = 0, everywhere
-            for group in groups:
-                own |= group.masks.get(caller, 0)
-            for group in kept:
-                always |= group.masks_anywhere.get(caller, 0)
-            denied = own | everybody
-            denied = (denied | denied >> MAYBE_SHIFT) >> DENY_SHIFT
-            same = always >> DENY_SHIFT | always & ~denied
-            own |= own >> MAYBE_SHIFT
-            own |= own >> DENY_SHIFT
-            unclear = [operation for operation, bit in fields if own & bit and not same & bit]
-            row = self.of(spot, caller, before, after, unclear) if unclear else {}
-            row |= {
-                operation: found for operation, found in others.items() if not own & 1 << operation._value_
-            }
-            rows[caller] = row
-        return rows
+def _add(sets: dict[OutcomeKey, tuple[Outcome, int]], outcome: Outcome | None, members: int) -> None:
+    if outcome is not None and members:
+        key = key_of(outcome)
+        there = sets.get(key)
+        sets[key] = (outcome, members if there is None else there[1] | members)
 
-    def is_range(self, host: str) -> bool:
-        return self.worlds.universe.matching.range_of(host) is not None
 
-    def _stands_for_its_addresses(self, host: str) -> bool:
-        """Whether a named host is a range in both worlds; its cell is for its addresses that nobody names.
+def _depends_on_range(at: _ByHost, classes: HostClasses, elsewhere: Outcome | None) -> bool:
+    """Whether answers to addresses that nobody names differ by the range that they are in."""
+    if all(at.outcome(inside) == elsewhere for _, inside, _ in classes.ranges):
+        return False
+    return elsewhere is not None or not all(
+        has_own_cell(at.outcome(inside), at.outcome(own)) for _, inside, own in classes.ranges
+    )
 
-        Elsewhere its cell is for its text, which a change of settings can turn into a range, or back.
-        """
-        both = map(matching_of, (self.worlds.settings, self.worlds.after_settings))
-        return all(each.is_nested and each.range_of(host) is not None for each in both)
 
-    def hosts_inside(self, range_text: str) -> set[str]:
-        """Return the named hosts that lie in a range."""
-        if range_text not in self._hosts_inside:
-            self._hosts_inside[range_text] = {
-                host
-                for host in self.worlds.universe.hosts
-                if in_range(range_text, host)
-                or (self._stands_for_its_addresses(host) and range_within(host, range_text))
-            }
-        return self._hosts_inside[range_text]
+def _depending(row: Row, at: _ByHost, classes: HostClasses) -> Outcome:
+    return depends_on_address(
+        row.principal,
+        row.before,
+        row.after,
+        at.readings(classes.outside),
+        row.operation,
+        {text: at.readings(inside) for text, inside, _ in classes.ranges},
+        is_new=row.is_new,
+    )
 
-    @cached_property
-    def _hosts_inside(self) -> dict[str, set[str]]:
-        return {}
+
+class _ByHost:
+    """The outcomes of a row, by the hosts of ACLs that admit an address; each is worked out once."""
+
+    def __init__(self, row: Row) -> None:
+        self._row = row
+        self._outcomes: dict[Admitting, Outcome | None] = {}
+        self._is_long = len(row.old) + len(row.new) > _FEW
+        if self._is_long:
+            self._old, self._new = _by_host(row.old), _by_host(row.new)
+
+    def outcome(self, admitting: Admitting) -> Outcome | None:
+        """Return the outcome where these admit the address on either side."""
+        if admitting in self._outcomes:
+            return self._outcomes[admitting]
+        found = self._outcomes[admitting] = self._row.outcome(self.readings(admitting))
+        return found
+
+    def readings(self, admitting: Admitting) -> MasksOfBothSides:
+        """Return the joined masks of the bindings that match the address, on both sides."""
+        row, (before, after) = self._row, admitting
+        if self._is_long:
+            old = [entry for host in before for entry in self._old.get(host, ())]
+            new = [entry for host in after for entry in self._new.get(host, ())]
+        else:
+            old = [entry for entry in row.old if entry.host in before]
+            new = [entry for entry in row.new if entry.host in after]
+        return JoinedMasks.of(old), JoinedMasks.of(new)
+
+
+_FEW = 16
+"""So few bindings are looked through for each set of hosts sooner than filed by host."""
+
+
+def _by_host(entries: list[Entry]) -> dict[str, list[Entry]]:
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.host, []).append(entry)
+    return found

@@ -5,33 +5,29 @@ complete for LITERAL and PREFIXED patterns, because names, principals and hosts 
 classes that get one answer (see `classes`). Under the GLOB proposal it is exact for the names
 that exist and that ACLs spell out, and beyond them tries one example for each glob.
 
-Only classes of names that the edit can touch are looked at, and in each only the callers
-that it can touch: those that an added or removed binding names, or everybody where one is
-for `User:*`, or where a default that allows gives way to ACLs or comes back. So `unchanged`
-is not counted but computed: all cells of the universe less those reported.
+It goes session by session (see `sessions`): those that an added or removed binding names, or everybody
+where one is for `User:*`, or where a default that allows gives way to ACLs or comes back. The patterns
+of a session's own bindings sort the names that can differ into a few sets (see `patterns`), and each
+set is compared once (see `differing`), however many names it holds. So the cost follows the patterns near the edit,
+and `unchanged` is not counted but computed: all cells of the universe less those reported.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
-from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.model import AuthorizerSettings, Delta
-from aclweb.acl.simulate.budget import Budget, Meter
-from aclweb.acl.simulate.classes import Names, Spot
-from aclweb.acl.simulate.cover import Cover
+from aclweb.acl.authorizer import AclIndex, in_scan_order
+from aclweb.acl.model import OPERATIONS, AclBinding, AuthorizerSettings, Delta, ResourceType
+from aclweb.acl.simulate.axes import NameAxis, TextAxis
+from aclweb.acl.simulate.budget import KNOWN_A_STEP, Budget, Meter
+from aclweb.acl.simulate.classes import Names
 from aclweb.acl.simulate.coverage import Coverage
-from aclweb.acl.simulate.estimate import weights
-from aclweb.acl.simulate.impact import Impact, Parts
-from aclweb.acl.simulate.merging import merged
-from aclweb.acl.simulate.rows import SAME_ROW, Rows
-from aclweb.acl.simulate.touched import Touched
+from aclweb.acl.simulate.differing import DifferingCells
+from aclweb.acl.simulate.estimate import cost_of_names, costs
+from aclweb.acl.simulate.impact import LISTS, Axes, Group, Impact, Side
+from aclweb.acl.simulate.rows import Rows
 from aclweb.acl.simulate.warnings import CoverChanges, Warnings
 from aclweb.acl.simulate.worlds import Worlds
-
-# What work costs, in comparisons of one answer before and after.
-_COVERAGE_STEPS = 15
-_PARTS_A_STEP = 200
 
 
 def simulate(
@@ -71,85 +67,124 @@ def simulate(
     return _Simulation(worlds, Meter(budget)).run()
 
 
-@dataclass(frozen=True, slots=True)
-class _ClassResult:
-    """What becomes of one class of names, and whether it had and has any ACL.
-
-    reread: whether these differ although the ACL stays, because the settings read its pattern differently.
-    """
-
-    parts: Parts
-    covered_before: bool
-    covered_after: bool
-    reread: bool
-
-
 class _Simulation:
     """Two worlds, and the questions whose answers differ between them."""
 
     def __init__(self, worlds: Worlds, meter: Meter) -> None:
         self.worlds, self._meter = worlds, meter
-        self._coverage = Coverage(worlds, meter)
-        self._touched, self._rows = Touched(worlds), Rows(worlds, meter)
+        universe = worlds.universe
+        self._principals = TextAxis(sorted(universe.principals))
+        self._hosts = TextAxis(sorted(universe.hosts))
+        self._rows = Rows(worlds, self._hosts, meter)
+        self._sides: dict[tuple[object, ...], Side] = {}
 
     def run(self) -> Impact:
-        self._meter.foresee(weights(self.worlds, self._coverage, self._rows))
-        places: list[tuple[Spot, Parts]] = []
-        known: dict[object, tuple[_ClassResult, int]] = {}
+        worlds = self.worlds
+        if self._meter.is_limited:
+            self._meter.foresee(costs(worlds), cost_of_names(worlds))
+            self._meter.spend(1 + worlds.universe.size // KNOWN_A_STEP)
         changes = CoverChanges()
-        changed = 0
-        for spot in self.worlds.touched():
-            if self.worlds.met_only and self.worlds.is_no_resource(spot):
+        groups: list[Group] = []
+        covered: dict[ResourceType, int] = {}
+        axes: dict[ResourceType, NameAxis] = {}
+        unmet: dict[ResourceType, int] = {}
+        for resource_type in OPERATIONS:
+            coverage = Coverage(worlds, resource_type)
+            names = worlds.asked_names(resource_type, coverage.joined)
+            if not names and not self._can_differ(resource_type):
                 continue
-            covered = self._coverage.is_covered_near(spot)
-            key = self._coverage.key(spot, covered)
-            found = known.get(key)
-            if found is None:
-                verdict = self._compare(spot, *self._coverage.covers(spot, covered))
-                found = known[key] = (verdict, sum(part.cells for part in verdict.parts))
-            verdict, cells = found
-            self._meter.spend(1 + len(verdict.parts) // _PARTS_A_STEP, 1)
-            changes.note(
-                spot, before=verdict.covered_before, after=verdict.covered_after, reread=verdict.reread
+            axes[resource_type] = coverage.axis
+            if names:
+                covered[resource_type] = names
+            differing = DifferingCells(
+                worlds, coverage, self._rows, self._principals, self._meter, self._sides
             )
-            if verdict.parts:
-                changed += cells
-                places.append((spot, verdict.parts))
-        return Impact.found(
-            places,
-            unchanged=self.worlds.universe.cells() - changed,
-            resources=tuple(self.worlds.resources()),
-            warnings=tuple(dict.fromkeys(Warnings(self.worlds, changes).said())),
+            groups += differing.groups()
+            unmet[resource_type] = differing.left_out
+            _note(changes, coverage, ~differing.left_out)
+        groups.sort(key=self._place)
+        impact = Impact(
+            groups=tuple(groups),
+            axes=Axes(axes, self._principals, self._hosts),
+            unchanged=0,
+            covered=covered,
+            warnings=tuple(dict.fromkeys(Warnings(worlds, changes).said())),
+            starts={kind: self._starts(kind) for kind in axes},
+            unmet=unmet,
+            shown_acl=None if worlds.merge_equal_hosts else ShownAcls(worlds).of,
+        )
+        return replace(impact, unchanged=worlds.universe.cells() - sum(map(impact.cells_in, groups)))
+
+    def _place(self, group: Group) -> tuple[object, ...]:
+        """Return where a group comes: by list, for everyone first; in the same order in every process."""
+        return (
+            LISTS.index(group.change),
+            not group.principals & self._principals.others,
+            group.resource_type.code,
+            group.principals & -group.principals,
+            [operation.code for operation in group.operations],
+            group.principals,
+            group.hosts,
+            group.compact_names,  # the sets themselves, all at once, would take hundreds of megabytes
         )
 
-    def _compare(self, spot: Spot, before: Cover, after: Cover) -> _ClassResult:
-        callers, everyone, operations = self._touched.differing(spot, before, after)
-        self._meter.spend(_COVERAGE_STEPS + len(callers) * len(operations))
-        others = self._rows.of(spot, None, before, after, operations) if everyone else {}
-        rows = (
-            {caller: self._rows.of(spot, caller, before, after, operations) for caller in sorted(callers)}
-            if not everyone
-            or spot.is_new
-            or self.worlds.asks_otherwise(spot.resource_type)
-            or not self.worlds.universe.matching.is_nested
-            or before.unknown_patterns
-            or after.unknown_patterns
-            else self._rows.unlike(others, spot, callers, before, after, operations)
+    def _starts(self, resource_type: ResourceType) -> tuple[str, ...]:
+        """Return with what the names begin on which the answers of somebody can differ, by the patterns that change."""
+        worlds = self.worlds
+        shelf = worlds.touching.shelf(resource_type)
+        starts = set(shelf.chain.prefixes) if shelf is not None else set()
+        if not worlds.same_settings or (shelf is not None and (shelf.wildcard or shelf.empty_prefix)):
+            starts.add("")
+        return tuple(sorted(starts))
+
+    def _can_differ(self, resource_type: ResourceType) -> bool:
+        worlds = self.worlds
+        return (
+            not worlds.same_settings
+            or worlds.touching.shelf(resource_type) is not None
+            or bool(worlds.universe.new(resource_type))
         )
-        parts = tuple(
-            part
-            for operation in operations
-            for part in merged(
-                self.worlds.universe,
-                operation,
-                {caller: row.get(operation, SAME_ROW) for caller, row in rows.items()},
-                others.get(operation, SAME_ROW),
-            )
-        )
-        self._meter.spend(0, len(parts))
-        covered, stays_covered = bool(before), bool(after)
-        reread = covered != stays_covered and any(
-            binding in self.worlds.index and binding not in self.worlds.removed
-            for binding in (*before.bindings, *after.bindings)
-        )
-        return _ClassResult(parts, covered, stays_covered, reread)
+
+
+def _note(changes: CoverChanges, coverage: Coverage, wanted: int) -> None:
+    """Keep for which wanted names it changes whether any ACL covers them, and which new ones none covers."""
+    axis = coverage.axis
+    flips = (coverage.before ^ coverage.after) & ~axis.new & wanted
+    reread = flips & (coverage.kept_before | coverage.kept_after)
+    changes.note(
+        coverage,
+        opened=flips & coverage.before & ~reread,
+        closed=flips & coverage.after & ~reread,
+        no_longer_read=reread & coverage.before,
+        newly_read=reread & coverage.after,
+        bare=axis.new & ~coverage.after,
+    )
+
+
+class ShownAcls:
+    """The first ACL that covers a name: what a single difference shows where ACLs cover it and none allows."""
+
+    def __init__(self, worlds: Worlds) -> None:
+        self.worlds = worlds
+        self._known: dict[tuple[ResourceType, int, bool], AclBinding] = {}
+
+    def of(self, resource_type: ResourceType, place: int, is_before: bool) -> AclBinding:
+        """Return the first ACL in scan order that covers the class of names at a place."""
+        key = (resource_type, place, is_before)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._first(resource_type, place, is_before)
+        return found
+
+    def _first(self, resource_type: ResourceType, place: int, is_before: bool) -> AclBinding:
+        worlds = self.worlds
+        name = worlds.universe.sample(resource_type, place)
+        shelf, added = worlds.shelves[resource_type]
+        settings = worlds.settings if is_before else worlds.after_settings
+        covering = shelf.covering(name, settings) if shelf is not None else []
+        if is_before:
+            return covering[0]
+        covering = [binding for binding in covering if binding not in worlds.removed]
+        if added is not None:
+            covering = in_scan_order((*covering[:1], *added.covering(name, worlds.after_settings)))
+        return covering[0]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import islice
 
 from aclweb.acl.authorizer import in_scan_order
 from aclweb.acl.matching import read_range, why_no_topic
@@ -15,30 +16,33 @@ from aclweb.acl.model import (
     resource_text,
     split_principal,
 )
-from aclweb.acl.simulate.classes import ANY_OTHER, EXACT, PATTERN, PREFIX, Spot
-from aclweb.acl.simulate.wording import first_said, it_or_them, listed, spot_text
+from aclweb.acl.simulate.axes import EXACT, NameClass
+from aclweb.acl.simulate.coverage import Coverage
+from aclweb.acl.simulate.wording import NAMES_SHOWN, class_text, first_said, listed
 from aclweb.acl.simulate.worlds import Worlds
+
+NamesByType = dict[ResourceType, int]
+"""Sets of classes of names, by type."""
 
 
 class CoverChanges:
-    """The classes of names for which it changes whether any ACL covers them, and new ones that none covers."""
+    """The classes of names for which it changes whether any ACL covers them, and new ones that none covers.
+
+    no_longer_read, newly_read: those whose ACLs stay, and whose patterns the settings read otherwise.
+    """
 
     def __init__(self) -> None:
-        self.opened: list[Spot] = []
-        self.closed: list[Spot] = []
-        self.bare: list[Spot] = []
-        self.no_longer_read: list[Spot] = []
-        self.newly_read: list[Spot] = []
+        self.opened: NamesByType = {}
+        self.closed: NamesByType = {}
+        self.bare: NamesByType = {}
+        self.no_longer_read: NamesByType = {}
+        self.newly_read: NamesByType = {}
 
-    def note(self, spot: Spot, *, before: bool, after: bool, reread: bool) -> None:
-        """Keep a class of names. reread: whether its ACLs stay and the settings read their patterns otherwise."""
-        if spot.is_new:
-            if not after:
-                self.bare.append(spot)
-        elif before and not after:
-            (self.no_longer_read if reread else self.opened).append(spot)
-        elif after and not before:
-            (self.newly_read if reread else self.closed).append(spot)
+    def note(self, coverage: Coverage, **found: int) -> None:
+        """Keep sets of classes of one type, by the attribute that holds them."""
+        for attribute, names in found.items():
+            if names:
+                getattr(self, attribute)[coverage.resource_type] = names
 
 
 class Warnings:
@@ -101,35 +105,41 @@ class Warnings:
         )
         if self.changes.closed and (self.worlds.settings.allow_everyone or unsure):
             yield (
-                f"These are the first ACLs on {self._spots(self.changes.closed)}: {condition}everyone may use "
-                f"{it_or_them(self.changes.closed)} today, and from then on only those whom an ACL allows."
+                f"These are the first ACLs on {self._classes(self.changes.closed)}: {condition}everyone may use "
+                f"{self._it_or_them(self.changes.closed)} today, and from then on only those whom an ACL allows."
             )
         if self.changes.opened and (opens or unsure):
             yield (
-                f"These are the last ACLs on {self._spots(self.changes.opened)}: {condition}everyone may use "
-                f"{it_or_them(self.changes.opened)} once these no longer count."
+                f"These are the last ACLs on {self._classes(self.changes.opened)}: {condition}everyone may use "
+                f"{self._it_or_them(self.changes.opened)} once these no longer count."
             )
         elif self.changes.opened:
             yield (
-                f"These are the last ACLs on {self._spots(self.changes.opened)}: without them only super users may use "
-                f"{it_or_them(self.changes.opened)}."
+                f"These are the last ACLs on {self._classes(self.changes.opened)}: without them only super users "
+                f"may use {self._it_or_them(self.changes.opened)}."
             )
         yield from self._patterns_read_otherwise(condition)
         if self.changes.bare:
             who = "everyone may use" if opens else "only super users may use"
-            yield f"No ACL matches {self._spots(self.changes.bare)}, so {who} {it_or_them(self.changes.bare)}."
+            yield f"No ACL matches {self._classes(self.changes.bare)}, so {who} {self._it_or_them(self.changes.bare)}."
 
-    def _spots(self, spots: Iterable[Spot]) -> str:
+    def _classes(self, found: NamesByType) -> str:
         """Return classes of names as words: of each type those that exist first, each kind by the alphabet."""
-        kinds = (EXACT, PREFIX, PATTERN, ANY_OTHER)
-        types = tuple(OPERATIONS)
+        count = sum(names.bit_count() for names in found.values())
+        first = list(islice(self._in_order(found), NAMES_SHOWN))
+        texts = [class_text(*each) for each in first]
+        return listed(texts, "set of names", many="sets of names", count=count)
 
-        def place(spot: Spot) -> tuple[object, ...]:
-            is_there = spot.kind == EXACT and self.worlds.is_given(spot)
-            return types.index(spot.resource_type), kinds.index(spot.kind), not is_there, spot.text
+    def _it_or_them(self, found: NamesByType) -> str:
+        is_one = sum(names.bit_count() for names in found.values()) == 1
+        return "it" if is_one and next(self._in_order(found))[1][0] == EXACT else "them"
 
-        texts = [spot_text(spot) for spot in sorted(spots, key=place)]
-        return listed(texts, "set of names", many="sets of names")
+    def _in_order(self, found: NamesByType) -> Iterator[tuple[ResourceType, NameClass]]:
+        for resource_type in OPERATIONS:
+            names = found.get(resource_type, 0)
+            axis = self.worlds.universe.axis(resource_type)
+            for part in (names & axis.given, names & axis.all_exact & ~axis.given, names & ~axis.all_exact):
+                yield from ((resource_type, each) for each in axis.classes(part))
 
     def _patterns_read_otherwise(self, condition: str) -> Iterator[str]:
         """Yield what comes of patterns that stay and that cover other names under the settings afterwards."""
@@ -142,8 +152,8 @@ class Warnings:
             opens = self.worlds.after_settings.allow_everyone or bool(condition)
             who = f"{condition}everyone" if opens else "only super users"
             yield (
-                f"{why}, which leaves {self._spots(self.changes.no_longer_read)} without an ACL: "
-                f"{who} may use {it_or_them(self.changes.no_longer_read)} from then on."
+                f"{why}, which leaves {self._classes(self.changes.no_longer_read)} without an ACL: "
+                f"{who} may use {self._it_or_them(self.changes.no_longer_read)} from then on."
             )
         if self.changes.newly_read and (self.worlds.settings.allow_everyone or condition):
             why = (
@@ -152,17 +162,20 @@ class Warnings:
                 else "KRaft's authorizer lets the empty prefix match every name"
             )
             yield (
-                f"{why}, so ACLs now match {self._spots(self.changes.newly_read)}: {condition}everyone may use "
-                f"{it_or_them(self.changes.newly_read)} today, and from then on only those whom an ACL allows."
+                f"{why}, so ACLs now match {self._classes(self.changes.newly_read)}: {condition}everyone may use "
+                f"{self._it_or_them(self.changes.newly_read)} today, and from then on only those whom an ACL allows."
             )
 
     def _names_nobody_has(self) -> Iterator[str]:
         for resource_type in OPERATIONS:
-            given, shelf = self.worlds.universe.given(resource_type), self.worlds.added.shelf(resource_type)
-            if shelf is None or not given:
+            shelf = self.worlds.added.shelf(resource_type)
+            if shelf is None or not self.worlds.universe.given(resource_type):
                 continue
-            known = {*given, WILDCARD, *self.worlds.universe.new(resource_type)}
-            missing = sorted(name for name in shelf.literals if name not in known)
+            axis = self.worlds.universe.axis(resource_type)
+            known = axis.given | axis.new
+            missing = sorted(
+                name for name in shelf.literals if name != WILDCARD and not axis.one(name) & known
+            )
             if resource_type is ResourceType.TOPIC:
                 nobodys = [name for name in missing if why_no_topic(name) is not None]
                 missing = [name for name in missing if why_no_topic(name) is None]
@@ -172,8 +185,10 @@ class Warnings:
                 texts = [resource_text(resource_type, name) for name in missing]
                 yield f"There is no {listed(texts, 'name', joined=' and no ')} yet; the ACLs wait for it."
         for resource_type in OPERATIONS:
-            there = set(self.worlds.universe.given(resource_type))
-            doubled = sorted(name for name in self.worlds.universe.new(resource_type) if name in there)
+            if not self.worlds.universe.new(resource_type):
+                continue
+            axis = self.worlds.universe.axis(resource_type)
+            doubled = [name for _, name in axis.classes(axis.new & axis.given)]
             if doubled:
                 names = [resource_text(resource_type, name) for name in doubled]
                 it = "it were" if len(doubled) == 1 else "they were"

@@ -5,7 +5,7 @@ A world is the ACLs in force and the authorizer settings, before the edit and af
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from aclweb.acl.authorizer import AclIndex
@@ -20,11 +20,11 @@ from aclweb.acl.model import (
     Operation,
     PatternType,
     PermissionType,
-    Resource,
     ResourceType,
     is_never_asked,
 )
-from aclweb.acl.simulate.classes import EXACT, PREFIX, Names, Spot, Universe
+from aclweb.acl.simulate.axes import EXACT, PREFIX, places_in, run, set_of
+from aclweb.acl.simulate.classes import Names, Universe
 
 
 class Worlds:
@@ -97,54 +97,13 @@ class Worlds:
             why_no_address(host, settings) is not None for settings in {self.settings, self.after_settings}
         )
 
-    def is_no_resource(self, spot: Spot) -> bool:
-        """Whether nothing can have a name of this class; what was given exists."""
-        if spot.is_new or spot.kind not in (EXACT, PREFIX) or self.is_given(spot):
-            return False
-        if spot.kind == PREFIX and not spot.text:
-            return False
-        pattern = PatternType.LITERAL if spot.kind == EXACT else PatternType.PREFIXED
-        like = AclBinding(
-            spot.resource_type, spot.text, pattern, ANY_USER, WILDCARD, Operation.READ, PermissionType.ALLOW
+    def without_resource(self, resource_type: ResourceType, among: int) -> int:
+        """Return those of these classes of which nothing can have a name; what was given exists."""
+        axis = self.universe.axis(resource_type)
+        unsure = among & run(0, axis.first_pattern) & ~(axis.given | axis.new)
+        return set_of(
+            place for place in places_in(unsure) if _is_nobodys_name(resource_type, *axis.name_class(place))
         )
-        return why_no_resource(like) is not None
-
-    def is_given(self, spot: Spot) -> bool:
-        """Whether the name of this class was given, so that it exists."""
-        if spot.resource_type not in self._given:
-            self._given[spot.resource_type] = frozenset(self.universe.given(spot.resource_type))
-        return spot.text in self._given[spot.resource_type]
-
-    @cached_property
-    def _given(self) -> dict[ResourceType, frozenset[str]]:
-        return {}
-
-    # Which classes of names can differ.
-
-    def touched(self) -> Iterator[Spot]:
-        """Yield the classes of names on which an answer can differ, and all new names."""
-        for resource_type in OPERATIONS:
-            untouched = dict(self.universe.new(resource_type))
-            for spot in self._touched_of(resource_type):
-                if spot.is_new:
-                    untouched.pop(spot.text, None)
-                yield spot
-            yield from self.universe.exact_spots(resource_type, untouched)
-
-    def _touched_of(self, resource_type: ResourceType) -> Iterator[Spot]:
-        if not self.same_settings:
-            return self.universe.all_spots(resource_type)
-        shelf = self.touching.shelf(resource_type)
-        if shelf is None:
-            return iter(())
-        nested = matching_of(self.settings).is_nested
-        if not nested and not (shelf.wildcard or shelf.unknown_patterns or shelf.empty_prefix):
-            return self.universe.spots_covered(shelf, resource_type)
-        empty_covers_all = shelf.empty_prefix and self.settings.empty_prefix_covers_all
-        if shelf.wildcard or shelf.unknown_patterns or empty_covers_all:
-            return self.universe.all_spots(resource_type)
-        literals = [*shelf.literals, ""] if shelf.empty_prefix else list(shelf.literals)
-        return self.universe.spots_under(resource_type, literals, shelf.chain.prefixes)
 
     def asks_otherwise(self, resource_type: ResourceType) -> bool:
         """Whether brokers of only one side ask for some operation, so that ACLs which stay matter otherwise."""
@@ -154,18 +113,23 @@ class Worlds:
             for operation in OPERATIONS[resource_type]
         )
 
-    def resources(self) -> Iterator[Resource]:
-        """Yield the given and new resources that the ACLs of the edit cover."""
-        asked = AclIndex((*self.asked.add, *self.asked.remove))
-        for resource_type in OPERATIONS:
-            shelf = asked.shelf(resource_type)
-            if shelf is None:
-                continue
-            names = dict.fromkeys(self.universe.given(resource_type)) | self.universe.new(resource_type)
-            if not (shelf.wildcard or shelf.empty_prefix):
-                under = self.universe.exact_under(shelf, resource_type)
-                yield from (Resource(resource_type, name) for name in names if name in under)
-                continue
-            for name in names:
-                if shelf.is_covered(name, self.settings) or shelf.is_covered(name, self.after_settings):
-                    yield Resource(resource_type, name)
+    def asked_names(self, resource_type: ResourceType, covered: Callable[[Iterable[AclBinding]], int]) -> int:
+        """Return the given and new names that the ACLs of the edit cover, in force or not."""
+        shelf = self._asked.shelf(resource_type)
+        if shelf is None:
+            return 0
+        axis = self.universe.axis(resource_type)
+        known = [b for b in shelf.bindings if b.pattern_type is not PatternType.UNKNOWN]
+        return covered(known) & (axis.given | axis.new)
+
+    @cached_property
+    def _asked(self) -> AclIndex:
+        return AclIndex((*self.asked.add, *self.asked.remove))
+
+
+def _is_nobodys_name(resource_type: ResourceType, kind: str, text: str) -> bool:
+    if kind == PREFIX and not text:
+        return False
+    pattern = PatternType.LITERAL if kind == EXACT else PatternType.PREFIXED
+    like = AclBinding(resource_type, text, pattern, ANY_USER, WILDCARD, Operation.READ, PermissionType.ALLOW)
+    return why_no_resource(like) is not None

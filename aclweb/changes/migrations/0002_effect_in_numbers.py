@@ -9,8 +9,7 @@ import json
 
 from django.db import migrations, models
 
-from aclweb.acl.simulate import Differences
-from aclweb.acl.simulate import LISTS
+from aclweb.acl.simulate import LISTS, digest_of, of_entries, packed, unpacked
 
 _HASHED = ("gains", "loses", "depends")
 
@@ -21,10 +20,10 @@ def pack(apps, schema_editor):
     Approval = apps.get_model("changes", "Approval")
     for number in list(Change.objects.filter(impact__isnull=False).values_list("pk", flat=True)):
         change = Change.objects.only("impact", "impact_hash").get(pk=number)
-        effect = Differences.of_entries(change.impact)
-        made_anew = effect.digest(_HASHED)
+        effect = of_entries(change.impact)
+        made_anew = digest_of(effect, _HASHED)
         Change.objects.filter(pk=number).update(
-            packed_impact=effect.packed(),
+            packed_impact=packed(effect),
             unchanged=effect.unchanged,
             impact_hash=made_anew,
             **{name: effect.counts[name] for name in LISTS},
@@ -39,9 +38,8 @@ def unpack(apps, schema_editor):
     Change = apps.get_model("changes", "Change")
     for number in list(Change.objects.filter(packed_impact__isnull=False).values_list("pk", flat=True)):
         change = Change.objects.only("packed_impact").get(pk=number)
-        effect = Differences.unpacked(bytes(change.packed_impact))
-        told = {key: value if isinstance(value, int) else list(value) for key, value in effect.items()}
-        Change.objects.filter(pk=number).update(impact=json.loads(json.dumps(told)))
+        effect = unpacked(bytes(change.packed_impact))
+        Change.objects.filter(pk=number).update(impact=json.loads(json.dumps(effect.as_dict())))
 
 
 def _number():

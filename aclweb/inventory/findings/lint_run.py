@@ -42,17 +42,15 @@ from aclweb.acl.lint import (
     removable,
 )
 from aclweb.acl.model import (
-    NOUNS,
     WILDCARD,
     AclBinding,
     ResourceType,
     action_on,
     everyone_or,
     from_host,
-    name_text,
     resource_text,
 )
-from aclweb.acl.simulate import EXACT, PATTERN, PREFIX, Effect, Names
+from aclweb.acl.simulate import EXACT, Effect, Names, plain, which_of
 from aclweb.inventory import leases
 from aclweb.inventory.current import ClusterView, in_force, settings_of
 from aclweb.inventory.fields import storable
@@ -280,13 +278,9 @@ def _counterexample(effect: Effect) -> str:
 
 
 def _names(effect: Effect) -> str:
-    one = NOUNS[effect.resource_type][0]
-    text = name_text(effect.names_text)
     if effect.names_kind == EXACT:
         return resource_text(effect.resource_type, effect.names_text)
-    if effect.names_kind == PREFIX:
-        return f"any other {one} that starts with {text}"
-    return f"any {one} that matches {text}" if effect.names_kind == PATTERN else f"any other {one}"
+    return plain(which_of(effect.resource_type, [(effect.names_kind, effect.names_text)]))
 
 
 def _take(row: LintRun, owner: str) -> bool:

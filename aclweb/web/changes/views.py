@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts.models import User
+from aclweb.acl.simulate import Impact
 from aclweb.changes import queries, review
 from aclweb.changes.models import Change, ChangeError
 from aclweb.inventory.current import settings_of
@@ -128,7 +129,6 @@ def _page(
     first = "now" if shown.would_now else "submitted"
     is_now = shown.impact_now is not None and request.GET.get("effect", first) == "now"
     impact = shown.impact_now if is_now else shown.impact
-    rows = impact_rows.rows(impact, *impact_rows.KINDS) if impact is not None else ()
     context = {
         "cluster": change.cluster,
         "change": change,
@@ -137,7 +137,7 @@ def _page(
         "items_shown": ":" if request.GET.get("acls") == "all" else f":{ACLS_SHOWN}",
         "effect": shown.effect_now if is_now else shown.effect,
         "impact": impact,
-        "diff": page_of(rows, page_asked(request.GET), ROWS_A_PAGE),
+        **_differences(impact, request.GET),
         # Where the effect is another by now, the page says so where the effects are.
         "error": error or (refused if shown.impact_now is None else ""),
         "comment": request.POST.get("comment", ""),
@@ -146,6 +146,12 @@ def _page(
     return render_page(
         request, "changes/detail.html", "changes/_change.html", context, section="changes", status=status
     )
+
+
+def _differences(impact: Impact | None, asked: Mapping[str, str]) -> dict[str, Any]:
+    if impact is None:
+        return {}
+    return impact_rows.shown(impact_rows.rows(impact, *impact_rows.KINDS), asked, ROWS_A_PAGE)
 
 
 def _change(request: HttpRequest, number: int) -> Change:

@@ -54,7 +54,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         cluster=cluster,
         person=request.user,
         opened=given.get(keeping.FIELD, ""),
-        **{name: data.get(name, "") for name in ("show", "principal", "name", "page")},
+        **{name: data.get(name, "") for name in ("show", "principal", "name", "page", "open")},
     )
     if request.method == "POST" and kept.address and not (wants_part(request) or fresh.faults):
         return redirect(kept.address)

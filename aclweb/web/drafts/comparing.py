@@ -17,7 +17,6 @@ from aclweb.inventory.current import Moment, MomentError, in_force, moment_at
 from aclweb.inventory.models import Cluster
 from aclweb.web.drafts import impact_rows
 from aclweb.web.drafts.impact_rows import ImpactRows
-from aclweb.web.shell.paging import page_asked, page_of
 
 ROWS_A_PAGE = 25
 
@@ -131,5 +130,5 @@ def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:
     return context | {
         "tiles": impact_rows.tiles(impact),
         "show": kind,
-        "diff": page_of(narrowing.of(rows), page_asked(asked), ROWS_A_PAGE),
+        **impact_rows.shown(narrowing.of(rows), asked, ROWS_A_PAGE),
     }

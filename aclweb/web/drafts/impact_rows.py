@@ -1,26 +1,47 @@
 """How is an impact shown to a person?
 
-Turns an impact, of a what-if or stored with a change, into rows of a table: who, what, where,
-before and after in words. The order is the order of fear: losses first. A draft can have a
-hundred thousand differences and a page shows fifty, so only the rows that are asked for are
-put into words.
+Turns an impact, of a what-if or stored with a change, into rows of a table, one for each group: who, what,
+which names, before and after in words. The order is the order of fear: losses first, and in each list
+what holds for everyone. Only the rows that are asked for are put into words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import overload
+from itertools import islice
+from typing import Any, overload
 
-from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding, Operation, ResourceType
-from aclweb.acl.simulate import EXACT, Differences, Name, differences
+from aclweb.acl.authorizer import Basis, Result
+from aclweb.acl.model import AclBinding
+from aclweb.acl.simulate import (
+    EXACT,
+    Group,
+    Impact,
+    NameClass,
+    NameSet,
+    Phrase,
+    Piece,
+    described,
+    whatever_the_acls,
+    where,
+    which,
+    which_of,
+    who,
+)
+from aclweb.acl.simulate import Side as CoreSide
+from aclweb.web.shell.paging import page_asked, page_of
 
 KINDS = ("loses", "gains", "recovered", "depends")
 
-
-# An answer can hang on many ACLs that say the same; this many are spelled out.
-MOST_SHOWN = 2
+# An answer can depend on many ACLs that say the same; this many are spelled out in a row, and in one that is open.
+MOST_SHOWN, MOST_SHOWN_OPEN = 2, 20
+# Names that an open row lists at once.
+NAMES_A_PAGE = 100
+_OPEN = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?", re.ASCII)
+# Principals and hosts that an open row lists.
+MOST_LISTED = 100
 
 
 @dataclass(frozen=True)
@@ -35,15 +56,14 @@ class Side:
 
 @dataclass(frozen=True)
 class ImpactRow:
+    """One group in words. number: its place among all rows, by which it is opened."""
+
+    number: int
     kind: str
-    principal: str
-    principal_words: str
-    host: str
+    who: Phrase
+    where: Phrase
     operations: str  # "Read, Describe"
-    resource_type: str
-    resource_name: str | None
-    resource_words: str  # "any other topic that starts with", or "" for one named resource
-    resource_text: str
+    which: Phrase
     before: Side | None
     after: Side
     reason: str
@@ -55,6 +75,27 @@ class ImpactRow:
 
 
 @dataclass(frozen=True)
+class Listing:
+    """A set spelled out: all but the texts, or these; and how many more there are."""
+
+    is_rest: bool
+    texts: tuple[str, ...]
+    more: int
+
+
+@dataclass(frozen=True)
+class Opened:
+    """All that a row is about: its principals, hosts and names, and the ACLs that settle the answer on both sides."""
+
+    cells: int
+    principals: Listing
+    hosts: Listing
+    names: Sequence[Phrase]
+    before: Side | None
+    after: Side
+
+
+@dataclass(frozen=True)
 class Tile:
     kind: str
     label: str
@@ -63,23 +104,13 @@ class Tile:
 
 
 class ImpactRows(Sequence[ImpactRow]):
-    """Differences in their order, each put into words when it is asked for.
+    """The groups of some lists in their order, each put into words when it is asked for."""
 
-    They are kept by principal, and only the differences of the principals on the page asked for
-    are put in order, name by name: ten principals may gain a right on fifty thousand topics each.
-    """
-
-    def __init__(self, buckets: Sequence[Sequence[_Group]], name: str = "") -> None:
-        """buckets: the groups of one principal each, in the order of the principals. name: as of `containing`."""
-        self._name = name
-        self._names: dict[int, tuple[Name, ...]] = {}
-        counted = ((bucket, sum(len(self._shown(group)) for group in bucket)) for bucket in buckets)
-        self._buckets = [(bucket, count) for bucket, count in counted if count]
-        self._length = sum(count for _, count in self._buckets)
-        self._in_order = lru_cache(maxsize=2)(self._put_in_order)
+    def __init__(self, impact: Impact, groups: Sequence[Group]) -> None:
+        self._impact, self._groups = impact, groups
 
     def __len__(self) -> int:
-        return self._length
+        return len(self._groups)
 
     @overload
     def __getitem__(self, place: int) -> ImpactRow: ...
@@ -89,116 +120,96 @@ class ImpactRows(Sequence[ImpactRow]):
 
     def __getitem__(self, place: int | slice) -> ImpactRow | list[ImpactRow]:
         if isinstance(place, slice):
-            start, stop, step = place.indices(len(self))
-            if step != 1:
-                raise ValueError("Rows are asked for one after the other.")
-            return [_row(*found) for found in self._between(start, stop)]
-        if not -len(self) <= place < len(self):
-            raise IndexError(place)
-        start = place % len(self)
-        return _row(*next(self._between(start, start + 1)))
+            return [self._row(number) for number in range(len(self))[place]]
+        return self._row(range(len(self))[place])
 
     def containing(self, principal: str, name: str) -> ImpactRows:
-        """Return the rows whose principal and resource hold these texts, given in small letters."""
+        """Return the rows about principals and names that hold these texts, given in small letters."""
         if not principal and not name:
             return self
-        buckets = [bucket for bucket, _ in self._buckets]
-        return ImpactRows([each for each in buckets if principal in each[0].first.principal.casefold()], name)
+        return ImpactRows(self._impact, list(_narrowed(self._impact, self._groups, principal, name)))
 
-    def _between(self, start: int, stop: int) -> Iterator[tuple[_Group, Name]]:
-        for number, (_, count) in enumerate(self._buckets):
-            if start < count and stop > 0:
-                yield from self._in_order(number)[max(0, start) : stop]
-            start, stop = start - count, stop - count
+    def opened(self, number: int) -> Opened | None:
+        """Return all that the row of that number is about; None where there is no such row."""
+        return _opened(self._impact, self._groups[number]) if 0 <= number < len(self) else None
 
-    def _put_in_order(self, number: int) -> list[tuple[_Group, Name]]:
-        groups, _ = self._buckets[number]
-        return sorted(((group, name) for group in groups for name in self._shown(group)), key=_place)
-
-    def _shown(self, group: _Group) -> tuple[Name, ...]:
-        names = group.first.names
-        if not self._name:
-            return names
-        if id(names) not in self._names:
-            self._names[id(names)] = tuple(found for found in names if self._name in found[1].casefold())
-        return self._names[id(names)]
+    def _row(self, number: int) -> ImpactRow:
+        return _row(self._impact, self._groups[number], number)
 
 
-@dataclass(frozen=True)
-class _Group:
-    """Operations that differ in the same way for the same session and names: `first` has the first of them."""
+def rows(impact: Impact, *kinds: str) -> ImpactRows:
+    """Return the rows of these lists, one list after the other, in each those for everyone first.
 
-    impact: Differences
-    kind: str
-    first: differences.Row
-    operations: str
-
-
-def rows(impact: Differences, *kinds: str) -> ImpactRows:
-    """Return the differences of these kinds, one after the other, in each those of named principals first.
-
-    Operations that differ in the same way for the same session and resource share a row.
+    Groups in which only the ACLs differ that settle the answer share a row.
     """
-    made: dict[tuple[str, ...], ImpactRows] = impact.memo
-    if kinds in made:
-        return made[kinds]
-    buckets: list[list[_Group]] = []
-    for kind in kinds:
-        by_principal: dict[str, list[_Group]] = {}
-        for group in _groups(kind, impact):
-            by_principal.setdefault(group.first.principal, []).append(group)
-        buckets += [by_principal[who] for who in sorted(by_principal, key=lambda who: (who == WILDCARD, who))]
-    found = made[kinds] = ImpactRows(buckets)
-    return found
+    known: ImpactRows | None = impact.memo.get(kinds)
+    if known is None:
+        groups = [
+            group
+            for kind in kinds
+            for group in sorted(_shown(impact, kind), key=lambda each: _place(impact, each))
+        ]
+        known = impact.memo[kinds] = ImpactRows(impact, groups)
+    return known
 
 
-def _groups(kind: str, impact: Differences) -> list[_Group]:
-    grouped: dict[tuple[object, ...], tuple[differences.Row, list[str]]] = {}
-    for row in impact.rows[kind]:
-        found = grouped.setdefault(_key(kind, row, impact), (row, []))
-        found[1].extend(row.operations)
-    return [_Group(impact, kind, row, _words(tuple(names))) for row, names in grouped.values()]
+def _shown(impact: Impact, kind: str) -> Iterable[Group]:
+    groups = [group for group in impact.groups if group.change == kind]
+    # Which ACLs gave the answer is all that differs for some, so each of these is a row.
+    return groups if kind == "recovered" else whatever_the_acls(groups, whether_any=True)
 
 
-def _key(kind: str, row: differences.Row, impact: Differences) -> tuple[object, ...]:
-    """Return all that two differences must have in common to share a row."""
-    # Which ACLs gave the answer is all that differs for some, so a row tells them.
-    shows_acls = kind == "recovered"
-    return (
-        row.principal,
-        row.host,
-        bool(row.except_principals),
-        row.except_hosts,
-        row.resource_type,
-        id(row.names),  # names that share their answers are one tuple
-        row.before if shows_acls else row.before >= 0 and impact.sides[row.before][:2],
-        row.after if shows_acls else impact.sides[row.after][:2],
-        row.reason,
-    )
+def _place(impact: Impact, group: Group) -> tuple[object, ...]:
+    """Return where a group comes among those of its list: for everyone, then by principal, the widest first."""
+    is_rest, texts = impact.axes.principals.described(group.principals)
+    codes = [operation.code for operation in group.operations]
+    return (not is_rest, texts[:1], -group.names_count, codes, group.names, group.hosts)
 
 
-def _place(found: tuple[_Group, Name]) -> tuple[object, ...]:
-    group, (kind, text) = found
-    return (kind != EXACT, text, group.operations)
+def _narrowed(impact: Impact, groups: Iterable[Group], principal: str, name: str) -> Iterator[Group]:
+    """Yield the parts of groups that are about principals and names with these texts."""
+    axis = impact.axes.principals
+    members = axis.holding(principal)
+    if principal in "everyone":
+        members |= axis.others
+    names = {kind: own.holding(name) for kind, own in impact.axes.names.items()}
+    for group in groups:
+        part = group.narrowed(principals=members, names=names[group.resource_type])
+        if part is not None:
+            yield part
 
 
-@lru_cache(maxsize=1_000)
-def _words(operations: tuple[str, ...]) -> str:
-    """Return operations, each named once, in Kafka's own order."""
-    members = sorted({Operation[name] for name in operations}, key=lambda operation: operation.code)
-    return ", ".join(member.pascal for member in members)
+def shown(rows: ImpactRows, asked: Mapping[str, str], rows_a_page: int) -> dict[str, Any]:
+    """Return what a page shows of rows: the page that `?page=` or `?open=` asks for, and the row that is open.
+
+    `open=7` opens the row of that number, and `open=7.2` shows the second page of its names.
+    """
+    found = _OPEN.fullmatch(asked.get("open", ""))
+    number = int(found[1]) if found else -1
+    opened = rows.opened(number)
+    if opened is None:
+        return {"diff": page_of(rows, page_asked(asked), rows_a_page)}
+    here = number // rows_a_page + 1
+    page_of_names = int(found[2] or 1) if found else 1
+    return {
+        "diff": page_of(rows, page_asked(asked) if asked.get("page") else here, rows_a_page),
+        "open_row": number,
+        "opened": opened,
+        "opened_names": page_of(opened.names, page_of_names, NAMES_A_PAGE),
+    }
 
 
-def tiles(impact: Differences) -> list[Tile]:
+def tiles(impact: Impact) -> list[Tile]:
     """Return the five numbers, losses first."""
 
     def people(kind: str) -> str:
-        named = {row.principal for row in impact.rows[kind]}
-        if not named:
+        axis, members = impact.axes.principals, impact.principals_of((kind,))
+        if not members:
             return "nobody"
-        if WILDCARD in named:
-            return "anybody" if len(named) == 1 else f"{len(named) - 1} named, and anybody"
-        return "1 principal" if len(named) == 1 else f"{len(named)} principals"
+        is_rest, texts = axis.described(members)
+        if is_rest:
+            return f"everyone but {len(texts):,}" if texts else "everyone"
+        return "1 principal" if len(texts) == 1 else f"{len(texts):,} principals"
 
     counts = impact.counts
     return [
@@ -210,64 +221,97 @@ def tiles(impact: Differences) -> list[Tile]:
     ]
 
 
-def principal_words(principal: str, excepted: Sequence[str]) -> str:
-    if principal == WILDCARD:
-        return "Anybody else" if excepted else "Anybody"
-    return "Any user" if principal == ANY_USER else principal
-
-
-def _row(group: _Group, name: Name) -> ImpactRow:
-    impact, first, (kind, text) = group.impact, group.first, name
-    hosts, host = first.except_hosts, first.host
-    if hosts:
-        host = (
-            f"any host but {', '.join(hosts)}" if len(hosts) < 3 else f"any host but {len(hosts)} named ones"
-        )
+def _row(impact: Impact, group: Group, number: int) -> ImpactRow:
+    axes = impact.axes
     return ImpactRow(
-        kind=group.kind,
-        principal=first.principal,
-        principal_words=principal_words(first.principal, first.except_principals),
-        host=host,
-        operations=group.operations,
-        resource_type=first.resource_type,
-        resource_name=text if kind == EXACT else None,
-        resource_words=_resource_words(first.resource_type, kind),
-        resource_text=text,
-        before=None if first.before < 0 else _side(impact, first.before),
-        after=_side(impact, first.after),
-        reason=first.reason or "",
+        number=number,
+        kind=group.change,
+        who=who(axes.principals, group.principals),
+        where=where(axes.hosts, group.hosts),
+        operations=", ".join(operation.pascal for operation in group.operations),
+        which=which(described(impact, group)),
+        before=None if group.before is None else _side(group.before, group.before.determining, MOST_SHOWN),
+        after=_side(group.after, group.after.determining, MOST_SHOWN),
+        reason=group.reason or "",
     )
 
 
-def _resource_words(resource_type: str, kind: str) -> str:
-    thing = ResourceType[resource_type].name.lower().replace("_", " ")
-    words: dict[str, str] = {
-        "EXACT": "",
-        "PREFIX": f"any other {thing} that starts with",
-        "PATTERN": f"any {thing} that matches",
-        "ANY_OTHER": f"any other {thing}",
-    }
-    return words[kind]
+def _opened(impact: Impact, group: Group) -> Opened:
+    axes = impact.axes
+    alike = [each for each in impact.groups if _is_part_of(each, group)]
+    before = dict.fromkeys(acl for each in alike if each.before for acl in each.before.determining)
+    after = dict.fromkeys(acl for each in alike for acl in each.after.determining)
+    return Opened(
+        cells=impact.cells_in(group),
+        principals=_listing(*axes.principals.described(group.principals)),
+        hosts=_listing(*axes.hosts.described(group.hosts)),
+        names=_Names(group, NameSet(axes.names[group.resource_type], group.names)),
+        before=None if group.before is None else _side(group.before, before, MOST_SHOWN_OPEN),
+        after=_side(group.after, after, MOST_SHOWN_OPEN),
+    )
+
+
+def _is_part_of(part: Group, group: Group) -> bool:
+    """Whether cells of a group of the impact are among those of a group that is shown."""
+    return (
+        part.change == group.change
+        and part.resource_type is group.resource_type
+        and bool(part.principals & group.principals and part.hosts & group.hosts and part.names & group.names)
+        and not set(group.operations).isdisjoint(part.operations)
+    )
+
+
+class _Names(Sequence[Phrase]):
+    """The classes of names of a group, each put into words when it is asked for."""
+
+    def __init__(self, group: Group, names: NameSet) -> None:
+        self._kind, self._names = group.resource_type, names
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @overload
+    def __getitem__(self, place: int) -> Phrase: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Phrase]: ...
+
+    def __getitem__(self, place: int | slice) -> Phrase | list[Phrase]:
+        if isinstance(place, slice):
+            start, stop, step = place.indices(len(self))
+            return [self._words(each) for each in islice(self._names, start, stop, step)]
+        return self._words(self._names[place])
+
+    def _words(self, name: NameClass) -> Phrase:
+        """Return a class of names in words, and of a name that was not listed at the cluster where it comes from."""
+        kind, text = name
+        words, axis = which_of(self._kind, [name]), self._names.axis
+        if kind != EXACT or axis.one(text) & axis.given:
+            return words
+        return (*words, Piece(" (new)" if axis.one(text) & axis.new else " (known from ACLs alone)"))
+
+
+def _listing(is_rest: bool, texts: tuple[str, ...]) -> Listing:
+    return Listing(is_rest, texts[:MOST_LISTED], max(0, len(texts) - MOST_LISTED))
 
 
 _BASIS_WORDS = {
-    "SUPER_USER": "super user",
-    "DENY_ACL": "refused by a DENY",
-    "ALLOW_ACL": "allowed",
-    "NO_ALLOW_ACL": "no ACL allows it",
-    "DEFAULT_ALLOW": "open: no ACL at all",
-    "DEFAULT_DENY": "no ACL at all, refused",
-    "UNKNOWN_VALUE": "cannot tell",
-    "NOT_ASKED": "brokers never ask for it",
+    Basis.SUPER_USER: "super user",
+    Basis.DENY_ACL: "refused by a DENY",
+    Basis.ALLOW_ACL: "allowed",
+    Basis.NO_ALLOW_ACL: "no ACL allows it",
+    Basis.DEFAULT_ALLOW: "open: no ACL at all",
+    Basis.DEFAULT_DENY: "no ACL at all, refused",
+    Basis.UNKNOWN_VALUE: "cannot tell",
+    Basis.NOT_ASKED: "brokers never ask for it",
 }
 
 
-def _side(impact: Differences, place: int) -> Side:
-    result, basis, _ = impact.sides[place]
-    bindings, count = impact.bindings(place, MOST_SHOWN)
+def _side(side: CoreSide, determining: Iterable[AclBinding], most: int) -> Side:
+    bindings = tuple(determining)
     return Side(
-        allowed={"ALLOWED": True, "DENIED": False}.get(result),
-        words=_BASIS_WORDS[basis],
-        bindings=bindings,
-        more=max(0, count - MOST_SHOWN),
+        allowed={Result.ALLOWED: True, Result.DENIED: False}.get(side.result),
+        words=_BASIS_WORDS[side.basis],
+        bindings=bindings[:most],
+        more=max(0, len(bindings) - most),
     )

@@ -29,10 +29,9 @@ from aclweb.web.drafts import impact_rows, keeping
 from aclweb.web.drafts.draft import AclForm, Draft, Fault, Line, hints, read_draft
 from aclweb.web.shell import exporting
 from aclweb.web.shell.htmx import render_page, wants_part
-from aclweb.web.shell.paging import page_asked, page_of
 from aclweb.web.shell.typed_principal import holds_pem
 
-ROWS_A_PAGE = 50
+ROWS_A_PAGE = 15
 # The names shown while somebody types a pattern; the count is always of all.
 NAMES_SHOWN = 12
 # What `binding_key` makes.
@@ -241,6 +240,7 @@ def _place(cluster: Cluster, person: User, draft: Draft, data: QueryDict) -> kee
         opened=data.get(keeping.FIELD, ""),
         show=data.get("show", ""),
         page=data.get("page", ""),
+        open=data.get("open", ""),
         title=data.get("title", "")[:200],
         reason=data.get("reason", "")[:500],
     )
@@ -310,5 +310,5 @@ def _answer(cluster: Cluster, draft: Draft, data: QueryDict) -> dict[str, Any]:
         "tiles": impact_rows.tiles(preview.impact),
         "show": kind,
         "nothing_differs": not any(preview.impact.counts[name] for name in ("loses", "gains", "depends")),
-        "diff": page_of(impact_rows.rows(preview.impact, kind), page_asked(data), ROWS_A_PAGE),
+        **impact_rows.shown(impact_rows.rows(preview.impact, kind), data, ROWS_A_PAGE),
     }

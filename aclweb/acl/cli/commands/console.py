@@ -51,6 +51,15 @@ def emit(lines: Iterable[str]) -> None:
     out.flush()
 
 
+def emit_pieces(pieces: Iterable[str]) -> None:
+    """Print one line that is too long to be made whole, piece by piece."""
+    out = _output()
+    for piece in pieces:
+        out.write(piece.encode("utf-8", "backslashreplace"))
+    out.write(b"\n")
+    out.flush()
+
+
 def emit_text(text: str) -> None:
     """Print a whole text that ends its own lines."""
     out = _output()

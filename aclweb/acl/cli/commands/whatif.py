@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.cli.commands.console import (
     DID_NOT_HOLD,
     DONE,
     UsageError,
-    as_json,
     emit,
+    emit_pieces,
     joined,
     shortened,
 )
@@ -39,15 +38,30 @@ from aclweb.acl.model import (
     number_of,
     shown,
 )
-from aclweb.acl.simulate import LITERAL_ONLY, WITHOUT_GLOBS, Effect, Impact, Names, Reader, Side, simulate
+from aclweb.acl.simulate import (
+    LITERAL_ONLY,
+    WITHOUT_GLOBS,
+    Group,
+    Impact,
+    Names,
+    Reader,
+    Side,
+    described,
+    entries_as_json,
+    groups_as_json,
+    plain,
+    simulate,
+    whatever_the_acls,
+    where,
+    which,
+    who,
+)
 
 LISTS = ("gains", "loses", "recovered", "depends", "resources", "warnings")
 """What --fail-on can name."""
 
 NAMES_LISTED = 20
 """How many names a line for people spells out; --json lists them all."""
-
-EVERYONE, ANYWHERE = "everyone", "anywhere"
 
 TITLES = {
     "gains": "Allowed after, not before",
@@ -75,7 +89,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             default=[],
             help="one that does not exist yet; may be repeated",
         )
-    for what in ("topics", "groups", "transactional-ids", "principals", "hosts"):
+    parser.add_argument(
+        "--groups",
+        metavar="FILE",
+        nargs="?",
+        action="append",
+        default=[],
+        help="groups that exist, one a line; without a file: print groups of answers in place of single ones",
+    )
+    for what in ("topics", "transactional-ids", "principals", "hosts"):
         parser.add_argument(
             f"--{what}", metavar="FILE", help=f"{what.replace('-', ' ')} that exist, one a line"
         )
@@ -124,7 +146,10 @@ def run(given: argparse.Namespace, inputs: Inputs) -> int:
     warnings = (*unseen, *impact.warnings, *_topics_that_cannot_be(names.new_topics))
     impact = replace(impact, warnings=warnings)
 
-    emit([as_json(impact.as_dict())] if given.json else map(shortened, _in_words(impact)))
+    if given.json:
+        emit_pieces(groups_as_json(impact) if None in given.groups else entries_as_json(impact))
+    else:
+        emit(map(shortened, _in_words(impact)))
     return DID_NOT_HOLD if any(getattr(impact, name) for name in watched) else DONE
 
 
@@ -212,7 +237,7 @@ def _names(given: argparse.Namespace, inputs: Inputs) -> Names:
 
     return Names(
         topics=named(given.topics, resources(ResourceType.TOPIC)),
-        groups=named(given.groups, resources(ResourceType.GROUP)),
+        groups=named(next(filter(None, reversed(given.groups)), None), resources(ResourceType.GROUP)),
         transactional_ids=named(given.transactional_ids, resources(ResourceType.TRANSACTIONAL_ID)),
         delegation_tokens=named(None, resources(ResourceType.DELEGATION_TOKEN)),
         users=named(None, resources(ResourceType.USER)),
@@ -232,120 +257,40 @@ def _topics_that_cannot_be(names: Sequence[str]) -> Iterator[str]:
 
 
 def _in_words(impact: Impact) -> Iterator[str]:
-    lists = {
-        "gains": impact.gains,
-        "loses": impact.loses,
-        "recovered": impact.recovered,
-        "depends": impact.depends,
-    }
-    for name, effects in lists.items():
-        if effects:
-            yield f"{TITLES[name]} ({name}):"
-            yield from _effects(effects)
+    groups = whatever_the_acls(impact.groups)
+    for name, title in TITLES.items():
+        found = [group for group in groups if group.change == name]
+        if found:
+            yield f"{title} ({name}):"
+            yield from (_line(impact, group) for group in found)
     if impact.is_empty:
         yield "No answer about any name would differ."
     yield f"Unchanged: {number_of(impact.unchanged, 'answer')}."
-    if impact.resources:
-        touched = [
-            f"{resource.resource_type.name}:{name_text(resource.name)}"
-            for resource in impact.resources[:NAMES_LISTED]
-        ]
-        rest = len(impact.resources) - len(touched)
-        yield f"Given names that a changed pattern matches: {_listed(touched, rest)}."
+    if impact.covered:
+        shown_names = [
+            f"{kind.name}:{name_text(name)}"
+            for kind, names in impact.covered.items()
+            for _, name in islice(impact.axes.names[kind].classes(names), NAMES_LISTED)
+        ][:NAMES_LISTED]
+        rest = sum(names.bit_count() for names in impact.covered.values()) - len(shown_names)
+        yield f"Given names that a changed pattern matches: {_listed(shown_names, rest)}."
     for warning in impact.warnings:
         yield f"Warning: {warning}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """What one line for people says, in parts."""
-
-    who: str
-    operations: str
-    names: str
-    where: str
-    change: str
-
-    def __str__(self) -> str:
-        return f"  {self.who} {self.operations} {self.names} from {self.where}: {self.change}"
-
-
-def _effects(effects: Sequence[Effect]) -> Iterator[str]:
-    """Yield a line for effects that are alike but for one part or two, at the place of the first of them."""
-    lines = _gathered(_by_operation(effects), "names")
-    for part in ("where", "who"):
-        lines = _gathered(lines, part)
-    yield from map(str, lines)
-
-
-def _by_operation(effects: Sequence[Effect]) -> Iterator[_Line]:
-    """Yield a line for all operations with which the same becomes of one name for the same callers."""
-    texts: dict[object, tuple[str, str, str]] = {}
-    for _spot, alike in groupby(effects, lambda e: (e.resource_type, e.names_kind, e.names_text)):
-        operations: dict[tuple[str, str, str], list[str]] = {}
-        for effect in alike:
-            # Sides are shared by all names with the same ACLs, so few of them are put into words.
-            caller = effect.principal, effect.except_principals, effect.host, effect.except_hosts
-            key = *caller, id(effect.before), id(effect.after), effect.reason
-            if key not in texts:
-                texts[key] = _who(effect), _where(effect), _change(effect)
-            operations.setdefault(texts[key], []).append(effect.operation.name)
-        for (who, where, change), words in operations.items():
-            yield _Line(
-                who, joined(words), f"{effect.resource_type.name}:{_resources(effect)}", where, change
-            )
-
-
-def _gathered(lines: Iterable[_Line], part: str) -> Iterator[_Line]:
-    """Yield one line for all that are alike but for one part, and so many of these parts as a line holds."""
-    texts: dict[_Line, list[str]] = {}
-    more: Counter[_Line] = Counter()
-    for line in lines:
-        text = getattr(line, part)
-        # What has exceptions stands alone, or nobody could tell where they end.
-        alike = line if text.startswith((EVERYONE, ANYWHERE)) else replace(line, **{part: ""})
-        listed = texts.setdefault(alike, [])
-        if len(listed) < NAMES_LISTED:
-            listed.append(text)
-        else:
-            more[alike] += 1
-    for alike, listed in texts.items():
-        yield replace(alike, **{part: _listed(listed, more[alike])})
-
-
-def _who(effect: Effect) -> str:
-    who = EVERYONE if effect.principal == "*" else name_text(effect.principal)
-    return who + _except(effect.except_principals)
-
-
-def _where(effect: Effect) -> str:
-    where = ANYWHERE if effect.host == "*" else name_text(effect.host)
-    return where + _except(effect.except_hosts)
-
-
-def _change(effect: Effect) -> str:
-    before = "new" if effect.before is None else _side(effect.before)
-    reason = f" ({effect.reason})" if effect.reason else ""
-    return f"{before} -> {_side(effect.after)}{reason}"
-
-
-def _except(names: Sequence[str]) -> str:
-    listed = [name_text(name) for name in names[:NAMES_LISTED]]
-    return f" except {_listed(listed, len(names) - len(listed))}" if names else ""
+def _line(impact: Impact, group: Group) -> str:
+    """Return what people read of one group."""
+    sessions = plain(who(impact.axes.principals, group.principals, NAMES_LISTED))
+    names = plain(which(described(impact, group), NAMES_LISTED))
+    hosts = plain(where(impact.axes.hosts, group.hosts, NAMES_LISTED)) or "from anywhere"
+    operations = joined([operation.name for operation in group.operations])
+    before = "new" if group.before is None else _side(group.before)
+    reason = f" ({group.reason})" if group.reason else ""
+    return f"  {sessions} {operations} on {names} {hosts}: {before} -> {_side(group.after)}{reason}"
 
 
 def _listed(texts: Sequence[str], more: int) -> str:
     return f"{joined(texts)} and {more:,} more" if more else joined(texts)
-
-
-def _resources(effect: Effect) -> str:
-    if effect.resource_name is not None:
-        return name_text(effect.resource_name)
-    if effect.names_kind == "PREFIX" and effect.names_text:
-        return f"{name_text(effect.names_text)}…"
-    if effect.names_kind == "PATTERN":
-        return f"(names that match {name_text(effect.names_text)})"
-    return "(any other name)"
 
 
 def _side(side: Side) -> str:

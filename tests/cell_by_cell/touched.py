@@ -8,9 +8,9 @@ from functools import cached_property
 from aclweb.acl.authorizer import DENY_SHIFT, MAYBE_SHIFT
 from aclweb.acl.matching import matching_of
 from aclweb.acl.model import ANY_USER, AclBinding, Operation, PatternType, split_principal
-from aclweb.acl.simulate.classes import Spot
-from aclweb.acl.simulate.cover import Cover, joined_masks
-from aclweb.acl.simulate.worlds import Worlds
+from tests.cell_by_cell.classes import Spot
+from tests.cell_by_cell.cover import Cover, joined_masks
+from tests.cell_by_cell.worlds import Worlds
 
 
 class Touched:

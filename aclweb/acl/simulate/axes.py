@@ -1,0 +1,462 @@
+"""Where does each class of names, principals and hosts lie, so that a set of them is one integer?
+
+A set is an integer with a bit for each member. Sets of a hundred thousand names then cost
+microseconds to join, to cut and to compare, and a set that is met twice is one key of a dictionary.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import NamedTuple, overload
+
+from aclweb.acl.matching import SortedNames
+
+EXACT, PREFIX, PATTERN, ANY_OTHER = "EXACT", "PREFIX", "PATTERN", "ANY_OTHER"
+
+NameClass = tuple[str, str]
+"""Kind and text of a class of names.
+
+EXACT: the name `text`. PREFIX: the names that nobody gave, that begin with `text` and with no longer
+PREFIXED pattern. PATTERN: those that match the GLOB `text`. ANY_OTHER: those under no PREFIXED pattern.
+"""
+
+_FEW = 8
+
+
+def run(start: int, end: int) -> int:
+    """Return the set of all places from `start` to before `end`."""
+    return (1 << end) - (1 << start) if end > start else 0
+
+
+def places_in(members: int) -> Iterator[int]:
+    """Yield the places of a set in ascending order."""
+    for start, end in runs_of(members):
+        yield from range(start, end)
+
+
+def runs_of(members: int) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each run of neighbouring members, in ascending order."""
+    text = f"{members:b}"[::-1]
+    start = text.find("1")
+    while start >= 0:
+        end = text.find("0", start)
+        if end < 0:
+            end = len(text)
+        yield start, end
+        start = text.find("1", end)
+
+
+def set_of(places: Iterable[int]) -> int:
+    """Return the set of these places."""
+    found = list(places)
+    if len(found) <= _FEW:
+        members = 0
+        for place in found:
+            members |= 1 << place
+        return members
+    octets = bytearray((max(found) >> 3) + 1)
+    for place in found:
+        octets[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(octets, "little")
+
+
+class Compact(NamedTuple):
+    """A set of places that takes little room where they are few, or near one another in two parts.
+
+    The names that begin with a text are such: single names, and far behind them PREFIX classes. low, tail:
+    the two parts, each as a set of places from its own offset. There is no tail where `low` holds all.
+    """
+
+    low: int
+    offset: int
+    tail: int = 0
+    tail_offset: int = 0
+
+    @classmethod
+    def of(cls, members: int) -> Compact:
+        """Return a set in this form, which is the same for equal sets."""
+        offset = _first(members)
+        low = members >> offset if offset else members
+        if low.bit_length() <= _LONG:
+            return cls(low, offset)
+        gap = low.to_bytes((low.bit_length() + 7) // 8, "little").find(_GAP)
+        if gap < 0:
+            return cls(low, offset)
+        tail = low >> gap * 8
+        first = _first(tail)
+        return cls(low & (1 << gap * 8) - 1, offset, tail >> first, offset + gap * 8 + first)
+
+    @property
+    def members(self) -> int:
+        """The set as if the offset was the place 0."""
+        return self.low | self.tail << self.tail_offset - self.offset if self.tail else self.low
+
+    @property
+    def whole(self) -> int:
+        """The set itself."""
+        return self.low << self.offset | self.tail << self.tail_offset
+
+    @property
+    def size(self) -> int:
+        """How many places these are."""
+        return self.low.bit_count() + self.tail.bit_count()
+
+    @property
+    def is_single(self) -> bool:
+        """Whether this is one place."""
+        return self.low == 1 and not self.tail
+
+    @property
+    def octets(self) -> int:
+        """About how many bytes this takes."""
+        return (self.low.bit_length() + self.tail.bit_length()) // 8
+
+    def within(self, others: int) -> Compact:
+        """Return those that a set holds too; the same object if these are all. Its form may be another."""
+        low, offset, tail, tail_offset = self
+        if low == 1 and not tail:
+            return self if others >> offset & 1 else _NONE
+        inside = low & (others >> offset if offset else others)
+        if not tail:
+            return self if inside == low else Compact(inside, offset)
+        behind = tail & others >> tail_offset
+        if inside == low and behind == tail:
+            return self
+        return Compact(inside, offset, behind, tail_offset)
+
+    def less(self, others: Compact) -> Compact:
+        """Return those that are not among some of them, which `within` gave. Its form may be another."""
+        if others is self:
+            return _NONE
+        if not others:
+            return self
+        return Compact(self.low ^ others.low, self.offset, self.tail ^ others.tail, self.tail_offset)
+
+    @property
+    def canonical(self) -> Compact:
+        """The same set in the form of `of`."""
+        if self.tail or not self.low & 1 or self.low.bit_length() > _LONG:
+            return Compact.of(self.whole)
+        return self
+
+    def __bool__(self) -> bool:
+        return bool(self.low or self.tail)
+
+
+_LONG = 1 << 13
+"""Sets of fewer places are not searched for gaps."""
+
+_GAP = bytes(1 << 9)
+"""What parts the two parts of a set, eight places in each byte."""
+
+
+def _first(members: int) -> int:
+    """Return the first place of a set."""
+    return (members & -members).bit_length() - 1 if members else 0
+
+
+_NONE = Compact(0, 0)
+
+
+def set_of_runs(runs: Iterable[tuple[int, int]]) -> int:
+    """Return the set of all places in runs that are given in ascending order and do not overlap."""
+    digits: list[str] = []
+    at = 0
+    for start, end in runs:
+        if end > start:
+            digits += ("0" * (start - at), "1" * (end - start))
+            at = end
+    return int("".join(digits)[::-1] or "0", 2)
+
+
+@dataclass(frozen=True)
+class NameAxis:
+    """The classes of names of one resource type, in this order.
+
+    exact: names that were given, are new, or that a LITERAL names. prefixes: PREFIX classes.
+    patterns: PATTERN classes. has_any_other: whether ANY_OTHER comes last. exact and prefixes are sorted.
+    given: the set of those exact names that exist. new: the set of those that do not exist before.
+    """
+
+    exact: Sequence[str]
+    prefixes: Sequence[str] = ()
+    patterns: Sequence[str] = ()
+    has_any_other: bool = False
+    given: int = 0
+    new: int = 0
+
+    @classmethod
+    def of(cls, names: Iterable[NameClass]) -> NameAxis:
+        """Return the axis of these classes alone."""
+        by_kind: dict[str, list[str]] = {}
+        for kind, text in sorted(names):
+            by_kind.setdefault(kind, []).append(text)
+        return cls(
+            by_kind.get(EXACT, []),
+            by_kind.get(PREFIX, []),
+            by_kind.get(PATTERN, []),
+            ANY_OTHER in by_kind,
+        )
+
+    def set_of(self, names: Iterable[NameClass]) -> int:
+        """Return the set of these classes, which are all of this axis."""
+        return set_of(map(self._place_of_class, names))
+
+    def _place_of_class(self, names: NameClass) -> int:
+        kind, text = names
+        if kind == EXACT:
+            return self.place_of(text)
+        if kind == PREFIX:
+            return len(self.exact) + bisect_left(self.prefixes, text)
+        return self.first_pattern + (self.patterns.index(text) if kind == PATTERN else len(self.patterns))
+
+    @property
+    def size(self) -> int:
+        return self.first_pattern + len(self.patterns) + self.has_any_other
+
+    @property
+    def first_pattern(self) -> int:
+        """The place of the first PATTERN class."""
+        return len(self.exact) + len(self.prefixes)
+
+    @cached_property
+    def all(self) -> int:
+        """The set of all classes."""
+        return (1 << self.size) - 1
+
+    @cached_property
+    def all_exact(self) -> int:
+        """The set of all single names."""
+        return (1 << len(self.exact)) - 1
+
+    def name_class(self, place: int) -> NameClass:
+        """Return kind and text of the class at a place."""
+        place_of_prefix = place - len(self.exact)
+        if place_of_prefix < 0:
+            return EXACT, self.exact[place]
+        if place_of_prefix < len(self.prefixes):
+            return PREFIX, self.prefixes[place_of_prefix]
+        pattern = place - self.first_pattern
+        return (PATTERN, self.patterns[pattern]) if pattern < len(self.patterns) else (ANY_OTHER, "")
+
+    def classes(self, members: int) -> Iterator[NameClass]:
+        """Yield kind and text of each class of a set."""
+        return map(self.name_class, places_in(members))
+
+    def cut_to(self, kept: int) -> NameAxis:
+        """Return the axis of these classes alone."""
+        numbers = Renumbering(kept)
+        exact = kept & self.all_exact
+        prefixes = kept >> len(self.exact) & run(0, len(self.prefixes))
+        patterns = kept >> self.first_pattern & run(0, len(self.patterns))
+        return NameAxis(
+            tuple(name for start, end in runs_of(exact) for name in self.exact[start:end]),
+            tuple(self.prefixes[place] for place in places_in(prefixes)),
+            tuple(self.patterns[place] for place in places_in(patterns)),
+            self.has_any_other and bool(kept >> self.size - 1),
+            given=numbers.of(self.given & kept),
+            new=numbers.of(self.new & kept),
+        )
+
+    def place_of(self, name: str) -> int:
+        """Return the place of a single name, -1 if it has none."""
+        place = bisect_left(self.exact, name)
+        return place if place < len(self.exact) and self.exact[place] == name else -1
+
+    def one(self, name: str) -> int:
+        """Return the set of a single name, the empty set if it has no place."""
+        place = self.place_of(name)
+        return 1 << place if place >= 0 else 0
+
+    def starting_with(self, prefix: str) -> int:
+        """Return the set of the exact names and PREFIX classes that begin with a text."""
+        start, end = self.sorted_exact.range_of(prefix)
+        first, last = self.sorted_prefixes.range_of(prefix)
+        return run(start, end) | run(first + len(self.exact), last + len(self.exact))
+
+    def beginning_with(self, start: str) -> int:
+        """Return the set of the classes whose names all begin with a text; `""` means every class."""
+        return self.starting_with(start) if start else self.all
+
+    def place_of_rest(self, start: str) -> int:
+        """Return the place of the class of those names beginning with a text that nobody gave, -1 for none."""
+        place = bisect_left(self.prefixes, start)
+        if place < len(self.prefixes) and self.prefixes[place] == start:
+            return len(self.exact) + place
+        return self.size - 1 if not start and self.has_any_other else -1
+
+    def holding(self, text: str) -> int:
+        """Return the set of the classes whose text, in small letters, holds another."""
+        if not text:
+            return self.all
+        classes = enumerate(self.classes(self.all))
+        return set_of(place for place, (_, own) in classes if text in own.casefold())
+
+    def matching(self, names: Iterable[str]) -> int:
+        """Return the set of those of these names that are exact ones."""
+        return set_of(place for place in map(self.place_of, names) if place >= 0)
+
+    @cached_property
+    def sorted_exact(self) -> SortedNames:
+        """The exact names, to be searched."""
+        return SortedNames.of_sorted(self.exact)
+
+    @cached_property
+    def sorted_prefixes(self) -> SortedNames:
+        """The texts of the PREFIX classes, to be searched."""
+        return SortedNames.of_sorted(self.prefixes)
+
+
+class Renumbering:
+    """How the places of an axis are numbered anew when it is cut down to some of its classes."""
+
+    def __init__(self, kept: int) -> None:
+        self._runs = list(runs_of(kept))
+        self._starts = [start for start, _ in self._runs]
+        self._new_starts: list[int] = []
+        count = 0
+        for start, end in self._runs:
+            self._new_starts.append(count)
+            count += end - start
+        self._is_same = len(self._runs) <= 1 and self._starts[:1] in ([], [0])
+
+    def of(self, members: int) -> int:
+        """Return a set of kept places by their new numbers."""
+        if self._is_same:
+            return members
+        return set_of_runs(self._moved(members))
+
+    def _moved(self, members: int) -> Iterator[tuple[int, int]]:
+        for start, end in runs_of(members):
+            number = bisect_right(self._starts, start) - 1
+            moved = self._new_starts[number] - self._starts[number]
+            yield start + moved, end + moved
+
+
+class NameSet(Sequence[NameClass]):
+    """Some classes of names of an axis, in its order."""
+
+    def __init__(self, axis: NameAxis, members: int) -> None:
+        self.axis, self._members = axis, Compact.of(members)
+
+    @property
+    def members(self) -> int:
+        """The set of their places."""
+        return self._members.whole
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes this takes, but for the axis."""
+        return 200 + self._members.members.bit_length() // 8
+
+    @cached_property
+    def _length(self) -> int:
+        return self._members.members.bit_count()
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[NameClass]:
+        return self.axis.classes(self.members)
+
+    @overload
+    def __getitem__(self, place: int) -> NameClass: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[NameClass, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> NameClass | tuple[NameClass, ...]:
+        if isinstance(place, slice):
+            return tuple(self)[place]
+        if not -len(self) <= place < len(self):
+            raise IndexError(place)
+        return next(islice(self, place % len(self), None))
+
+    @property
+    def none(self) -> NameSet:
+        """The empty set of the same axis."""
+        return NameSet(self.axis, 0)
+
+    def __or__(self, other: NameSet) -> NameSet:
+        """Return the classes of both, which are of one axis."""
+        return NameSet(self.axis, self.members | other.members)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, NameSet):
+            if self.axis is other.axis:
+                return self._members == other._members
+            return len(self) == len(other) and tuple(self) == tuple(other)
+        return tuple(self) == other if isinstance(other, tuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((len(self), self[0] if self else None))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def not_in(self, other: Iterable[NameClass]) -> Iterator[NameClass]:
+        """Yield those that another set lacks."""
+        if isinstance(other, NameSet) and other.axis is self.axis:
+            return self.axis.classes(self.members & ~other.members)
+        others = set(other)
+        return (each for each in self if each not in others)
+
+
+@dataclass(frozen=True)
+class TextAxis:
+    """Principals or hosts with a class of their own, sorted, and after them one place for all others.
+
+    classes_of_others: how many classes the last place holds. More than one where the axis was cut down.
+    """
+
+    texts: Sequence[str]
+    classes_of_others: int = 1
+
+    @property
+    def others(self) -> int:
+        """The set of the class that holds everything without a class of its own."""
+        return 1 << len(self.texts)
+
+    @cached_property
+    def all(self) -> int:
+        """The set of all classes."""
+        return (1 << len(self.texts) + 1) - 1
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """text -> its place."""
+        return {text: place for place, text in enumerate(self.texts)}
+
+    def one(self, text: str) -> int:
+        """Return the set of one text."""
+        return 1 << self.places[text]
+
+    def count(self, members: int) -> int:
+        """Return how many classes a set holds."""
+        own = (members & ~self.others).bit_count()
+        return own + self.classes_of_others if members & self.others else own
+
+    def cut_to(self, kept: int) -> TextAxis:
+        """Return the axis on which these texts alone have a place; the class of all others holds the rest."""
+        texts = self.named(kept)
+        return TextAxis(texts, self.classes_of_others + len(self.texts) - len(texts))
+
+    def holding(self, text: str) -> int:
+        """Return the set of the texts that, in small letters, hold another; everything for an empty one."""
+        if not text:
+            return self.all
+        return set_of(place for place, own in enumerate(self.texts) if text in own.casefold())
+
+    def named(self, members: int) -> tuple[str, ...]:
+        """Return the texts of a set, without the class of all others."""
+        return tuple(self.texts[place] for place in places_in(members & ~self.others))
+
+    def described(self, members: int) -> tuple[bool, tuple[str, ...]]:
+        """Return whether a set is all but some texts, and these; or False and the texts that it holds."""
+        if members & self.others:
+            return True, self.named(self.all & ~members)
+        return False, self.named(members)

@@ -1,0 +1,258 @@
+"""Which cells of one resource type differ, session by session?
+
+What holds for all sessions without a class of their own is worked out first. Of each other session only the
+names are looked at on which bindings tell it from those; on all other names it is like them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from aclweb.acl.simulate.axes import Compact, TextAxis, places_in, set_of
+from aclweb.acl.simulate.budget import LOOKED_AT_A_STEP, STEPS_OF_A_KIND, Meter
+from aclweb.acl.simulate.cover import Cover
+from aclweb.acl.simulate.coverage import Coverage
+from aclweb.acl.simulate.impact import Group, Side
+from aclweb.acl.simulate.merging import Cells, Gathered, joined_by_names
+from aclweb.acl.simulate.operations import OperationClass, alike_operations
+from aclweb.acl.simulate.patterns import (
+    CoveredNames,
+    Patterns,
+    PatternTree,
+    changed_names,
+    losing_names,
+    names_of,
+    sorted_by_patterns,
+    split_by,
+)
+from aclweb.acl.simulate.rows import Row, Rows
+from aclweb.acl.simulate.sessions import AskedSession, Sessions
+from aclweb.acl.simulate.worlds import Worlds
+
+_Parts = Iterator[tuple[Compact, bool, bool, bool]]
+
+
+@dataclass(slots=True)
+class _Rest:
+    """Cells of all sessions without a class of their own. alike: the principals of which all of them hold too."""
+
+    cells: Cells
+    alike: int
+
+
+class _OfOthers:
+    """The cells of all sessions without a class of their own, for operations that get one answer."""
+
+    def __init__(self, cells: list[Cells], alike: int) -> None:
+        self.all = [_Rest(each, alike) for each in cells]
+        self._large: list[_Rest] = []
+        self._single: dict[int, list[_Rest]] = {}  # by the place of the name
+        for each in self.all:
+            names = each.cells.names
+            (self._single.setdefault(names.offset, []) if names.is_single else self._large).append(each)
+        self._single_names = set_of(self._single)
+
+    @property
+    def looked_at(self) -> int:
+        """How many are looked at for each session."""
+        return len(self._large)
+
+    def on(self, names: int) -> Iterator[_Rest]:
+        """Yield those that may be on some of these names; on one name alone only those that are."""
+        yield from self._large
+        inside = names & self._single_names
+        for place in places_in(inside) if inside != self._single_names else self._single:
+            yield from self._single[place]
+
+
+class DifferingCells:
+    """What differs on the names of one resource type."""
+
+    def __init__(
+        self,
+        worlds: Worlds,
+        coverage: Coverage,
+        rows: Rows,
+        principals: TextAxis,
+        meter: Meter,
+        sides: dict[tuple[object, ...], Side],
+    ) -> None:
+        """sides: those made so far, so that equal ones are one."""
+        self.worlds, self.coverage = worlds, coverage
+        self._rows, self._principals, self._meter, self._sides = rows, principals, meter, sides
+        self.left_out = 0
+        if worlds.met_only:
+            self.left_out = worlds.without_resource(coverage.resource_type, coverage.near)
+        self._wanted = coverage.axis.all & ~self.left_out if self.left_out else coverage.axis.all
+        self.sessions = Sessions(worlds, coverage, self._wanted)
+        self._operations = list(alike_operations(worlds, coverage))
+        self._gathered = Gathered(coverage.resource_type)
+        self._covers: dict[tuple[bool, bool], Cover] = {}
+
+    def groups(self) -> Iterator[Group]:
+        """Yield the groups of cells that differ."""
+        settings, after_settings = self.worlds.settings, self.worlds.after_settings
+        alike = self._principals.all
+        for principal in settings.super_users | after_settings.super_users:
+            alike &= ~(1 << self._principals.places.get(principal, len(self._principals.texts) + 1))
+        is_for_all = self.sessions.is_for_all
+        rest = {
+            operation: _OfOthers(joined_by_names(self._of_others(operation)) if is_for_all else [], alike)
+            for operation in self._operations
+        }
+        for session in self.sessions.asked():
+            codes = self.sessions.codes_changed(session)
+            for operation, of_others in rest.items():
+                if (
+                    of_others.all
+                    or codes & operation.bit
+                    or self.sessions.shared(session, operation.bit).region
+                ):
+                    self._take(session, operation, of_others)
+        for each in (each for of_others in rest.values() for each in of_others.all):
+            if each.alike:
+                self._gather(each.alike, each.cells)
+        return self._gathered.groups()
+
+    def _gather(self, members: int, cells: Cells) -> None:
+        weight = self._gathered.add(members, cells)
+        self._meter.spend(STEPS_OF_A_KIND if weight else 1, weight)
+
+    def _of_others(self, operation: OperationClass) -> Iterator[Cells]:
+        """Yield what differs for sessions without a class of their own."""
+        session = self.sessions.others
+        shared = self.sessions.shared(session, operation.bit)
+        tree = shared.tree if shared.losing else shared.gaining_tree
+        is_anywhere = self.sessions.unknown_patterns(session).changed & operation.bit
+        for found in tree.anywhere if is_anywhere else tree.in_region:
+            yield from self._on_names(session, found, operation)
+
+    def _take(self, session: AskedSession, operation: OperationClass, of_others: _OfOthers) -> None:
+        """Gather what differs for a session with a class of its own."""
+        assert session.principal is not None
+        own = self.sessions.own(session, operation.bit)
+        self._meter.spend(1 + (len(own) + of_others.looked_at) // LOOKED_AT_A_STEP)
+        if session.is_turned or self.sessions.tells_by_unknown_patterns(session):
+            own_names = self._wanted
+        else:
+            own_names = (
+                names_of((*own.values(), *self.sessions.lacked(session, operation.bit))) & self._wanted
+            )
+        if not own_names:
+            return
+        member = self._principals.one(session.principal)
+        for each in of_others.on(own_names):
+            if own_names == self._wanted:
+                each.alike &= ~member
+                continue
+            names = each.cells.names
+            inside = names.within(own_names)
+            if inside:
+                each.alike &= ~member
+                if inside is not names:
+                    self._gather(member, each.cells.on(names.less(inside)))
+        for found in self._own_rows(session, own, own_names, operation):
+            for cells in self._on_names(session, found, operation):
+                self._gather(member, cells)
+
+    def _own_rows(
+        self, session: AskedSession, own: Patterns, own_names: int, operation: OperationClass
+    ) -> Iterator[CoveredNames]:
+        """Yield the names on which bindings tell a session from others and an answer can differ."""
+        shared = self.sessions.shared(session, operation.bit)
+        is_all = session.is_turned or self.sessions.unknown_patterns(session).changed & operation.bit
+        region = own_names & (self._wanted if is_all else shared.region | changed_names(own.values()))
+        if session.is_turned:
+            yield from _sorted(own, shared.tree, region)
+            return
+        losing = shared.losing | losing_names(own.values())
+        settled = self.sessions.settled
+        region &= ~(
+            shared.tree.settled
+            | settled.denied(own.values())
+            | (shared.gaining_tree.settled | settled.allowed(own.values())) & ~losing
+        )
+        if region:
+            yield from _sorted(own, shared.tree if losing else shared.gaining_tree, region)
+
+    def _on_names(
+        self, session: AskedSession, found: CoveredNames, operation: OperationClass
+    ) -> Iterator[Cells]:
+        _, old, new = found
+        parts = self._by_cover(found.names, was=bool(old), comes=bool(new))
+        if self.sessions.has_unknown_patterns:
+            unknown = self.sessions.unknown_patterns(session)
+            old, new = old + unknown.old, new + unknown.new
+        old, new = self.sessions.read_for(session.principal, old, new)
+        for names, was, comes, is_new in parts:
+            row = Row(
+                session.principal,
+                operation.first,
+                old,
+                new,
+                self._cover(is_after=False, covered=was),
+                self._cover(is_after=True, covered=comes),
+                is_new,
+            )
+            for outcome, hosts in self._rows.of(row):
+                yield Cells(hosts, operation.codes, names, outcome)
+
+    def _by_cover(self, names: Compact, *, was: bool, comes: bool) -> _Parts:
+        """Yield the same names by whether any ACL covers them before, and after, and whether they are new.
+
+        was, comes: whether an ACL of the session does, so that one does for certain.
+        """
+        if self._is_evenly_covered or (was and comes and not self.coverage.axis.new):
+            yield names, True, True, False
+            return
+        new = names.within(self.coverage.axis.new)
+        for is_new, some in ((True, new), (False, names.less(new))):
+            before = some.within(self.coverage.before)
+            for was, half in ((True, before), (False, some.less(before))):
+                after = half.within(self.coverage.after)
+                for comes, part in ((True, after), (False, half.less(after))):
+                    if part:
+                        yield part, was, comes, is_new
+
+    @cached_property
+    def _is_evenly_covered(self) -> bool:
+        """Whether some ACL covers each name that is asked about, before and after, and none is new."""
+        coverage = self.coverage
+        return not (coverage.axis.new or coverage.near & ~(coverage.before & coverage.after))
+
+    def _cover(self, *, is_after: bool, covered: bool) -> Cover:
+        key = (is_after, covered)
+        found = self._covers.get(key)
+        if found is None:
+            found = self._covers[key] = Cover(
+                self.coverage.resource_type,
+                self.worlds.after_settings if is_after else self.worlds.settings,
+                covered=covered,
+                unknown_patterns=self.sessions.unknown_new if is_after else self.sessions.unknown_old,
+                sides=self._sides,
+            )
+        return found
+
+
+def _sorted(own: Patterns, tree: PatternTree, region: int) -> Iterator[CoveredNames]:
+    """Yield the names of a region by the patterns of a session's own that cover them, and by shared ones.
+
+    Near the session's LITERALs and prefixes these are sorted anew. Elsewhere only its other patterns, as
+    LITERAL `*`, can cover a name, and the shared ones are sorted already.
+    """
+    wide = [pattern for pattern in own.values() if pattern.covers.is_wide]
+    local_names = names_of(pattern for pattern in own.values() if not pattern.covers.is_wide)
+    if near := region & local_names:
+        here = {key: pattern for key, pattern in own.items() if pattern.covers.touches(near)}
+        local = [pattern for pattern in here.values() if not pattern.covers.is_wide]
+        for pattern in tree.near(local):
+            key = pattern.covers.key
+            here[key] = here[key].joined_with(pattern) if key in here else pattern
+        yield from sorted_by_patterns(here.values(), near)
+    if beyond := region ^ near:
+        for names, old, new in tree.in_region if not beyond & ~tree.region else tree.anywhere:
+            inside = names.within(beyond)
+            if inside:
+                yield from split_by(CoveredNames(inside, old, new), wide)

@@ -1,0 +1,251 @@
+"""What does an impact mean, whatever ACLs settle its answers and however its cells are grouped?
+
+Two impacts mean the same if the same sessions gain and lose the same operations on the same names. So each
+kind of answer is laid out session by session, and what a session has in common with all others is
+left out: then equal impacts look alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from aclweb.acl.model import WILDCARD, Operation, ResourceType
+from aclweb.acl.simulate.axes import NameClass, NameSet, Renumbering, TextAxis, places_in, runs_of
+from aclweb.acl.simulate.impact import Group, Impact, entries_of
+
+
+class Answer(NamedTuple):
+    """One kind of answer that differs. before: None for new names."""
+
+    change: str
+    operation: str
+    resource_type: str
+    before: str | None
+    after: str
+
+
+class Difference(NamedTuple):
+    """One kind of answer of one session, `*` for all without answers of their own, from one host or all others."""
+
+    answer: Answer
+    principal: str
+    host: str
+
+
+class Met(NamedTuple):
+    """Sessions and names that meet one kind of answer.
+
+    principal, host: a text, or `*` for all but `except_principals` and all but `except_hosts`.
+    """
+
+    answer: Answer
+    principal: str
+    host: str
+    except_principals: tuple[str, ...]
+    except_hosts: tuple[str, ...]
+    names: NameSet
+
+
+ByHost = dict[str, NameSet]
+ByPrincipal = dict[str, ByHost]
+
+
+def meaning_of(impact: Impact, changes: Collection[str]) -> Meaning:
+    """Return which answers differ, equal for impacts that mean the same. changes: the lists that count."""
+    return Meaning(_met(impact, changes))
+
+
+def digest_of(impact: Impact, changes: Collection[str]) -> str:
+    """Return the SHA-256 of what an impact means. changes: the lists that count.
+
+    What all have in common is written once. Of each principal, and then of each host, is written what it
+    has beyond that and what it lacks. Groups do not overlap, so this is the same however cells are grouped.
+    """
+    axes = impact.axes
+    whole: dict[ResourceType, int] = {}
+    by_answer: dict[Answer, list[_Signed]] = {}
+    for group in impact.groups:
+        if group.change in changes:
+            kind = group.resource_type
+            whole[kind] = whole.get(kind, 0) | group.names
+            for operation in group.operations:
+                answer = _answer(group, operation)
+                by_answer.setdefault(answer, []).append(
+                    _Signed(False, group.principals, group.hosts, group.names)
+                )
+    # Each set by its places among all names that differ: these are the same for equal impacts.
+    numbers = {kind.name: Renumbering(names) for kind, names in whole.items()}
+    lines = [json.dumps([kind.name, list(axes.names[kind].classes(names))]) for kind, names in whole.items()]
+    for answer, found in by_answer.items():
+        of_type = numbers[answer.resource_type]
+        for principal, signed in _by_principal_told_apart(axes.principals, found):
+            for host, net in _by_host_told_apart(axes.hosts, signed):
+                places = [list(runs_of(of_type.of(names))) for names in net]
+                lines.append(json.dumps([*answer, principal, host, places]))
+    return hashlib.sha256("\n".join(sorted(lines)).encode("ascii")).hexdigest()
+
+
+class _Signed(NamedTuple):
+    """Names that some principals have from some hosts, or, if `lacks`, that they lack where all others have them."""
+
+    lacks: bool
+    principals: int
+    hosts: int
+    names: int
+
+
+def _by_principal_told_apart(axis: TextAxis, found: Iterable[_Signed]) -> Iterator[tuple[str, list[_Signed]]]:
+    """Yield what all principals without answers of their own have, under `*`; and for each other what is different."""
+    rest: list[_Signed] = []
+    told: dict[int, list[_Signed]] = {}
+    for each in found:
+        if not each.principals & axis.others:
+            for place in places_in(each.principals):
+                told.setdefault(place, []).append(each)
+            continue
+        rest.append(each)
+        missing = each._replace(lacks=True)
+        for place in places_in(axis.all & ~each.principals):
+            told.setdefault(place, []).append(missing)
+    yield WILDCARD, rest
+    for place, own in told.items():
+        yield axis.texts[place], own
+
+
+class _Names:
+    """Names that are had, and those that are lacked, from one host; groups do not overlap, so neither do these."""
+
+    def __init__(self, had: int = 0, lacked: int = 0) -> None:
+        self.had, self.lacked = had, lacked
+
+    def add(self, each: _Signed) -> None:
+        if each.lacks:
+            self.lacked |= each.names
+        else:
+            self.had |= each.names
+
+    @property
+    def net(self) -> tuple[int, int]:
+        """What is had and not lacked, and the reverse."""
+        return self.had & ~self.lacked, self.lacked & ~self.had
+
+
+def _by_host_told_apart(axis: TextAxis, found: Iterable[_Signed]) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the names had and lacked from all hosts without answers of their own, and from each other host."""
+    rest = _Names()
+    told: dict[int, tuple[_Names, _Names]] = {}
+    for each in found:
+        is_rest = bool(each.hosts & axis.others)
+        if is_rest:
+            rest.add(each)
+        for place in places_in(axis.all & ~each.hosts if is_rest else each.hosts):
+            without, also = told.setdefault(place, (_Names(), _Names()))
+            (without if is_rest else also).add(each)
+    if any(rest.net):
+        yield WILDCARD, rest.net
+    for place, (without, also) in told.items():
+        own = _Names(rest.had & ~without.had | also.had, rest.lacked & ~without.lacked | also.lacked)
+        if own.net != rest.net:
+            yield axis.texts[place], own.net
+
+
+def _answer(group: Group, operation: Operation) -> Answer:
+    before = None if group.before is None else group.before.result.value
+    return Answer(group.change, operation.name, group.resource_type.name, before, group.after.result.value)
+
+
+def _met(impact: Impact, changes: Collection[str]) -> Iterator[Met]:
+    axes = impact.axes
+    for group in impact.groups:
+        if group.change not in changes:
+            continue
+        names = NameSet(axes.names[group.resource_type], group.names)
+        for operation in group.operations:
+            answer = _answer(group, operation)
+            for principal, less, _ in entries_of(axes.principals, group.principals):
+                for host, less_hosts, _ in entries_of(axes.hosts, group.hosts):
+                    yield Met(answer, principal, host, less, less_hosts, names)
+
+
+class Meaning:
+    """The answers of an impact, session by session; equal for impacts that mean the same."""
+
+    def __init__(self, found: Iterable[Met]) -> None:
+        by_answer: dict[Answer, list[Met]] = {}
+        for met in found:
+            by_answer.setdefault(met.answer, []).append(met)
+        self._answers: dict[Answer, ByPrincipal] = {
+            answer: _by_principal(alike) for answer, alike in by_answer.items()
+        }
+
+    def beyond(self, other: Meaning) -> Iterator[tuple[Difference, tuple[NameClass, ...]]]:
+        """Yield each kind of answer that this impact has on names for which the other lacks it, and these names."""
+        for answer, own in self._answers.items():
+            theirs = other._answers.get(answer, _NOBODY)
+            for principal in {**own, **theirs}:
+                mine, others = own.get(principal, own[WILDCARD]), theirs.get(principal, theirs[WILDCARD])
+                for host in {**mine, **others}:
+                    names = _from(mine, host)
+                    only = tuple(names.not_in(_from(others, host) or ())) if names is not None else ()
+                    if only:
+                        yield Difference(answer, principal, host), only
+
+
+_NOBODY: Mapping[str, ByHost] = {WILDCARD: {}}
+
+
+def _from(by_host: ByHost, host: str) -> NameSet | None:
+    return by_host.get(host, by_host.get(WILDCARD))
+
+
+def _by_principal(alike: Sequence[Met]) -> ByPrincipal:
+    """Return the names by session and host, of those sessions alone that differ from all others."""
+    for_many = [met for met in alike if met.principal == WILDCARD]
+    by_name: dict[str, list[Met]] = {}
+    for met in alike:
+        if met.principal != WILDCARD:
+            by_name.setdefault(met.principal, []).append(met)
+    rest = _by_host(for_many)
+    found: ByPrincipal = {WILDCARD: rest}
+    named = dict.fromkeys((*by_name, *(text for met in for_many for text in met.except_principals)))
+    for principal in named:
+        shared = [met for met in for_many if principal not in met.except_principals]
+        own = by_name.get(principal, [])
+        if not own and len(shared) == len(for_many):
+            continue
+        by_host = _by_host([*own, *shared])
+        if by_host != rest:
+            # One that has nothing of what all others have is an exception, and is kept as one.
+            found[principal] = by_host
+    return found
+
+
+def _by_host(alike: Sequence[Met]) -> ByHost:
+    """Return the names by host, of those hosts alone that differ from all others."""
+    rest = _joined([met.names for met in alike if met.host == WILDCARD])
+    found: ByHost = {} if rest is None else {WILDCARD: rest}
+    for host in dict.fromkeys(
+        text for met in alike for text in (*met.except_hosts, met.host) if text != WILDCARD
+    ):
+        names = _joined(
+            [
+                met.names
+                for met in alike
+                if met.host == host or (met.host == WILDCARD and host not in met.except_hosts)
+            ]
+        )
+        if names != rest:
+            found[host] = alike[0].names.none if names is None else names
+    return found
+
+
+def _joined(sets: Sequence[NameSet]) -> NameSet | None:
+    if not sets:
+        return None
+    first, *others = sets
+    for names in others:
+        first = first | names
+    return first

@@ -1,0 +1,429 @@
+"""Into which classes of names do one session's patterns sort the names, and which bindings cover each?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from aclweb.acl.authorizer import ALL_BITS, DENY_SHIFT, MAYBE_SHIFT, mask_of
+from aclweb.acl.matching import PrefixChain, SortedNames
+from aclweb.acl.model import WILDCARD, AclBinding, Operation, PatternType, PermissionType
+from aclweb.acl.simulate.axes import Compact, set_of
+
+PatternKey = tuple[int, str]
+"""The code of a pattern type, and the text."""
+
+_PREFIXED = PatternType.PREFIXED
+
+# By `_value_`, because the hash of an enum is a Python function and this is asked for every binding.
+_MASKS = {
+    (permission._value_, operation._value_): mask_of(operation, permission)
+    for permission in (PermissionType.ALLOW, PermissionType.DENY, PermissionType.UNKNOWN)
+    for operation in Operation
+    if operation is not Operation.ANY
+}
+
+
+def mask_of_parts(kind: tuple[int, int]) -> int:
+    """Return what a binding with these codes of its permission and its operation adds to a mask."""
+    return _MASKS[kind]
+
+
+def mask_of_binding(binding: AclBinding) -> int:
+    """Return what a binding adds to a mask."""
+    return _MASKS[binding.permission_type._value_, binding.operation._value_]
+
+
+def operations_in(mask: int) -> int:
+    """Return the operations about which a mask says something, or perhaps does, by their codes."""
+    mask |= mask >> MAYBE_SHIFT
+    return (mask | mask >> DENY_SHIFT) & ALL_BITS
+
+
+def operations_of_binding(binding: AclBinding) -> int:
+    """Return the operations about which a binding says something, or perhaps does, by their codes."""
+    return operations_in(mask_of_binding(binding))
+
+
+class Entry(NamedTuple):
+    """One binding. mask: what it adds to a mask where it covers a name for certain.
+
+    operations: those about which it says something, by their codes. is_old, is_new: whether it is there
+    before, and afterwards. is_changed: whether it comes, goes, or is read otherwise for its principal or host.
+    """
+
+    binding: AclBinding
+    host: str
+    mask: int
+    operations: int
+    is_old: bool
+    is_new: bool
+    is_changed: bool
+
+
+@dataclass(slots=True)
+class PatternNames:
+    """The classes of names that one pattern covers. place: of the only one, of a LITERAL; else -1.
+
+    own_before, own_after: the sets of all others; read `before` and `after`, which hold for both.
+    """
+
+    pattern_type: PatternType
+    text: str
+    place: int
+    own_before: int
+    own_after: int
+
+    @property
+    def key(self) -> PatternKey:
+        return self.pattern_type._value_, self.text
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it is not for one name, nor for those that begin with a text."""
+        return self.place < 0 and not (self.pattern_type is _PREFIXED and self.text)
+
+    @property
+    def before(self) -> int:
+        """The classes that it covers before."""
+        return self.own_before if self.place < 0 else 1 << self.place
+
+    @property
+    def after(self) -> int:
+        """The classes that it covers afterwards."""
+        return self.own_after if self.place < 0 else 1 << self.place
+
+    @property
+    def moved(self) -> int:
+        """The classes that it covers on one side alone."""
+        return 0 if self.own_before is self.own_after else self.own_before ^ self.own_after
+
+    def touches(self, names: int) -> bool:
+        """Whether it covers one of these classes, before or afterwards."""
+        if self.place >= 0:
+            return bool(names >> self.place & 1)
+        return bool((self.own_before | self.own_after) & names)
+
+
+@dataclass(slots=True)
+class Pattern:
+    """One pattern with those of a session's bindings that have it and say something about one operation.
+
+    old, new: its bindings on either side. is_changed: whether one comes, goes or is read otherwise.
+    only_allows: whether those that do are ALLOWs for certain. keeps_deny, keeps_allow: whether a DENY,
+    or an ALLOW, stays that is for every host.
+    """
+
+    covers: PatternNames
+    old: list[Entry]
+    new: list[Entry]
+    is_changed: bool = False
+    only_allows: bool = True
+    keeps_deny: bool = False
+    keeps_allow: bool = False
+
+    def joined_with(self, other: Pattern) -> Pattern:
+        """Return the same pattern with the bindings of both."""
+        return Pattern(
+            self.covers,
+            self.old + other.old,
+            self.new + other.new,
+            self.is_changed or other.is_changed,
+            self.only_allows and other.only_allows,
+            self.keeps_deny or other.keeps_deny,
+            self.keeps_allow or other.keeps_allow,
+        )
+
+
+Patterns = dict[PatternKey, Pattern]
+
+
+@dataclass(slots=True)
+class FiledPattern:
+    """One pattern with all bindings of a principal that have it.
+
+    operations: all that they are about. changed: those about which an answer can change by one of them.
+    """
+
+    covers: PatternNames
+    entries: list[Entry] = field(default_factory=list)
+    operations: int = 0
+    changed: int = 0
+
+    def add(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        self.operations |= entry.operations
+        if entry.is_changed or self.covers.moved:
+            self.changed |= entry.operations
+
+    def about(self, bit: int) -> Pattern:
+        """Return it with those of its bindings that say something about the operation of a bit."""
+        found = Pattern(self.covers, [], [])
+        for entry in self.entries:
+            if not entry.operations & bit:
+                continue
+            if entry.is_old:
+                found.old.append(entry)
+            if entry.is_new:
+                found.new.append(entry)
+            if entry.is_changed:
+                found.is_changed = True
+                found.only_allows &= bool(entry.mask & bit)
+            elif entry.host == WILDCARD:
+                found.keeps_allow |= bool(entry.mask & bit)
+                found.keeps_deny |= bool(entry.mask >> DENY_SHIFT & bit)
+        return found
+
+
+def names_of(patterns: Iterable[Pattern | FiledPattern]) -> int:
+    """Return the classes of names that some of these patterns cover before or afterwards."""
+    names, places = 0, []
+    for pattern in patterns:
+        covers = pattern.covers
+        if covers.place >= 0:
+            places.append(covers.place)
+        else:
+            names |= covers.own_before
+            if covers.own_after is not covers.own_before:
+                names |= covers.own_after
+    return names | set_of(places) if places else names
+
+
+def changed_names(patterns: Iterable[Pattern]) -> int:
+    """Return the classes of names on which a binding with one of these patterns comes, goes or is read otherwise."""
+    names, changed = 0, []
+    for pattern in patterns:
+        if pattern.is_changed:
+            changed.append(pattern)
+        else:
+            names |= pattern.covers.moved
+    return names | names_of(changed)
+
+
+class CoveredNames(NamedTuple):
+    """Names that the same patterns cover: a set of classes, and the bindings before and after."""
+
+    names: Compact
+    old: list[Entry]
+    new: list[Entry]
+
+
+def sorted_by_patterns(patterns: Iterable[Pattern], region: int) -> Iterator[CoveredNames]:
+    """Yield the names of a region, once each, with the bindings that cover them.
+
+    Literals and prefixes lie in one another or apart, so that each name has a shortest way up to all
+    that cover it. The few others (LITERAL `*`, the empty prefix, GLOBs) split what that yields.
+    """
+    literals: list[Pattern] = []
+    prefixes: dict[str, Pattern] = {}
+    wide: list[Pattern] = []
+    for pattern in patterns:
+        covers = pattern.covers
+        if covers.place >= 0:
+            literals.append(pattern)
+        elif covers.is_wide:
+            wide.append(pattern)
+        else:
+            prefixes[covers.text] = pattern
+    nested = _nested(literals, prefixes, region) if literals or prefixes else _all_of(region)
+    if not wide:
+        yield from nested
+        return
+    for found in nested:
+        yield from split_by(found, wide)
+
+
+def _all_of(region: int) -> Iterator[CoveredNames]:
+    if region:
+        yield CoveredNames(Compact.of(region), [], [])
+
+
+def _nested(literals: list[Pattern], prefixes: dict[str, Pattern], region: int) -> Iterator[CoveredNames]:
+    """Yield the names of a region, once each, with the bindings of the literals and prefixes that cover them."""
+    chain = PrefixChain.of(prefixes)
+    above: list[tuple[list[Entry], list[Entry]]] = []
+    for prefix, parent in zip(chain.prefixes, chain.parents, strict=True):
+        own = prefixes[prefix]
+        above.append(
+            (own.old + above[parent][0], own.new + above[parent][1]) if parent >= 0 else (own.old, own.new)
+        )
+    places: dict[int, list[int]] = {}  # of literals, by the longest prefix that they begin with
+    for pattern in literals:
+        literal = pattern.covers.place
+        if region >> literal & 1:
+            place = chain.longest(pattern.covers.text) if prefixes else -1
+            places.setdefault(place, []).append(literal)
+            if place < 0:
+                yield CoveredNames(Compact(1, literal), pattern.old, pattern.new)
+            else:
+                old, new = above[place]
+                yield CoveredNames(Compact(1, literal), pattern.old + old, pattern.new + new)
+    taken = [0] * (len(chain.prefixes) + 1)  # the last for what no prefix covers
+    for place, own_places in places.items():
+        taken[place] = set_of(own_places)
+    for place in range(len(chain.prefixes) - 1, -1, -1):
+        names = prefixes[chain.prefixes[place]].covers.own_before & region
+        parent = chain.parents[place]
+        taken[parent] = taken[parent] | names if taken[parent] else names
+        if rest := names & ~taken[place] if taken[place] else names:
+            yield CoveredNames(Compact.of(rest), *above[place])
+    yield from _all_of(region & ~taken[-1] if taken[-1] else region)
+
+
+def split_by(found: CoveredNames, wide: Iterable[Pattern]) -> Iterator[CoveredNames]:
+    """Yield the same names by which of these patterns cover them too."""
+    parts = [found]
+    for pattern in wide:
+        covers = pattern.covers
+        is_same = covers.own_before is covers.own_after
+        split: list[CoveredNames] = []
+        for names, old, new in parts:
+            inside = names.within(covers.own_before)
+            if inside is names and is_same:
+                split.append(CoveredNames(names, old + pattern.old, new + pattern.new))
+                continue
+            for half, is_before in ((inside, True), (names.less(inside), False)):
+                same = half.within(covers.own_after)
+                for part, is_after in ((same, True), (half.less(same), False)):
+                    if part:
+                        split.append(
+                            CoveredNames(
+                                part,
+                                old + pattern.old if is_before else old,
+                                new + pattern.new if is_after else new,
+                            )
+                        )
+        parts = split
+    yield from parts
+
+
+class SharedPatterns:
+    """The patterns of the bindings that many sessions share, about one operation.
+
+    region: where an answer to everybody can differ. losing: where what comes and goes is more than ALLOWs.
+    """
+
+    def __init__(self, patterns: Patterns, settled: Settled, everywhere: int, wanted: int) -> None:
+        """settled: which names' answers are settled by what stays. everywhere: where any answer can differ.
+
+        wanted: all names that count.
+        """
+        self.patterns, self._settled, self._wanted = patterns, settled, wanted
+        self.region = (changed_names(patterns.values()) | everywhere) & wanted
+        self.losing = losing_names(patterns.values())
+
+    @cached_property
+    def tree(self) -> PatternTree:
+        """What these patterns sort names by, but for names that are denied before and after."""
+        return self._tree(self._settled.denied(self.patterns.values()))
+
+    @cached_property
+    def gaining_tree(self) -> PatternTree:
+        """The same where only ALLOWs come and go, so that what an ALLOW that stays is for is left out too."""
+        denied = self._settled.denied(self.patterns.values())
+        return self._tree(denied | self._settled.allowed(self.patterns.values()))
+
+    def _tree(self, settled: int) -> PatternTree:
+        return PatternTree(
+            list(self.patterns.values()), settled, self.region & ~settled, self._wanted & ~settled
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """On which names bindings that stay settle answers, so that none can differ.
+
+    is_known: whether nothing else can change them: no setting, and no binding whose pattern is unknown.
+    new: the names that do not exist before, on which what is allowed is always a difference.
+    """
+
+    is_known: bool
+    new: int
+
+    def denied(self, patterns: Iterable[Pattern]) -> int:
+        """Return the names that one of these patterns denies to every host on both sides."""
+        return names_of(pattern for pattern in patterns if pattern.keeps_deny) if self.is_known else 0
+
+    def allowed(self, patterns: Iterable[Pattern]) -> int:
+        """Return those that one allows to every host; it settles where only ALLOWs come and go."""
+        if not self.is_known:
+            return 0
+        return names_of(pattern for pattern in patterns if pattern.keeps_allow) & ~self.new
+
+
+def losing_names(patterns: Iterable[Pattern]) -> int:
+    """Return the names on which something else than an ALLOW comes or goes."""
+    return names_of(pattern for pattern in patterns if pattern.is_changed and not pattern.only_allows)
+
+
+class PatternTree:
+    """Patterns, to be looked up by the names that they share with others.
+
+    settled: names on which no answer can differ. region: those on which one can to everybody.
+    unsettled: all names that count but the settled ones.
+    """
+
+    def __init__(self, patterns: list[Pattern], settled: int, region: int, unsettled: int) -> None:
+        self.settled, self.region, self._unsettled = settled, region, unsettled
+        self._patterns = (
+            [each for each in patterns if each.covers.touches(unsettled)] if settled else patterns
+        )
+        self._wide = [pattern for pattern in self._patterns if pattern.covers.is_wide]
+
+    @cached_property
+    def _prefixes(self) -> dict[str, Pattern]:
+        return {p.covers.text: p for p in self._patterns if not (p.covers.place >= 0 or p.covers.is_wide)}
+
+    @cached_property
+    def _chain(self) -> PrefixChain:
+        return PrefixChain.of(self._prefixes)
+
+    @cached_property
+    def _sorted_prefixes(self) -> SortedNames:
+        return SortedNames.of_sorted(self._chain.prefixes)
+
+    @cached_property
+    def _literals(self) -> dict[str, Pattern]:
+        return {p.covers.text: p for p in self._patterns if p.covers.place >= 0}
+
+    @cached_property
+    def _sorted_literals(self) -> SortedNames:
+        return SortedNames(self._literals)
+
+    @cached_property
+    def in_region(self) -> list[CoveredNames]:
+        """The names on which an answer to everybody can differ, by the patterns that cover them."""
+        return list(sorted_by_patterns(self._patterns, self.region))
+
+    @cached_property
+    def anywhere(self) -> list[CoveredNames]:
+        """All names, by the patterns that cover them; as one set where none does."""
+        return list(sorted_by_patterns(self._patterns, self._unsettled))
+
+    def near(self, local: Iterable[Pattern]) -> Iterator[Pattern]:
+        """Yield the patterns that can cover a name which one of these LITERALs and prefixes covers."""
+        yield from self._wide
+        if len(self._wide) == len(self._patterns):
+            return
+        found: dict[int, Pattern] = {}
+        above: str | None = None
+        for text, is_prefix in sorted((each.covers.text, each.covers.place < 0) for each in local):
+            if above is not None and text.startswith(above):
+                continue
+            for place in self._chain.places(text):
+                pattern = self._prefixes[self._chain.prefixes[place]]
+                found[id(pattern)] = pattern
+            if is_prefix:
+                above = text
+                for texts, patterns in (
+                    (self._sorted_prefixes, self._prefixes),
+                    (self._sorted_literals, self._literals),
+                ):
+                    start, end = texts.range_of(text)
+                    for each in texts.names[start:end]:
+                        found[id(patterns[each])] = patterns[each]
+            elif (literal := self._literals.get(text)) is not None:
+                found[id(literal)] = literal
+        yield from found.values()

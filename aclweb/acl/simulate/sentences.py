@@ -1,0 +1,165 @@
+"""How is a group of answers said to a person: who, which names, from where?
+
+One set of words for pages, commands and the sentences about drift. A phrase is a sequence of pieces, so
+that a page can set names apart from words and a command can quote them (`plain`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from aclweb.acl.model import ResourceType, name_text, number_of
+from aclweb.acl.simulate.axes import ANY_OTHER, PATTERN, PREFIX, NameAxis, NameClass, NameSet, TextAxis
+from aclweb.acl.simulate.describing import Described, Region
+
+MOST_SAID = 3
+"""How many names, principals or hosts a phrase spells out before it counts the rest."""
+
+
+class Piece(NamedTuple):
+    """A part of a phrase: words, or the name of something in the cluster."""
+
+    text: str
+    is_name: bool = False
+
+
+Phrase = tuple[Piece, ...]
+
+
+def plain(phrase: Iterable[Piece]) -> str:
+    """Return a phrase as text, with names quoted where they must be."""
+    return "".join(name_text(piece.text) if piece.is_name else piece.text for piece in phrase)
+
+
+def thing(resource_type: ResourceType) -> str:
+    """Return what one resource of a type is called within a sentence."""
+    return resource_type.name.lower().replace("_", " ")
+
+
+def who(axis: TextAxis, members: int, most: int = MOST_SAID) -> Phrase:
+    """Return the principals of a set in words."""
+    return tuple(_everything_but(*axis.described(members), "Everyone", "principal", most))
+
+
+def where(axis: TextAxis, members: int, most: int = MOST_SAID) -> Phrase:
+    """Return the hosts of a set in words; nothing where it is all of them."""
+    is_rest, texts = axis.described(members)
+    if is_rest and not texts:
+        return ()
+    return (Piece("from "), *_everything_but(is_rest, texts, "anywhere", "host", most))
+
+
+def which(names: Described, most: int = MOST_SAID) -> Phrase:
+    """Return names in words."""
+    parts = [tuple(_of_region(names.resource_type, region, most)) for region in names.regions]
+    parts += [tuple(part) for part in _of_rest(names.resource_type, names.rest, most)]
+    return tuple(_joined(parts, last=", and " if names.regions else " and "))
+
+
+def which_of(resource_type: ResourceType, classes: Iterable[NameClass], most: int = MOST_SAID) -> Phrase:
+    """Return some classes of names in words, whatever others there are."""
+    names = set(classes)
+    axis = NameAxis.of(names)
+    return which(Described(resource_type, (), NameSet(axis, axis.all)), most)
+
+
+def _everything_but(
+    is_rest: bool, texts: Sequence[str], everything: str, one: str, most: int
+) -> Iterator[Piece]:
+    if is_rest:
+        yield Piece(f"{everything} but " if texts else everything)
+    yield from _listed([Piece(text, is_name=True) for text in texts[:most]], len(texts), one)
+
+
+def _of_region(resource_type: ResourceType, region: Region, most: int) -> Iterator[Piece]:
+    one = thing(resource_type)
+    yield Piece(f"every {one}{' to come' if region.is_to_come else ''}")
+    if region.start:
+        yield Piece(" that starts with ")
+        yield Piece(region.start, is_name=True)
+    if not region.is_to_come:
+        now = f"{region.existing:,}" if region.existing else "none"
+        yield Piece(f" ({now} now, and all to come)")
+    if region.less_starts or region.less:
+        yield Piece(", except ")
+        yield from _excepted(resource_type, region, most)
+
+
+def _excepted(resource_type: ResourceType, region: Region, most: int) -> Iterator[Piece]:
+    parts: list[tuple[Piece, ...]] = [
+        (Piece("those that start with "), Piece(start, is_name=True)) for start in region.less_starts[:most]
+    ]
+    if region.less:
+        singles, others = _singles(region.less)
+        shown = list(islice(others, most))
+        if singles:
+            names = [Piece(text, is_name=True) for _, text in islice(singles, most)]
+            parts.append(tuple(_listed(names, len(singles), "")))
+        parts += [tuple(_of_class(resource_type, each, is_excepted=True)) for each in shown]
+        left = len(others) - len(shown)
+    else:
+        left = 0
+    left += len(region.less_starts[most:])
+    if left:
+        parts.append((Piece(f"{left:,} more"),))
+    yield from _joined(parts)
+
+
+def _of_rest(resource_type: ResourceType, rest: NameSet, most: int) -> Iterator[Iterable[Piece]]:
+    if not rest:
+        return
+    singles, others = _singles(rest)
+    if resource_type is ResourceType.CLUSTER:
+        yield (Piece("the cluster"),)
+        return
+    if singles:
+        yield _of_names(resource_type, singles, most)
+    for each in islice(others, most):
+        yield _of_class(resource_type, each)
+    if len(others) > most:
+        yield (Piece(f"{len(others) - most:,} more kinds of name"),)
+
+
+def _of_names(resource_type: ResourceType, names: NameSet, most: int) -> Iterator[Piece]:
+    one = thing(resource_type)
+    if resource_type is not ResourceType.TOPIC:
+        yield Piece(f"{one}{'s' if len(names) > 1 else ''} ")
+    shown = [Piece(text, is_name=True) for _, text in islice(names, most)]
+    yield from _listed(shown, len(names), one if resource_type is ResourceType.TOPIC else "")
+
+
+def _of_class(resource_type: ResourceType, names: NameClass, *, is_excepted: bool = False) -> Iterator[Piece]:
+    kind, text = names
+    one = thing(resource_type)
+    if kind == ANY_OTHER or (kind == PREFIX and not text):
+        yield Piece("all other names" if is_excepted else f"any other {one}")
+        return
+    if is_excepted:
+        yield Piece("names that match " if kind == PATTERN else "other names that start with ")
+    else:
+        yield Piece(f"any {one} that matches " if kind == PATTERN else f"any other {one} that starts with ")
+    yield Piece(text, is_name=True)
+
+
+def _singles(names: NameSet) -> tuple[NameSet, NameSet]:
+    """Return the single names of a set, and its other classes."""
+    exact = names.axis.all_exact
+    return NameSet(names.axis, names.members & exact), NameSet(names.axis, names.members & ~exact)
+
+
+def _listed(shown: Sequence[Piece], count: int, one: str) -> Iterator[Piece]:
+    """Yield the first of so many things, with commas, and how many more there are."""
+    more = count - len(shown)
+    parts: list[tuple[Piece, ...]] = [(piece,) for piece in shown]
+    if more:
+        parts.append((Piece(number_of(more, f"more {one}") if one else f"{more:,} more"),))
+    yield from _joined(parts)
+
+
+def _joined(parts: Sequence[Sequence[Piece]], last: str = " and ") -> Iterator[Piece]:
+    for place, part in enumerate(parts):
+        if place:
+            yield Piece(last if place == len(parts) - 1 else ", ")
+        yield from part

@@ -1,0 +1,354 @@
+"""Whose answers can the edit change, on which names, and by which of their bindings?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from aclweb.acl.authorizer import ALL_BITS
+from aclweb.acl.matching import matching_of
+from aclweb.acl.model import ANY_USER, AclBinding, PatternType, split_principal
+from aclweb.acl.simulate.axes import places_in
+from aclweb.acl.simulate.coverage import Coverage
+from aclweb.acl.simulate.patterns import (
+    Entry,
+    FiledPattern,
+    Pattern,
+    PatternKey,
+    Patterns,
+    Settled,
+    SharedPatterns,
+    mask_of_binding,
+    names_of,
+    operations_in,
+    operations_of_binding,
+)
+from aclweb.acl.simulate.worlds import Worlds
+
+_Filed = dict[PatternKey, FiledPattern]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedSession:
+    """One session whose answers are compared.
+
+    principal: None for all that have no class of their own. shared: the principals of the bindings for it
+    that are for these too. own: the principals of all other bindings for it. lacked: principals of bindings
+    that are for these and not for it. is_turned: whether it is a super user on one side alone.
+    """
+
+    principal: str | None
+    shared: tuple[str, ...]
+    own: tuple[str, ...] = ()
+    lacked: tuple[str, ...] = ()
+    is_turned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownPatterns:
+    """Bindings with an unknown pattern. own: those for a session; changed: the operations of its own that change."""
+
+    old: list[Entry] = field(default_factory=list)
+    new: list[Entry] = field(default_factory=list)
+    changed: int = 0
+
+
+_NO_UNKNOWN = UnknownPatterns()
+
+_FEW_NAMES = 100
+"""Up to so many classes of names, bindings are looked for by name instead of principal by principal."""
+
+
+class Sessions:
+    """The sessions of one resource type whose answers can differ, and their bindings."""
+
+    def __init__(self, worlds: Worlds, coverage: Coverage, wanted: int) -> None:
+        """wanted: the classes of names that count."""
+        self.worlds, self.coverage, self._wanted = worlds, coverage, wanted
+        self._matching = worlds.universe.matching
+        self._read_before, self._read_after = map(matching_of, (worlds.settings, worlds.after_settings))
+        self._shelves = [shelf for shelf in (coverage.shelf, coverage.added) if shelf is not None]
+        self._filed: dict[str, _Filed] = {}
+        self._latest: dict[str, _Filed] = {}
+        self._shared: dict[tuple[tuple[str, ...], int], SharedPatterns] = {}
+        # Of principals that are looked at for a few names alone, and that no ACL of the edit names: what covers these.
+        self._covering: dict[str, dict[AclBinding, None]] = {}
+        self.unknown_old: list[AclBinding] = []
+        self.unknown_new: list[AclBinding] = []
+        if coverage.shelf is not None:
+            self.unknown_old = coverage.shelf.unknown_patterns
+            self.unknown_new = [b for b in self.unknown_old if b not in worlds.removed]
+        if coverage.added is not None:
+            self.unknown_new = self.unknown_new + coverage.added.unknown_patterns
+
+    # Which names.
+
+    @cached_property
+    def everywhere(self) -> int:
+        """The classes of names on which any answer to anybody can differ."""
+        return self._everywhere & self._wanted
+
+    @property
+    def _everywhere(self) -> int:
+        worlds, coverage, axis = self.worlds, self.coverage, self.coverage.axis
+        if worlds.asks_otherwise(coverage.resource_type):
+            return axis.all
+        names = axis.new
+        settings, after_settings = worlds.settings, worlds.after_settings
+        if settings.allow_everyone or after_settings.allow_everyone:
+            # Where the first ACL comes or the last one goes, the default gives way or comes back.
+            names |= coverage.before ^ coverage.after
+            if settings.allow_everyone != after_settings.allow_everyone:
+                names |= axis.all & ~coverage.before
+            if self._changes_unknown_patterns:
+                return axis.all
+        return names
+
+    @cached_property
+    def _changes_unknown_patterns(self) -> bool:
+        if self.unknown_old != self.unknown_new:
+            return True
+        return any(self._is_read_otherwise(binding) for binding in self.unknown_old)
+
+    def _is_read_otherwise(self, binding: AclBinding) -> bool:
+        return not self.worlds.same_settings and not self._read_before.reads_caller_as(
+            self._read_after, binding
+        )
+
+    @property
+    def has_unknown_patterns(self) -> bool:
+        """Whether a binding on either side has a pattern that is not known."""
+        return bool(self.unknown_old or self.unknown_new)
+
+    @cached_property
+    def settled(self) -> Settled:
+        """Which names' answers are settled by bindings that stay."""
+        is_known = self.worlds.same_settings and not self.has_unknown_patterns
+        return Settled(is_known, self.coverage.axis.new)
+
+    # Who.
+
+    def asked(self) -> Iterator[AskedSession]:
+        """Yield the sessions whose answers can differ from before, or from those of sessions without a class."""
+        settings, after_settings = self.worlds.settings, self.worlds.after_settings
+        supers, turned = (
+            settings.super_users | after_settings.super_users,
+            settings.super_users ^ after_settings.super_users,
+        )
+        for principal in sorted(((self._candidates() - supers) | turned) - {ANY_USER}):
+            yield self._session(principal, is_turned=principal in turned)
+
+    def _session(self, principal: str, *, is_turned: bool) -> AskedSession:
+        others = self.others.shared
+        if not is_turned and self._matching.is_nested:
+            own = () if principal == ANY_USER or split_principal(principal) is None else (principal,)
+            return AskedSession(principal, others, own)
+        principals = self._principals_for(principal)
+        shared = tuple(own for own in others if own in principals)
+        return AskedSession(
+            principal,
+            shared,
+            tuple(own for own in principals if own not in shared),
+            tuple(own for own in others if own not in shared),
+            is_turned,
+        )
+
+    @cached_property
+    def others(self) -> AskedSession:
+        """All sessions that have no class of their own."""
+        return AskedSession(None, tuple(self._principals_for(None)))
+
+    @cached_property
+    def is_for_all(self) -> bool:
+        """Whether an answer to sessions without a class of their own can differ."""
+        return bool(self.everywhere or self.codes_changed(self.others))
+
+    def _candidates(self) -> set[str]:
+        """Return the principals that a binding names: all of them, those near what differs, or those in the edit."""
+        near = self._near()
+        if near is not None:
+            return near - {ANY_USER}
+        if self.is_for_all or not self.worlds.same_settings:
+            named = {principal for shelf in self._shelves for principal in shelf.by_principal}
+        else:
+            shelf = self.worlds.touching.shelf(self.coverage.resource_type)
+            named = set(shelf.by_principal) if shelf is not None else set()
+        named = {principal for principal in named if split_principal(principal) is not None}
+        globs = self._matching.principal_globs(named)
+        universe = self.worlds.universe
+        if globs and (self.is_for_all or not self.worlds.same_settings):
+            named |= universe.principals
+        elif globs:
+            named |= {
+                principal
+                for principal in universe.principals
+                if any(self._matching.is_for(own, universe.session(principal)) for own in globs)
+            }
+        return named - {ANY_USER}
+
+    def _near(self) -> set[str] | None:
+        """Return the principals of the bindings that cover what can differ for everybody, and of those in the edit.
+
+        None where it differs on many classes of names, or where bindings are not found by name. All other
+        principals have the answers of sessions without a class of their own.
+        """
+        worlds, coverage = self.worlds, self.coverage
+        if not self.is_for_all or not worlds.same_settings or self.has_unknown_patterns:
+            return None
+        if any(shelf.globs or self._matching.principal_globs(shelf.by_principal) for shelf in self._shelves):
+            return None
+        filed = [each for own in self.others.shared for each in self._filed_for(own).values()]
+        names = (self.everywhere | names_of(each for each in filed if each.changed)) & self._wanted
+        if names.bit_count() > _FEW_NAMES:
+            return None
+        touching = worlds.touching.shelf(coverage.resource_type)
+        in_edit = set(touching.by_principal) if touching is not None else set()
+        if coverage.shelf is not None:
+            for place in places_in(names):
+                name = worlds.universe.sample(coverage.resource_type, place)
+                for binding in coverage.shelf.covering(name, worlds.settings):
+                    if binding.principal not in in_edit:
+                        self._covering.setdefault(binding.principal, {})[binding] = None
+        return {own for own in (*in_edit, *self._covering) if split_principal(own) is not None}
+
+    def _principals_for(self, principal: str | None) -> list[str]:
+        """Return the principals of the bindings for a session."""
+        session = self.worlds.universe.session(principal)
+        found = self._matching.principals_for(session, self._named)
+        return [own for own in dict.fromkeys(found) if own == ANY_USER or split_principal(own) is not None]
+
+    def _named(self) -> list[str]:
+        return self._all_named
+
+    @cached_property
+    def _all_named(self) -> list[str]:
+        return list(dict.fromkeys(p for shelf in self._shelves for p in shelf.by_principal))
+
+    # Their bindings.
+
+    def codes_changed(self, session: AskedSession) -> int:
+        """Return the operations about which a binding for a session that changes says something."""
+        if session.is_turned:
+            return ALL_BITS
+        codes = self.unknown_patterns(session).changed
+        for principal in (*session.shared, *session.own):
+            for filed in self._filed_for(principal).values():
+                codes |= filed.changed
+        return codes
+
+    def shared(self, session: AskedSession, bit: int) -> SharedPatterns:
+        """Return the patterns that a session shares with those that have no class of their own."""
+        key = (session.shared, bit)
+        found = self._shared.get(key)
+        if found is None:
+            found = self._shared[key] = SharedPatterns(
+                self._patterns(session.shared, bit), self.settled, self.everywhere, self._wanted
+            )
+        return found
+
+    def own(self, session: AskedSession, bit: int) -> Patterns:
+        """Return the patterns of a session's own bindings about the operation of a bit."""
+        return self._patterns(session.own, bit)
+
+    def lacked(self, session: AskedSession, bit: int) -> Iterable[Pattern]:
+        """Return the patterns of those bindings that are for all others, and not for this session."""
+        return self._patterns(session.lacked, bit).values() if session.lacked else ()
+
+    def _patterns(self, principals: Sequence[str], bit: int) -> Patterns:
+        found: Patterns = {}
+        for principal in principals:
+            for key, filed in self._filed_for(principal).items():
+                if filed.operations & bit:
+                    there = found.get(key)
+                    own = filed.about(bit)
+                    found[key] = own if there is None else there.joined_with(own)
+        return found
+
+    def _filed_for(self, principal: str) -> _Filed:
+        filed = self._filed.get(principal)
+        if filed is not None:
+            return filed
+        filed = self._latest.get(principal)
+        if filed is not None:
+            return filed
+        filed = self._file(principal)
+        if principal in self.others.shared or self._matching.is_principal_glob(principal):
+            self._filed[principal] = filed
+        else:
+            # One session after the other is looked at, so that only the latest one's are kept.
+            self._latest = {principal: filed}
+        return filed
+
+    def _file(self, principal: str) -> _Filed:
+        filed: _Filed = {}
+        worlds, shelf, added = self.worlds, self.coverage.shelf, self.coverage.added
+        same = worlds.same_settings
+        own: Iterable[AclBinding] = self._covering.get(principal, ())
+        if not own and shelf is not None:
+            own = shelf.by_principal.get(principal, ())
+        for binding in own:
+            stays = binding not in worlds.removed
+            is_changed = not stays or (not same and self._is_read_otherwise(binding))
+            self._add(filed, binding, True, stays, is_changed)
+        for binding in added.by_principal.get(principal, ()) if added is not None else ():
+            self._add(filed, binding, False, True, True)
+        return filed
+
+    def _add(self, filed: _Filed, binding: AclBinding, is_old: bool, is_new: bool, is_changed: bool) -> None:
+        pattern_type = binding.pattern_type
+        if pattern_type is PatternType.UNKNOWN:
+            return
+        # `_value_` because the hash of an enum is a Python function, and this is called for every binding.
+        key = (pattern_type._value_, binding.resource_name)
+        found = filed.get(key)
+        if found is None:
+            found = filed[key] = FiledPattern(self.coverage.names_of(pattern_type, binding.resource_name))
+        mask = mask_of_binding(binding)
+        found.add(Entry(binding, binding.host, mask, operations_in(mask), is_old, is_new, is_changed))
+
+    def read_for(
+        self, principal: str | None, old: list[Entry], new: list[Entry]
+    ) -> tuple[list[Entry], list[Entry]]:
+        """Return those of the bindings before and after that are for a session as their side reads principals."""
+        if self._read_before.is_nested == self._read_after.is_nested:
+            return old, new
+        session = self.worlds.universe.session(principal)
+        return (
+            [entry for entry in old if self._read_before.is_for(entry.binding.principal, session)],
+            [entry for entry in new if self._read_after.is_for(entry.binding.principal, session)],
+        )
+
+    def unknown_patterns(self, session: AskedSession) -> UnknownPatterns:
+        """Return the bindings for a session whose pattern is not known."""
+        if not self.has_unknown_patterns:
+            return _NO_UNKNOWN
+        principals = {*session.shared, *session.own}
+        old, new = (
+            {binding: None for binding in side if binding.principal in principals}
+            for side in (self.unknown_old, self.unknown_new)
+        )
+        entries = {
+            binding: Entry(
+                binding,
+                binding.host,
+                0,
+                operations_of_binding(binding),
+                binding in old,
+                binding in new,
+                (binding in old) != (binding in new) or self._is_read_otherwise(binding),
+            )
+            for binding in (*old, *new)
+        }
+        changed = 0
+        for entry in entries.values():
+            if entry.is_changed:
+                changed |= entry.operations
+        return UnknownPatterns(
+            [entries[binding] for binding in old], [entries[binding] for binding in new], changed
+        )
+
+    def tells_by_unknown_patterns(self, session: AskedSession) -> bool:
+        """Whether a binding with an unknown pattern is for a session and not for all others, or the reverse."""
+        own = {*session.own, *session.lacked}
+        return any(binding.principal in own for binding in (*self.unknown_old, *self.unknown_new))

@@ -1,0 +1,132 @@
+"""What an edit costs at most is known before it is worked out, and the ACL that costs most is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+import pytest
+
+from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta
+from aclweb.acl.simulate import ON_A_SITE, Budget, Names, TooCostly, simulate
+from aclweb.acl.simulate.budget import Cost, Meter
+from tests.acl import test_glob_whatif, test_whatif
+from tests.builders import allow, deny
+from tests.random_cases import SCALE
+
+BOUNDLESS = Budget(steps=10**12, differences=10**12)
+TOPICS = tuple(f"t{number}" for number in range(300))
+OTHERS = tuple(allow(f"User:p{number}", "READ", f"t{number}") for number in range(300))
+
+
+class Counted:
+    """What one what-if was foreseen to cost at most, and what it cost."""
+
+    def __init__(self) -> None:
+        self.most, self.steps, self.differences = Cost(0, 0), 0, 0
+
+
+@contextmanager
+def counting() -> Iterator[Counted]:
+    counted = Counted()
+
+    def foresee(_: Meter, costs: Iterable[Cost], more: Cost) -> None:
+        every = [more, *costs]
+        counted.most = Cost(sum(cost.steps for cost in every), sum(cost.differences for cost in every))
+
+    def spend(_: Meter, steps: int, differences: int = 0) -> None:
+        counted.steps += steps
+        counted.differences += differences
+
+    with patch.object(Meter, "foresee", foresee), patch.object(Meter, "spend", spend):
+        yield counted
+
+
+def cases(seed: int) -> Iterator[tuple[Delta, AclIndex, Names, AuthorizerSettings]]:
+    case = test_whatif.random_edit(seed)
+    yield case.delta, AclIndex(case.before.bindings), case.names, case.before.settings
+    glob = test_glob_whatif.random_edit(seed)
+    known = glob.settings if glob.settings.has_globs else AuthorizerSettings("glob")
+    yield glob.delta, AclIndex(glob.before), glob.names, known
+
+
+@pytest.mark.parametrize("seed", range(40 * SCALE))
+def test_an_edit_costs_hardly_more_than_twice_what_was_foreseen(seed: int) -> None:
+    for delta, index, names, settings in cases(60_000 + seed):
+        with counting() as counted:
+            simulate(delta, index, names, settings, merge_equal_hosts=True, met_only=True, budget=BOUNDLESS)
+        assert counted.steps <= 2 * counted.most.steps + 20
+        assert counted.differences <= 2 * counted.most.differences + 20
+
+
+def refusal(add: Iterable[AclBinding], acls: Iterable[AclBinding], budget: Budget) -> tuple[TooCostly, int]:
+    """Return the error of an edit that costs too much, and how much was spent until then."""
+    spent = 0
+    spend = Meter.spend
+
+    def noted(self: Meter, steps: int, differences: int = 0) -> None:
+        nonlocal spent
+        spent += steps
+        spend(self, steps, differences)
+
+    with patch.object(Meter, "spend", noted), pytest.raises(TooCostly) as refused:
+        simulate(Delta(add=tuple(add)), AclIndex(acls), Names(topics=TOPICS), budget=budget)
+    return refused.value, spent
+
+
+@pytest.mark.parametrize(
+    "costly",
+    [
+        deny("User:*", "ALL", "*"),
+        deny("User:*", "ALL", "t", pattern="PREFIXED"),
+        deny("User:many", "ALL", "*"),
+    ],
+    ids=["everybody on *", "everybody on a prefix", "a principal with many ACLs"],
+)
+def test_the_acl_that_costs_most_is_named_before_anything_is_worked_out(costly: AclBinding) -> None:
+    many = [allow("User:many", "READ", f"t{number}") for number in range(100)]
+    cheap = [allow("User:new", "READ", f"t{number}") for number in range(5)]
+    error, spent = refusal([*cheap, costly, *cheap], [*OTHERS, *many], Budget(steps=20, differences=10_000))
+    assert error.costliest == costly
+    assert "The ACL that costs most is: Deny" in str(error)
+    assert spent == 0
+
+
+def test_what_needs_too_much_memory_is_refused_before_it_is_worked_out() -> None:
+    hosts = [allow("User:*", "READ", "*", host=f"10.0.0.{number}") for number in range(50)]
+    error, spent = refusal(hosts, OTHERS, Budget(steps=10**9, differences=100))
+    assert error.costliest in hosts
+    assert "kinds of difference" in str(error)
+    assert spent == 0
+
+
+def test_many_cheap_acls_are_to_be_asked_for_a_few_at_a_time() -> None:
+    add = [allow("User:new", "READ", topic) for topic in TOPICS]
+    error, _ = refusal(add, OTHERS, Budget(steps=200, differences=10_000))
+    assert "Ask for fewer of its 300 ACLs at a time" in str(error)
+
+
+def test_what_people_ask_for_is_within_the_budget_of_a_site() -> None:
+    add = [
+        allow(f"User:w{number}", "ALL", "*", host=f"10.0.{number // 250}.{number % 250}")
+        for number in range(600)
+    ]
+    for delta in (
+        Delta(add=tuple(add)),
+        Delta(add=tuple(allow("User:new", "READ", f"new-{number}") for number in range(5_000))),
+        Delta(add=(deny("User:*", "ALL", "*"),)),
+        Delta(remove=OTHERS),
+    ):
+        with counting() as counted:
+            simulate(delta, AclIndex(OTHERS), Names(topics=TOPICS), merge_equal_hosts=True, budget=ON_A_SITE)
+        assert max(counted.steps, counted.most.steps) < ON_A_SITE.steps
+        assert max(counted.differences, counted.most.differences) < ON_A_SITE.differences
+
+
+def test_work_stops_where_it_costs_more_than_the_budget_whatever_was_foreseen() -> None:
+    budget = Budget(steps=200, differences=10_000)
+    with patch.object(Meter, "foresee", lambda *_: None):
+        _, spent = refusal([deny("User:*", "ALL", "*")], OTHERS, budget)
+    assert budget.steps < spent < 2 * budget.steps

@@ -1,0 +1,132 @@
+"""The words for a group say exactly its principals, hosts and names, and few of them do."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.model import AclBinding, Delta, ResourceType
+from aclweb.acl.simulate import Impact, Names, described, plain, simulate, trimmed, where, which, who
+from aclweb.acl.simulate.axes import NameAxis, places_in, set_of
+from aclweb.acl.simulate.describing import describe
+from tests.acl import test_whatif
+from tests.builders import allow, deny
+from tests.random_cases import SCALE
+
+TOPICS = tuple(f"{team}.{number}" for team in ("orders", "payments") for number in range(10))
+
+
+def said(acls: list[AclBinding], *delta: AclBinding, names: Names | None = None) -> list[str]:
+    """Return the groups of adding these ACLs, each as one line."""
+    names = names or Names(topics=TOPICS)
+    impact = simulate(Delta(add=delta), AclIndex(acls), names, merge_equal_hosts=True, met_only=True)
+    return [line(trimmed(impact), place) for place in range(len(impact.groups))]
+
+
+def line(impact: Impact, place: int) -> str:
+    group = impact.groups[place]
+    words = [
+        group.change,
+        plain(who(impact.axes.principals, group.principals)),
+        ", ".join(operation.pascal for operation in group.operations),
+        plain(which(described(impact, group))),
+        plain(where(impact.axes.hosts, group.hosts)),
+    ]
+    return " | ".join(filter(None, words))
+
+
+def test_an_acl_for_a_prefix_is_said_as_it_was_written() -> None:
+    assert said([], allow("User:etl", "READ", "payments.", pattern="PREFIXED")) == [
+        "gains | User:etl | Read, Describe | every topic that starts with 'payments.' (10 now, and all to come)"
+    ]
+
+
+def test_names_that_were_allowed_before_are_excepted() -> None:
+    own = [allow("User:etl", "READ", f"payments.{number}") for number in range(2)]
+    assert said(own, allow("User:etl", "READ", "payments.", pattern="PREFIXED")) == [
+        "gains | User:etl | Read, Describe | every topic that starts with 'payments.' "
+        "(8 now, and all to come), except payments.0 and payments.1"
+    ]
+
+
+def test_names_to_come_that_were_allowed_before_are_excepted_by_their_beginning() -> None:
+    own = [allow("User:etl", "READ", "payments.", pattern="PREFIXED")]
+    assert said(own, allow("User:etl", "READ", "*")) == [
+        "gains | User:etl | Read, Describe | every topic (10 now, and all to come), "
+        "except those that start with 'payments.'"
+    ]
+
+
+def test_where_most_names_were_allowed_before_the_few_others_are_said() -> None:
+    own = [allow("User:etl", "READ", name) for name in TOPICS[:-2]]
+    assert said(own, allow("User:etl", "READ", "*")) == [
+        "gains | User:etl | Read, Describe | every topic to come, and payments.8 and payments.9"
+    ]
+
+
+def test_everyone_comes_first_less_those_who_could_already() -> None:
+    own = [allow(f"User:{name}", "READ", "*") for name in ("ada", "bob", "eve", "joe")]
+    assert said(own, allow("User:*", "READ", "*")) == [
+        "gains | Everyone but User:ada, User:bob, User:eve and 1 more principal | Read, Describe | "
+        "every topic (20 now, and all to come)"
+    ]
+
+
+def test_hosts_the_cluster_and_groups_are_said_in_words() -> None:
+    assert said([], allow("User:a", "ALTER", "kafka-cluster", resource_type="CLUSTER", host="10.0.0.7")) == [
+        "gains | User:a | Alter, Describe | the cluster | from 10.0.0.7"
+    ]
+    denied = deny("User:a", "READ", "g", resource_type="GROUP", host="10.0.0.7")
+    assert said([denied], allow("User:a", "READ", "g", resource_type="GROUP")) == [
+        "gains | User:a | Read | group g | from anywhere but 10.0.0.7",
+        "gains | User:a | Describe | group g",
+    ]
+    assert said(
+        [], allow("User:*", "DELETE", "*", resource_type="GROUP"), names=Names(groups=("a", "b"))
+    ) == [
+        "gains | Everyone | Describe, Delete | every group (2 now, and all to come), "
+        "except other names that start with *"
+    ]
+
+
+@pytest.mark.parametrize("seed", range(60 * SCALE))
+def test_the_words_hold_for_exactly_the_names_of_each_group(seed: int) -> None:
+    case = test_whatif.random_edit(60_000 + seed)
+    for met_only in (False, True):
+        impact = simulate(
+            case.delta,
+            AclIndex(case.before.bindings),
+            case.names,
+            case.before.settings,
+            case.after.settings,
+            merge_equal_hosts=True,
+            met_only=met_only,
+        )
+        for told in (impact, trimmed(impact)):
+            for group in told.groups:
+                axis = told.axes.names[group.resource_type]
+                words = described(told, group)
+                met = axis.all & ~told.unmet.get(group.resource_type, 0)
+                held = {axis.name_class(place) for place in places_in(met)}
+                assert {each for each in held if words.covers(each)} == set(axis.classes(group.names))
+                assert plain(which(words))
+
+
+@pytest.mark.parametrize("seed", range(300 * SCALE))
+def test_any_set_of_names_is_said_exactly(seed: int) -> None:
+    rng = random.Random(f"names {seed}")
+    texts = sorted({"".join(rng.choices("ab.", k=rng.randrange(1, 4))) for _ in range(rng.randrange(1, 12))})
+    prefixes = sorted({"".join(rng.choices("ab.", k=rng.randrange(1, 3))) for _ in range(rng.randrange(5))})
+    size = len(texts) + len(prefixes) + 1
+    axis = NameAxis(texts, prefixes, (), has_any_other=True, given=rng.getrandbits(len(texts)))
+    members = rng.getrandbits(size) | (rng.getrandbits(size) if rng.random() < 0.6 else 0)
+    starts = tuple(rng.sample([*prefixes, ""], rng.randrange(len(prefixes) + 2)))
+
+    words = describe(ResourceType.TOPIC, axis, members, starts)
+
+    assert set_of(place for place in range(size) if words.covers(axis.name_class(place))) == members
+    for region in words.regions:
+        exact = axis.beginning_with(region.start) & axis.given & members
+        assert region.existing == (0 if region.is_to_come else exact.bit_count())
