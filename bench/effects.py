@@ -24,7 +24,7 @@ from aclweb.acl.simulate import LISTS, ON_A_SITE, Budget, TooCostly, digest_of, 
 from bench import worlds
 from tests.acl.shapes import Shape, World, shapes
 
-CPU_SECONDS, MEGABYTES, STORED = 12.0, 250, 5 * 2**20
+CPU_SECONDS, MEGABYTES, STORED = 6.0, 250, 5 * 2**20
 
 
 def work_out(world: World, shape: Shape, budget: Budget | None) -> Mapping[str, Any]:

@@ -24,7 +24,17 @@ from aclweb.acl.model import (
     name_text,
     number_of,
 )
-from aclweb.acl.simulate import EXACT, PREFIX, Impact, NameClass, Names, meaning_of, plain, which_of
+from aclweb.acl.simulate import (
+    EXACT,
+    PREFIX,
+    Impact,
+    NameClass,
+    Names,
+    digest_of,
+    meaning_of,
+    plain,
+    which_of,
+)
 from aclweb.changes.impact import (
     DIFFERENCES,
     Content,
@@ -216,6 +226,8 @@ def _differences(
     most: int = 5,
 ) -> tuple[str, ...]:
     """Return sentences for the answers that only one of the two impacts has; `regions` are not compared."""
+    if digest_of(then, DIFFERENCES) == digest_of(now, DIFFERENCES):
+        return ()
     before, after = (meaning_of(impact, DIFFERENCES) for impact in (then, now))
     moved: dict[_Moved, set[Operation]] = {}
     for ours, others, is_new in ((after, before, True), (before, after, False)):

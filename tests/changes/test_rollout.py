@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from datetime import timedelta
 
@@ -620,11 +621,19 @@ def die(name):
     raise CrashError(name)
 
 
+def instead_of_sleep(monkeypatch, nap):
+    """Call this wherever a rollout would sleep; threads that other tests left behind sleep as they do."""
+    here, sleep = threading.get_ident(), time.sleep
+    monkeypatch.setattr(
+        hold.time, "sleep", lambda seconds: nap(seconds) if threading.get_ident() == here else sleep(seconds)
+    )
+
+
 def test_a_sync_under_way_is_waited_for_and_not_for_ever(cluster, kafka, approved, monkeypatch):
     change = approved(WISH)
     leases.take(Cluster.objects.filter(pk=cluster.pk), owner="reading", seconds=60)
     naps = []
-    monkeypatch.setattr(hold.time, "sleep", naps.append)
+    instead_of_sleep(monkeypatch, naps.append)
 
     assert ended(change).state == "APPLIED"
     assert len(naps) == hold.BARRIER_TRIES
@@ -652,7 +661,7 @@ def test_the_next_phase_waits_until_the_cluster_shows_the_one_before(kafka, appr
     kafka.fail(lag=3)
     change = approved(WISH, deny("User:other", "READ", "orders"))
     seen = []
-    monkeypatch.setattr(hold.time, "sleep", lambda _: seen.append(len(kafka.calls())))
+    instead_of_sleep(monkeypatch, lambda _: seen.append(len(kafka.calls())))
 
     assert ended(change).state == "APPLIED"
     assert seen == [1, 1, 1]

@@ -40,6 +40,9 @@ def places_in(members: int) -> Iterator[int]:
 
 def runs_of(members: int) -> Iterator[tuple[int, int]]:
     """Yield start and end of each run of neighbouring members, in ascending order."""
+    if members.bit_count() <= _FEW:
+        yield from _runs_of_few(members)
+        return
     text = f"{members:b}"[::-1]
     start = text.find("1")
     while start >= 0:
@@ -48,6 +51,21 @@ def runs_of(members: int) -> Iterator[tuple[int, int]]:
             end = len(text)
         yield start, end
         start = text.find("1", end)
+
+
+def _runs_of_few(members: int) -> Iterator[tuple[int, int]]:
+    start = end = -1
+    while members:
+        bit = members & -members
+        place = bit.bit_length() - 1
+        if place != end:
+            if end >= 0:
+                yield start, end
+            start = place
+        end = place + 1
+        members ^= bit
+    if end >= 0:
+        yield start, end
 
 
 def set_of(places: Iterable[int]) -> int:
@@ -114,6 +132,11 @@ class Compact(NamedTuple):
     def octets(self) -> int:
         """About how many bytes this takes."""
         return (self.low.bit_length() + self.tail.bit_length()) // 8
+
+    def runs(self) -> Iterator[tuple[int, int]]:
+        """Yield start and end of each run of neighbouring places, in ascending order."""
+        for part, offset in ((self.low, self.offset), (self.tail, self.tail_offset)):
+            yield from ((start + offset, end + offset) for start, end in runs_of(part))
 
     def within(self, others: int) -> Compact:
         """Return those that a set holds too; the same object if these are all. Its form may be another."""
@@ -328,10 +351,19 @@ class Renumbering:
         """Return a set of kept places by their new numbers."""
         if self._is_same:
             return members
-        return set_of_runs(self._moved(members))
+        return set_of_runs(self._moved(runs_of(members)))
 
-    def _moved(self, members: int) -> Iterator[tuple[int, int]]:
-        for start, end in runs_of(members):
+    def compact(self, members: Compact) -> Compact:
+        """Return a set of kept places by their new numbers, without unfolding it."""
+        if self._is_same:
+            return members
+        whole = 0
+        for start, end in self._moved(members.runs()):
+            whole |= ((1 << end - start) - 1) << start
+        return Compact.of(whole)
+
+    def _moved(self, runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        for start, end in runs:
             number = bisect_right(self._starts, start) - 1
             moved = self._new_starts[number] - self._starts[number]
             yield start + moved, end + moved

@@ -32,9 +32,9 @@ class Budget:
     differences: int
 
 
-# What one impact may cost on a site, where others wait meanwhile: under ten seconds of one core,
-# and some two hundred megabytes. `python -m bench.effects` measures it.
-ON_A_SITE = Budget(steps=1_000_000, differences=200_000)
+# What one impact may cost on a site, where others wait meanwhile: with all that a change makes of it, some
+# six seconds of one core. `python -m bench.effects` measures it.
+ON_A_SITE = Budget(steps=250_000, differences=100_000)
 
 
 class Cost(NamedTuple):

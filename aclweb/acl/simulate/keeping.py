@@ -53,7 +53,7 @@ def trimmed(impact: Impact) -> Impact:
                 group,
                 principals=renumbered.principals(group.principals & principals),
                 hosts=renumbered.hosts(group.hosts & hosts),
-                compact_names=Compact.of(numbers[group.resource_type].of(group.names)),
+                compact_names=numbers[group.resource_type].compact(group.compact_names),
             )
             for group in impact.groups
         ),
@@ -119,7 +119,7 @@ def packed(impact: Impact) -> bytes:
             [operation.name for operation in group.operations],
             sets.place(group.principals),
             sets.place(group.hosts),
-            sets.place(group.names),
+            sets.place_of(group.compact_names),
             -1 if group.before is None else table.side(group.before),
             table.side(group.after),
             group.reason,
@@ -373,13 +373,17 @@ class _Sets:
 
     def __init__(self) -> None:
         self.told: list[list[int]] = []
-        self._places: dict[int, int] = {}
+        self._places: dict[Compact, int] = {}
 
     def place(self, members: int) -> int:
+        return self.place_of(Compact.of(members))
+
+    def place_of(self, members: Compact) -> int:
+        """Return the number of a set, which is not unfolded."""
         found = self._places.get(members)
         if found is None:
             found = self._places[members] = len(self.told)
-            self.told.append(_steps(members))
+            self.told.append(list(_each_step(members.runs())))
         return found
 
 
@@ -410,12 +414,12 @@ class _Table:
 
 def _steps(members: int) -> list[int]:
     """Return how far it is from the end of one run of a set to the start of the next, and to its end, in turn."""
-    return list(_each_step(members))
+    return list(_each_step(runs_of(members)))
 
 
-def _each_step(members: int) -> Iterator[int]:
+def _each_step(runs: Iterable[tuple[int, int]]) -> Iterator[int]:
     at = 0
-    for start, end in runs_of(members):
+    for start, end in runs:
         yield start - at
         yield end - start
         at = end

@@ -161,9 +161,20 @@ def _shown(impact: Impact, kind: str) -> Iterable[Group]:
 
 def _place(impact: Impact, group: Group) -> tuple[object, ...]:
     """Return where a group comes among those of its list: for everyone, then by principal, the widest first."""
-    is_rest, texts = impact.axes.principals.described(group.principals)
+    principals = group.principals
     codes = [operation.code for operation in group.operations]
-    return (not is_rest, texts[:1], -group.names_count, codes, group.names, group.hosts)
+    is_for_everyone = bool(principals & impact.axes.principals.others)
+    # Principals have places in their order. Names are not unfolded: there may be a hundred thousand groups.
+    first = principals & -principals
+    return (
+        not is_for_everyone,
+        first,
+        -group.names_count,
+        codes,
+        group.compact_names,
+        principals,
+        group.hosts,
+    )
 
 
 def _narrowed(impact: Impact, groups: Iterable[Group], principal: str, name: str) -> Iterator[Group]:
