@@ -201,7 +201,7 @@ def _parted(parts: Iterable[_Part], hosts: int, names: int, *, lacks: bool) -> I
 def _by_part(
     parts: Iterable[_Part], everywhere: _Sum, told: Mapping[int, tuple[_Sum, _Sum]]
 ) -> Iterator[_Part]:
-    """Yield the parts with what is had everywhere, and apart from them the hosts that are told."""
+    """Yield the parts with what is had everywhere, and apart from them the hosts that differ."""
     apart = set_of(told)
     for part, own_had, own_lacked in parts:
         had, lacked = own_had | everywhere.had, own_lacked | everywhere.lacked
