@@ -126,14 +126,14 @@ def test_rewriting_random_acls_changes_no_answer() -> None:
 
 def test_what_is_compiled_grants_the_same_on_what_exists_and_knows_no_globs() -> None:
     seen = {True: 0, False: 0}
-    for seed in range(60 * SCALE):
+    for seed in range(80 * SCALE):
         rng = random.Random(f"compiling {seed}")
         world = random_world(rng, authorizer="glob", most=8)
         bindings = [
             b for b in world.bindings if b.pattern_type is not PatternType.PREFIXED or b.resource_name
         ]
         near = {b.resource_name.replace("*", "a").replace("?", "b") for b in bindings}
-        topics = tuple(({random_name(rng, GLOB) for _ in range(3)} | near) - {"", "*"})
+        topics = tuple(sorted(({random_name(rng, GLOB) for _ in range(3)} | near) - {"", "*"}))
         names = Names(
             topics=tuple(name for name in topics if not name.startswith("*")),
             groups=tuple(name for name in topics),
@@ -152,7 +152,7 @@ def test_what_is_compiled_grants_the_same_on_what_exists_and_knows_no_globs() ->
                 before = reference.allows(asked, bindings, GLOB)
                 assert reference.allows(asked, after, STANDARD) is before, (seed, asked, bindings, after)
                 seen[before] += 1
-    assert min(seen.values()) > 50
+    assert min(seen.values()) > 40, seen
 
 
 def test_what_is_compiled_never_covers_a_name_that_the_glob_does_not() -> None:

@@ -163,10 +163,8 @@ def _by_hosts(axis: TextAxis, found: Iterable[_Signed]) -> Iterator[tuple[int, t
     for each in found:
         key = (each.hosts, each.lacks)
         joined[key] = joined.get(key, 0) | each.names.whole
-    everywhere, told = (
-        _Sum(),
-        dict[int, tuple[_Sum, _Sum]](),
-    )  # place -> what is only not there, and only there
+    everywhere = _Sum()
+    by_place: dict[int, tuple[_Sum, _Sum]] = {}  # of a host: what is everywhere but there, and only there
     parts = [(axis.all, 0, 0)]
     for (hosts, lacks), names in joined.items():
         rest = axis.all & ~hosts
@@ -177,10 +175,10 @@ def _by_hosts(axis: TextAxis, found: Iterable[_Signed]) -> Iterator[tuple[int, t
         if not is_few:
             everywhere.add(names, lacks=lacks)
         for place in places_in(hosts if is_few else rest):
-            not_there, there = told.setdefault(place, (_Sum(), _Sum()))
+            not_there, there = by_place.setdefault(place, (_Sum(), _Sum()))
             (there if is_few else not_there).add(names, lacks=lacks)
     by_net: dict[tuple[int, int], int] = {}
-    for hosts, had, lacked in _by_part(parts, everywhere, told):
+    for hosts, had, lacked in _by_part(parts, everywhere, by_place):
         net = (had & ~lacked, lacked & ~had)
         by_net[net] = by_net.get(net, 0) | hosts
     return ((hosts, net) for net, hosts in by_net.items() if hosts and any(net))
@@ -199,15 +197,15 @@ def _parted(parts: Iterable[_Part], hosts: int, names: int, *, lacks: bool) -> I
 
 
 def _by_part(
-    parts: Iterable[_Part], everywhere: _Sum, told: Mapping[int, tuple[_Sum, _Sum]]
+    parts: Iterable[_Part], everywhere: _Sum, by_place: Mapping[int, tuple[_Sum, _Sum]]
 ) -> Iterator[_Part]:
     """Yield the parts with what is had everywhere, and apart from them the hosts that differ."""
-    apart = set_of(told)
+    apart = set_of(by_place)
     for part, own_had, own_lacked in parts:
         had, lacked = own_had | everywhere.had, own_lacked | everywhere.lacked
         yield part & ~apart, had, lacked
         for place in places_in(part & apart):
-            not_there, there = told[place]
+            not_there, there = by_place[place]
             yield 1 << place, had & ~not_there.had | there.had, lacked & ~not_there.lacked | there.lacked
 
 
