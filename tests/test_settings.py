@@ -231,8 +231,8 @@ def test_compose_builds_targets_that_the_dockerfile_has():
 def test_every_setting_that_a_document_names_exists(file):
     named = set(re.findall(r"\bACLWEB_[A-Z_]*[A-Z]\b", (ROOT / file).read_text(encoding="utf-8")))
 
-    # The two ports and folders that compose itself reads are no settings of the program.
-    assert named - {"ACLWEB_PORT", "ACLWEB_LOGS"} <= known_names()
+    # What compose itself reads, a port and a folder, and what tests read are no settings of the program.
+    assert named - {"ACLWEB_PORT", "ACLWEB_LOGS", "ACLWEB_TEST_SCALE"} <= known_names()
 
 
 def test_every_setting_of_ours_is_named_like_its_environment_variable_and_explained():

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.model import AclBinding, Delta, ResourceType
+from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, ResourceType
 from aclweb.acl.simulate import Impact, Names, described, plain, simulate, trimmed, where, which, who
 from aclweb.acl.simulate.axes import NameAxis, places_in, set_of
 from aclweb.acl.simulate.describing import describe
@@ -89,6 +89,27 @@ def test_hosts_the_cluster_and_groups_are_said_in_words() -> None:
         "gains | Everyone | Describe, Delete | every group (2 now, and all to come), "
         "except other names that start with *"
     ]
+
+
+def test_of_many_prefixes_the_first_are_said_and_the_others_counted() -> None:
+    topics = tuple(f"team{number}.orders" for number in range(300))
+    delta = Delta(
+        add=tuple(allow("User:a", "READ", f"team{number}.", pattern="PREFIXED") for number in range(300))
+    )
+    impact = simulate(
+        delta, AclIndex([]), Names(topics=topics), AuthorizerSettings(allow_everyone=True), met_only=True
+    )
+    losing = max(impact.groups, key=lambda group: group.names.bit_count())
+    said = (
+        "every topic that starts with 'team0.' (1 now, and all to come), every topic that starts with 'team1.' "
+        "(1 now, and all to come), every topic that starts with 'team2.' (1 now, and all to come), and those "
+        "under 297 more prefixes"
+    )
+    assert plain(which(described(impact, losing))) == said
+    assert impact.warnings == (
+        f"These are the first ACLs on {said}: everyone may use them today, and from then on only those whom "
+        "an ACL allows.",
+    )
 
 
 @pytest.mark.parametrize("seed", range(60 * SCALE))

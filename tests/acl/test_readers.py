@@ -119,7 +119,7 @@ def test_a_new_reader_goes_together_with_every_other_change(run) -> None:
     assert status == 0
     assert {loss["principal"] for loss in impact["loses"]} == {"User:bob"}
     assert {gain["principal"] for gain in impact["gains"]} == {"User:root"}
-    assert any(warning.startswith("No ACL matches topic ordinary") for warning in impact["warnings"])
+    assert any(warning.startswith("Without an ACL: topic ordinary;") for warning in impact["warnings"])
 
 
 def test_globs_are_left_unseen_only_where_that_is_said(run) -> None:
@@ -157,4 +157,4 @@ def test_a_name_to_come_has_no_access_before_and_what_covers_it_after(run, kind)
         (word, "pay.eu", None)
     ]
     assert impact["gains"][0]["after"]["result"] == Result.ALLOWED.value
-    assert [warning.startswith("No ACL matches") for warning in impact["warnings"]] == [True]
+    assert [warning.startswith("Without an ACL: ") for warning in impact["warnings"]] == [True]

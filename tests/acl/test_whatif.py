@@ -427,22 +427,22 @@ ON_THE_EMPTY_PREFIX = deny("User:eve", "READ", "", pattern="PREFIXED", resource_
             ON_ALL_GROUPS,
             AuthorizerSettings(authorizer="acl"),
             AuthorizerSettings(),
-            "KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk, which leaves "
-            "groups to come that start with * without an ACL: only super users may use them from then on.",
+            "KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk. These have no ACL "
+            "any longer: any other group that starts with *; only super users may use them from then on.",
         ),
         (
             ON_ALL_GROUPS,
             AuthorizerSettings(authorizer="acl"),
             AuthorizerSettings(allow_everyone=True),
-            "KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk, which leaves "
-            "groups to come that start with * without an ACL: everyone may use them from then on.",
+            "KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk. These have no ACL "
+            "any longer: any other group that starts with *; everyone may use them from then on.",
         ),
         (
             ON_ALL_GROUPS,
             AuthorizerSettings(allow_everyone=True),
             AuthorizerSettings(authorizer="acl"),
             "Only KRaft's authorizer skips LITERAL * for longer names that begin with an asterisk, so ACLs "
-            "now match groups to come that start with *: everyone may use them today, and from then on only "
+            "now match any other group that starts with *: everyone may use them today, and from then on only "
             "those "
             "whom an ACL allows.",
         ),
@@ -450,8 +450,8 @@ ON_THE_EMPTY_PREFIX = deny("User:eve", "READ", "", pattern="PREFIXED", resource_
             ON_THE_EMPTY_PREFIX,
             AuthorizerSettings(),
             AuthorizerSettings(authorizer="acl"),
-            "AclAuthorizer takes the empty prefix for the empty name alone, which leaves every other group "
-            "without an ACL: only super users may use them from then on.",
+            "AclAuthorizer takes the empty prefix for the empty name alone. These have no ACL any longer: "
+            "every group (none now, and all to come), except ''; only super users may use them from then on.",
         ),
     ],
 )

@@ -15,8 +15,8 @@ from aclweb.acl.model import (
     resource_text,
     split_principal,
 )
-from tests.cell_by_cell.classes import ANY_OTHER, EXACT, PATTERN, PREFIX, Spot
-from tests.cell_by_cell.wording import first_said, it_or_them, listed, spot_text
+from tests.cell_by_cell.classes import Spot
+from tests.cell_by_cell.wording import first_said, it_or_them, listed
 from tests.cell_by_cell.worlds import Worlds
 
 
@@ -117,19 +117,11 @@ class Warnings:
         yield from self._patterns_read_otherwise(condition)
         if self.changes.bare:
             who = "everyone may use" if opens else "only super users may use"
-            yield f"No ACL matches {self._spots(self.changes.bare)}, so {who} {it_or_them(self.changes.bare)}."
+            yield f"Without an ACL: {self._spots(self.changes.bare)}; {who} {it_or_them(self.changes.bare)}."
 
     def _spots(self, spots: Iterable[Spot]) -> str:
-        """Return classes of names as words: of each type those that exist first, each kind by the alphabet."""
-        kinds = (EXACT, PREFIX, PATTERN, ANY_OTHER)
-        types = tuple(OPERATIONS)
-
-        def place(spot: Spot) -> tuple[object, ...]:
-            is_there = spot.kind == EXACT and self.worlds.is_given(spot)
-            return types.index(spot.resource_type), kinds.index(spot.kind), not is_there, spot.text
-
-        texts = [spot_text(spot) for spot in sorted(spots, key=place)]
-        return listed(texts, "set of names", many="sets of names")
+        """Return all classes of names, where the product says them in words (`classes_listed`)."""
+        return str(sorted((spot.resource_type.name, spot.kind, spot.text) for spot in spots))
 
     def _patterns_read_otherwise(self, condition: str) -> Iterator[str]:
         """Yield what comes of patterns that stay and that cover other names under the settings afterwards."""
@@ -142,7 +134,7 @@ class Warnings:
             opens = self.worlds.after_settings.allow_everyone or bool(condition)
             who = f"{condition}everyone" if opens else "only super users"
             yield (
-                f"{why}, which leaves {self._spots(self.changes.no_longer_read)} without an ACL: "
+                f"{why}. These have no ACL any longer: {self._spots(self.changes.no_longer_read)}; "
                 f"{who} may use {it_or_them(self.changes.no_longer_read)} from then on."
             )
         if self.changes.newly_read and (self.worlds.settings.allow_everyone or condition):

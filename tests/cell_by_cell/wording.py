@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aclweb.acl.model import AclBinding, acl_text, name_text, number_of, resource_text
-from tests.cell_by_cell.classes import EXACT, PATTERN, PREFIX, Spot
+from aclweb.acl.model import AclBinding, acl_text, number_of
+from tests.cell_by_cell.classes import EXACT, Spot
 
 NAMES_SHOWN = 3
 """How many names a warning spells out before it counts the rest."""
-
-
-def spot_text(spot: Spot) -> str:
-    if spot.kind == EXACT:
-        return resource_text(spot.resource_type, spot.text)
-    kind = spot.resource_type.name.lower().replace("_", " ")
-    if spot.kind == PREFIX and spot.text:
-        return f"{kind}s to come that start with {name_text(spot.text)}"
-    if spot.kind == PATTERN:
-        return f"{kind}s to come that match {name_text(spot.text)}"
-    return f"every other {kind}"
 
 
 def it_or_them(spots: Sequence[Spot]) -> str:

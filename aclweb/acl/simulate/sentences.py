@@ -51,11 +51,14 @@ def where(axis: TextAxis, members: int, most: int = MOST_SAID) -> Phrase:
     return (Piece("from "), *_everything_but(is_rest, texts, "anywhere", "host", most))
 
 
-def which(names: Described, most: int = MOST_SAID) -> Phrase:
-    """Return names in words."""
-    parts = [tuple(_of_region(names.resource_type, region, most)) for region in names.regions]
-    parts += [tuple(part) for part in _of_rest(names.resource_type, names.rest, most)]
-    return tuple(_joined(parts, last=", and " if names.regions else " and "))
+def which(names: Described, most: int = MOST_SAID, *, is_typed: bool = False) -> Phrase:
+    """Return names in words. is_typed: whether topics are called topics too where only their names are said."""
+    regions, kind = names.regions, names.resource_type
+    parts = [tuple(_of_region(kind, region, most)) for region in regions[:most]]
+    if (more := len(regions) - most) > 0:
+        parts.append((Piece(f"those under {number_of(more, 'more prefix', 'more prefixes')}"),))
+    parts += [tuple(part) for part in _of_rest(kind, names.rest, most, is_typed=is_typed)]
+    return tuple(_joined(parts, last=", and " if regions else " and "))
 
 
 def which_of(resource_type: ResourceType, classes: Iterable[NameClass], most: int = MOST_SAID) -> Phrase:
@@ -107,7 +110,9 @@ def _excepted(resource_type: ResourceType, region: Region, most: int) -> Iterato
     yield from _joined(parts)
 
 
-def _of_rest(resource_type: ResourceType, rest: NameSet, most: int) -> Iterator[Iterable[Piece]]:
+def _of_rest(
+    resource_type: ResourceType, rest: NameSet, most: int, *, is_typed: bool
+) -> Iterator[Iterable[Piece]]:
     if not rest:
         return
     singles, others = _singles(rest)
@@ -115,19 +120,20 @@ def _of_rest(resource_type: ResourceType, rest: NameSet, most: int) -> Iterator[
         yield (Piece("the cluster"),)
         return
     if singles:
-        yield _of_names(resource_type, singles, most)
+        yield _of_names(resource_type, singles, most, is_typed=is_typed)
     for each in islice(others, most):
         yield _of_class(resource_type, each)
     if len(others) > most:
         yield (Piece(f"{len(others) - most:,} more kinds of name"),)
 
 
-def _of_names(resource_type: ResourceType, names: NameSet, most: int) -> Iterator[Piece]:
+def _of_names(resource_type: ResourceType, names: NameSet, most: int, *, is_typed: bool) -> Iterator[Piece]:
     one = thing(resource_type)
-    if resource_type is not ResourceType.TOPIC:
+    is_typed = is_typed or resource_type is not ResourceType.TOPIC
+    if is_typed:
         yield Piece(f"{one}{'s' if len(names) > 1 else ''} ")
     shown = [Piece(text, is_name=True) for _, text in islice(names, most)]
-    yield from _listed(shown, len(names), one if resource_type is ResourceType.TOPIC else "")
+    yield from _listed(shown, len(names), "" if is_typed else one)
 
 
 def _of_class(resource_type: ResourceType, names: NameClass, *, is_excepted: bool = False) -> Iterator[Piece]:

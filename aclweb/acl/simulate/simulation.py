@@ -109,7 +109,7 @@ class _Simulation:
             unchanged=0,
             covered=covered,
             warnings=tuple(dict.fromkeys(Warnings(worlds, changes).said())),
-            starts={kind: self._starts(kind) for kind in axes},
+            starts={kind: worlds.starts(kind) for kind in axes},
             unmet=unmet,
             shown_acl=None if worlds.merge_equal_hosts else ShownAcls(worlds).of,
         )
@@ -127,15 +127,6 @@ class _Simulation:
             group.hosts,
             group.compact_names,  # the sets themselves, all at once, would take hundreds of megabytes
         )
-
-    def _starts(self, resource_type: ResourceType) -> tuple[str, ...]:
-        """Return with what the names begin on which the answers of somebody can differ, by the patterns that change."""
-        worlds = self.worlds
-        shelf = worlds.touching.shelf(resource_type)
-        starts = set(shelf.chain.prefixes) if shelf is not None else set()
-        if not worlds.same_settings or (shelf is not None and (shelf.wildcard or shelf.empty_prefix)):
-            starts.add("")
-        return tuple(sorted(starts))
 
     def _can_differ(self, resource_type: ResourceType) -> bool:
         worlds = self.worlds

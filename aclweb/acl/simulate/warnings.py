@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from aclweb.acl.authorizer import in_scan_order
 from aclweb.acl.matching import read_range, why_no_topic
@@ -16,9 +15,11 @@ from aclweb.acl.model import (
     resource_text,
     split_principal,
 )
-from aclweb.acl.simulate.axes import EXACT, NameClass
+from aclweb.acl.simulate.axes import NameAxis
 from aclweb.acl.simulate.coverage import Coverage
-from aclweb.acl.simulate.wording import NAMES_SHOWN, class_text, first_said, listed
+from aclweb.acl.simulate.describing import describe
+from aclweb.acl.simulate.sentences import plain, which
+from aclweb.acl.simulate.wording import first_said, listed
 from aclweb.acl.simulate.worlds import Worlds
 
 NamesByType = dict[ResourceType, int]
@@ -121,25 +122,24 @@ class Warnings:
         yield from self._patterns_read_otherwise(condition)
         if self.changes.bare:
             who = "everyone may use" if opens else "only super users may use"
-            yield f"No ACL matches {self._classes(self.changes.bare)}, so {who} {self._it_or_them(self.changes.bare)}."
+            yield f"Without an ACL: {self._classes(self.changes.bare)}; {who} {self._it_or_them(self.changes.bare)}."
 
     def _classes(self, found: NamesByType) -> str:
-        """Return classes of names as words: of each type those that exist first, each kind by the alphabet."""
-        count = sum(names.bit_count() for names in found.values())
-        first = list(islice(self._in_order(found), NAMES_SHOWN))
-        texts = [class_text(*each) for each in first]
-        return listed(texts, "set of names", many="sets of names", count=count)
+        """Return classes of names in words, type after type."""
+        return " and ".join(
+            plain(
+                which(describe(kind, self._axis(kind), found[kind], self.worlds.starts(kind)), is_typed=True)
+            )
+            for kind in OPERATIONS
+            if kind in found
+        )
 
     def _it_or_them(self, found: NamesByType) -> str:
         is_one = sum(names.bit_count() for names in found.values()) == 1
-        return "it" if is_one and next(self._in_order(found))[1][0] == EXACT else "them"
+        return "it" if is_one and all(found[kind] & self._axis(kind).all_exact for kind in found) else "them"
 
-    def _in_order(self, found: NamesByType) -> Iterator[tuple[ResourceType, NameClass]]:
-        for resource_type in OPERATIONS:
-            names = found.get(resource_type, 0)
-            axis = self.worlds.universe.axis(resource_type)
-            for part in (names & axis.given, names & axis.all_exact & ~axis.given, names & ~axis.all_exact):
-                yield from ((resource_type, each) for each in axis.classes(part))
+    def _axis(self, resource_type: ResourceType) -> NameAxis:
+        return self.worlds.universe.axis(resource_type)
 
     def _patterns_read_otherwise(self, condition: str) -> Iterator[str]:
         """Yield what comes of patterns that stay and that cover other names under the settings afterwards."""
@@ -152,7 +152,7 @@ class Warnings:
             opens = self.worlds.after_settings.allow_everyone or bool(condition)
             who = f"{condition}everyone" if opens else "only super users"
             yield (
-                f"{why}, which leaves {self._classes(self.changes.no_longer_read)} without an ACL: "
+                f"{why}. These have no ACL any longer: {self._classes(self.changes.no_longer_read)}; "
                 f"{who} may use {self._it_or_them(self.changes.no_longer_read)} from then on."
             )
         if self.changes.newly_read and (self.worlds.settings.allow_everyone or condition):

@@ -1,26 +1,13 @@
-"""How are classes of names, ACLs and counts said in the sentences about an edit?"""
+"""How are several ACLs or texts said in the sentences about an edit?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aclweb.acl.model import AclBinding, ResourceType, acl_text, name_text, number_of, resource_text
-from aclweb.acl.simulate.axes import EXACT, PATTERN, PREFIX, NameClass
+from aclweb.acl.model import AclBinding, acl_text, number_of
 
 NAMES_SHOWN = 3
 """How many names a warning spells out before it counts the rest."""
-
-
-def class_text(resource_type: ResourceType, names: NameClass) -> str:
-    kind, text = names
-    if kind == EXACT:
-        return resource_text(resource_type, text)
-    what = resource_type.name.lower().replace("_", " ")
-    if kind == PREFIX and text:
-        return f"{what}s to come that start with {name_text(text)}"
-    if kind == PATTERN:
-        return f"{what}s to come that match {name_text(text)}"
-    return f"every other {what}"
 
 
 def first_said(bindings: Sequence[AclBinding]) -> str:

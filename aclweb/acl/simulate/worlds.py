@@ -62,6 +62,14 @@ class Worlds:
         if index.first_glob is not None or self.added.first_glob is not None:
             AclIndex(b for b in (*index, *self.add) if b not in self.removed).require_known(after_settings)
 
+    def starts(self, resource_type: ResourceType) -> tuple[str, ...]:
+        """Return with what the names begin on which the answers of somebody can differ, by the patterns that change."""
+        shelf = self.touching.shelf(resource_type)
+        starts = set(shelf.chain.prefixes) if shelf is not None else set()
+        if not self.same_settings or (shelf is not None and (shelf.wildcard or shelf.empty_prefix)):
+            starts.add("")
+        return tuple(sorted(starts))
+
     def _hosts_that_count(self) -> frozenset[str]:
         """Return the hosts of ACLs on which an answer that changes can hang.
 
