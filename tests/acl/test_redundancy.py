@@ -392,7 +392,7 @@ def test_a_prefix_in_place_of_names_tells_what_else_it_would_allow():
     assert set(proposal.by) == set(bindings)
     assert {e.names_text for e in proposal.extra if e.resource_name is not None} == {"orders.us"}
     assert {e.names_text for e in proposal.extra if e.resource_name is None} == {"orders."}
-    assert "orders.us and every name made later that begins with 'orders.'." in proposal.sentence
+    assert "orders.us and any other topic that starts with 'orders.'." in proposal.sentence
 
 
 def test_a_prefix_where_no_other_name_exists_tells_of_names_made_later():
@@ -402,7 +402,7 @@ def test_a_prefix_where_no_other_name_exists_tells_of_names_made_later():
 
     assert proposal.sentence == (
         "One ACL could replace 3. Allow User:bob to Read topics that start with 'orders.' from any host: "
-        "it would also allow every name made later that begins with 'orders.'."
+        "it would also allow any other topic that starts with 'orders.'."
     )
 
 
@@ -442,7 +442,7 @@ def test_a_prefix_under_a_default_allow_is_said_to_shut_others_out_not_to_allow(
 
     assert {(e.before.result, e.after.result) for e in proposal.extra} == {(Result.ALLOWED, Result.DENIED)}
     assert proposal.sentence.endswith(
-        "it would also shut out all whom no ACL allows from orders.us and every name made later that begins "
+        "it would also shut out all whom no ACL allows from orders.us and any other topic that starts "
         "with 'orders.'."
     )
 

@@ -35,10 +35,9 @@ from aclweb.acl.model import (
     PatternType,
     ResourceType,
     acl_text,
-    name_text,
     operations_of,
 )
-from aclweb.acl.simulate import Effect, Names, Side, simulate
+from aclweb.acl.simulate import Effect, Names, Side, plain, simulate, which_of
 
 CONSOLIDATE_OPERATIONS = "consolidate-operations"
 CONSOLIDATE_PREFIX = "consolidate-prefix"
@@ -52,9 +51,6 @@ PROPOSALS_COMPARED = 100
 
 RANGES_TRIED = 40
 """Up to so many ranges are tried at their edges; beside more of them a proposal is called exact less often."""
-
-NAMES_SPELLED = 3
-"""How many names a sentence spells out before it counts the rest."""
 
 _ALLOW, _REFUSE = "allow {}", "refuse {}"
 _END_THE_DEFAULT = "shut out all whom no ACL allows from {}"
@@ -269,7 +265,7 @@ def _proposed(proposed: AclBinding, replaced: Sequence[AclBinding], extra: Seque
     by_verb: dict[str, list[Effect]] = {_ALLOW: [], _REFUSE: [], _END_THE_DEFAULT: []}
     for effect in extra:
         by_verb[_verb(effect) or proposed_verb].append(effect)
-    also = [verb.format(_names(found, proposed)) for verb, found in by_verb.items() if found]
+    also = [verb.format(_names(found)) for verb, found in by_verb.items() if found]
     return f"{start}: it would also {', and '.join(also)}."
 
 
@@ -283,17 +279,10 @@ def _verb(effect: Effect) -> str | None:
     return _ALLOW if after.result is Result.ALLOWED else _REFUSE
 
 
-def _names(effects: Sequence[Effect], proposed: AclBinding) -> str:
+def _names(effects: Sequence[Effect]) -> str:
     """Return the names of effects in words."""
-    exact = sorted({effect.names_text for effect in effects if effect.resource_name is not None})
-    also: list[str] = []
-    if exact:
-        shown = ", ".join(map(name_text, exact[:NAMES_SPELLED]))
-        more = f" and {len(exact) - NAMES_SPELLED:,} more" if len(exact) > NAMES_SPELLED else ""
-        also.append(f"{shown}{more}")
-    if any(effect.resource_name is None for effect in effects):
-        also.append(f"every name made later that begins with {proposed.resource_name!a}")
-    return " and ".join(also)
+    classes = {(effect.names_kind, effect.names_text) for effect in effects}
+    return plain(which_of(effects[0].resource_type, classes))
 
 
 def _grouped(index: AclIndex, field: str) -> Iterator[tuple[AclBinding, list[AclBinding]]]:
