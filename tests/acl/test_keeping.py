@@ -17,6 +17,7 @@ from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AclBinding, AclError
 from aclweb.acl.simulate import (
     Names,
+    digest,
     digest_of,
     keeping,
     meaning_of,
@@ -162,6 +163,21 @@ def test_an_impact_means_the_same_however_its_cells_are_grouped(seed: int) -> No
         if impact.groups[0].change in HASHED:
             assert digest_of(fewer, HASHED) != digest_of(one, HASHED)
             assert [*meanings[0].beyond(meaning_of(fewer, HASHED))]
+
+
+@pytest.mark.parametrize("most_runs, most_together", [(0, 8), (0, 1), (1, 1)])
+def test_names_in_many_runs_are_hashed_by_what_they_mean_too(
+    most_runs: int, most_together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(digest, "_MANY", most_runs)
+    monkeypatch.setattr(digest, "_MANY_TOGETHER", most_together)
+    for seed in range(30 * SCALE):
+        rng = random.Random(f"grouping {seed}")
+        impact = random_impact(seed, merge_equal_hosts=True)[-1]
+        one = digest_of(trimmed(impact), HASHED)
+        assert digest_of(split(rng, split(rng, impact)), HASHED) == one
+        if impact.groups and impact.groups[0].change in HASHED:
+            assert digest_of(replace(impact, groups=impact.groups[1:]), HASHED) != one
 
 
 @pytest.mark.parametrize("seed", range(60 * SCALE))

@@ -8,9 +8,10 @@ from aclweb.acl.simulate.axes import EXACT, PATTERN, PREFIX, NameClass, NameSet
 from aclweb.acl.simulate.budget import ON_A_SITE, Budget, TooCostly
 from aclweb.acl.simulate.classes import Names
 from aclweb.acl.simulate.describing import described
+from aclweb.acl.simulate.digest import digest_of
 from aclweb.acl.simulate.impact import LISTS, Effect, Group, Impact, Side
 from aclweb.acl.simulate.keeping import of_entries, packed, trimmed, unpacked
-from aclweb.acl.simulate.meaning import digest_of, meaning_of
+from aclweb.acl.simulate.meaning import meaning_of
 from aclweb.acl.simulate.merging import whatever_the_acls
 from aclweb.acl.simulate.readers import LITERAL_ONLY, WITHOUT_GLOBS, Reader
 from aclweb.acl.simulate.sentences import Phrase, Piece, plain, where, which, which_of, who

@@ -187,13 +187,23 @@ _NONE = Compact(0, 0)
 
 def set_of_runs(runs: Iterable[tuple[int, int]]) -> int:
     """Return the set of all places in runs that are given in ascending order and do not overlap."""
-    digits: list[str] = []
-    at = 0
-    for start, end in runs:
-        if end > start:
-            digits += ("0" * (start - at), "1" * (end - start))
-            at = end
-    return int("".join(digits)[::-1] or "0", 2)
+    found = [each for each in runs if each[0] < each[1]]
+    if len(found) <= 2:
+        members = 0
+        for start, end in found:
+            members |= run(start, end)
+        return members
+    octets = bytearray((found[-1][1] + 7) // 8)
+    for start, end in found:
+        first, last = start >> 3, end - 1 >> 3
+        if first == last:
+            octets[first] |= (1 << end - start) - 1 << (start & 7)
+            continue
+        octets[first] |= 0xFF << (start & 7) & 0xFF
+        octets[last] |= 0xFF >> (-end & 7)
+        if last - first > 1:
+            octets[first + 1 : last] = b"\xff" * (last - first - 1)
+    return int.from_bytes(octets, "little")
 
 
 @dataclass(frozen=True)
@@ -361,6 +371,10 @@ class Renumbering:
         for start, end in self._moved(members.runs()):
             whole |= ((1 << end - start) - 1) << start
         return Compact.of(whole)
+
+    def runs(self, members: Compact) -> Iterator[tuple[int, int]]:
+        """Yield start and end of runs of kept places by their new numbers; neighbours may be in two runs."""
+        return members.runs() if self._is_same else self._moved(members.runs())
 
     def _moved(self, runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         for start, end in runs:

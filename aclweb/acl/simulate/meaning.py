@@ -7,13 +7,11 @@ left out: then equal impacts look alike.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from aclweb.acl.model import WILDCARD, Operation, ResourceType
-from aclweb.acl.simulate.axes import Compact, NameClass, NameSet, Renumbering, TextAxis, places_in, set_of
+from aclweb.acl.model import WILDCARD, Operation
+from aclweb.acl.simulate.axes import NameClass, NameSet
 from aclweb.acl.simulate.impact import Group, Impact, entries_of
 
 
@@ -56,157 +54,6 @@ ByPrincipal = dict[str, ByHost]
 def meaning_of(impact: Impact, changes: Collection[str]) -> Meaning:
     """Return which answers differ, equal for impacts that mean the same. changes: the lists that count."""
     return Meaning(_met(impact, changes))
-
-
-def digest_of(impact: Impact, changes: Collection[str]) -> str:
-    """Return the SHA-256 of what an impact means. changes: the lists that count.
-
-    What all have in common is written once. Of each other principal is written what it has beyond that and
-    what it lacks, by sets of hosts. Groups do not overlap, so this is the same however cells are grouped.
-    """
-    axes = impact.axes
-    whole: dict[ResourceType, int] = {}
-    by_answer: dict[Answer, list[_Signed]] = {}
-    for group in impact.groups:
-        if group.change in changes:
-            kind = group.resource_type
-            whole[kind] = whole.get(kind, 0) | group.names
-            for operation in group.operations:
-                answer = _answer(group, operation)
-                by_answer.setdefault(answer, []).append(
-                    _Signed(False, group.principals, group.hosts, group.compact_names)
-                )
-    lines = [json.dumps([kind.name, list(axes.names[kind].classes(names))]) for kind, names in whole.items()]
-    words = _Words(axes.hosts, {kind.name: Renumbering(names) for kind, names in whole.items()})
-    for answer, found in by_answer.items():
-        for principal, signed in _by_principal_told_apart(axes.principals, found):
-            for hosts, net in _by_hosts(axes.hosts, signed):
-                sets = " ".join(words.of_names(answer.resource_type, names) for names in net)
-                lines.append(f"{json.dumps([*answer, principal])} {words.of_hosts(hosts)} {sets}")
-    return hashlib.sha256("\n".join(sorted(lines)).encode("ascii")).hexdigest()
-
-
-class _Words:
-    """Sets as texts that are the same for equal impacts, each made once."""
-
-    def __init__(self, hosts: TextAxis, numbers: Mapping[str, Renumbering]) -> None:
-        # Names by their places among all names that differ: these are the same for equal impacts.
-        self._hosts, self._numbers = hosts, numbers
-        self._known_hosts: dict[int, str] = {}
-        self._known_names: dict[tuple[str, int], str] = {}
-
-    def of_hosts(self, members: int) -> str:
-        if members not in self._known_hosts:
-            self._known_hosts[members] = json.dumps(self._hosts.described(members))
-        return self._known_hosts[members]
-
-    def of_names(self, resource_type: str, names: int) -> str:
-        key = (resource_type, names)
-        if key not in self._known_names:
-            moved = self._numbers[resource_type].compact(Compact.of(names))
-            self._known_names[key] = json.dumps(list(moved.runs()))
-        return self._known_names[key]
-
-
-class _Signed(NamedTuple):
-    """Names that some principals have from some hosts, or, if `lacks`, that they lack where all others have them."""
-
-    lacks: bool
-    principals: int
-    hosts: int
-    names: Compact
-
-
-def _by_principal_told_apart(axis: TextAxis, found: Iterable[_Signed]) -> Iterator[tuple[str, list[_Signed]]]:
-    """Yield what all principals without answers of their own have, under `*`; and for each other what is different."""
-    rest: list[_Signed] = []
-    told: dict[int, list[_Signed]] = {}
-    for each in found:
-        if not each.principals & axis.others:
-            for place in places_in(each.principals):
-                told.setdefault(place, []).append(each)
-            continue
-        rest.append(each)
-        missing = each._replace(lacks=True)
-        for place in places_in(axis.all & ~each.principals):
-            told.setdefault(place, []).append(missing)
-    yield WILDCARD, rest
-    for place, own in told.items():
-        yield axis.texts[place], own
-
-
-_FEW_HOSTS = 8
-
-
-class _Sum:
-    """Names that are had, and names that are lacked, from one host or several."""
-
-    __slots__ = ("had", "lacked")
-
-    def __init__(self, had: int = 0, lacked: int = 0) -> None:
-        self.had, self.lacked = had, lacked
-
-    def add(self, names: int, *, lacks: bool) -> None:
-        if lacks:
-            self.lacked |= names
-        else:
-            self.had |= names
-
-
-def _by_hosts(axis: TextAxis, found: Iterable[_Signed]) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Yield each set of hosts from which the same names are had and lacked, with these names.
-
-    Groups do not overlap, so from one host neither do the names had, nor those lacked. Sets of few hosts,
-    and of all but few, are heeded host by host; by others the hosts are parted.
-    """
-    joined: dict[tuple[int, bool], int] = {}
-    for each in found:
-        key = (each.hosts, each.lacks)
-        joined[key] = joined.get(key, 0) | each.names.whole
-    everywhere = _Sum()
-    by_place: dict[int, tuple[_Sum, _Sum]] = {}  # of a host: what is everywhere but there, and only there
-    parts = [(axis.all, 0, 0)]
-    for (hosts, lacks), names in joined.items():
-        rest = axis.all & ~hosts
-        is_few = hosts.bit_count() <= _FEW_HOSTS
-        if not is_few and rest.bit_count() > _FEW_HOSTS:
-            parts = list(_parted(parts, hosts, names, lacks=lacks))
-            continue
-        if not is_few:
-            everywhere.add(names, lacks=lacks)
-        for place in places_in(hosts if is_few else rest):
-            not_there, there = by_place.setdefault(place, (_Sum(), _Sum()))
-            (there if is_few else not_there).add(names, lacks=lacks)
-    by_net: dict[tuple[int, int], int] = {}
-    for hosts, had, lacked in _by_part(parts, everywhere, by_place):
-        net = (had & ~lacked, lacked & ~had)
-        by_net[net] = by_net.get(net, 0) | hosts
-    return ((hosts, net) for net, hosts in by_net.items() if hosts and any(net))
-
-
-_Part = tuple[int, int, int]
-"""Hosts, and the names had and lacked from them."""
-
-
-def _parted(parts: Iterable[_Part], hosts: int, names: int, *, lacks: bool) -> Iterator[_Part]:
-    for part, had, lacked in parts:
-        if inside := part & hosts:
-            yield (inside, had, lacked | names) if lacks else (inside, had | names, lacked)
-        if outside := part & ~hosts:
-            yield outside, had, lacked
-
-
-def _by_part(
-    parts: Iterable[_Part], everywhere: _Sum, by_place: Mapping[int, tuple[_Sum, _Sum]]
-) -> Iterator[_Part]:
-    """Yield the parts with what is had everywhere, and apart from them the hosts that differ."""
-    apart = set_of(by_place)
-    for part, own_had, own_lacked in parts:
-        had, lacked = own_had | everywhere.had, own_lacked | everywhere.lacked
-        yield part & ~apart, had, lacked
-        for place in places_in(part & apart):
-            not_there, there = by_place[place]
-            yield 1 << place, had & ~not_there.had | there.had, lacked & ~not_there.lacked | there.lacked
 
 
 def _answer(group: Group, operation: Operation) -> Answer:

@@ -1,0 +1,234 @@
+"""What is the SHA-256 of what an impact means, whatever ACLs settle its answers and however its cells are grouped?
+
+Each kind of answer is laid out session by session, and name by name: from which hosts a session has the
+answer. What all sessions have in common is written once; of each other session is written what it has
+beyond that and what it lacks. Groups do not overlap, so a walk over the names in their order is enough: where
+the names of a group begin or end, its hosts begin or end to count. So the cost follows the runs of names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from aclweb.acl.model import WILDCARD, ResourceType
+from aclweb.acl.simulate.axes import Compact, Renumbering, TextAxis, places_in, runs_of, set_of_runs
+from aclweb.acl.simulate.impact import Group, Impact
+
+_MANY = 256
+"""Names in more runs are joined and written as one number: thousands of sessions may have them alike."""
+
+_MANY_TOGETHER = 8
+"""More such sets for one session would part the names too often; then they are walked over too."""
+
+_Run = tuple[int, int]
+
+_Answer = tuple[str, str, str, str | None, str]
+"""List, operation, resource type, and the results before and after; before: None for new names."""
+
+
+class _Names(NamedTuple):
+    """Names by their places among all names that differ. members: the same as a set, 0 where the runs are few."""
+
+    runs: Sequence[_Run]
+    members: int
+
+
+class _Piece(NamedTuple):
+    """Names of a session. hosts: from which it has an answer there or, shifted by their number, lacks it."""
+
+    hosts: int
+    names: _Names
+
+
+def digest_of(impact: Impact, changes: Collection[str]) -> str:
+    """Return the SHA-256 of what an impact means. changes: the lists that count."""
+    axes = impact.axes
+    groups = [group for group in impact.groups if group.change in changes]
+    whole = _all_names(groups)
+    lines = [json.dumps([kind.name, list(axes.names[kind].classes(names))]) for kind, names in whole.items()]
+    words = _Words(axes.hosts)
+    for answer, found in _by_answer(groups, whole).items():
+        told: dict[tuple[int, ...], list[str]] = {}
+        for principal, pieces in _by_principal(axes.principals, found, words.width):
+            # Thousands of sessions may lack the same of what all others have.
+            key = tuple(map(id, pieces))
+            if key not in told:
+                told[key] = list(words.of(pieces))
+            head = json.dumps([*answer, principal])
+            lines += [f"{head} {each}" for each in told[key]]
+    return hashlib.sha256("\n".join(sorted(lines)).encode("ascii")).hexdigest()
+
+
+def _all_names(groups: Iterable[Group]) -> dict[ResourceType, int]:
+    """Return all names that differ, by type."""
+    found: dict[ResourceType, dict[int, Compact]] = {}
+    for group in groups:
+        found.setdefault(group.resource_type, {})[id(group.compact_names)] = group.compact_names
+    whole = dict.fromkeys(found, 0)
+    for kind, sets in found.items():
+        for names in sets.values():
+            whole[kind] |= names.whole
+    return whole
+
+
+def _by_answer(
+    groups: Iterable[Group], whole: Mapping[ResourceType, int]
+) -> dict[_Answer, list[tuple[int, _Piece]]]:
+    """Return the principals and pieces of each kind of answer."""
+    numbers = {kind: Renumbering(names) for kind, names in whole.items()}
+    known: dict[ResourceType, dict[int, _Names]] = {kind: {} for kind in whole}
+    lists: dict[tuple[object, ...], list[list[tuple[int, _Piece]]]] = {}
+    found: dict[_Answer, list[tuple[int, _Piece]]] = {}
+    for group in groups:
+        of_type = known[group.resource_type]
+        names = of_type.get(id(group.compact_names))
+        if names is None:
+            runs = list(numbers[group.resource_type].runs(group.compact_names))
+            names = _Names(runs, set_of_runs(runs) if len(runs) > _MANY else 0)
+            of_type[id(group.compact_names)] = names
+        key = (
+            group.change,
+            group.resource_type._value_,
+            group.operations,
+            None if group.before is None else group.before.result._value_,
+            group.after.result._value_,
+        )
+        own = lists.get(key)
+        if own is None:
+            rest = (group.resource_type.name, *key[3:])
+            own = lists[key] = [
+                found.setdefault((group.change, operation.name, *rest), []) for operation in group.operations
+            ]
+        piece = (group.principals, _Piece(group.hosts, names))
+        for each in own:
+            each.append(piece)
+    return found
+
+
+def _by_principal(
+    axis: TextAxis, found: Iterable[tuple[int, _Piece]], width: int
+) -> Iterator[tuple[str, list[_Piece]]]:
+    """Yield what all principals without answers of their own have, under `*`; and for each other what is different."""
+    rest: list[_Piece] = []
+    told: dict[int, list[_Piece]] = {}
+    for principals, piece in found:
+        if not principals & axis.others:
+            for place in places_in(principals):
+                told.setdefault(place, []).append(piece)
+            continue
+        rest.append(piece)
+        lacked = _Piece(piece.hosts << width, piece.names)
+        for place in places_in(axis.all & ~principals):
+            told.setdefault(place, []).append(lacked)
+    yield WILDCARD, rest
+    for place, own in told.items():
+        yield axis.texts[place], own
+
+
+class _Words:
+    """Puts the pieces of a session into words that are the same for equal impacts."""
+
+    def __init__(self, hosts: TextAxis) -> None:
+        self._hosts = hosts
+        self.width = hosts.all.bit_length()
+        self._nets: dict[int, str] = {}
+        self._texts: dict[int, str] = {}
+
+    def of(self, pieces: Sequence[_Piece]) -> Iterator[str]:
+        """Yield from which hosts a session has answers of its own, or lacks them, with the names of each."""
+        large = [piece for piece in pieces if piece.names.members]
+        if 0 < len(large) <= _MANY_TOGETHER:
+            return self._by_sets([piece for piece in pieces if not piece.names.members], large)
+        return self._by_runs(pieces)
+
+    def _by_runs(self, pieces: Sequence[_Piece]) -> Iterator[str]:
+        found: dict[str, list[int]] = {}
+        for hosts, start, end in _walked(pieces):
+            net = self._net(hosts)
+            if not net:
+                continue
+            runs = found.setdefault(net, [])
+            if runs and runs[-1] == start:
+                runs[-1] = end
+            else:
+                runs += (start, end)
+        for net, runs in found.items():
+            if len(runs) <= 2 * _MANY:
+                yield f"{net} {' '.join(map(str, runs))}"
+            else:
+                yield f"{net} {_hashed(set_of_runs(zip(runs[::2], runs[1::2], strict=True)))}"
+
+    def _by_sets(self, small: Sequence[_Piece], large: Iterable[_Piece]) -> Iterator[str]:
+        runs: dict[int, list[_Run]] = {}
+        for hosts, start, end in _walked(small):
+            runs.setdefault(hosts, []).append((start, end))
+        parts = {hosts: set_of_runs(own) for hosts, own in runs.items()}
+        for piece in large:
+            parts = _parted(parts, piece)
+        found: dict[str, int] = {}
+        for hosts, names in parts.items():
+            if net := self._net(hosts):
+                found[net] = found.get(net, 0) | names
+        for net, names in found.items():
+            if (names & ~(names << 1)).bit_count() <= _MANY:
+                yield f"{net} {' '.join(str(place) for run in runs_of(names) for place in run)}"
+            else:
+                yield f"{net} {_hashed(names)}"
+
+    def _net(self, hosts: int) -> str:
+        """Return in words which hosts are had alone, and which are lacked alone; "" where there are none."""
+        found = self._nets.get(hosts)
+        if found is None:
+            lacked = hosts >> self.width
+            had = hosts ^ lacked << self.width
+            both = had & lacked
+            found = "" if had == lacked else f"{self._text(had ^ both)} {self._text(lacked ^ both)}"
+            self._nets[hosts] = found
+        return found
+
+    def _text(self, hosts: int) -> str:
+        found = self._texts.get(hosts)
+        if found is None:
+            text = json.dumps(self._hosts.described(hosts)).encode("ascii")
+            found = self._texts[hosts] = hashlib.sha256(text).hexdigest()
+        return found
+
+
+def _walked(pieces: Sequence[_Piece]) -> Iterator[tuple[int, int, int]]:
+    """Yield all that some pieces hold, in the order of the names: hosts, and start and end of a run of names."""
+    if len(pieces) == 1:
+        yield from ((pieces[0].hosts, start, end) for start, end in pieces[0].names.runs)
+        return
+    turned: dict[int, int] = {}
+    for hosts, names in pieces:
+        for run in names.runs:
+            for place in run:
+                # The hosts of one name do not overlap, so that what is there twice ends where it begins.
+                turned[place] = turned.get(place, 0) ^ hosts
+    hosts = before = 0
+    for place in sorted(turned):
+        if hosts:
+            yield hosts, before, place
+        hosts ^= turned[place]
+        before = place
+
+
+def _parted(parts: Mapping[int, int], piece: _Piece) -> dict[int, int]:
+    """Return names by their hosts, with those of one more piece."""
+    found: dict[int, int] = {}
+    rest = piece.names.members
+    for hosts, names in parts.items():
+        for own, part in ((hosts | piece.hosts, names & rest), (hosts, names & ~rest)):
+            if part:
+                found[own] = found.get(own, 0) | part
+        rest &= ~names
+    if rest:
+        found[piece.hosts] = found.get(piece.hosts, 0) | rest
+    return found
+
+
+def _hashed(names: int) -> str:
+    return hashlib.sha256(names.to_bytes((names.bit_length() + 7) // 8, "little")).hexdigest()
