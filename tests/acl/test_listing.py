@@ -6,8 +6,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from aclweb.acl.model.errors import Problems
 from aclweb.acl.model.vocabulary import (
@@ -20,7 +18,8 @@ from aclweb.acl.model.vocabulary import (
 )
 from aclweb.acl.notation.listing import read_listing, why_not_listed, write_listing
 from tests.builders import allow, deny
-from tests.hostile import acls, round_trip
+from tests.examples import booleans, given
+from tests.hostile import acls
 from tests.real_outputs import real_output
 
 
@@ -230,7 +229,6 @@ def as_simple(binding: AclBinding) -> str:
     )
 
 
-@round_trip
 @given(plain_acls, plain_acls)
 def test_the_listing_of_2_0_to_2_3_is_read_whatever_the_names(first, second):
     second = replace(
@@ -245,7 +243,6 @@ def test_the_listing_of_2_0_to_2_3_is_read_whatever_the_names(first, second):
     assert read(text) == [first, second]
 
 
-@round_trip
 @given(plain_acls)
 def test_the_listing_of_0_9_to_1_1_is_read_whatever_the_names(binding):
     binding = replace(binding, pattern_type=PatternType.LITERAL)
@@ -255,8 +252,7 @@ def test_the_listing_of_0_9_to_1_1_is_read_whatever_the_names(binding):
     assert read(text) == [binding]
 
 
-@round_trip
-@given(acls(), st.booleans())
+@given(acls(), booleans())
 def test_a_listing_of_both_newer_shapes_reads_back_or_is_refused(binding, scala):
     if why_not_listed(binding):
         return
@@ -264,8 +260,7 @@ def test_a_listing_of_both_newer_shapes_reads_back_or_is_refused(binding, scala)
     assert read(write_listing([binding], scala=scala)) == [binding]
 
 
-@round_trip
-@given(plain_acls, st.booleans())
+@given(plain_acls, booleans())
 def test_a_listing_by_principal_reads_like_one_without(binding, scala):
     text = f"ACLs for principal `{binding.principal}`\n{write_listing([binding], scala=scala)}"
 
