@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 from cryptography import x509
@@ -84,19 +85,19 @@ def compared(cases: list[MappingCase], theirs: list[Answer]) -> Counter[str]:
 
 
 def test_recorded_answers_of_kafka_s_classes_are_given_again():
-    recorded = list(read_recorded())
+    recorded = list(islice(read_recorded(), 0, None, 1 if SCALE > 1 else 2))
 
     kinds = compared(
         [case for case, _answers in recorded], [each for _case, several in recorded for each in several]
     )
 
-    assert sum(count for kind, count in kinds.items() if not kind.startswith("with")) >= 20_000
+    assert sum(count for kind, count in kinds.items() if not kind.startswith("with")) >= 10_000
     refused = sum(count for kind, count in kinds.items() if kind.startswith(REFUSED))
     assert refused < 0.03 * kinds.total(), kinds
     for kind in ("ssl", "kerberos"):
-        assert kinds[f"{kind} ok"] > 2_000, kinds
-        assert kinds[f"{kind} error"] > 2_000, kinds
-        assert kinds[f"{kind} invalid"] > 300, kinds
+        assert kinds[f"{kind} ok"] > 1_000, kinds
+        assert kinds[f"{kind} error"] > 1_000, kinds
+        assert kinds[f"{kind} invalid"] > 150, kinds
 
 
 def test_the_recorded_answers_are_from_the_locked_jars():
@@ -108,7 +109,7 @@ def test_the_recorded_answers_are_from_the_locked_jars():
 
 def test_fresh_rules_and_names_are_mapped_as_kafka_s_classes_map_them(java):
     rng = random.Random(SEED)
-    cases = [random_case(rng, names=3) for _ in range(3_400 * SCALE)]
+    cases = [random_case(rng, names=3) for _ in range(1_500 * SCALE)]
 
     kinds = compared(cases, list(java_answers(java, cases)))
 
@@ -122,8 +123,8 @@ def test_patterns_find_what_java_finds(newest_java):
     rng = random.Random(SEED)
     refused = total = matching = 0
     for _part in range(SCALE):
-        drawn = [each for _ in range(10_000) for each in two_texts(rng, random_pattern(rng))]
-        drawn += [each for _ in range(2_000) for each in two_texts(rng, random_loops(rng))]
+        drawn = [each for _ in range(5_000) for each in two_texts(rng, random_pattern(rng))]
+        drawn += [each for _ in range(1_200) for each in two_texts(rng, random_loops(rng))]
         for question, line in zip(drawn, asked(newest_java, list(map(regex_question, drawn))), strict=True):
             words = line.split("\t")
             total += 1
@@ -138,7 +139,7 @@ def test_patterns_find_what_java_finds(newest_java):
             assert ours == theirs, (SEED, question.pattern, question.text, question.replacement)
 
     print(SEED, total, "pairs,", refused, "refused,", matching, "match as a whole")
-    assert total >= 24_000
+    assert total >= 12_000
     assert refused < 0.06 * total
     assert matching > 0.3 * total
 
@@ -164,23 +165,25 @@ def two_texts(rng: random.Random, drawn: Drawn) -> Iterator[Drawn]:
 def test_a_set_takes_exactly_the_characters_that_java_takes(newest_java, pattern):
     answer = newest_java.ask("members\t" + units(pattern))
     theirs = bytearray(0x110000)
+    asked_for = {*range(0x110000 if SCALE > 1 else 0x3000), *range(len(pattern) % 97, 0x110000, 97)}
     for span in answer.removeprefix("ok\t").split():
         first, last = (int(word, 16) for word in span.split("-"))
         theirs[first : last + 1] = b"\x01" * (last + 1 - first)
+        # Where a set begins and ends is where another reading of Unicode shows.
+        asked_for |= {max(first - 1, 0), first, last, min(last + 1, 0x10FFFF)}
     tree = parse(pattern).tree
     found = tree.parts[-1] if isinstance(tree, Sequence) else tree
     assert isinstance(found, Character)
-    step = 1 if SCALE > 1 else 7
 
     untold = 0
-    for code_point in [*range(0x3000), *range(0x3000, 0x110000, step)]:
+    for code_point in sorted(asked_for):
         try:
             assert found.characters[code_point] == theirs[code_point], hex(code_point)
         except CannotTell:
             untold += 1
 
     # Most of Unicode is not assigned yet.
-    assert untold < 0.8 * 0x110000
+    assert untold < 0.8 * len(asked_for)
 
 
 def test_letters_change_case_as_in_java(newest_java):

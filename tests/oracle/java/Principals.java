@@ -167,9 +167,16 @@ public class Principals {
     /** The ranges of code points that a pattern takes as a whole text. */
     static String members(Pattern pattern) {
         StringBuilder ranges = new StringBuilder();
+        // One matcher and one text for a million questions.
+        StringBuilder text = new StringBuilder(2);
+        Matcher matcher = pattern.matcher(text);
         int first = -1;
         for (int c = 0; c <= 0x110000; c++) {
-            boolean takes = c <= 0x10FFFF && pattern.matcher(new String(Character.toChars(c))).matches();
+            boolean takes = false;
+            if (c <= 0x10FFFF) {
+                text.setLength(0);
+                takes = matcher.reset(text.appendCodePoint(c)).matches();
+            }
             if (takes && first < 0) first = c;
             if (!takes && first >= 0) {
                 ranges.append(Integer.toHexString(first)).append('-').append(Integer.toHexString(c - 1)).append(' ');
@@ -180,8 +187,10 @@ public class Principals {
     }
 
     static String hex(String text) {
-        StringBuilder digits = new StringBuilder();
-        for (int i = 0; i < text.length(); i++) digits.append(String.format("%04x", (int) text.charAt(i)));
+        StringBuilder digits = new StringBuilder(4 * text.length());
+        for (int i = 0; i < text.length(); i++)
+            for (int shift = 12; shift >= 0; shift -= 4)
+                digits.append(Character.forDigit(text.charAt(i) >> shift & 15, 16));
         return digits.toString();
     }
 
