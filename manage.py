@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db import DatabaseError
 
-from aclweb.runtime import datadir, keys, storage
+from aclweb.runtime import datadir, keys, loading, storage
 
 # These ask nothing of the database, or tell themselves what is wrong with it.
 WITHOUT_DATABASE = {
@@ -49,7 +49,8 @@ def prepare(options: list[str]) -> None:
 
 def require_database(command: str) -> None:
     """End with a sentence unless the database is of this release; some commands are there to make it so."""
-    django.setup()
+    with loading.without_garbage_collection():
+        django.setup()
     if (problem := storage.schema_problem()) and not (
         command in MAKING_DATABASE and problem.startswith(storage.OLDER)
     ):

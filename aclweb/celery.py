@@ -12,11 +12,11 @@ import os
 from typing import Any
 
 import celery
+from celery.loaders.app import AppLoader
 from django.conf import settings
 from django.db import OperationalError
-from django_structlog.celery.steps import DjangoStructLogInitStep
 
-from aclweb.runtime import datadir
+from aclweb.runtime import datadir, loading
 from aclweb.runtime import queue as filebroker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
@@ -40,8 +40,17 @@ class Task(celery.Task):  # type: ignore[type-arg]
         logger.warning("The database could not be used (%s), so %s is tried again soon.", exc, self.name)
 
 
-app = celery.Celery("aclweb", task_cls=Task)
+class Loader(AppLoader):
+    """Sets up Django and loads the tasks of a worker or the beat."""
+
+    def import_default_modules(self) -> Any:
+        """Return what the modules that it loads answer, as Celery's own loader does."""
+        with loading.without_garbage_collection():
+            return super().import_default_modules()
+
+
+app = celery.Celery("aclweb", loader="aclweb.celery:Loader", task_cls=Task)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 # Carries the id of the request that enqueued a task into the task's own log lines.
-app.steps["worker"].add(DjangoStructLogInitStep)
+app.steps["worker"].add("django_structlog.celery.steps:DjangoStructLogInitStep")

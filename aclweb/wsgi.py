@@ -5,12 +5,13 @@ import os
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
-from aclweb.runtime import datadir, storage
+from aclweb.runtime import datadir, loading, storage
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
 datadir.make_private(settings.ACLWEB_DATA_DIR)
 
-application = get_wsgi_application()
+with loading.without_garbage_collection():
+    application = get_wsgi_application()
 
 storage.refuse_a_newer_database()
 
