@@ -149,11 +149,20 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 # --- a process that shares a run: tells the groups and what it started ---
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for no garbage among tests: ten thousand of them live until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Write down the groups before xdist tells that the tests are known."""
-    # Ten thousand tests are no garbage until the end; without this each collection looks at all of them.
-    gc.freeze()
     if file := getattr(session.config, "workerinput", {}).get(_INPUT):
         groups = {item.nodeid: item.stash[_GROUP] for item in session.items}
         whole = Path(f"{file}.{os.getpid()}")
