@@ -1,15 +1,17 @@
-"""Texts and ACLs that break careless readers, drawn as tests/examples.py says.
+"""Texts and ACLs that break careless readers, for Hypothesis.
 
 No name starts with a character that sorts before `*`.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import string
 from enum import Enum
-from itertools import islice
-from random import Random
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
 
 from aclweb.acl.model.vocabulary import (
     AccessRequest,
@@ -21,7 +23,13 @@ from aclweb.acl.model.vocabulary import (
     ResourceType,
 )
 from aclweb.acl.notation.znodes import ZnodeError, path_of
-from tests.examples import Draw, builds, characters, just, lists, one_of, sampled_from, strings
+
+FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
+EXAMPLES = 20_000 if FULL else 100
+
+round_trip = settings(
+    max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=not FULL
+)
 
 # Words that the notations themselves use, so that a text can imitate what stands around it.
 _IMITATIONS = [
@@ -36,33 +44,36 @@ _IMITATIONS = [
     "$HOME", "`id`", "$(id)", "!!", "%s", "&amp;", "<b>",
 ]  # fmt: skip
 
-_pieces = one_of(
-    sampled_from(_IMITATIONS),
-    strings(string.ascii_letters + string.digits + "._-", least=1, most=6),
-    characters,
+_pieces = st.one_of(
+    st.sampled_from(_IMITATIONS),
+    st.text(alphabet=string.ascii_letters + string.digits + "._-", min_size=1, max_size=6),
+    st.characters(exclude_categories=["Cs"]),
 )
 
-texts = lists(_pieces, most=6).map("".join)
-surrogates = sampled_from(range(0xD800, 0xE000)).map(chr)
-_principals = one_of(texts, texts.map(lambda text: f"User:{text}"))
+texts = st.lists(_pieces, max_size=6).map("".join)
+surrogates = st.characters(categories=["Cs"])
+_principals = st.one_of(texts, texts.map(lambda text: f"User:{text}"))
 names = texts.filter(lambda name: name == "" or name[0] >= "*")
 
 
-def _without_filters_words(enum: type[Enum]) -> Draw:
-    return sampled_from([word for word in enum if word.name not in ("ANY", "MATCH", "GLOB")])
+def _without_filters_words(enum: type[Enum]) -> st.SearchStrategy:
+    return st.sampled_from([word for word in enum if word.name not in ("ANY", "MATCH", "GLOB")])
 
 
 def acls(
-    *, names: Draw[str] = names, texts: Draw[str] = texts, principals: Draw[str] = _principals
-) -> Draw[AclBinding]:
+    *,
+    names: st.SearchStrategy[str] = names,
+    texts: st.SearchStrategy[str] = texts,
+    principals: st.SearchStrategy[str] = _principals,
+) -> st.SearchStrategy:
     """Return ACLs of every form, UNKNOWN words and principals without a colon among them."""
-    return builds(
+    return st.builds(
         AclBinding,
         resource_type=_without_filters_words(ResourceType),
         resource_name=names,
         pattern_type=_without_filters_words(PatternType),
         principal=principals,
-        host=one_of(texts, sampled_from(["*", "10.0.0.7", "10.0.0.0/8", "0:0:0:0:0:0:0:1"])),
+        host=st.one_of(texts, st.sampled_from(["*", "10.0.0.7", "10.0.0.0/8", "0:0:0:0:0:0:0:1"])),
         operation=_without_filters_words(Operation),
         permission_type=_without_filters_words(PermissionType),
     )
@@ -102,15 +113,15 @@ def is_node_name(name: str) -> bool:
     return True
 
 
-def requests() -> Draw[AccessRequest]:
+def requests() -> st.SearchStrategy[AccessRequest]:
     """Return requests of every form, about names and about whole types."""
-    return builds(
+    return st.builds(
         AccessRequest,
         principal=texts,
         host=texts,
-        operation=sampled_from([word for word in Operation if word.name not in ("ANY", "UNKNOWN")]),
-        resource_type=sampled_from([word for word in ResourceType if word.name not in ("ANY", "UNKNOWN")]),
-        resource_name=one_of(just(None), names),
+        operation=st.sampled_from([word for word in Operation if word.name not in ("ANY", "UNKNOWN")]),
+        resource_type=st.sampled_from([word for word in ResourceType if word.name not in ("ANY", "UNKNOWN")]),
+        resource_name=st.one_of(st.none(), names),
     )
 
 
@@ -125,42 +136,32 @@ _DAMAGES = [
 ]  # fmt: skip
 
 
-_WAYS = ("replace", "insert", "cut", "cut out", "repeat", "swap", "ends")
-_ENDS = ("\r\n", "\r", "\n\n", "\n \r\n")
-
-
-def damaged(whole: Draw[str]) -> Draw[str]:
+@st.composite
+def damaged(draw: st.DrawFn, whole: st.SearchStrategy[str]) -> str:
     """Return texts as they are, and cut, stretched, mixed up or with something else in a place."""
-
-    def draw(rng: Random) -> str:
-        text = whole(rng)
-        for _ in range(rng.randint(0, 3)):
-            text = _damaged_once(rng, text)
-        return text
-
-    return Draw(draw)
-
-
-def _damaged_once(rng: Random, text: str) -> str:
-    words = [found.span() for found in islice(_WORDS.finditer(text), _PLACES)] or [(0, 0)]
-    start, end = rng.choice(words)
-    junk = rng.choice(_DAMAGES)
-    match rng.choice(_WAYS):
-        case "replace":
-            return text[:start] + junk + text[end:]
-        case "insert":
-            return text[:start] + junk + text[start:]
-        case "cut":
-            return text[:end]
-        case "cut out":
-            return text[:start] + text[end:]
-        case "repeat":
-            return text[:end] + text[start:end] + text[end:]
-        case "swap":
-            lines = text.split("\n")
-            return "\n".join([lines.pop(), *lines])
-        case _:
-            return text.replace("\n", rng.choice(_ENDS), 2)
+    text = draw(whole)
+    for _ in range(draw(st.integers(0, 3))):
+        words = [found.span() for found in _WORDS.finditer(text)] or [(0, 0)]
+        start, end = draw(st.sampled_from(words[:_PLACES]))
+        junk = draw(st.sampled_from(_DAMAGES))
+        match draw(st.sampled_from(["replace", "insert", "cut", "cut out", "repeat", "swap", "ends"])):
+            case "replace":
+                text = text[:start] + junk + text[end:]
+            case "insert":
+                text = text[:start] + junk + text[start:]
+            case "cut":
+                text = text[:end]
+            case "cut out":
+                text = text[:start] + text[end:]
+            case "repeat":
+                text = text[:end] + text[start:end] + text[end:]
+            case "swap":
+                lines = text.split("\n")
+                lines.insert(0, lines.pop())
+                text = "\n".join(lines)
+            case "ends":
+                text = text.replace("\n", draw(st.sampled_from(["\r\n", "\r", "\n\n", "\n \r\n"])), 2)
+    return text
 
 
 _WORDS = re.compile(r"\w+|\W")

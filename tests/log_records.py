@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from random import Random
+
+from hypothesis import strategies as st
 
 from aclweb.acl.model.authorizers import OPERATIONS
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType
 from aclweb.acl.notation.authorizer_log import AccessEvent
-from tests.examples import Draw, one_of
 from tests.hostile import names, texts
 
 FAMILIES = ("standard", "acl", "simple-2.0", "simple-0.9")
@@ -49,47 +49,47 @@ def _acl(acl: AclBinding, brackets: str) -> str:
     )
 
 
-def decisions(family: str) -> Draw[AccessEvent]:
+def prefixes_of(name: str) -> st.SearchStrategy[str]:
+    return st.integers(0, len(name)).map(lambda end: name[:end])
+
+
+@st.composite
+def decisions(draw: st.DrawFn, family: str) -> AccessEvent:
     """Return what a broker of `family` can have logged, whatever the names."""
-    return Draw(lambda rng: _decision(rng, family))
-
-
-_PRINCIPALS = one_of(texts, texts.map(lambda name: f"User:{name}"))
-
-
-def _decision(rng: Random, family: str) -> AccessEvent:
-    resource_type = rng.choice(list(OPERATIONS))
-    rule = rng.choice(["SuperUser", "DefaultAllow", "DefaultDeny", "MatchingAcl"])
+    resource_type = draw(st.sampled_from(list(OPERATIONS)))
+    rule = draw(st.sampled_from(["SuperUser", "DefaultAllow", "DefaultDeny", "MatchingAcl"]))
     has_request = family in ("standard", "acl")
     event = AccessEvent(
         time=TIME,
-        level=rng.choice(["TRACE", "DEBUG", "INFO"]),
-        principal=_PRINCIPALS(rng),
-        allowed=rng.random() < 0.5,
-        operation=rng.choice(OPERATIONS[resource_type]),
-        host=rng.choice(HOSTS),
+        level=draw(st.sampled_from(["TRACE", "DEBUG", "INFO"])),
+        principal=draw(st.one_of(texts, texts.map(lambda name: f"User:{name}"))),
+        allowed=draw(st.booleans()),
+        operation=draw(st.sampled_from(OPERATIONS[resource_type])),
+        host=draw(st.sampled_from(HOSTS)),
         resource_type=resource_type,
-        resource_name=names(rng),
+        resource_name=draw(names),
         pattern_type=None if family == "simple-0.9" else PatternType.LITERAL,
-        api_name=rng.choice(APIS) if has_request else None,
-        ref_count=rng.randint(0, 10_000) if has_request else None,
+        api_name=draw(st.sampled_from(APIS)) if has_request else None,
+        ref_count=draw(st.integers(0, 10_000)) if has_request else None,
         rule=rule if family == "standard" else None,
         acl=None,
         family=family,
         ambiguous=False,
     )
-    return replace(event, acl=_rules_acl(rng, event)) if event.rule == "MatchingAcl" else event
+    return replace(event, acl=draw(_rules_acl(event))) if event.rule == "MatchingAcl" else event
 
 
-def _rules_acl(rng: Random, event: AccessEvent) -> AclBinding:
-    """Return an ACL that can have settled a decision: it covers the resource and matches the session."""
-    name = event.resource_name
-    return AclBinding(
-        resource_type=event.resource_type,
-        resource_name=rng.choice([name, "*", name[: rng.randint(0, len(name))]]),
-        pattern_type=rng.choice([PatternType.LITERAL, PatternType.PREFIXED]),
-        principal=rng.choice([event.principal, "User:*"]),
-        host=rng.choice([event.host, "*", "10.0.0.0/8"]),
-        operation=rng.choice([event.operation, Operation.ALL]),
-        permission_type=PermissionType.ALLOW if event.allowed else PermissionType.DENY,
+def _rules_acl(event: AccessEvent) -> st.SearchStrategy[AclBinding]:
+    """Return the ACLs that can have settled a decision: they cover the resource and match the session."""
+    return st.builds(
+        AclBinding,
+        resource_type=st.just(event.resource_type),
+        resource_name=st.one_of(
+            st.sampled_from([event.resource_name, "*"]), prefixes_of(event.resource_name)
+        ),
+        pattern_type=st.sampled_from([PatternType.LITERAL, PatternType.PREFIXED]),
+        principal=st.sampled_from([event.principal, "User:*"]),
+        host=st.sampled_from([event.host, "*", "10.0.0.0/8"]),
+        operation=st.sampled_from([event.operation, Operation.ALL]),
+        permission_type=st.just(PermissionType.ALLOW if event.allowed else PermissionType.DENY),
     )

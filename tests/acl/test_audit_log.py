@@ -7,6 +7,8 @@ from dataclasses import replace
 from time import process_time_ns
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from aclweb.acl.notation.authorizer_log import (
@@ -22,7 +24,7 @@ from aclweb.acl.notation.authorizer_log import (
     parse_suffix,
     records,
 )
-from tests.examples import assume, given, lists, sampled_from
+from tests.hostile import round_trip
 from tests.log_records import FAMILIES, decisions, message_of, printed
 from tests.real_outputs import real_output
 
@@ -315,6 +317,7 @@ def imitations(event: AccessEvent, pattern: re.Pattern[str]) -> int:
 @pytest.mark.parametrize("brackets", ["()", "[]"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_a_broker_prints_is_read_back_or_flagged_where_a_name_imitates_a_record(family, brackets):
+    @round_trip
     @given(decisions(family))
     def holds(event: AccessEvent) -> None:
         # Such names make a whole record of a later family; nothing in the log tells.
@@ -337,7 +340,8 @@ def test_what_a_broker_prints_is_read_back_or_flagged_where_a_name_imitates_a_re
     holds()
 
 
-@given(lists(sampled_from(FAMILIES).flatmap(decisions), most=4), sampled_from(["\n", "\r\n"]))
+@round_trip
+@given(st.lists(st.sampled_from(FAMILIES).flatmap(decisions), max_size=4), st.sampled_from(["\n", "\r\n"]))
 def test_the_records_of_a_log_are_distinguished_though_names_hold_line_breaks(events, end):
     whole = [printed(event) for event in events]
     starts = re.compile(r"[\r\n]\[[0-9]{4}-")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aclweb.acl.authorizer.decision import authorize
 from aclweb.acl.authorizer.index import AclIndex
@@ -13,8 +15,7 @@ from aclweb.acl.matching.filters import AclFilter
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from tests.builders import read
-from tests.examples import given, sampled_from
-from tests.hostile import acls, texts
+from tests.hostile import acls, round_trip, texts
 
 
 def acl(name: str, pattern: str = "LITERAL", **words: str) -> AclBinding:
@@ -136,9 +137,10 @@ def test_the_first_indefinite_field_is_reported_in_kafkas_words(change, text):
 
 
 bindings = acls()
-fields = sampled_from(["resource_name", "principal", "host"])
+fields = st.sampled_from(["resource_name", "principal", "host"])
 
 
+@round_trip
 @given(bindings, bindings)
 def test_the_exact_filter_finds_an_acl_and_no_other_whatever_its_texts(one, other):
     asked = AclFilter.exactly(one)
@@ -149,6 +151,7 @@ def test_the_exact_filter_finds_an_acl_and_no_other_whatever_its_texts(one, othe
     assert asked.matches_at_most_one == (why_not_deletable(one) is None)
 
 
+@round_trip
 @given(bindings, fields)
 def test_null_finds_any_text_and_an_asterisk_finds_only_the_asterisk(binding, field):
     anything = asking()
@@ -157,6 +160,7 @@ def test_null_finds_any_text_and_an_asterisk_finds_only_the_asterisk(binding, fi
     assert replace(anything, **{field: "*"}).matches(binding) == (getattr(binding, field) == "*")
 
 
+@round_trip
 @given(bindings, fields, texts)
 def test_a_text_is_compared_letter_by_letter_and_nothing_is_made_alike(binding, field, text):
     own = getattr(binding, field)

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aclweb.acl.cli.commands.check import Scenario, read_scenarios
 from aclweb.acl.cli.commands.inputs import Inputs
@@ -44,20 +46,7 @@ from aclweb.acl.notation.files import (
     write_delta,
 )
 from aclweb.acl.notation.znodes import ZnodeError
-from tests.examples import (
-    Draw,
-    binary,
-    booleans,
-    builds,
-    given,
-    integers,
-    just,
-    lists,
-    one_of,
-    sampled_from,
-    tuples,
-)
-from tests.hostile import acls, damaged, is_node_name, names, requests, texts
+from tests.hostile import acls, damaged, is_node_name, names, requests, round_trip, texts
 from tests.log_records import FAMILIES, LAYOUT, TIME, decisions, message_of, printed
 
 BOM = "\ufeff"
@@ -230,7 +219,7 @@ def as_known(binding: AclBinding) -> AclBinding:
     )
 
 
-def written(notation: str) -> Draw[str]:
+def written(notation: str) -> st.SearchStrategy[str]:
     """Good files of a notation."""
 
     def write(bindings: list[AclBinding]) -> str:
@@ -243,7 +232,7 @@ def written(notation: str) -> Draw[str]:
     held = acls()
     if notation == "zk":
         held = acls(names=NODE_NAMES, principals=NODE_PRINCIPALS).map(as_known)
-    return lists(held, most=3).map(write)
+    return st.lists(held, max_size=3).map(write)
 
 
 def _is_held(binding: AclBinding, notation: str) -> bool:
@@ -256,6 +245,7 @@ def _is_held(binding: AclBinding, notation: str) -> bool:
 
 @pytest.mark.parametrize("notation", FORMATS)
 def test_a_file_of_acls_is_read_as_another_reader_would_or_refused_line_by_line(notation):
+    @round_trip
     @given(damaged(written(notation)))
     def holds(text: str) -> None:
         try:
@@ -273,7 +263,8 @@ def test_a_file_of_acls_is_read_as_another_reader_would_or_refused_line_by_line(
     holds()
 
 
-@given(sampled_from(FORMATS).flatmap(written).flatmap(lambda text: damaged(just(text))))
+@round_trip
+@given(st.sampled_from(FORMATS).flatmap(written).flatmap(lambda text: damaged(st.just(text))))
 def test_a_format_is_recognised_or_refused_with_the_line(text):
     text = text.removeprefix(BOM)
     try:
@@ -289,7 +280,8 @@ def test_a_format_is_recognised_or_refused_with_the_line(text):
 def test_bytes_that_are_no_utf_8_are_reported_line_by_line_in_every_notation(tmp_path, notation):
     path = tmp_path / "x"
 
-    @given(written(notation), lists(tuples(integers(0, 2_000), binary(1, 3))))
+    @round_trip
+    @given(written(notation), st.lists(st.tuples(st.integers(0, 2_000), st.binary(min_size=1, max_size=3))))
     def holds(text: str, damage: list[tuple[int, bytes]]) -> None:
         data = text.encode("utf-8")
         for place, junk in damage:
@@ -327,7 +319,10 @@ def object_lines(values: Sequence[Mapping[str, object]]) -> str:
     return "".join(f"{json.dumps(value)}\n" for value in values)
 
 
-@given(damaged(lists(requests(), most=3).map(lambda asked: object_lines([r.as_dict() for r in asked]))))
+@round_trip
+@given(
+    damaged(st.lists(requests(), max_size=3).map(lambda asked: object_lines([r.as_dict() for r in asked])))
+)
 def test_requests_are_read_exactly_or_refused_line_by_line(text):
     try:
         asked = read_requests(text, source="x")
@@ -348,7 +343,8 @@ def edits(bindings: Sequence[AclBinding], ops: Sequence[str]) -> str:
     return object_lines([{"op": op, **b.as_dict()} for op, b in zip(ops, bindings, strict=False)])
 
 
-@given(damaged(builds(edits, lists(acls(), most=3), lists(sampled_from(["add", "remove"])))))
+@round_trip
+@given(damaged(st.builds(edits, st.lists(acls(), max_size=3), st.lists(st.sampled_from(["add", "remove"])))))
 def test_an_edit_is_read_exactly_or_refused_line_by_line(text):
     try:
         delta = read_delta(text, source="x")
@@ -375,16 +371,13 @@ def says_so(binding: AclBinding, row: Mapping[str, object]) -> bool:
     return True
 
 
-FILTER_VALUES = one_of(just(None), texts, sampled_from(["ANY", "MATCH", "UNKNOWN", "topic", "Read", "GLOB"]))
-
-
-@given(
-    damaged(
-        tuples(*[FILTER_VALUES] * len(ACL_KEYS)).map(
-            lambda row: json.dumps(dict(zip(ACL_KEYS, row, strict=True)))
-        )
-    )
+FILTER_VALUES = st.one_of(
+    st.none(), texts, st.sampled_from(["ANY", "MATCH", "UNKNOWN", "topic", "Read", "GLOB"])
 )
+
+
+@round_trip
+@given(damaged(st.fixed_dictionaries(dict.fromkeys(ACL_KEYS, FILTER_VALUES)).map(json.dumps)))
 def test_a_filter_is_read_exactly_or_refused_with_a_sentence(text):
     try:
         asked = filter_from_dict(parse_object(text))
@@ -398,8 +391,10 @@ def test_a_filter_is_read_exactly_or_refused_with_a_sentence(text):
         assert plain(row[key]) == plain(value.name) if key in ENUMS else row[key] == value
 
 
-SUPER_USERS = lists(
-    one_of(texts, texts.map(lambda name: f"User:{name}"), sampled_from([";", " ; ", "", "\x1f", "\xa0"]))
+SUPER_USERS = st.lists(
+    st.one_of(
+        texts, texts.map(lambda name: f"User:{name}"), st.sampled_from([";", " ; ", "", "\x1f", "\xa0"])
+    )
 ).map(";".join)
 
 
@@ -412,7 +407,8 @@ def test_a_long_value_of_a_setting_is_cut_where_it_is_refused(text):
     assert len(str(refused.value)) < 400
 
 
-@given(SUPER_USERS, sampled_from(sorted(VERSIONS)))
+@round_trip
+@given(SUPER_USERS, st.sampled_from(sorted(VERSIONS)))
 def test_super_users_are_read_as_java_reads_them_or_refused(text, authorizer):
     java_trim = "".join(map(chr, range(0x21)))
     parts = text.split(";")
@@ -432,17 +428,16 @@ def test_super_users_are_read_as_java_reads_them_or_refused(text, authorizer):
     assert is_good == all(":" in part for part in parts)
 
 
-NUMBERS = integers(-(2**70), 2**70)
-CONFIG_VALUES = one_of(texts, booleans(), NUMBERS, just(None), lists(texts, most=2))
+CONFIG_VALUES = st.one_of(texts, st.booleans(), st.integers(), st.none(), st.lists(texts, max_size=2))
 
 
+@round_trip
 @given(
-    lists(
-        tuples(sampled_from(["super.users", "allow.everyone.if.no.acl.found", "x", ""]), CONFIG_VALUES),
-        most=3,
-    ).map(dict),
-    one_of(texts, sampled_from(sorted(VERSIONS))),
-    one_of(texts, sampled_from(["4.4", "3.9.1", "2.4", "4.4.", "4.4.0.0", "٤.٤", "4.४"])),
+    st.dictionaries(
+        st.sampled_from(["super.users", "allow.everyone.if.no.acl.found", "x", ""]), CONFIG_VALUES, max_size=3
+    ),
+    st.one_of(texts, st.sampled_from(sorted(VERSIONS))),
+    st.one_of(texts, st.sampled_from(["4.4", "3.9.1", "2.4", "4.4.", "4.4.0.0", "٤.٤", "4.४"])),
 )
 def test_a_configuration_is_read_or_refused_with_a_sentence(config, authorizer, version):
     try:
@@ -462,14 +457,15 @@ def scenario_line(name: object, bindings: list[AclBinding], request: Mapping[str
     return object_lines([{"id": name, "acls": held, "request": request, "expected": word}])
 
 
+@round_trip
 @given(
     damaged(
-        builds(
+        st.builds(
             scenario_line,
-            one_of(texts, NUMBERS),
-            lists(acls(), most=2),
+            st.one_of(texts, st.integers()),
+            st.lists(acls(), max_size=2),
             requests().map(lambda request: request.as_dict()),
-            sampled_from(["ALLOWED", "DENIED"]),
+            st.sampled_from(["ALLOWED", "DENIED"]),
         )
     )
 )
@@ -499,7 +495,8 @@ def test_a_scenario_is_read_exactly_or_reported_with_its_line(text):
             assert_tells([f"x:{scenario.line}: {scenario.reason}"], data.decode("utf-8", "replace"))
 
 
-@given(damaged(lists(texts).map("\n".join)))
+@round_trip
+@given(damaged(st.lists(texts).map("\n".join)))
 def test_names_are_every_line_that_is_not_empty(text):
     assert list(read_names(text)) == list(dict.fromkeys(filter(None, text.removeprefix(BOM).split("\n"))))
 
@@ -520,7 +517,8 @@ def node_data(bindings: list[AclBinding]) -> str:
     return json.dumps({"version": 1, "acls": entries})
 
 
-@given(damaged(lists(acls(), most=3).map(node_data)), sampled_from([b"", b"\xff", b"\xef\xbb\xbf"]))
+@round_trip
+@given(damaged(st.lists(acls(), max_size=3).map(node_data)), st.sampled_from([b"", b"\xff", b"\xef\xbb\xbf"]))
 def test_the_data_of_a_node_is_read_as_its_json_says_or_refused(text, start):
     pattern = ResourcePattern(ResourceType.TOPIC, "t", PatternType.LITERAL)
     data = start + text.encode("utf-8", "surrogatepass")
@@ -555,10 +553,10 @@ def test_the_data_of_a_node_is_read_as_its_json_says_or_refused(text, start):
     )
 
 
-PATHS = lists(
-    one_of(
+PATHS = st.lists(
+    st.one_of(
         texts,
-        sampled_from(
+        st.sampled_from(
             ["kafka-acl", "kafka-acl-extended", "prefixed", "Topic", "TransactionalId", "a", ".", "..", "", "\0",
              "kafka-acl-changes", "acl_changes_0000000001", "Thing"]
         ),
@@ -566,6 +564,7 @@ PATHS = lists(
 ).map(lambda parts: "/" + "/".join(parts))  # fmt: skip
 
 
+@round_trip
 @given(damaged(PATHS))
 def test_a_path_is_one_patterns_node_or_none_and_never_two(path):
     try:
@@ -582,22 +581,23 @@ def test_a_path_is_one_patterns_node_or_none_and_never_two(path):
         assert znodes.why_unread(path) is None
 
 
+@round_trip
 @given(
-    sampled_from([*znodes.CHANGE_ROOTS.values(), "/kafka-acl"]),
+    st.sampled_from([*znodes.CHANGE_ROOTS.values(), "/kafka-acl"]),
     damaged(
-        one_of(
+        st.one_of(
             texts,
             texts.map(lambda name: f"Topic:{name}"),
-            builds(
+            st.builds(
                 lambda name, kind: json.dumps(
                     {"version": 1, "resourceType": kind, "name": name, "patternType": "PREFIXED"}
                 ),
                 texts,
-                sampled_from(["TOPIC", "TransactionalId", "TRANSACTIONAL_ID", "Thing"]),
+                st.sampled_from(["TOPIC", "TransactionalId", "TRANSACTIONAL_ID", "Thing"]),
             ),
         )
     ),
-    sampled_from([b"", b"\xff"]),
+    st.sampled_from([b"", b"\xff"]),
 )
 def test_a_change_node_names_one_pattern_or_is_refused(parent, text, start):
     data = start + text.encode("utf-8", "surrogatepass")
@@ -619,22 +619,23 @@ def test_a_change_node_names_one_pattern_or_is_refused(parent, text, start):
 # The authorizer's log.
 
 
-NOTES = builds(
+NOTES = st.builds(
     "{}{}{}".format,
-    sampled_from(["principal = ", "No acl found for resource ", "operation = READ on resource = ", ""]),
+    st.sampled_from(["principal = ", "No acl found for resource ", "operation = READ on resource = ", ""]),
     texts,
-    sampled_from(
+    st.sampled_from(
         [" is a super user, allowing operation without checking acls.", ", authorized = false",
          " from host = 1.1.1.1 is ALLOW based on acl = x", ""]
     ),
 )  # fmt: skip
-DECISIONS = sampled_from(FAMILIES).flatmap(decisions)
-LOG_RECORDS = one_of(
+DECISIONS = st.sampled_from(FAMILIES).flatmap(decisions)
+LOG_RECORDS = st.one_of(
     DECISIONS.map(printed), NOTES.map(lambda note: LAYOUT.format(time=TIME, level="DEBUG", message=note))
 )
 
 
-@given(damaged(one_of(DECISIONS.map(message_of), NOTES)), damaged(LOG_RECORDS))
+@round_trip
+@given(damaged(st.one_of(DECISIONS.map(message_of), NOTES)), damaged(LOG_RECORDS))
 def test_a_log_record_is_read_as_the_words_that_it_holds_or_not_at_all(message, record):
     for text, event in ((message, parse_suffix(message)), (record, parse_record(record))):
         if not isinstance(event, AccessEvent):
@@ -652,7 +653,8 @@ def test_a_log_record_is_read_as_the_words_that_it_holds_or_not_at_all(message, 
             assert text.startswith(f"[{event.time}] {event.level} ")
 
 
-@given(lists(damaged(LOG_RECORDS), most=4))
+@round_trip
+@given(st.lists(damaged(LOG_RECORDS), max_size=4))
 def test_the_records_of_a_log_hold_all_of_its_lines(written_records):
     text = "\n".join(written_records)
     found = list(records(text.split("\n")))

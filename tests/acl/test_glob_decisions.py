@@ -7,6 +7,9 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import settings as how
+from hypothesis import strategies as st
 
 from aclweb.acl.authorizer.answers import Basis, Result
 from aclweb.acl.authorizer.decision import authorize, decide
@@ -18,7 +21,6 @@ from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, AclError, Operation, PatternType, PermissionType
 from tests import reference
 from tests.builders import allow, ask, deny, read, topic, write
-from tests.examples import booleans, given, integers, strings, tuples
 from tests.random_cases import (
     SCALE,
     assert_balanced,
@@ -29,7 +31,7 @@ from tests.random_cases import (
 )
 
 # No character of it sorts before the asterisk.
-UGLY = strings("ab*?.[]^\\{}+|-\ue000é\U0001f600", most=8)
+UGLY = st.text(alphabet="ab*?.[]^\\{}+|-\ue000é\U0001f600", max_size=8)
 GLOB = AuthorizerSettings("glob")
 OPEN = AuthorizerSettings("glob", allow_everyone=True)
 
@@ -259,11 +261,12 @@ def test_a_whole_type_is_undecided_where_globs_are_too_intricate_to_compare() ->
     assert result(request, wide, hard, deny("User:a", "WRITE", "*b", pattern="GLOB")) == "DENIED"
 
 
+@how(max_examples=150 * SCALE, deadline=None)
 @given(
-    own=tuples(UGLY, UGLY, UGLY, UGLY),
-    asked=tuples(UGLY, UGLY, UGLY, UGLY),
-    same=integers(0, 15),
-    is_deny=booleans(),
+    own=st.tuples(UGLY, UGLY, UGLY, UGLY),
+    asked=st.tuples(UGLY, UGLY, UGLY, UGLY),
+    same=st.integers(0, 15),
+    is_deny=st.booleans(),
 )
 def test_texts_full_of_special_characters_are_read_letter_by_letter(own, asked, same, is_deny) -> None:
     # Parts that are asked for as the ACL has them, with something in place of each wildcard.

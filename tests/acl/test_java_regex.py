@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from aclweb.acl.principals.java_regex import (
     CannotTell,
@@ -19,7 +21,6 @@ from aclweb.acl.principals.java_regex.java_text import Text
 from aclweb.acl.principals.java_regex.machine import Machine
 from aclweb.acl.principals.java_regex.parser import parse
 from aclweb.acl.principals.java_regex.program import compiled
-from tests.examples import given, one_of, strings
 from tests.random_cases import SCALE
 from tests.random_patterns import random_pattern
 
@@ -308,10 +309,11 @@ def test_python_s_engine_agrees_with_the_machine_wherever_it_is_used(monkeypatch
     assert used > 300
 
 
+@settings(max_examples=300 * SCALE, deadline=None)
 @given(
-    one_of(strings(most=40), strings("()[]{}|*+?.^$\\ab1,-&<>:=!iQEpLkx ", most=30)),
-    strings("ab1 \n\r\U0001f600\ud83d", most=20),
-    strings("ab$1{}\\", most=8),
+    st.one_of(st.text(max_size=40), st.text("()[]{}|*+?.^$\\ab1,-&<>:=!iQEpLkx ", max_size=30)),
+    st.text("ab1 \n\r\U0001f600\ud83d", max_size=20),
+    st.text("ab$1{}\\", max_size=8),
 )
 def test_any_pattern_on_any_text_ends_in_an_answer_or_a_sentence(pattern, text, replacement):
     before = machine.MOST_STEPS

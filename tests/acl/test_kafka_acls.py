@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aclweb.acl.kafka.command_lines import commands, why_no_command
 from aclweb.acl.kafka.options import grammar
@@ -28,8 +30,7 @@ from aclweb.acl.model.vocabulary import (
 from aclweb.acl.notation.listing import read_listing, why_not_listed, write_listing
 from devstack.jars import read_lock
 from tests.builders import allow, deny
-from tests.examples import FULL, given, lists, one_of, sampled_from
-from tests.hostile import texts
+from tests.hostile import FULL, round_trip, texts
 from tests.oracle import acl_commands
 from tests.oracle.acl_commands import RULES, Answer, difference, question, random_arguments
 from tests.oracle.jvm import JavaProgram
@@ -491,18 +492,19 @@ def test_a_line_of_a_shell_is_read_like_its_words():
 # Whatever is given.
 
 
+@round_trip
 @given(
-    lists(
-        one_of(
+    st.lists(
+        st.one_of(
             texts,
-            sampled_from([f"--{name}" for name in sorted(grammar(AuthorizerSettings()).names)]),
-            sampled_from(
+            st.sampled_from([f"--{name}" for name in sorted(grammar(AuthorizerSettings()).names)]),
+            st.sampled_from(
                 ["--bootstrap-server=h", "--topic=t", "--allow-principal=User:a", "--operation=Read"]
             ),
         ),
-        most=8,
+        max_size=8,
     ),
-    sampled_from(
+    st.sampled_from(
         [
             *(AuthorizerSettings("acl", version) for version in VERSIONS["acl"]),
             AuthorizerSettings("standard", "4.0"),

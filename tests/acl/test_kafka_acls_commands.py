@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from hypothesis import given
 
 from aclweb.acl.kafka.command_lines import commands, why_no_command
 from aclweb.acl.kafka.tool import plan
@@ -23,8 +24,7 @@ from aclweb.acl.model.vocabulary import (
 )
 from aclweb.acl.notation.files import write_acls
 from tests.builders import allow, deny
-from tests.examples import given
-from tests.hostile import acls
+from tests.hostile import acls, round_trip
 
 NEWEST = AuthorizerSettings()
 SHELLS = [shell for shell in ("sh", "bash") if shutil.which(shell)]
@@ -148,6 +148,7 @@ def sayable(binding: AclBinding) -> AclBinding:
 hostile_acls = acls().map(sayable)
 
 
+@round_trip
 @given(hostile_acls)
 def test_a_command_is_one_line_and_reads_back_as_the_same_acl(binding):
     if why_no_command(binding, NEWEST):
@@ -183,6 +184,7 @@ def through(shell: str, line: str, tool_folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
+@round_trip
 @given(hostile_acls)
 def test_a_real_shell_hands_the_tool_what_makes_the_same_acl(shell, tool_folder, binding):
     if why_no_command(binding, NEWEST):

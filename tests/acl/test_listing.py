@@ -6,6 +6,8 @@ import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aclweb.acl.model.errors import Problems
 from aclweb.acl.model.vocabulary import (
@@ -18,8 +20,7 @@ from aclweb.acl.model.vocabulary import (
 )
 from aclweb.acl.notation.listing import read_listing, why_not_listed, write_listing
 from tests.builders import allow, deny
-from tests.examples import booleans, given
-from tests.hostile import acls
+from tests.hostile import acls, round_trip
 from tests.real_outputs import real_output
 
 
@@ -229,6 +230,7 @@ def as_simple(binding: AclBinding) -> str:
     )
 
 
+@round_trip
 @given(plain_acls, plain_acls)
 def test_the_listing_of_2_0_to_2_3_is_read_whatever_the_names(first, second):
     second = replace(
@@ -243,6 +245,7 @@ def test_the_listing_of_2_0_to_2_3_is_read_whatever_the_names(first, second):
     assert read(text) == [first, second]
 
 
+@round_trip
 @given(plain_acls)
 def test_the_listing_of_0_9_to_1_1_is_read_whatever_the_names(binding):
     binding = replace(binding, pattern_type=PatternType.LITERAL)
@@ -252,7 +255,8 @@ def test_the_listing_of_0_9_to_1_1_is_read_whatever_the_names(binding):
     assert read(text) == [binding]
 
 
-@given(acls(), booleans())
+@round_trip
+@given(acls(), st.booleans())
 def test_a_listing_of_both_newer_shapes_reads_back_or_is_refused(binding, scala):
     if why_not_listed(binding):
         return
@@ -260,7 +264,8 @@ def test_a_listing_of_both_newer_shapes_reads_back_or_is_refused(binding, scala)
     assert read(write_listing([binding], scala=scala)) == [binding]
 
 
-@given(plain_acls, booleans())
+@round_trip
+@given(plain_acls, st.booleans())
 def test_a_listing_by_principal_reads_like_one_without(binding, scala):
     text = f"ACLs for principal `{binding.principal}`\n{write_listing([binding], scala=scala)}"
 

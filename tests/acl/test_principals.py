@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from aclweb.acl.cli.main import main
 from aclweb.acl.principals.distinguished_names import DistinguishedNameError, java_name
@@ -22,7 +24,7 @@ from aclweb.acl.principals.identity import (
     identify_subject,
 )
 from aclweb.acl.principals.java_regex import machine
-from tests.examples import given, lists, one_of, sampled_from, strings
+from tests.random_cases import SCALE
 
 ROOT = Path(__file__).parents[2]
 WORDS_OF_RULES = ("RULE:", "/", ".*", "(", ")", "$1", ",", "L", "U", "DEFAULT", "\\", "[1:", "]", "s/", "a")
@@ -87,7 +89,8 @@ def test_what_is_no_subject_is_an_error_with_a_sentence(pasted):
     assert str(refusal.value).endswith(".")
 
 
-@given(one_of(strings(most=60), strings('CN=O,+;"\\#a1 /x=', most=40)))
+@settings(max_examples=300 * SCALE, deadline=None)
+@given(st.one_of(st.text(max_size=60), st.text('CN=O,+;"\\#a1 /x=', max_size=40)))
 def test_any_pasted_text_is_a_subject_or_a_sentence_and_java_s_form_stays(pasted):
     try:
         found = java_name(pasted)
@@ -170,16 +173,17 @@ def test_bad_rules_and_names_without_one_are_values_and_no_exceptions():
     assert (uncertain.principal, uncertain.cannot_tell) == (None, True)
 
 
+@settings(max_examples=200 * SCALE, deadline=None)
 @given(
-    one_of(
-        strings(most=40),
-        lists(
-            sampled_from(
+    st.one_of(
+        st.text(max_size=40),
+        st.lists(
+            st.sampled_from(
                 ["RULE:", "/", ".*", "(", ")", "$1", ",", "L", "U", "DEFAULT", "\\", "[1:", "]", "s/", "a"]
             )
         ).map("".join),
     ),
-    strings("ab/@,\U0001f600\ud83d", most=12),
+    st.text("ab/@,\U0001f600\ud83d", max_size=12),
 )
 def test_any_rules_and_any_name_end_in_an_identity(rules, name):
     before, machine.MOST_STEPS = machine.MOST_STEPS, 5_000

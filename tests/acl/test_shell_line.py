@@ -7,11 +7,12 @@ import shutil
 import subprocess
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aclweb.acl.kafka.shell_line import read_shell_line, spelled
 from aclweb.acl.model.vocabulary import AclError
-from tests.examples import given, lists, one_of, sampled_from
-from tests.hostile import texts
+from tests.hostile import round_trip, texts
 from tests.random_cases import SCALE
 
 TOOLS = {"tool"}
@@ -54,6 +55,7 @@ def test_random_lines_give_the_words_that_a_real_shell_makes_of_them(shell):
     assert compared > len(lines) / 3
 
 
+@round_trip
 @given(texts.filter(lambda text: "\0" not in text and not text.endswith("\n")))
 def test_a_text_is_spelled_on_one_line_that_reads_back(text):
     line = spelled(text)
@@ -63,6 +65,7 @@ def test_a_text_is_spelled_on_one_line_that_reads_back(text):
 
 
 @pytest.mark.parametrize("shell", SHELLS)
+@round_trip
 @given(texts.filter(lambda text: "\0" not in text and not text.endswith("\n")))
 def test_a_real_shell_reads_back_what_is_spelled(shell, text):
     assert by_shell(shell, [f"{spelled(text)} end"]) == [[text, "end"]]
@@ -160,7 +163,12 @@ def test_what_is_not_one_command_of_the_tool_is_refused(line, what):
         read_shell_line(line, TOOLS)
 
 
-@given(lists(one_of(sampled_from(PIECES), texts, sampled_from(["$(", "${", "`", ";", "*", "~", "\r\n"]))))
+@round_trip
+@given(
+    st.lists(
+        st.one_of(st.sampled_from(PIECES), texts, st.sampled_from(["$(", "${", "`", ";", "*", "~", "\r\n"]))
+    )
+)
 def test_any_text_gives_words_or_one_sentence(pieces):
     line = "".join(pieces)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
 
 from aclweb.acl.model.vocabulary import (
     AclBinding,
@@ -25,8 +26,7 @@ from aclweb.acl.notation.znodes import (
     read_change_node,
     read_node,
 )
-from tests.examples import given
-from tests.hostile import acls
+from tests.hostile import acls, round_trip
 from tests.real_outputs import real_output
 
 ORDERS = ResourcePattern(ResourceType.TOPIC, "orders", PatternType.LITERAL)
@@ -274,6 +274,7 @@ def test_nothing_is_written_that_would_harm_a_broker(changes):
         encode([harmful])
 
 
+@round_trip
 @given(acls())
 def test_what_is_written_is_read_back_unless_it_is_refused(binding):
     try:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import itertools
 
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.acl.notation.files import binding_key
 from aclweb.inventory.current import view as current
 from aclweb.inventory.current.view import BINDING_COLUMNS, bindings_of
 from aclweb.inventory.models import Cluster, StoredAcl
 from aclweb.inventory.sync.run import sync
-from tests.examples import EXAMPLES, given, lists, one_of
-from tests.hostile import acls, look_alikes, surrogates, texts
+from tests.hostile import EXAMPLES, acls, look_alikes, surrogates, texts
 from tests.inventory.answering_cluster import Answers
 
-ANY_TEXTS = one_of(texts, surrogates)
+ANY_TEXTS = st.one_of(texts, surrogates)
 
 
 def in_force(cluster: Cluster) -> dict[str, AclBinding]:
@@ -28,9 +30,13 @@ def in_force(cluster: Cluster) -> dict[str, AclBinding]:
 numbers = itertools.count()
 
 
-@given(
-    lists(acls(texts=ANY_TEXTS, principals=ANY_TEXTS), most=12), count=EXAMPLES // 5
-)  # each stores several ACLs
+@settings(
+    max_examples=EXAMPLES // 5,  # each example stores several ACLs
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(bindings=st.lists(acls(texts=ANY_TEXTS, principals=ANY_TEXTS), max_size=12))
 def test_what_a_cluster_answers_is_what_its_rows_hold(db, bindings):
     name = f"lossless-{next(numbers)}"
     cluster = Cluster.objects.create(slug=name, name=name, kind="admin", address="127.0.0.1:1")
