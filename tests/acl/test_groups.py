@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 import tracemalloc
@@ -390,11 +391,26 @@ def test_the_command_prints_groups_beside_a_file_of_consumer_groups(tmp_path, ca
     assert len(json.loads(capsysbinary.readouterr().out)["gains"]) == group["cells"]
 
 
-@pytest.mark.parametrize("members", [0, 1, 0b1011, 1 << 200, (1 << 300) - (1 << 17) | 5])
+@pytest.mark.parametrize(
+    "members",
+    [0, 1, 0b1011, 1 << 200, (1 << 300) - (1 << 17) | 5, pytest.param(7 << 9 | 5 << 30_000, id="two parts")],
+)
 def test_a_set_is_its_runs_its_places_and_its_compact_form(members: int) -> None:
     assert set_of_runs(runs_of(members)) == members
     assert set_of(places_in(members)) == members
     assert Compact.of(members).whole == members
+    assert Compact.of_runs(list(runs_of(members))) == Compact.of(members)
+
+
+@pytest.mark.parametrize("seed", range(20 * SCALE))
+def test_a_set_of_runs_holds_their_places_and_no_others(seed: int) -> None:
+    rng = random.Random(f"runs {seed}")
+    at, runs = 0, []
+    for _ in range(rng.randrange(12)):
+        start = at + rng.choice((0, 1, 3, 8, 100))
+        at = start + rng.choice((0, 1, 2, 7, 8, 9, 30))
+        runs.append((start, at))
+    assert set_of_runs(runs) == sum(1 << place for start, end in runs for place in range(start, end))
 
 
 def test_an_axis_that_is_cut_down_keeps_order_and_kind_of_its_classes() -> None:

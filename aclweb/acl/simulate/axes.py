@@ -108,6 +108,17 @@ class Compact(NamedTuple):
         first = _first(tail)
         return cls(low & (1 << gap * 8) - 1, offset, tail >> first, offset + gap * 8 + first)
 
+    @classmethod
+    def of_runs(cls, runs: Sequence[tuple[int, int]]) -> Compact:
+        """Return the same set as `of` does of all places in runs that are in ascending order."""
+        first = runs[0][0] if runs else 0
+        near = cls.of(set_of_runs((start - first, end - first) for start, end in runs))
+        return (
+            near
+            if not first
+            else near._replace(offset=first, tail_offset=near.tail_offset + first if near.tail else 0)
+        )
+
     @property
     def members(self) -> int:
         """The set as if the offset was the place 0."""
@@ -367,10 +378,7 @@ class Renumbering:
         """Return a set of kept places by their new numbers, without unfolding it."""
         if self._is_same:
             return members
-        whole = 0
-        for start, end in self._moved(members.runs()):
-            whole |= ((1 << end - start) - 1) << start
-        return Compact.of(whole)
+        return Compact.of_runs(list(self._moved(members.runs())))
 
     def runs(self, members: Compact) -> Iterator[tuple[int, int]]:
         """Yield start and end of runs of kept places by their new numbers; neighbours may be in two runs."""

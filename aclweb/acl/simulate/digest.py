@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from aclweb.acl.model import WILDCARD, ResourceType
-from aclweb.acl.simulate.axes import Compact, Renumbering, TextAxis, places_in, runs_of, set_of_runs
+from aclweb.acl.simulate.axes import Renumbering, TextAxis, places_in, runs_of, set_of_runs
 from aclweb.acl.simulate.impact import Group, Impact
 
 _MANY = 256
@@ -47,7 +47,7 @@ def digest_of(impact: Impact, changes: Collection[str]) -> str:
     """Return the SHA-256 of what an impact means. changes: the lists that count."""
     axes = impact.axes
     groups = [group for group in impact.groups if group.change in changes]
-    whole = _all_names(groups)
+    whole = impact.differing_names(changes)
     lines = [json.dumps([kind.name, list(axes.names[kind].classes(names))]) for kind, names in whole.items()]
     words = _Words(axes.hosts)
     for answer, found in _by_answer(groups, whole).items():
@@ -60,18 +60,6 @@ def digest_of(impact: Impact, changes: Collection[str]) -> str:
             head = json.dumps([*answer, principal])
             lines += [f"{head} {each}" for each in told[key]]
     return hashlib.sha256("\n".join(sorted(lines)).encode("ascii")).hexdigest()
-
-
-def _all_names(groups: Iterable[Group]) -> dict[ResourceType, int]:
-    """Return all names that differ, by type."""
-    found: dict[ResourceType, dict[int, Compact]] = {}
-    for group in groups:
-        found.setdefault(group.resource_type, {})[id(group.compact_names)] = group.compact_names
-    whole = dict.fromkeys(found, 0)
-    for kind, sets in found.items():
-        for names in sets.values():
-            whole[kind] |= names.whole
-    return whole
 
 
 def _by_answer(

@@ -250,6 +250,19 @@ class Impact:
                 members |= group.principals
         return members
 
+    def differing_names(self, changes: Collection[str]) -> dict[ResourceType, int]:
+        """Return the set of the names that some group of these lists holds, by type."""
+        found: dict[ResourceType, dict[int, Compact]] = {}
+        for group in self.groups:
+            if group.change in changes:
+                # Thousands of groups share one set.
+                found.setdefault(group.resource_type, {})[id(group.compact_names)] = group.compact_names
+        differing = dict.fromkeys(found, 0)
+        for kind, sets in found.items():
+            for names in sets.values():
+                differing[kind] |= names.whole
+        return differing
+
     def effects_in(self, group: Group) -> int:
         """Return how many single differences a group makes."""
         axes = self.axes

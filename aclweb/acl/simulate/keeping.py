@@ -10,7 +10,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from aclweb.acl.authorizer import Basis, Result
 from aclweb.acl.model import WILDCARD, AclBinding, AclError, Operation, ResourceType
@@ -33,6 +33,8 @@ _FORMAT_BY_NAME = 1
 
 _FIELDS = tuple(AclBinding.__slots__)
 
+_Set = TypeVar("_Set", int, Compact)
+
 
 def trimmed(impact: Impact) -> Impact:
     """Return the same impact over the names, principals and hosts alone that it tells apart or needs to be described.
@@ -46,14 +48,20 @@ def trimmed(impact: Impact) -> Impact:
     numbers = {kind: Renumbering(names) for kind, names in kept.items()}
     principals = _told_apart(axes.principals, (group.principals for group in impact.groups))
     hosts = _told_apart(axes.hosts, (group.hosts for group in impact.groups))
-    renumbered = _Renumbered(Renumbering(principals), Renumbering(hosts))
+    new_principals, new_hosts = _renumbered(principals), _renumbered(hosts)
+    new_names = {kind: _once(numbers[kind].compact) for kind in numbers}
     return Impact(
         groups=tuple(
-            replace(
-                group,
-                principals=renumbered.principals(group.principals & principals),
-                hosts=renumbered.hosts(group.hosts & hosts),
-                compact_names=numbers[group.resource_type].compact(group.compact_names),
+            Group(
+                group.change,
+                group.resource_type,
+                group.operations,
+                new_principals(group.principals),
+                new_hosts(group.hosts),
+                new_names[group.resource_type](group.compact_names),
+                group.before,
+                group.after,
+                group.reason,
             )
             for group in impact.groups
         ),
@@ -69,30 +77,31 @@ def trimmed(impact: Impact) -> Impact:
     )
 
 
-class _Renumbered:
-    """Sets of principals and of hosts by their new places, each worked out once."""
+def _renumbered(kept: int) -> Callable[[int], int]:
+    """Return what gives those of a set of principals, or of hosts, that are kept, by their new places."""
+    numbers = Renumbering(kept)
+    return _once(lambda members: numbers.of(members & kept))
 
-    def __init__(self, principals: Renumbering, hosts: Renumbering) -> None:
-        self.principals, self.hosts = _once(principals.of), _once(hosts.of)
 
+def _once(function: Callable[[_Set], _Set]) -> Callable[[_Set], _Set]:
+    """Return the same function, which works out equal sets once."""
+    known: dict[_Set, _Set] = {}
+    objects: dict[int, tuple[_Set, _Set]] = {}  # Large sets take long to compare; most are one object.
 
-def _once(function: Callable[[int], int]) -> Callable[[int], int]:
-    known: dict[int, int] = {}
-
-    def found(members: int) -> int:
-        if members not in known:
-            known[members] = function(members)
-        return known[members]
+    def found(members: _Set) -> _Set:
+        there = objects.get(id(members))
+        if there is None:
+            if members not in known:
+                known[members] = function(members)
+            there = objects[id(members)] = (members, known[members])
+        return there[1]
 
     return found
 
 
 def _kept_names(impact: Impact, kind: ResourceType) -> int:
     axis = impact.axes.names[kind]
-    differing = 0
-    for group in impact.groups:
-        if group.resource_type is kind:
-            differing |= group.names
+    differing = impact.differing_names(LISTS).get(kind, 0)
     near = 0
     for start in impact.starts.get(kind, ()) if differing else ():
         near |= axis.beginning_with(start)
@@ -112,14 +121,18 @@ def packed(impact: Impact) -> bytes:
     table, sets = _Table(), _Sets()
     axes = impact.axes
     kinds = [kind for kind in ResourceType if kind in axes.names]
+    place_of_kind = {kind: place for place, kind in enumerate(kinds)}
+    place_of_list = {change: place for place, change in enumerate(LISTS)}
+    operations: dict[tuple[Operation, ...], list[str]] = {}
     groups = [
         [
-            LISTS.index(group.change),
-            kinds.index(group.resource_type),
-            [operation.name for operation in group.operations],
+            place_of_list[group.change],
+            place_of_kind[group.resource_type],
+            operations.get(group.operations)
+            or operations.setdefault(group.operations, [each.name for each in group.operations]),
             sets.place(group.principals),
             sets.place(group.hosts),
-            sets.place_of(group.compact_names),
+            sets.place(group.compact_names),
             -1 if group.before is None else table.side(group.before),
             table.side(group.after),
             group.reason,
@@ -374,17 +387,19 @@ class _Sets:
     def __init__(self) -> None:
         self.told: list[list[int]] = []
         self._places: dict[Compact, int] = {}
+        self._objects: dict[int, tuple[int | Compact, int]] = {}
 
-    def place(self, members: int) -> int:
-        return self.place_of(Compact.of(members))
-
-    def place_of(self, members: Compact) -> int:
+    def place(self, members: int | Compact) -> int:
         """Return the number of a set, which is not unfolded."""
-        found = self._places.get(members)
-        if found is None:
-            found = self._places[members] = len(self.told)
-            self.told.append(list(_each_step(members.runs())))
-        return found
+        there = self._objects.get(id(members))
+        if there is None:
+            compact = members if isinstance(members, Compact) else Compact.of(members)
+            found = self._places.get(compact)
+            if found is None:
+                found = self._places[compact] = len(self.told)
+                self.told.append(list(_each_step(compact.runs())))
+            there = self._objects[id(members)] = (members, found)
+        return there[1]
 
 
 class _Table:
@@ -394,14 +409,19 @@ class _Table:
         self.sides: list[tuple[str, str, list[int]]] = []
         self.acls: list[list[str]] = []
         self._sides: dict[Side, int] = {}
+        self._objects: dict[int, tuple[Side, int]] = {}
         self._acls: dict[AclBinding, int] = {}
 
     def side(self, side: Side) -> int:
-        found = self._sides.get(side)
-        if found is None:
-            found = self._sides[side] = len(self.sides)
-            self.sides.append((side.result.value, side.basis.value, list(map(self._acl, side.determining))))
-        return found
+        there = self._objects.get(id(side))
+        if there is None:
+            found = self._sides.get(side)
+            if found is None:
+                found = self._sides[side] = len(self.sides)
+                acls = list(map(self._acl, side.determining))
+                self.sides.append((side.result.value, side.basis.value, acls))
+            there = self._objects[id(side)] = (side, found)
+        return there[1]
 
     def _acl(self, binding: AclBinding) -> int:
         found = self._acls.get(binding)
