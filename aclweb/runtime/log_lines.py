@@ -5,18 +5,9 @@ JSON escapes line ends, so one record is one line whatever a name contains.
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
-# structlog loads rich where it finds it, for a renderer of terminals that is not used here. Only development tools
-# bring it; with it, the start of every process took a tenth longer.
-_IS_LOADED = "rich" in sys.modules
-if not _IS_LOADED:
-    sys.modules["rich"] = None  # type: ignore[assignment]
-import structlog  # noqa: E402
-
-if not _IS_LOADED:
-    del sys.modules["rich"]
+import structlog
 
 _SHARED_PROCESSORS: list[Any] = [
     structlog.contextvars.merge_contextvars,
