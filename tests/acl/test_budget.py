@@ -14,6 +14,7 @@ from aclweb.acl.simulate import ON_A_SITE, Budget, Names, TooCostly, simulate
 from aclweb.acl.simulate.budget import Cost, Meter
 from tests.acl import test_glob_whatif, test_whatif
 from tests.builders import allow, deny
+from tests.each import each
 from tests.random_cases import SCALE
 
 BOUNDLESS = Budget(steps=10**12, differences=10**12)
@@ -52,7 +53,7 @@ def cases(seed: int) -> Iterator[tuple[Delta, AclIndex, Names, AuthorizerSetting
     yield glob.delta, AclIndex(glob.before), glob.names, known
 
 
-@pytest.mark.parametrize("seed", range(40 * SCALE))
+@each("seed", range(40 * SCALE))
 def test_an_edit_costs_hardly_more_than_twice_what_was_foreseen(seed: int) -> None:
     for delta, index, names, settings in cases(60_000 + seed):
         with counting() as counted:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 
-import pytest
-
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, ResourceType
 from aclweb.acl.simulate import Impact, Names, described, plain, simulate, trimmed, where, which, who
@@ -13,6 +11,7 @@ from aclweb.acl.simulate.axes import NameAxis, places_in, set_of
 from aclweb.acl.simulate.describing import describe
 from tests.acl import test_whatif
 from tests.builders import allow, deny
+from tests.each import each
 from tests.random_cases import SCALE
 
 TOPICS = tuple(f"{team}.{number}" for team in ("orders", "payments") for number in range(10))
@@ -112,7 +111,7 @@ def test_of_many_prefixes_the_first_are_said_and_the_others_counted() -> None:
     )
 
 
-@pytest.mark.parametrize("seed", range(60 * SCALE))
+@each("seed", range(60 * SCALE))
 def test_the_words_hold_for_exactly_the_names_of_each_group(seed: int) -> None:
     case = test_whatif.random_edit(60_000 + seed)
     for met_only in (False, True):
@@ -135,7 +134,7 @@ def test_the_words_hold_for_exactly_the_names_of_each_group(seed: int) -> None:
                 assert plain(which(words))
 
 
-@pytest.mark.parametrize("seed", range(300 * SCALE))
+@each("seed", range(300 * SCALE))
 def test_any_set_of_names_is_said_exactly(seed: int) -> None:
     rng = random.Random(f"names {seed}")
     texts = sorted({"".join(rng.choices("ab.", k=rng.randrange(1, 4))) for _ in range(rng.randrange(1, 12))})

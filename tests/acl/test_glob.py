@@ -14,6 +14,7 @@ from aclweb.acl.matching.glob import (
     shape_of_name,
     shape_of_prefix,
 )
+from tests.each import each
 from tests.random_cases import SCALE
 
 NAMES = ["".join(letters) for length in range(6) for letters in itertools.product("abz", repeat=length)]
@@ -73,7 +74,7 @@ def test_a_glob_is_read_as_the_proposal_says(glob, name, matching):
     assert matches(glob, name) is matching
 
 
-@pytest.mark.parametrize("seed", range(20 * SCALE))
+@each("seed", range(20 * SCALE))
 def test_a_glob_matches_what_its_regular_expression_matches(seed):
     rng = random.Random(f"glob {seed}")
     seen = set()
@@ -86,7 +87,7 @@ def test_a_glob_matches_what_its_regular_expression_matches(seed):
     assert seen == {True, False}
 
 
-@pytest.mark.parametrize("seed", range(10 * SCALE))
+@each("seed", range(10 * SCALE))
 def test_one_shape_covers_another_if_and_only_if_it_matches_all_its_names(seed):
     rng = random.Random(f"cover {seed}")
     verdicts = set()

@@ -10,6 +10,7 @@ import pytest
 from aclweb.acl.matching.glob import shape_of_glob, shape_of_prefix
 from aclweb.acl.matching.globset import FEW, GlobSet
 from tests.acl.test_names import company_names, random_glob
+from tests.each import each
 from tests.random_cases import SCALE
 
 
@@ -28,7 +29,7 @@ def test_a_set_finds_the_globs_that_match_one_by_one(count: int) -> None:
     assert found_some > 10 or count <= FEW + 1
 
 
-@pytest.mark.parametrize("seed", range(20 * SCALE))
+@each("seed", range(20 * SCALE))
 def test_short_globs_are_found_by_their_head_their_tail_or_a_single_character(seed: int) -> None:
     rng = random.Random(f"short globs {seed}")
     shapes = [shape_of_glob("".join(rng.choice("ab?*") for _ in range(rng.randint(0, 6)))) for _ in range(40)]

@@ -39,6 +39,7 @@ from tests.acl import test_glob_whatif, test_whatif
 from tests.builders import allow, deny
 from tests.cell_by_cell import classes as former
 from tests.cell_by_cell.simulation import simulate as cell_by_cell
+from tests.each import each
 from tests.random_cases import SCALE
 
 LISTS = ("gains", "loses", "recovered", "depends")
@@ -301,7 +302,7 @@ def _spelled_out(told: dict[str, list[str]]) -> list[tuple[str, tuple[str, ...]]
     return [(text, ()) for text in told["in"]]
 
 
-@pytest.mark.parametrize("seed", range(20 * SCALE))
+@each("seed", range(20 * SCALE))
 def test_groups_as_json_expand_to_the_entries_of_the_plain_form(seed: int) -> None:
     case = test_whatif.random_edit(50_000 + seed)
     impact = simulate(

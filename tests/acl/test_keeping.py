@@ -30,6 +30,7 @@ from aclweb.acl.simulate import (
 from aclweb.acl.simulate.axes import Compact, places_in, set_of
 from aclweb.acl.simulate.impact import LISTS, Effect, Group, Impact
 from tests.builders import allow, deny
+from tests.each import each
 from tests.random_cases import SCALE, random_binding, random_world
 
 HASHED = ("gains", "loses", "depends")
@@ -49,7 +50,7 @@ def random_impact(seed: int, **options: Any) -> tuple[Delta, AclIndex, Names, Au
     return delta, index, names, world.settings, simulate(delta, index, names, world.settings, **options)
 
 
-@pytest.mark.parametrize("seed", range(60 * SCALE))
+@each("seed", range(60 * SCALE))
 def test_what_is_trimmed_reads_like_the_what_if_and_survives_storing(seed: int) -> None:
     *_, impact = random_impact(seed, merge_equal_hosts=True)
     whole: dict[str, Any] = impact.as_dict()
@@ -117,7 +118,7 @@ def packed_by_name(impact: Impact) -> bytes:
     return zlib.compress(json.dumps(told).encode())
 
 
-@pytest.mark.parametrize("seed", range(20 * SCALE))
+@each("seed", range(20 * SCALE))
 def test_an_impact_that_an_older_version_stored_by_name_is_read_the_same(seed: int) -> None:
     impact = random_impact(seed, merge_equal_hosts=True)[-1]
     read = unpacked(packed_by_name(impact))
@@ -150,7 +151,7 @@ def split(rng: random.Random, impact: Impact) -> Impact:
     return replace(impact, groups=tuple(rng.sample(groups, len(groups))))
 
 
-@pytest.mark.parametrize("seed", range(60 * SCALE))
+@each("seed", range(60 * SCALE))
 def test_an_impact_means_the_same_however_its_cells_are_grouped(seed: int) -> None:
     rng = random.Random(f"grouping {seed}")
     impact = random_impact(seed, merge_equal_hosts=True)[-1]
@@ -180,7 +181,7 @@ def test_names_in_many_runs_are_hashed_by_what_they_mean_too(
             assert digest_of(replace(impact, groups=impact.groups[1:]), HASHED) != one
 
 
-@pytest.mark.parametrize("seed", range(60 * SCALE))
+@each("seed", range(60 * SCALE))
 def test_what_no_client_can_meet_is_all_that_a_page_leaves_out(seed: int) -> None:
     delta, index, names, settings, whole = random_impact(seed)
     *_, met = random_impact(seed, met_only=True)

@@ -15,6 +15,7 @@ from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import Operation
 from aclweb.acl.notation.files import write_acls
 from tests.builders import acl, allow, deny
+from tests.each import each
 from tests.random_cases import SCALE, random_case
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -384,7 +385,7 @@ def test_an_allow_under_a_denial_of_all_names_the_denial():
     assert finding.by == (refusal,)
 
 
-@pytest.mark.parametrize("seed", range(100 * SCALE))
+@each("seed", range(100 * SCALE))
 def test_any_acl_is_looked_at_without_a_fault_and_by_known_rules(seed):
     world, _ = random_case(seed)
 

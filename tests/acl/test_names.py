@@ -12,6 +12,7 @@ from aclweb.acl.matching.names import FEW, SortedNames
 from aclweb.acl.matching.strategy import covers_name
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import PatternType, ResourcePattern, ResourceType
+from tests.each import each
 from tests.random_cases import SCALE, random_binding, random_name, random_settings
 
 WORDS = (
@@ -49,7 +50,7 @@ def random_glob(rng: random.Random, names: list[str]) -> str:
     return text
 
 
-@pytest.mark.parametrize("seed", range(10 * SCALE))
+@each("seed", range(10 * SCALE))
 def test_a_pattern_covers_the_names_that_it_covers_one_by_one(seed: int) -> None:
     rng = random.Random(f"names under {seed}")
     settings = random_settings(rng)

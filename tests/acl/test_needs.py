@@ -29,6 +29,7 @@ from aclweb.acl.needs.roles import GIVEN_ROLES, ClientAction
 from aclweb.acl.notation.files import write_acls
 from tests import reference
 from tests.builders import acl, allow, deny
+from tests.each import each
 from tests.random_cases import FIRST, HOSTS, PRINCIPALS, SCALE, World, random_name, random_world
 
 ROOT = Path(__file__).parents[2]
@@ -152,10 +153,7 @@ def test_a_right_on_the_cluster_is_proposed_where_no_name_is_given():
     assert needed("admin-list-groups", topic="orders") == {bobs("DESCRIBE", "CLUSTER", "kafka-cluster")}
 
 
-@pytest.mark.parametrize(
-    "settings", RULES, ids=lambda settings: f"{settings.authorizer}-{settings.kafka_version}"
-)
-@pytest.mark.parametrize("action", ACTIONS)
+@each("action, settings", list(itertools.product(ACTIONS, RULES)))
 def test_the_proposed_set_is_enough_and_nothing_in_it_can_be_left_out(action, settings):
     found = needed(action, settings)
 
@@ -364,8 +362,23 @@ def failing_by_the_reference(
     return found
 
 
-@pytest.mark.parametrize("seed", range(400 * SCALE))
-def test_every_outcome_and_proposal_holds_by_the_reference_authorizer(seed):
+def test_every_outcome_and_proposal_holds_by_the_reference_authorizer():
+    outcomes: Counter[tuple[Outcome | None, bool]] = Counter()
+
+    @each("seed", range(400 * SCALE))
+    def claim(seed: int) -> None:
+        outcome = checked_by_the_reference(seed)
+        outcomes[outcome.outcome, bool(outcome.missing)] += 1
+
+    claim()
+
+    for expected in ((Outcome.WORKS, False), (Outcome.FAILS, True), (Outcome.FAILS, False)):
+        assert outcomes[expected] >= 10 * SCALE, outcomes
+    assert outcomes[Outcome.SHOWS_LESS, True] > 3 * SCALE, outcomes
+
+
+def checked_by_the_reference(seed: int) -> Assessment:
+    """Return what becomes of a random action, after comparing it with the reference."""
     action, principal, host, names, world = random_question(seed)
     outcome = assess(
         action,
@@ -397,27 +410,13 @@ def test_every_outcome_and_proposal_holds_by_the_reference_authorizer(seed):
             for pattern in ("LITERAL", "PREFIXED")
         ]
         assert failing_by_the_reference(outcome, [*world.bindings, *everything])
-
-
-def test_random_questions_meet_every_outcome():
-    outcomes = Counter()
-    for seed in range(400):
-        action, principal, host, names, world = random_question(seed)
-        outcome = assess(
-            action, principal=principal, host=host, names=names, index=AclIndex(world.bindings),
-            settings=world.settings,
-        )  # fmt: skip
-        outcomes[outcome.outcome, bool(outcome.missing)] += 1
-
-    for expected in ((Outcome.WORKS, False), (Outcome.FAILS, True), (Outcome.FAILS, False)):
-        assert outcomes[expected] >= 10
-    assert outcomes[Outcome.SHOWS_LESS, True] > 3
+    return outcome
 
 
 # What is asked for.
 
 
-@pytest.mark.parametrize("action", ACTIONS)
+@each("action", ACTIONS)
 def test_an_action_without_names_asks_for_those_it_depends_on(action):
     lacking = missing_roles(find_action(action), {}, AuthorizerSettings())
 
@@ -455,7 +454,7 @@ def test_a_call_that_may_be_about_the_cluster_is_about_the_topic_that_is_given()
         asked("Fetch", configs, owner="User:ann")
 
 
-@pytest.mark.parametrize("key", APIS)
+@each("key", APIS)
 def test_every_call_can_be_judged_under_every_version(key):
     for settings in RULES:
         assert asked(str(key), settings=settings).calls

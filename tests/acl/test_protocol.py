@@ -9,6 +9,7 @@ from aclweb.acl.model.vocabulary import ResourceType
 from aclweb.acl.needs.calls import Api, Refusal, checks_of
 from aclweb.acl.needs.errors import ERRORS
 from aclweb.acl.needs.protocol import APIS, find_api
+from tests.each import each
 
 # Key, name, and the rights that Kafka's documentation or its request handlers name.
 PUBLISHED = """
@@ -157,7 +158,7 @@ def test_every_call_of_the_protocol_stands_in_the_table_under_its_name():
         assert APIS[key].name == name
 
 
-@pytest.mark.parametrize("key", range(93))
+@each("key", range(93))
 def test_the_table_has_the_published_rights_and_what_the_handlers_add(key):
     name, expected = published()[key]
     # The documentation of 3.9 named Read for this call, which no handler ever asked for.
@@ -166,14 +167,14 @@ def test_the_table_has_the_published_rights_and_what_the_handlers_add(key):
     assert rights(APIS[key]) == expected | MORE.get(key, set()) | outdated, name
 
 
-@pytest.mark.parametrize("key", APIS)
+@each("key", APIS)
 def test_a_refusal_with_an_error_names_one_and_a_silent_one_names_none(key):
     for case in APIS[key].cases:
         for check in case.checks:
             assert (check.error is not None) == check.refusal.is_error
 
 
-@pytest.mark.parametrize("key", APIS)
+@each("key", APIS)
 def test_every_right_means_something_on_its_resource(key):
     settings = AuthorizerSettings()
     for case in APIS[key].cases:
@@ -196,7 +197,7 @@ def test_the_errors_have_kafkas_codes():
     }
 
 
-@pytest.mark.parametrize("key", APIS)
+@each("key", APIS)
 def test_a_call_is_found_by_its_key_and_by_its_name_in_any_spelling(key):
     api = APIS[key]
     pascal = "".join(word.capitalize() for word in api.name.split("_"))
@@ -248,9 +249,7 @@ def test_electing_leaders_asks_for_alter_whatever_the_documentation_says():
     assert [row.operation.name for row in APIS[43].documented] == ["CLUSTER_ACTION"]
 
 
-@pytest.mark.parametrize(
-    "settings", every_rules(), ids=lambda settings: f"{settings.authorizer}-{settings.kafka_version}"
-)
+@each("settings", every_rules())
 def test_no_check_of_any_version_is_left_without_a_right(settings):
     for api in APIS.values():
         for case in api.cases:

@@ -24,6 +24,7 @@ from aclweb.acl.notation.files import write_acls
 from aclweb.acl.simulate.classes import Names
 from tests import reference
 from tests.builders import allow, deny
+from tests.each import each
 from tests.random_cases import SCALE, World, random_settings
 
 TYPES = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
@@ -97,7 +98,7 @@ def differing(requests, before, after, settings):
     ]
 
 
-@pytest.mark.parametrize("seed", range(25 * SCALE))
+@each("seed", range(25 * SCALE))
 def test_what_is_redundant_alone_changes_no_decision_when_it_goes(seed):
     world, rng = crowded_world(seed)
     index = AclIndex(world.bindings)
@@ -137,7 +138,7 @@ def is_as_wide(wide, narrow, settings):
     )
 
 
-@pytest.mark.parametrize("seed", range(40 * SCALE))
+@each("seed", range(40 * SCALE))
 def test_every_acl_that_one_other_implies_or_denies_whole_is_found(seed):
     world, _ = crowded_world(seed)
     index = AclIndex(world.bindings)
@@ -194,7 +195,7 @@ def world_of_proposals(seed):
     return World((*varied, *(some() for _ in range(rng.choice((0, 1, 3))))), settings), rng, kind
 
 
-@pytest.mark.parametrize("seed", range(40 * SCALE))
+@each("seed", range(40 * SCALE))
 def test_an_exact_consolidation_changes_no_decision_and_others_say_what_they_change(seed):
     world, rng, kind = world_of_proposals(seed)
     index = AclIndex(world.bindings)

@@ -26,6 +26,7 @@ from aclweb.acl.matching.filters import AclFilter
 from aclweb.acl.model.authorizers import VERSIONS, AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding
 from tests.builders import acl, allow
+from tests.each import each
 from tests.validation_cases import CREATIONS, EVERYTHING, FILTERS, GOOD, Expected, creation, deletion
 
 KRAFT = Target(AuthorizerSettings())
@@ -38,21 +39,21 @@ def told(answer: Refusal | None) -> Expected:
     return "closed" if answer.code is None else (answer.code, answer.text)
 
 
-@pytest.mark.parametrize("case", CREATIONS, ids=lambda case: ascii(case[0])[:60])
+@each("case", CREATIONS)
 def test_an_acl_gets_the_answer_that_real_brokers_gave(case):
     answers = [creation_answers([creation(case)], target)[0] for target in (KRAFT, ZOOKEEPER)]
 
     assert [told(answer) for answer in answers] == [case[1], case[2]]
 
 
-@pytest.mark.parametrize("case", FILTERS, ids=lambda case: ascii(case[0])[:60])
+@each("case", FILTERS)
 def test_a_filter_to_delete_with_gets_the_answer_that_real_brokers_gave(case):
     answers = [deletion_answers([deletion(case)], target)[0] for target in (KRAFT, ZOOKEEPER)]
 
     assert [told(answer) for answer in answers] == [case[1], case[2]]
 
 
-@pytest.mark.parametrize("case", FILTERS, ids=lambda case: ascii(case[0])[:60])
+@each("case", FILTERS)
 def test_a_filter_to_list_by_is_refused_for_code_zero_and_length_only(case):
     closed = case[1] == "closed"
 
