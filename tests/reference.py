@@ -12,6 +12,7 @@ import ipaddress
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, PatternType, PermissionType
@@ -42,18 +43,18 @@ def covers(binding: AclBinding, resource_type: object, name: str, settings: Auth
     if binding.resource_type is not resource_type:
         return False
     pattern = binding.resource_name
-    if binding.pattern_type.name == "LITERAL":
+    if binding.pattern_type is PatternType.LITERAL:
         if pattern == name:
             return True
         if pattern != "*":
             return False
         longer_and_starred = name.startswith("*") and name != "*"
         return settings.authorizer != "standard" or not longer_and_starred
-    if binding.pattern_type.name == "PREFIXED":
+    if binding.pattern_type is PatternType.PREFIXED:
         if pattern == "" and settings.authorizer == "acl":
             return name == ""
         return name.startswith(pattern)
-    if binding.pattern_type.name == "GLOB" and settings.authorizer == "glob":
+    if binding.pattern_type is PatternType.GLOB and settings.authorizer == "glob":
         return pattern == "" or _glob_matches(pattern, name)
     raise AssertionError("the reference knows LITERAL, PREFIXED and, for glob, GLOB only")
 
@@ -91,7 +92,7 @@ def reported(
     last = None
     for b in [*up_to_name, *from_asterisk]:
         if covers(b, request.resource_type, name, settings) and matches_entry(b, request, settings):
-            if b.permission_type.name == "DENY":
+            if b.permission_type is PermissionType.DENY:
                 return b
             last = b
     return last
@@ -140,14 +141,15 @@ def _answer_for_name(
     if not covering:
         return ("ALLOWED", "DEFAULT_ALLOW") if settings.allow_everyone else ("DENIED", "DEFAULT_DENY")
     for b in covering:
-        if b.permission_type.name == "DENY" and matches_entry(b, request, settings):
+        if b.permission_type is PermissionType.DENY and matches_entry(b, request, settings):
             return "DENIED", "DENY_ACL"
     for b in covering:
-        if b.permission_type.name == "ALLOW" and matches_entry(b, request, settings):
+        if b.permission_type is PermissionType.ALLOW and matches_entry(b, request, settings):
             return "ALLOWED", "ALLOW_ACL"
     return "DENIED", "NO_ALLOW_ACL"
 
 
+@lru_cache(maxsize=20_000)
 def _glob_matches(glob: str, text: str) -> bool:
     """Whether `*` and `?` in a glob can stand for something that makes it the text."""
     pieces = [re.escape(piece).replace(r"\?", ".") for piece in re.sub(r"\*+", "*", glob).split("*")]
@@ -172,6 +174,12 @@ def _matches_host(acl_host: str, host: str, settings: AuthorizerSettings) -> boo
         return True
     if "/" not in acl_host or settings.authorizer == "acl" or settings.kafka_version != "4.4":
         return False
+    return _lies_in_range(acl_host, host)
+
+
+# Tests ask about few hosts, very often.
+@lru_cache(maxsize=20_000)
+def _lies_in_range(acl_host: str, host: str) -> bool:
     try:
         start, length = _range_of(acl_host)
         session = type(start)(host.partition("%")[0])
@@ -203,10 +211,11 @@ def _range_of(acl_host: str) -> tuple[ipaddress.IPv4Address | ipaddress.IPv6Addr
 
 
 def _matches_operation(binding: AclBinding, request: AccessRequest) -> bool:
-    own, asked = binding.operation.name, request.operation.name
-    if own in ("ALL", asked):
+    if binding.operation in (Operation.ALL, request.operation):
         return True
-    return binding.permission_type.name == "ALLOW" and own in IMPLIES.get(asked, set())
+    return binding.permission_type is PermissionType.ALLOW and binding.operation.name in IMPLIES.get(
+        request.operation.name, set()
+    )
 
 
 def _answer_by_type(
@@ -218,10 +227,10 @@ def _answer_by_type(
         for b in of_type
         if _matches_principal(b, request, settings)
         and _matches_host(b.host, request.host, settings)
-        and b.operation.name in ("ALL", request.operation.name)
+        and b.operation in (Operation.ALL, request.operation)
     ]
-    allows = [b for b in mine if b.permission_type.name == "ALLOW"]
-    denies = [b for b in mine if b.permission_type.name == "DENY"]
+    allows = [b for b in mine if b.permission_type is PermissionType.ALLOW]
+    denies = [b for b in mine if b.permission_type is PermissionType.DENY]
     if denies:
         refusal = "DENIED", "DENY_ACL"
     elif of_type:
@@ -300,11 +309,11 @@ def _step(tokens: list[tuple[str, str]], places: frozenset[int], letter: str) ->
 
 
 def _is_wildcard(b: AclBinding) -> bool:
-    return b.pattern_type.name == "LITERAL" and b.resource_name == "*"
+    return b.pattern_type is PatternType.LITERAL and b.resource_name == "*"
 
 
 def _dominates(deny: AclBinding, allow: AclBinding) -> bool:
-    if deny.pattern_type.name == "LITERAL":
-        return allow.pattern_type.name == "LITERAL" and deny.resource_name == allow.resource_name
+    if deny.pattern_type is PatternType.LITERAL:
+        return allow.pattern_type is PatternType.LITERAL and deny.resource_name == allow.resource_name
     # Kafka lengthens the name letter by letter and so never tries the empty prefix.
     return deny.resource_name != "" and allow.resource_name.startswith(deny.resource_name)

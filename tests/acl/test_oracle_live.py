@@ -23,9 +23,9 @@ from tests.random_cases import SCALE
 @pytest.mark.parametrize(
     ("target", "decisions", "type_decisions"),
     [
-        (Target("standard", "4.4.0"), 55_000, 6_000),
-        (Target("standard", "3.9.2"), 55_000, 6_000),
-        (Target("acl", "3.9.2"), 55_000, 6_000),
+        (Target("standard", "4.4.0"), 20_000, 2_500),
+        (Target("standard", "3.9.2"), 20_000, 2_500),
+        (Target("acl", "3.9.2"), 20_000, 2_500),
     ],
     ids=str,
 )

@@ -31,11 +31,11 @@ from tests.servers import missing
 
 SOURCES = Path(__file__).parent / "java"
 _CHUNK = 1 << 16
+# What a JVM is asked in one run is over before an optimising compiler has paid for itself.
+_SHORT_LIVED = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 _OPTIONS = (
     "-Xmx768m",
-    "-XX:+UseSerialGC",
-    # What it is asked in one run is over before an optimising compiler has paid for itself.
-    "-XX:TieredStopAtLevel=1",
+    *_SHORT_LIVED,
     "-Dfile.encoding=UTF-8",
     # Without a configuration log4j would write errors to the standard output.
     "-Dorg.apache.logging.log4j.level=OFF",
@@ -242,12 +242,12 @@ def _eclipse_compiler() -> list[str]:
             f"run python -m devstack.jars {COMPILER}."
         )
     (jar,) = read_lock(COMPILER)
-    return [str(find_java()), "-jar", str(folder / jar.file_name)]
+    return [str(find_java()), *_SHORT_LIVED, "-jar", str(folder / jar.file_name)]
 
 
 def _compiler() -> list[str]:
     own = find_java().resolve().parent / "javac"
-    return [str(own)] if own.is_file() else _eclipse_compiler()
+    return [str(own), *(f"-J{option}" for option in _SHORT_LIVED)] if own.is_file() else _eclipse_compiler()
 
 
 def _libraries(version: str) -> Path:

@@ -65,6 +65,14 @@ class Recorded:
     world: World
     answers: tuple[tuple[Target, str], ...]
 
+    def one_of_each(self, number: int) -> Iterator[tuple[Target, str]]:
+        """Yield one target for each answer that was given; with the next number it is the next that gave it."""
+        by_answer: dict[str, list[Target]] = {}
+        for target, answer in self.answers:
+            by_answer.setdefault(answer, []).append(target)
+        for answer, targets in by_answer.items():
+            yield targets[number % len(targets)], answer
+
 
 def record(progress: Callable[[str], object]) -> str:
     """Ask all targets and write their answers; return a sentence. Raises OracleError where one fails."""
