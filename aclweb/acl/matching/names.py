@@ -30,6 +30,9 @@ _COMMON = 4
 _RUNS_TRIED = 8
 """Of so many texts of a glob, the longest, the rarest is looked for."""
 
+_NEAR = 64
+"""So many names behind the first that starts with a text are searched for the last one before all others."""
+
 _SEPARATORS = "\n\r\0"
 """What may stand between joined names; topics hold none of it, groups may."""
 
@@ -90,8 +93,13 @@ class SortedNames:
         # The next text of this length, before which all that start with this one stand. There is none
         # after the last character of all, so that the one before it moves on.
         kept = prefix.rstrip(_LAST)
-        end = bisect_left(names, kept[:-1] + chr(ord(kept[-1]) + 1), start) if kept else len(names)
-        return start, end
+        if not kept:
+            return start, len(names)
+        after = kept[:-1] + chr(ord(kept[-1]) + 1)
+        # Most texts begin few names.
+        near = min(start + _NEAR, len(names))
+        end = bisect_left(names, after, start, near)
+        return start, end if end < near else bisect_left(names, after, near)
 
     def matching(self, shape: Shape) -> Sequence[str]:
         """Return the names that a shape matches."""

@@ -29,7 +29,7 @@ _FEW = 8
 
 def run(start: int, end: int) -> int:
     """Return the set of all places from `start` to before `end`."""
-    return (1 << end) - (1 << start) if end > start else 0
+    return (1 << end - start) - 1 << start if end > start else 0
 
 
 def places_in(members: int) -> Iterator[int]:
@@ -112,12 +112,7 @@ class Compact(NamedTuple):
     def of_runs(cls, runs: Sequence[tuple[int, int]]) -> Compact:
         """Return the same set as `of` does of all places in runs that are in ascending order."""
         first = runs[0][0] if runs else 0
-        near = cls.of(set_of_runs((start - first, end - first) for start, end in runs))
-        return (
-            near
-            if not first
-            else near._replace(offset=first, tail_offset=near.tail_offset + first if near.tail else 0)
-        )
+        return cls.of(set_of_runs((start - first, end - first) for start, end in runs)).moved(first)
 
     @property
     def members(self) -> int:
@@ -173,9 +168,15 @@ class Compact(NamedTuple):
     @property
     def canonical(self) -> Compact:
         """The same set in the form of `of`."""
-        if self.tail or not self.low & 1 or self.low.bit_length() > _LONG:
-            return Compact.of(self.whole)
-        return self
+        if not self.tail and self.low & 1 and self.low.bit_length() <= _LONG:
+            return self
+        found = Compact.of(self.members)
+        return found.moved(self.offset)
+
+    def moved(self, places: int) -> Compact:
+        """Return the same set so many places further."""
+        low, offset, tail, tail_offset = self
+        return Compact(low, offset + places, tail, tail_offset + places if tail else 0)
 
     def __bool__(self) -> bool:
         return bool(self.low or self.tail)
@@ -262,7 +263,7 @@ class NameAxis:
     def size(self) -> int:
         return self.first_pattern + len(self.patterns) + self.has_any_other
 
-    @property
+    @cached_property
     def first_pattern(self) -> int:
         """The place of the first PATTERN class."""
         return len(self.exact) + len(self.prefixes)
@@ -470,7 +471,7 @@ class TextAxis:
     texts: Sequence[str]
     classes_of_others: int = 1
 
-    @property
+    @cached_property
     def others(self) -> int:
         """The set of the class that holds everything without a class of its own."""
         return 1 << len(self.texts)
@@ -491,8 +492,8 @@ class TextAxis:
 
     def count(self, members: int) -> int:
         """Return how many classes a set holds."""
-        own = (members & ~self.others).bit_count()
-        return own + self.classes_of_others if members & self.others else own
+        count = members.bit_count()
+        return count + self.classes_of_others - 1 if members >> len(self.texts) else count
 
     def cut_to(self, kept: int) -> TextAxis:
         """Return the axis on which these texts alone have a place; the class of all others holds the rest."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -123,6 +124,16 @@ class JoinedMasks(NamedTuple):
         mask = 0
         for entry in matching:
             mask |= entry.mask
+        return cls(matching, mask)
+
+    @classmethod
+    def from_hosts(cls, entries: Iterable[Entry], hosts: Collection[str]) -> JoinedMasks:
+        """Return the same of those of the bindings whose host is among these."""
+        matching, mask = [], 0
+        for entry in entries:
+            if entry.host in hosts:
+                matching.append(entry)
+                mask |= entry.mask
         return cls(matching, mask)
 
 

@@ -46,8 +46,11 @@ class Coverage:
         if pattern_type is _LITERAL and text != WILDCARD:
             # Not kept: sets of one late name each take much room.
             return PatternNames(pattern_type, text, self.axis.place_of(text), 0, 0)
+        if pattern_type is _PREFIXED and text:
+            names = self._starting_with(text)
+            return PatternNames(pattern_type, text, -1, names, names)
         before = after = self.of(pattern_type, text, self.worlds.settings)
-        if not self.worlds.same_settings and not (pattern_type is _PREFIXED and text):
+        if not self.worlds.same_settings:
             after = self.of(pattern_type, text, self.worlds.after_settings)
         return PatternNames(pattern_type, text, -1, before, before if before == after else after)
 

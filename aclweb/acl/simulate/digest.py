@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from aclweb.acl.model import WILDCARD, ResourceType
 from aclweb.acl.simulate.axes import Renumbering, TextAxis, places_in, runs_of, set_of_runs
+from aclweb.acl.simulate.collecting import without_cycle_search
 from aclweb.acl.simulate.impact import Group, Impact
 
 _MANY = 256
@@ -43,6 +44,7 @@ class _Piece(NamedTuple):
     names: _Names
 
 
+@without_cycle_search
 def digest_of(impact: Impact, changes: Collection[str]) -> str:
     """Return the SHA-256 of what an impact means. changes: the lists that count."""
     axes = impact.axes

@@ -26,6 +26,7 @@ from aclweb.acl.simulate.axes import (
     set_of,
     set_of_runs,
 )
+from aclweb.acl.simulate.collecting import without_cycle_search
 from aclweb.acl.simulate.impact import LISTS, Axes, Group, Impact, Side
 
 FORMAT = 2
@@ -36,6 +37,7 @@ _FIELDS = tuple(AclBinding.__slots__)
 _Set = TypeVar("_Set", int, Compact)
 
 
+@without_cycle_search
 def trimmed(impact: Impact) -> Impact:
     """Return the same impact over the names, principals and hosts alone that it tells apart or needs to be described.
 
@@ -116,6 +118,7 @@ def _told_apart(axis: TextAxis, sets: Iterable[int]) -> int:
     return apart
 
 
+@without_cycle_search
 def packed(impact: Impact) -> bytes:
     """Return a trimmed impact as bytes."""
     table, sets = _Table(), _Sets()
@@ -167,6 +170,7 @@ def packed(impact: Impact) -> bytes:
     return zlib.compress(json.dumps(told, separators=(",", ":")).encode("ascii"), 6)
 
 
+@without_cycle_search
 def unpacked(data: bytes) -> Impact:
     """Return the impact that was packed, now or by an older version. Raises AclError for another format."""
     told = json.loads(zlib.decompress(data))

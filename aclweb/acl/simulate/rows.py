@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from aclweb.acl.model import WILDCARD, Operation
@@ -46,37 +46,38 @@ class Rows:
         self._unmet, self._axis, self._meter = worlds.unmet, axis, meter
         self._hosts = Hosts(worlds, axis)
 
-    def of(self, row: Row) -> Iterator[tuple[Outcome, int]]:
-        """Yield each outcome of a row with the set of hosts from which it is met."""
+    def of(self, row: Row) -> Iterable[tuple[Outcome, int]]:
+        """Return each outcome of a row with the set of hosts from which it is met."""
         hosts = {entry.host for entry in row.old}
         hosts.update([entry.host for entry in row.new])
         hosts.discard(WILDCARD)
         if hosts:
-            yield from self._by_host(row, frozenset(hosts - self._unmet if self._unmet else hosts))
-            return
+            return self._by_host(row, frozenset(hosts - self._unmet if self._unmet else hosts))
         self._meter.spend(STEPS_OF_A_ROW)
         outcome = row.outcome((JoinedMasks.of(row.old), JoinedMasks.of(row.new)))
-        if outcome is not None:
-            yield outcome, self._axis.all
+        return () if outcome is None else ((outcome, self._axis.all),)
 
-    def _by_host(self, row: Row, hosts: frozenset[str]) -> Iterator[tuple[Outcome, int]]:
+    def _by_host(self, row: Row, hosts: frozenset[str]) -> Iterable[tuple[Outcome, int]]:
         classes = self._hosts.classes(hosts)
         count = len(classes.named) + len(classes.ranges)
         self._meter.spend(STEPS_OF_A_ROW + count * STEPS_OF_A_SET_OF_HOSTS)
         at = _ByHost(row)
         sets: dict[OutcomeKey, tuple[Outcome, int]] = {}
         for members, admitting in classes.named:
-            _add(sets, at.outcome(admitting), members)
+            outcome = at.outcome(admitting)
+            if outcome is not None:
+                _add(sets, outcome, members)
         elsewhere, answered = at.outcome(classes.outside), classes.all_named
         if classes.ranges and _depends_on_range(at, classes, elsewhere):
             _add(sets, _depending(row, at, classes), self._axis.others)
             answered |= self._axis.others
-        _add(sets, elsewhere, self._axis.all & ~answered)
-        yield from sets.values()
+        if elsewhere is not None:
+            _add(sets, elsewhere, self._axis.all & ~answered)
+        return sets.values()
 
 
-def _add(sets: dict[OutcomeKey, tuple[Outcome, int]], outcome: Outcome | None, members: int) -> None:
-    if outcome is not None and members:
+def _add(sets: dict[OutcomeKey, tuple[Outcome, int]], outcome: Outcome, members: int) -> None:
+    if members:
         key = key_of(outcome)
         there = sets.get(key)
         sets[key] = (outcome, members if there is None else there[1] | members)
@@ -124,12 +125,10 @@ class _ByHost:
         """Return the joined masks of the bindings that match the address, on both sides."""
         row, (before, after) = self._row, admitting
         if self._is_long:
-            old = [entry for host in before for entry in self._old.get(host, ())]
-            new = [entry for host in after for entry in self._new.get(host, ())]
-        else:
-            old = [entry for entry in row.old if entry.host in before]
-            new = [entry for entry in row.new if entry.host in after]
-        return JoinedMasks.of(old), JoinedMasks.of(new)
+            old = JoinedMasks.of([entry for host in before for entry in self._old.get(host, ())])
+            new = JoinedMasks.of([entry for host in after for entry in self._new.get(host, ())])
+            return old, new
+        return JoinedMasks.from_hosts(row.old, before), JoinedMasks.from_hosts(row.new, after)
 
 
 _FEW = 16

@@ -21,6 +21,7 @@ from aclweb.acl.model import OPERATIONS, AclBinding, AuthorizerSettings, Delta, 
 from aclweb.acl.simulate.axes import NameAxis, TextAxis
 from aclweb.acl.simulate.budget import KNOWN_A_STEP, Budget, Meter
 from aclweb.acl.simulate.classes import Names
+from aclweb.acl.simulate.collecting import without_cycle_search
 from aclweb.acl.simulate.coverage import Coverage
 from aclweb.acl.simulate.differing import DifferingCells
 from aclweb.acl.simulate.estimate import cost_of_names, costs
@@ -30,6 +31,7 @@ from aclweb.acl.simulate.warnings import CoverChanges, Warnings
 from aclweb.acl.simulate.worlds import Worlds
 
 
+@without_cycle_search
 def simulate(
     delta: Delta,
     index: AclIndex,
