@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
 from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
+from pytest_django.live_server_helper import LiveServer
 
 from aclweb.accounts.models import User
 
@@ -41,7 +42,7 @@ def _program() -> str | None:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    """A real Chromium. Every test opens a window of its own. Where there is none the test is skipped loudly, or
+    """A real Chromium, whose windows tests take from `window`. Where there is none the test is skipped loudly, or
     fails where CI=true."""
     with browser() as started:
         yield started
@@ -60,16 +61,76 @@ def browser() -> Iterator[Browser]:
                 pytest.fail(reason)
             pytest.skip(reason)
         expect.set_options(timeout=PATIENCE_MILLISECONDS)
-        opened = started.new_context
-
-        def patient(**options: Any) -> BrowserContext:
-            context = opened(**options)
-            context.set_default_timeout(PATIENCE_MILLISECONDS)
-            return context
-
-        started.new_context = patient  # type: ignore[method-assign]
         yield started
         started.close()
+
+
+@pytest.fixture(scope="session")
+def windows(chromium: Browser) -> Windows:
+    return Windows(chromium)
+
+
+@pytest.fixture
+def window(windows: Windows, live_server: LiveServer) -> Iterator[Callable[..., Page]]:
+    """Return a function that shows a page in a window of its own, for a person who has signed in or for nobody.
+
+    path: what it shows; None for nothing yet. scripts: False for a browser that runs none. The page has the
+    site's address as `site` and what it complains of as `watch`.
+    """
+    lent: list[tuple[Any, bool]] = []
+
+    def opened(
+        person: User | None,
+        path: str | None = None,
+        *,
+        size: tuple[int, int] = (1440, 900),
+        theme: Literal["light", "dark"] = "light",
+        motion: Literal["no-preference", "reduce"] = "no-preference",
+        scripts: bool = True,
+    ) -> Page:
+        page: Any = windows.take(scripts)
+        lent.append((page, scripts))
+        if person is not None:
+            sign_in(page.context, person, live_server.url)
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.emulate_media(color_scheme=theme, reduced_motion=motion)
+        page.site = live_server.url
+        page.watch = Watch(page, live_server.url)
+        if path is not None:
+            page.goto(page.site + path)
+        return page
+
+    yield opened
+    for page, scripts in lent:
+        windows.give_back(page, scripts)
+
+
+class Windows:
+    """Windows of one Chromium, each with cookies of its own, which tests use in turn.
+
+    A new one costs as much as five pages. One that comes back shows nothing, listens to nothing, and has neither
+    cookies nor anything that a page stored; it keeps the site's static files.
+    """
+
+    def __init__(self, chromium: Browser) -> None:
+        self._chromium = chromium
+        self._free: dict[bool, list[Page]] = {True: [], False: []}
+
+    def take(self, scripts: bool) -> Page:
+        if self._free[scripts]:
+            return self._free[scripts].pop()
+        context = self._chromium.new_context(java_script_enabled=scripts)
+        context.set_default_timeout(PATIENCE_MILLISECONDS)
+        return context.new_page()
+
+    def give_back(self, page: Any, scripts: bool) -> None:
+        page.watch.end()
+        page.unroute_all()
+        if scripts:
+            page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        page.goto("about:blank")
+        page.context.clear_cookies()
+        self._free[scripts].append(page)
 
 
 def sign_in(context: BrowserContext, person: User, address: str) -> None:
@@ -85,33 +146,50 @@ def sign_in(context: BrowserContext, person: User, address: str) -> None:
 
 
 class Watch:
-    """Everything a page complained of or fetched from elsewhere while it was watched."""
+    """What a page complained of, fetched from elsewhere, said on its console and posted while it was watched."""
 
     def __init__(self, page: Page, address: str) -> None:
         self.complaints: list[str] = []
         self.elsewhere: list[str] = []
+        self.said: list[str] = []
+        self.posts: list[str] = []
+        self._page, self._address = page, address
         page.on("console", self._heard)
-        page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        page.on("request", lambda request: self._asked(request.url, address))
+        page.on("pageerror", self._failed)
+        page.on("request", self._asked)
 
     def forget(self) -> None:
         """Begin anew, for the next page of the same window."""
-        self.complaints.clear()
-        self.elsewhere.clear()
+        for noted in (self.complaints, self.elsewhere, self.said, self.posts):
+            noted.clear()
+
+    def end(self) -> None:
+        self._page.remove_listener("console", self._heard)
+        self._page.remove_listener("pageerror", self._failed)
+        self._page.remove_listener("request", self._asked)
 
     def _heard(self, message: Any) -> None:
+        self.said.append(message.text)
         if message.type in ("error", "warning"):
             self.complaints.append(f"{message.type}: {message.text}")
 
-    def _asked(self, url: str, address: str) -> None:
-        if not url.startswith((address, "data:", "blob:")):
-            self.elsewhere.append(url)
+    def _failed(self, error: Any) -> None:
+        self.complaints.append(f"error: {error}")
+
+    def _asked(self, request: Any) -> None:
+        if request.method == "POST":
+            self.posts.append(request.url)
+        if not request.url.startswith((self._address, "data:", "blob:")):
+            self.elsewhere.append(request.url)
 
 
 def axe_violations(page: Page) -> list[str]:
     """Return what axe finds, one line each; its own fetching of sheets is off, as the policy forbids it."""
-    page.evaluate(AXE)
-    found = page.evaluate("async () => (await axe.run({preload: false})).violations")
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE)
+    found = page.evaluate(
+        "async () => (await axe.run({preload: false, resultTypes: ['violations']})).violations"
+    )
     return [
         f"{violation['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}"
         for violation in found

@@ -9,7 +9,6 @@ import pytest
 from aclweb.acl.model.delta import Delta
 from aclweb.changes import review
 from aclweb.inventory.sync.run import sync
-from tests.browsing import sign_in
 from tests.builders import allow
 from tests.inventory.answering_cluster import Answers
 
@@ -23,21 +22,18 @@ BOX = (
 
 
 @pytest.fixture
-def visit(chromium, live_server, cluster, ben):
+def visit(window, cluster, ben):
     """Return a function that shows a page, always in the same window: opening one costs more than showing a page."""
     sync(cluster, client=Answers(HELD))
-    context = chromium.new_context()
-    sign_in(context, ben, live_server.url)
-    page = context.new_page()
+    page = window(ben)
 
     def shown(path, width, height):
         page.set_viewport_size({"width": width, "height": height})
-        page.goto(live_server.url + path)
+        page.goto(page.site + path)
         assert page.evaluate("window.scrollY") == 0
         return page
 
-    yield shown
-    context.close()
+    return shown
 
 
 def to_the_end(page) -> None:

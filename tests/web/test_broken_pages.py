@@ -14,7 +14,6 @@ from aclweb.inventory.sync.run import sync
 from aclweb.runtime import storage
 from aclweb.web.drafts import whatif
 from aclweb.web.shell import frame
-from tests.browsing import Watch, sign_in
 from tests.builders import allow
 from tests.inventory.answering_cluster import Answers
 from tests.web.test_error_pages import has_frame
@@ -157,16 +156,10 @@ def test_where_no_frame_can_be_made_the_sentence_is_shown_alone(browser, broken,
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("with_scripts", [True, False])
-def test_a_paste_that_is_refused_is_still_there_in_the_browser(
-    chromium, live_server, cluster, ada, settings, with_scripts
-):
+def test_a_paste_that_is_refused_is_still_there_in_the_browser(window, cluster, ada, settings, with_scripts):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20  # a browser is slow with more
     sync(cluster, client=Answers([allow("User:bob", "READ", "orders.eu")]))
-    context = chromium.new_context(java_script_enabled=with_scripts)
-    sign_in(context, ada, live_server.url)
-    page = context.new_page()
-    page.watch = Watch(page, live_server.url)
-    page.goto(live_server.url + PAGE)
+    page = window(ada, PAGE, scripts=with_scripts)
     page.locator("summary", has_text="Paste ACLs").click()
     text = LARGE[:1_500_000]
     page.locator("#id_paste").evaluate("(field, text) => { field.value = text; }", text)
@@ -177,4 +170,3 @@ def test_a_paste_that_is_refused_is_still_there_in_the_browser(
         assert page.locator("#id_paste").input_value() == text
         assert "what you typed is still here" in page.locator("#page-problem").inner_text()
     assert page.locator(".brand").is_visible()
-    context.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from urllib.parse import urlencode
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
-from tests.browsing import Watch, axe_violations, sign_in
+from tests.browsing import axe_violations
 from tests.builders import allow, deny
 from tests.inventory.answering_cluster import Answers
 from tests.random_cases import SCALE
@@ -71,7 +72,7 @@ PAGES = {
 
 
 @pytest.fixture
-def visit(chromium, live_server, cluster, other_cluster, dot):
+def visit(window, cluster, other_cluster, dot):
     """Return a function that opens a page in a window of its own, signed in as an administrator of everything."""
     dot.is_superuser = True
     dot.save()
@@ -80,45 +81,39 @@ def visit(chromium, live_server, cluster, other_cluster, dot):
     Cluster.objects.filter(pk=other_cluster.pk).update(
         state="unreachable", state_sentence="Nobody answers at 127.0.0.1:1.", allow_everyone=True
     )
-    contexts = []
-
-    def opened(path, *, width=1440, theme="light", person=dot, **options):
-        context = chromium.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=theme, **options
-        )
-        contexts.append(context)
-        if person is not None:
-            sign_in(context, person, live_server.url)
-        page = context.new_page()
-        page.url_of_site = live_server.url
-        page.watch = Watch(page, live_server.url)
-        page.goto(live_server.url + path)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
+    return partial(window, dot)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
-def test_every_page_is_quiet_accessible_and_fits_its_window(visit, theme, width):
-    # One window for all pages: opening one costs Chromium more than showing a page.
-    page = visit("/", width=width, theme=theme)
-    # Each page is shown wide in one theme and narrow in the other, the next page the other way round:
-    # what all pages share is seen in all four windows.
-    turn = (theme == "dark") != (width == 390)
+# Two windows that differ in everything that changes how a page looks.
+PAIRS = [("light", 1440), ("dark", 390)], [("dark", 1440), ("light", 390)]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=["dark on a phone", "light on a phone"])
+def test_every_page_is_quiet_accessible_and_fits_its_window(visit, pair):
+    """Each page is loaded once and shown in two windows, the next page in the two others.
+
+    axe reads it in one of them, at full scale in all four. Pages with the same parts are neighbours above, so what
+    they share is read in both themes.
+    """
+    # Without motion: a colour on its way from one theme to the other is none that anybody reads.
+    page = visit(motion="reduce")
     problems = []
     for number, (name, path) in enumerate(PAGES.items()):
-        if SCALE == 1 and number % 2 != turn:
+        if SCALE == 1 and number % 2 != PAIRS.index(pair):
             continue
         page.watch.forget()
-        page.goto(page.url_of_site + path)
+        page.set_viewport_size({"width": 1440, "height": 900})
+        page.goto(page.site + path)
+        for theme, width in pair:
+            page.emulate_media(color_scheme=theme)
+            page.set_viewport_size({"width": width, "height": 900})
+            shown = f"{name}, {theme} at {width} px"
+            if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
+                problems.append(f"{shown}: scrolls sideways")
+            if SCALE > 1 or (width == 390) == (number % 4 >= 2):
+                problems += [f"{shown}: {violation}" for violation in axe_violations(page)]
         problems += [f"{name}: {complaint}" for complaint in page.watch.complaints]
         problems += [f"{name}: asked {url}" for url in page.watch.elsewhere]
-        if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
-            problems.append(f"{name}: scrolls sideways at {width} px")
-        problems += [f"{name}: {violation}" for violation in axe_violations(page)]
 
     assert problems == []
 
@@ -134,8 +129,8 @@ def test_the_bar_fits_windows_of_every_width(visit):
     assert too_wide == []
 
 
-def test_the_sign_in_page_is_quiet_and_accessible(visit):
-    page = visit("/sign-in/", person=None)
+def test_the_sign_in_page_is_quiet_and_accessible(window):
+    page = window(None, "/sign-in/")
 
     assert page.watch.complaints == []
     assert axe_violations(page) == []
@@ -170,7 +165,7 @@ def test_the_reason_behind_a_cell_opens_and_closes_by_keyboard(visit):
 
 
 def test_without_scripts_the_same_questions_are_answered(visit):
-    page = visit("/?cluster=test-eu", java_script_enabled=False)
+    page = visit("/?cluster=test-eu", scripts=False)
     page.get_by_label("Who: a principal such as User:bob").fill("User:dan")
     page.get_by_label("Which resource: its name").fill("orders.eu")
     page.get_by_role("button", name="Ask", exact=True).click()
@@ -226,7 +221,7 @@ def test_a_client_action_asks_for_the_names_that_it_uses_and_keeps_what_was_type
 
 
 def test_the_past_is_chosen_and_left_again_without_scripts(visit):
-    page = visit("/c/test-eu/acls/?principal=User:dan", java_script_enabled=False)
+    page = visit("/c/test-eu/acls/?principal=User:dan", scripts=False)
     sync(Cluster.objects.get(slug="test-eu"), client=Answers(RULES[:2]))
 
     page.get_by_text("As of now").click()
@@ -240,7 +235,7 @@ def test_the_past_is_chosen_and_left_again_without_scripts(visit):
 
 
 def test_without_scripts_a_log_line_is_pasted_and_answered(visit):
-    page = visit("/c/test-eu/explain/", java_script_enabled=False)
+    page = visit("/c/test-eu/explain/", scripts=False)
 
     page.get_by_text("Paste a log line instead").click()
     page.locator("#id_line").fill(

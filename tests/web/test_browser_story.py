@@ -20,7 +20,7 @@ from aclweb.clusters.zookeeper import ZOOKEEPER
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from devstack.servers import lay_out
-from tests.browsing import Watch, axe_violations, sign_in
+from tests.browsing import axe_violations
 from tests.builders import allow
 from tests.servers import create_topic, produce, wipe
 
@@ -35,24 +35,6 @@ def worker() -> Iterator[None]:
     level = logging.getLogger().level
     with start_worker(any_app, pool="solo", loglevel=level, perform_ping_check=False, shutdown_timeout=300):
         yield
-
-
-@pytest.fixture
-def window(chromium, live_server):
-    """Return a function that opens a window in which this person has signed in."""
-    contexts = []
-
-    def opened(person, *, theme="light"):
-        context = chromium.new_context(viewport={"width": 1440, "height": 900}, color_scheme=theme)
-        contexts.append(context)
-        sign_in(context, person, live_server.url)
-        page = context.new_page()
-        page.watch = Watch(page, live_server.url)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
 
 
 @pytest.mark.zookeeper

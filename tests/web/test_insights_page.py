@@ -10,7 +10,6 @@ import pytest
 
 from aclweb.insights.load import load
 from aclweb.inventory.sync.run import sync
-from tests.browsing import Watch, sign_in
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
 from tests.insights.results import request, write_result
@@ -116,12 +115,8 @@ def test_a_client_of_a_plaintext_listener_is_offered_no_acl(page):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_denial_is_walked_to_the_impact_of_its_draft(chromium, read_cluster, ada, live_server):
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
-    sign_in(context, ada, live_server.url)
-    page = context.new_page()
-    watch = Watch(page, live_server.url)
-    page.goto(live_server.url + PAGE)
+def test_a_denial_is_walked_to_the_impact_of_its_draft(window, read_cluster, ada):
+    page = window(ada, PAGE)
 
     row = page.locator("table.refusals tr").filter(has_text="User:dan")
     row.get_by_role("link", name="Propose ACL").click()
@@ -129,4 +124,4 @@ def test_a_denial_is_walked_to_the_impact_of_its_draft(chromium, read_cluster, a
 
     assert page.locator(".draft-lines li").count() == 1
     assert page.locator(".tile", has_text="Gains").locator(".tile-number").inner_text() != "0"
-    assert watch.complaints == []
+    assert page.watch.complaints == []

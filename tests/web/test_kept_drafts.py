@@ -21,7 +21,6 @@ from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from aclweb.web.drafts import keeping
 from aclweb.web.models import KeptDraft
-from tests.browsing import sign_in
 from tests.builders import allow
 from tests.inventory.answering_cluster import Answers
 
@@ -262,13 +261,10 @@ def test_two_long_drafts_to_compare_have_an_address(browser):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_pasted_draft_survives_a_click_back_and_a_reload_in_a_browser(chromium, cluster, ada, live_server):
+def test_a_pasted_draft_survives_a_click_back_and_a_reload_in_a_browser(window, cluster, ada):
     sync(cluster, client=Answers(HELD))
     Cluster.objects.filter(pk=cluster.pk).update(allow_everyone=False)
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
-    sign_in(context, ada, live_server.url)
-    page = context.new_page()
-    page.goto(live_server.url + PAGE)
+    page = window(ada, PAGE)
     page.get_by_text("Paste ACLs or kafka-acls commands").click()
     page.locator("#id_paste").fill("\n".join(lines(30)))
     page.get_by_role("button", name="Show the impact").last.click()
@@ -286,17 +282,13 @@ def test_a_pasted_draft_survives_a_click_back_and_a_reload_in_a_browser(chromium
     page.locator(".draft-lines li").nth(29).wait_for(state="detached")
     page.go_back()
     page.locator(".draft-lines li").nth(29).wait_for()
-    context.close()
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("scripts", [True, False])
-def test_what_is_wrong_with_a_pasted_text_is_brought_into_view(chromium, cluster, ada, live_server, scripts):
+def test_what_is_wrong_with_a_pasted_text_is_brought_into_view(window, cluster, ada, scripts):
     sync(cluster, client=Answers(HELD))
-    context = chromium.new_context(viewport={"width": 1280, "height": 720}, java_script_enabled=scripts)
-    sign_in(context, ada, live_server.url)
-    page = context.new_page()
-    page.goto(live_server.url + PAGE)
+    page = window(ada, PAGE, size=(1280, 720), scripts=scripts)
     page.get_by_text("Paste ACLs or kafka-acls commands").click()
     page.locator("#id_paste").fill("User:bob,READ,orders\n" * 30)
     page.get_by_role("button", name="Show the impact").last.click()
@@ -306,23 +298,19 @@ def test_what_is_wrong_with_a_pasted_text_is_brought_into_view(chromium, cluster
     assert page.locator("#id_paste").input_value().count("User:bob,READ,orders") == 30
     if scripts:
         assert page.evaluate("document.activeElement.id") == "id_paste"
-    context.close()
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("scripts", [True, False])
 def test_that_a_pasted_draft_is_too_much_is_brought_into_view_and_loses_nothing(
-    chromium, cluster, ada, live_server, scripts, monkeypatch
+    window, cluster, ada, scripts, monkeypatch
 ):
     sync(cluster, client=Answers(HELD))
     monkeypatch.setattr(
         previews, "preview", Mock(side_effect=previews.TooMuch("Too large to work out here."))
     )
     tool = 'kafka-acls --add --allow-principal "User:*" --operation All --topic "*" --allow-host 10.0.'
-    context = chromium.new_context(viewport={"width": 1280, "height": 720}, java_script_enabled=scripts)
-    sign_in(context, ada, live_server.url)
-    page = context.new_page()
-    page.goto(live_server.url + PAGE)
+    page = window(ada, PAGE, size=(1280, 720), scripts=scripts)
     page.get_by_text("Paste ACLs or kafka-acls commands").click()
     page.locator("#id_paste").fill("\n".join(f"{tool}{part // 250}.{part % 250}" for part in range(500)))
     page.get_by_role("button", name="Show the impact").last.click()
@@ -330,4 +318,3 @@ def test_that_a_pasted_draft_is_too_much_is_brought_into_view_and_loses_nothing(
 
     expect(message).to_be_in_viewport(ratio=1)
     assert page.locator("#draft-heading").inner_text().split() == ["Draft", "500"]
-    context.close()

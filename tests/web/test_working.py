@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 import pytest
 
@@ -10,7 +11,6 @@ from aclweb.changes import preview as previews
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.sync.run import sync
 from aclweb.web.drafts import compare as comparing
-from tests.browsing import Watch, sign_in
 from tests.builders import allow
 from tests.inventory.answering_cluster import Answers
 
@@ -20,24 +20,10 @@ HELD = [allow("User:bob", "READ", f"orders.{number}") for number in range(5)]
 
 
 @pytest.fixture
-def visit(chromium, live_server, cluster, ada):
+def visit(window, cluster, ada):
+    """Return a function that shows ada a page."""
     sync(cluster, client=Answers(HELD, topics=[TopicInfo(f"orders.{number}", 1) for number in range(5)]))
-    contexts = []
-
-    def opened(path, **options):
-        context = chromium.new_context(viewport={"width": 1440, "height": 900}, **options)
-        contexts.append(context)
-        sign_in(context, ada, live_server.url)
-        page = context.new_page()
-        page.watch = Watch(page, live_server.url)
-        page.posts = []
-        page.on("request", lambda asked: page.posts.append(asked.url) if asked.method == "POST" else None)
-        page.goto(live_server.url + path)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
+    return partial(window, ada)
 
 
 # Has the page tell the console whenever it says that it works.
@@ -70,7 +56,7 @@ def held_preview(monkeypatch):
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 def test_a_what_if_says_what_is_being_done_and_takes_one_press(visit, held_preview, motion):
-    page = visit("/c/test-eu/what-if/", reduced_motion=motion)
+    page = visit("/c/test-eu/what-if/", motion=motion)
     page.get_by_text("Paste ACLs or kafka-acls commands").click()
     page.locator("#id_paste").fill("kafka-acls --add --allow-principal User:eli --operation Read --topic t")
     button = page.get_by_role("button", name="Show the impact").last
@@ -88,7 +74,7 @@ def test_a_what_if_says_what_is_being_done_and_takes_one_press(visit, held_previ
     held_preview.go.set()
     page.get_by_role("heading", name="Access diff").wait_for()
     working.wait_for(state="hidden")
-    assert len(page.posts) == 1
+    assert len(page.watch.posts) == 1
     assert page.locator("[aria-busy]").count() == 0
     assert page.watch.complaints == []
 
@@ -120,20 +106,18 @@ def test_a_whole_page_that_takes_long_says_so_and_is_asked_for_once(visit, held_
     held_preview.go.set()
     page.wait_for_url("**/what-if/**")
     page.get_by_role("heading", name="Access diff").wait_for()
-    assert len(page.posts) == 1
+    assert len(page.watch.posts) == 1
 
 
 def test_quick_work_and_typing_show_nothing(visit):
     page = visit("/c/test-eu/what-if/")
     page.evaluate(TELLS)
-    told = []
-    page.on("console", lambda heard: told.append(heard.text))
     page.get_by_label("Principal", exact=True).press_sequentially("User:eli")
     page.get_by_text("Starts with (prefix)").click()
     page.get_by_label("Name", exact=True).press_sequentially("orders.")
     page.get_by_text("Matches 5 topics now").wait_for()
 
-    assert told == []
+    assert page.watch.said == []
 
 
 def test_an_answer_that_never_comes_leaves_the_page_usable(visit):
