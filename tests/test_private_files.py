@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from aclweb.runtime import datadir, keys
+from tests import nursery
 
 ROOT = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.long
@@ -181,15 +182,7 @@ def test_the_home_directory_is_never_changed(monkeypatch, tmp_path):
 
 def manage(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return subprocess.run(
-        [sys.executable, "manage.py", *words],
-        cwd=ROOT,
-        env=kept | environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    return nursery.run(["manage.py", *words], kept | environment)
 
 
 def test_a_command_without_keys_ends_in_one_sentence(tmp_path):

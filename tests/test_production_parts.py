@@ -10,6 +10,7 @@ import pytest
 from gunicorn.workers.gthread import ThreadWorker
 
 from aclweb.site_worker import SiteWorker
+from tests import nursery
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -77,25 +78,11 @@ def work_through(broker_url, tables, tmp_path):
         "resource_type,resource_name,pattern_type,principal,host,operation,permission_type\n"
         "TOPIC,orders,LITERAL,User:bob,*,READ,ALLOW\n"
     )
-    worker = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "celery", "-A", "aclweb.celery", "worker"),
-            *("--pool", "solo", "--loglevel", "ERROR"),
-        ],
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.STDOUT,
-    )
+    words = ["-m", "celery", "-A", "aclweb.celery", "worker", "--pool", "solo", "--loglevel", "ERROR"]
+    with open(os.devnull, "r+b") as nothing:
+        worker = nursery.start(words, environment, files=[nothing] * 3)
     try:
-        answer = subprocess.run(
-            [sys.executable, "-c", READ_A_FILE, acls],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=600,
-        )
+        answer = nursery.run(["-c", READ_A_FILE, acls], environment)
         assert answer.returncode == 0, answer.stderr
         return answer.stdout.split()
     finally:

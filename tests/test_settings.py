@@ -4,8 +4,6 @@ import ast
 import os
 import re
 import runpy
-import subprocess
-import sys
 import tomllib
 import traceback
 from pathlib import Path
@@ -21,6 +19,7 @@ from django.core.exceptions import ImproperlyConfigured
 from aclweb.celery import app
 from aclweb.operations import workers
 from aclweb.runtime import datadir, environment, keys
+from tests import nursery
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS_TEXT = (ROOT / "aclweb" / "settings.py").read_text(encoding="utf-8")
@@ -162,14 +161,7 @@ def known_names():
 def under(environment, script):
     """Run a line of Python with only this environment and return its exit status, output and errors."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    answer = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=ROOT,
-        env=kept | environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    answer = nursery.run(["-c", script], kept | environment)
     return answer.returncode, answer.stdout.strip(), answer.stderr
 
 

@@ -8,7 +8,6 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing, contextmanager
 from pathlib import Path
 from unittest.mock import Mock
@@ -18,6 +17,7 @@ from django.db import OperationalError
 from django.db.migrations.recorder import MigrationRecorder
 
 from aclweb.runtime import keys, storage
+from tests import nursery
 
 ROOT = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.long
@@ -65,13 +65,10 @@ def data(made, tmp_path) -> Path:
     return tmp_path
 
 
-def run(data: Path, *words: str, as_nobody: bool = False, **more: str) -> subprocess.CompletedProcess[str]:
+def run(data: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
     environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     environment |= {"ACLWEB_DATA_DIR": str(data), "DJANGO_SETTINGS_MODULE": "aclweb.settings"} | more
-    return subprocess.run(
-        [sys.executable, *words],
-        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
+    return nursery.run(words, environment)
 
 
 def asked(data: Path) -> dict[str, object]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from aclweb.accounts import addresses, sign_in_limits, tokens
 from aclweb.accounts.models import User
 from aclweb.api import bad_tokens
 from aclweb.runtime.counters import CountersInFiles
+from tests import nursery
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = "the right one for pam"
@@ -184,17 +183,7 @@ def test_processes_share_their_counters(tmp_path):
         "ACLWEB_DATA_DIR": str(tmp_path),
         "DJANGO_SETTINGS_MODULE": "aclweb.settings",
     }
-    told = [
-        subprocess.run(
-            [sys.executable, "-c", script],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.strip()
-        for _ in range(3)
-    ]
+    told = [nursery.run(["-c", script], environment).stdout.strip() for _ in range(3)]
 
     assert told == ["1", "2", "3"]
 

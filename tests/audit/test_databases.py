@@ -2,13 +2,12 @@
 
 import os
 import shutil
-import subprocess
-import sys
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-PROJECT = Path(__file__).parents[2]
+from tests import nursery
+
 WRITERS, EACH = 4, 25
 
 
@@ -22,34 +21,21 @@ def database(request, tmp_path):
     return address
 
 
-def start(address, *words):
-    environment = {**os.environ, "DATABASE_URL": address, "DJANGO_SETTINGS_MODULE": "tests.settings"}
-    return subprocess.Popen(
-        [sys.executable, *words],
-        cwd=PROJECT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
 def run(address, *words):
-    process = start(address, *words)
-    said, _ = process.communicate()
-    assert process.returncode == 0, said
-    return said
+    environment = {**os.environ, "DATABASE_URL": address, "DJANGO_SETTINGS_MODULE": "tests.settings"}
+    done = nursery.run(words, environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 @pytest.mark.long
 def test_processes_that_record_at_once_make_one_chain_without_a_gap(database):
-    writers = [
-        start(database, "-m", "tests.audit.recorder", f"writer-{number}", str(EACH))
-        for number in range(WRITERS)
-    ]
-    said = [writer.communicate()[0] for writer in writers]
+    def write(number):
+        return run(database, "-m", "tests.audit.recorder", f"writer-{number}", EACH)
 
-    assert [writer.returncode for writer in writers] == [0] * WRITERS, said
+    with ThreadPoolExecutor(WRITERS) as writers:
+        list(writers.map(write, range(WRITERS)))
+
     kept = WRITERS * EACH * 4 // 5
     assert run(database, "manage.py", "audit", "verify").startswith(
         f"The chain is whole: {kept} events checked."

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+from tests import nursery
 
 PROJECT = Path(__file__).parents[2]
 TOLD = "import django; django.setup(); from aclweb.audit import trail; print(*trail._SENTENCES)"
@@ -18,9 +19,7 @@ def test_a_process_that_only_starts_django_knows_every_verb_that_the_code_regist
         for verb in re.findall(r'trail\.register\(\s*"([^"]+)"', source.read_text(encoding="utf-8"))
     }
 
-    done = subprocess.run(
-        [sys.executable, "-c", TOLD], capture_output=True, text=True, check=True, cwd=PROJECT
-    )
+    done = nursery.run(["-c", TOLD], os.environ)
 
     assert registered
     assert registered <= set(done.stdout.split())
