@@ -86,7 +86,7 @@ def stored_bytes(impact: Impact) -> int:
 @contextmanager
 def _counted() -> Iterator[tuple[list[int], cProfile.Profile]]:
     """Count what the engine spends, and the calls that are made."""
-    spent, profile = [0, 0], cProfile.Profile()
+    spent, profile = [0, 0], cProfile.Profile(subcalls=False)
     spend = Meter.spend
 
     def noted(self: Meter, steps: int, differences: int = 0) -> None:

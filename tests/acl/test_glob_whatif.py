@@ -45,8 +45,8 @@ def random_edit(seed: int) -> Case:
         if from_standard
         else world.settings
     )
-    topics = tuple({random_name(rng, after_settings) for _ in range(4)} - {""})
-    groups = tuple({random_name(rng, after_settings) for _ in range(3)})
+    topics = tuple(sorted({random_name(rng, after_settings) for _ in range(4)} - {""}))
+    groups = tuple(sorted({random_name(rng, after_settings) for _ in range(3)}))
     near = [b.resource_name for b in world.bindings] + list(topics)
     add = [random_binding(rng, after_settings, near) for _ in range(rng.choice((1, 2, 3)))]
     remove = [b for b in world.bindings if rng.random() < 0.3]

@@ -268,7 +268,7 @@ def test_the_acls_of_few_answers_are_kept_while_entries_are_written() -> None:
     (group,) = impact.groups
     acls = tuple(allow("User:a", "READ", f"t{number}") for number in range(500))
     groups = tuple(
-        replace(group, after=replace(group.after, determining=acls[: -number - 1])) for number in range(300)
+        replace(group, after=replace(group.after, determining=acls[: -number - 1])) for number in range(150)
     )
 
     assert peak_bytes_of(entries_as_json(replace(impact, groups=groups))) < 15 * 2**20

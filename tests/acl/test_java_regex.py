@@ -294,7 +294,7 @@ def test_python_s_engine_agrees_with_the_machine_wherever_it_is_used(monkeypatch
     monkeypatch.setattr(machine, "MOST_STEPS", 50_000)
     rng = random.Random(7)
     used = 0
-    for _ in range(6_000 * SCALE):
+    for _ in range(2_500 * SCALE):
         drawn = random_pattern(rng)
         try:
             pattern = JavaPattern.read(drawn.pattern)
@@ -306,7 +306,7 @@ def test_python_s_engine_agrees_with_the_machine_wherever_it_is_used(monkeypatch
             assert pattern.native.matches(text) == Machine(pattern.program, Text(text)).matches(), drawn
             assert pattern.native.find_all(text) == Machine(pattern.program, Text(text)).find_all(), drawn
 
-    assert used > 300
+    assert used > 300, used
 
 
 @settings(max_examples=300 * SCALE, deadline=None)
