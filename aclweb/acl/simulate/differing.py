@@ -6,7 +6,7 @@ names are looked at on which bindings tell it from those; on all other names it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from aclweb.acl.simulate.cover import Cover
 from aclweb.acl.simulate.coverage import Coverage
 from aclweb.acl.simulate.impact import Group, Side
 from aclweb.acl.simulate.merging import Cells, Gathered, joined_by_names
-from aclweb.acl.simulate.operations import OperationClass, alike_operations
+from aclweb.acl.simulate.operations import OperationClass, Operations, joined
 from aclweb.acl.simulate.patterns import (
     CoveredNames,
     Patterns,
@@ -87,7 +87,7 @@ class DifferingCells:
             self.left_out = worlds.without_resource(coverage.resource_type, coverage.near)
         self._wanted = coverage.axis.all & ~self.left_out if self.left_out else coverage.axis.all
         self.sessions = Sessions(worlds, coverage, self._wanted)
-        self._operations = list(alike_operations(worlds, coverage))
+        self._operations = Operations(worlds, coverage)
         self._gathered = Gathered(coverage.resource_type)
         self._covers: dict[tuple[bool, bool], Cover] = {}
 
@@ -98,23 +98,35 @@ class DifferingCells:
         for principal in settings.super_users | after_settings.super_users:
             alike &= ~(1 << self._principals.places.get(principal, len(self._principals.texts) + 1))
         is_for_all = self.sessions.is_for_all
-        rest = {
-            operation: _OfOthers(joined_by_names(self._of_others(operation)) if is_for_all else [], alike)
-            for operation in self._operations
-        }
+        rest: dict[OperationClass, _OfOthers] = {}
+        for classes in self._alike(self.sessions.others):
+            cells = joined_by_names(self._of_others(classes[0])) if is_for_all else []
+            for operation in classes:
+                own = [each._replace(operations=operation.codes) for each in cells]
+                rest[operation] = _OfOthers(own, alike)
         for session in self.sessions.asked():
             codes = self.sessions.codes_changed(session)
-            for operation, of_others in rest.items():
+            for classes in self._alike(session):
+                bit = classes[0].bit
                 if (
-                    of_others.all
-                    or codes & operation.bit
-                    or self.sessions.shared(session, operation.bit).region
+                    codes & bit
+                    or any(rest[operation].all for operation in classes)
+                    or self.sessions.shared(session, bit).region
                 ):
-                    self._take(session, operation, of_others)
+                    self._take(session, joined(classes), [rest[operation] for operation in classes])
         for each in (each for of_others in rest.values() for each in of_others.all):
             if each.alike:
                 self._gather(each.alike, each.cells)
         return self._gathered.groups()
+
+    def _alike(self, session: AskedSession) -> list[tuple[OperationClass, ...]]:
+        """Return the operations in sets that no binding for a session tells apart, nor one that it lacks."""
+        masks = self.sessions.masks(session)
+        return (
+            [(each,) for each in self._operations.all]
+            if masks is None
+            else self._operations.told_apart_by(masks)
+        )
 
     def _gather(self, members: int, cells: Cells) -> None:
         weight = self._gathered.add(members, cells)
@@ -129,11 +141,12 @@ class DifferingCells:
         for found in tree.anywhere if is_anywhere else tree.in_region:
             yield from self._on_names(session, found, operation)
 
-    def _take(self, session: AskedSession, operation: OperationClass, of_others: _OfOthers) -> None:
-        """Gather what differs for a session with a class of its own."""
+    def _take(self, session: AskedSession, operation: OperationClass, of_others: Sequence[_OfOthers]) -> None:
+        """Gather what differs for a session with a class of its own. of_others: for each of the operations."""
         assert session.principal is not None
         own = self.sessions.own(session, operation.bit)
-        self._meter.spend(1 + (len(own) + of_others.looked_at) // LOOKED_AT_A_STEP)
+        looked_at = len(own) + sum(each.looked_at for each in of_others)
+        self._meter.spend(1 + looked_at // LOOKED_AT_A_STEP)
         if session.is_turned or self.sessions.tells_by_unknown_patterns(session):
             own_names = self._wanted
         else:
@@ -143,7 +156,7 @@ class DifferingCells:
         if not own_names:
             return
         member = self._principals.one(session.principal)
-        for each in of_others.on(own_names):
+        for each in (each for of_class in of_others for each in of_class.on(own_names)):
             if own_names == self._wanted:
                 each.alike &= ~member
                 continue

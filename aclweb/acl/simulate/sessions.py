@@ -26,7 +26,17 @@ from aclweb.acl.simulate.patterns import (
 )
 from aclweb.acl.simulate.worlds import Worlds
 
-_Filed = dict[PatternKey, FiledPattern]
+
+@dataclass(slots=True)
+class _Filed:
+    """The bindings of a principal, by their patterns.
+
+    masks: those of all of them. changed: the operations about which an answer can change by one of them.
+    """
+
+    patterns: dict[PatternKey, FiledPattern] = field(default_factory=dict)
+    masks: set[int] = field(default_factory=set)
+    changed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +81,7 @@ class Sessions:
         self._shelves = [shelf for shelf in (coverage.shelf, coverage.added) if shelf is not None]
         self._filed: dict[str, _Filed] = {}
         self._latest: dict[str, _Filed] = {}
+        self._known_masks: dict[tuple[str, ...], frozenset[int]] = {}
         self._shared: dict[tuple[tuple[str, ...], int], SharedPatterns] = {}
         # Of principals that are looked at for a few names alone, and that no ACL of the edit names: what covers these.
         self._covering: dict[str, dict[AclBinding, None]] = {}
@@ -198,7 +209,7 @@ class Sessions:
             return None
         if any(shelf.globs or self._matching.principal_globs(shelf.by_principal) for shelf in self._shelves):
             return None
-        filed = [each for own in self.others.shared for each in self._filed_for(own).values()]
+        filed = [each for own in self.others.shared for each in self._filed_for(own).patterns.values()]
         names = (self.everywhere | names_of(each for each in filed if each.changed)) & self._wanted
         if names.bit_count() > _FEW_NAMES:
             return None
@@ -233,9 +244,24 @@ class Sessions:
             return ALL_BITS
         codes = self.unknown_patterns(session).changed
         for principal in (*session.shared, *session.own):
-            for filed in self._filed_for(principal).values():
-                codes |= filed.changed
+            codes |= self._filed_for(principal).changed
         return codes
+
+    def masks(self, session: AskedSession) -> frozenset[int] | None:
+        """Return the masks of all bindings for a session, or that it lacks; None where others settle its answers."""
+        if session.is_turned or self.has_unknown_patterns:
+            return None
+        if not session.own and not session.lacked:
+            return self._shared_masks(session.shared)
+        own = (self._filed_for(principal).masks for principal in (*session.own, *session.lacked))
+        return self._shared_masks(session.shared).union(*own)
+
+    def _shared_masks(self, shared: tuple[str, ...]) -> frozenset[int]:
+        found = self._known_masks.get(shared)
+        if found is None:
+            found = frozenset().union(*(self._filed_for(principal).masks for principal in shared))
+            self._known_masks[shared] = found
+        return found
 
     def shared(self, session: AskedSession, bit: int) -> SharedPatterns:
         """Return the patterns that a session shares with those that have no class of their own."""
@@ -258,7 +284,7 @@ class Sessions:
     def _patterns(self, principals: Sequence[str], bit: int) -> Patterns:
         found: Patterns = {}
         for principal in principals:
-            for key, filed in self._filed_for(principal).items():
+            for key, filed in self._filed_for(principal).patterns.items():
                 if filed.operations & bit:
                     there = found.get(key)
                     own = filed.about(bit)
@@ -281,7 +307,7 @@ class Sessions:
         return filed
 
     def _file(self, principal: str) -> _Filed:
-        filed: _Filed = {}
+        filed = _Filed()
         worlds, shelf, added = self.worlds, self.coverage.shelf, self.coverage.added
         same = worlds.same_settings
         own: Iterable[AclBinding] = self._covering.get(principal, ())
@@ -301,11 +327,14 @@ class Sessions:
             return
         # `_value_` because the hash of an enum is a Python function, and this is called for every binding.
         key = (pattern_type._value_, binding.resource_name)
-        found = filed.get(key)
+        found = filed.patterns.get(key)
         if found is None:
-            found = filed[key] = FiledPattern(self.coverage.names_of(pattern_type, binding.resource_name))
+            covers = self.coverage.names_of(pattern_type, binding.resource_name)
+            found = filed.patterns[key] = FiledPattern(covers)
         mask = mask_of_binding(binding)
         found.add(Entry(binding, binding.host, mask, operations_in(mask), is_old, is_new, is_changed))
+        filed.masks.add(mask)
+        filed.changed |= found.changed
 
     def read_for(
         self, principal: str | None, old: list[Entry], new: list[Entry]
@@ -350,5 +379,7 @@ class Sessions:
 
     def tells_by_unknown_patterns(self, session: AskedSession) -> bool:
         """Whether a binding with an unknown pattern is for a session and not for all others, or the reverse."""
+        if not self.has_unknown_patterns:
+            return False
         own = {*session.own, *session.lacked}
         return any(binding.principal in own for binding in (*self.unknown_old, *self.unknown_new))
