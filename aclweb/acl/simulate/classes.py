@@ -16,6 +16,7 @@ for one example.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -39,7 +40,8 @@ from aclweb.acl.model import (
     operations_of,
     split_principal,
 )
-from aclweb.acl.simulate.axes import EXACT, PATTERN, NameAxis, run, set_of
+from aclweb.acl.simulate.axes import EXACT, PATTERN, NameAxis, set_of
+from aclweb.acl.simulate.spelled_names import SpelledNames, spelled_names
 
 _FREE_NAMES = (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 """The types whose names may begin with an asterisk."""
@@ -92,18 +94,6 @@ class Names:
             ResourceType.USER: self.users,
         }
         return given[resource_type]
-
-    def given_once(self, resource_type: ResourceType) -> tuple[frozenset[str], list[str]]:
-        """Return those that exist as a set and in order, worked out once for all what-ifs over these names."""
-        found = self._given_once.get(resource_type)
-        if found is None:
-            members = frozenset(self.given(resource_type))
-            found = self._given_once[resource_type] = (members, sorted(members))
-        return found
-
-    @cached_property
-    def _given_once(self) -> dict[ResourceType, tuple[frozenset[str], list[str]]]:
-        return {}
 
 
 @lru_cache(maxsize=64)
@@ -251,17 +241,20 @@ class _TypeNames:
         return [shelf for shelf in found if shelf is not None]
 
     @cached_property
-    def given(self) -> frozenset[str]:
-        return self.universe.names.given_once(self.resource_type)[0]
+    def spelled(self) -> SpelledNames:
+        """The names that were given, and those that a LITERAL in force names."""
+        shelf = None if self.is_cluster else self.universe.index.shelf(self.resource_type)
+        return spelled_names(shelf, self.universe.given(self.resource_type))
 
     @cached_property
-    def ungiven(self) -> set[str]:
-        """The names that are classes of their own although they were not given: new ones, and those of LITERALs."""
+    def more(self) -> set[str]:
+        """The other names that are classes of their own: new ones, and those of LITERALs that come."""
         if self.is_cluster:
             return set()
         found = set(self.universe.new(self.resource_type))
-        for shelf in self.shelves:
-            found |= shelf.literals.keys() - {WILDCARD}
+        added = self.universe.added.shelf(self.resource_type)
+        if added is not None:
+            found |= added.literals.keys() - {WILDCARD}
         # Two names answer unlike their neighbours: the empty one, which an empty prefix alone
         # covers in ZooKeeper mode, and `*` itself, which KRaft's wildcard covers.
         if self._empty_prefix and not (
@@ -269,24 +262,27 @@ class _TypeNames:
             and self.universe.after_settings.empty_prefix_covers_all
         ):
             found.add("")
-        if self.resource_type in _FREE_NAMES and WILDCARD in self.prefixes:
+        if self.resource_type in _FREE_NAMES and _holds(self.prefixes, WILDCARD):
             found.add(WILDCARD)
-        return found - self.given
+        return found - self.spelled.given - self.spelled.ungiven
 
     def has_exact(self, name: str) -> bool:
         """Whether a name is a class of its own."""
-        return name in self.given or name in self.ungiven
+        return name in self.spelled.given or name in self.spelled.ungiven or name in self.more
 
     @cached_property
-    def prefixes(self) -> dict[str, None]:
-        prefixes: dict[str, None] = {}
+    def prefixes(self) -> tuple[str, ...]:
+        """The texts of the PREFIXED patterns, and of two more where settings need them, in order."""
         if self.is_cluster:
-            return prefixes
-        for shelf in self.shelves:
-            prefixes |= dict.fromkeys(shelf.chain.prefixes)
+            return ()
+        in_force, added = (
+            index.shelf(self.resource_type) for index in (self.universe.index, self.universe.added)
+        )
+        there = in_force.chain.prefixes if in_force is not None else ()
+        more = set(added.chain.prefixes) if added is not None else set()
         both = (self.universe.settings, self.universe.after_settings)
         if self._empty_prefix and any(settings.empty_prefix_covers_all for settings in both):
-            prefixes[""] = None
+            more.add("")
         if (
             self.resource_type in _FREE_NAMES
             and any(settings.wildcard_skips_starred_names for settings in both)
@@ -294,8 +290,9 @@ class _TypeNames:
         ):
             # KRaft skips the literal `*` for longer names that begin with an asterisk, so
             # these names are a class of their own even where no pattern says so.
-            prefixes[WILDCARD] = None
-        return prefixes
+            more.add(WILDCARD)
+        more = {text for text in more if not _holds(there, text)}
+        return tuple(sorted([*there, *sorted(more)])) if more else there
 
     @cached_property
     def patterns(self) -> dict[str, str]:
@@ -308,16 +305,14 @@ class _TypeNames:
 
     @cached_property
     def axis(self) -> NameAxis:
-        given, ungiven = self.universe.names.given_once(self.resource_type)[1], sorted(self.ungiven)
-        exact = sorted(given + ungiven) if ungiven else given
-        absent = set_of(bisect_left(exact, name) for name in ungiven)
+        exact, given = self.spelled.with_more(self.more)
         new = (name for name in self.universe.new(self.resource_type) if self.has_exact(name))
         return NameAxis(
             exact,
-            sorted(self.prefixes),
+            self.prefixes,
             sorted(self.patterns),
             self.has_any_other,
-            given=run(0, len(exact)) ^ absent,
+            given=given,
             new=set_of(bisect_left(exact, name) for name in new),
         )
 
@@ -331,13 +326,12 @@ class _TypeNames:
     @property
     def has_any_other(self) -> bool:
         """Whether a name can stand under no PREFIXED pattern; an empty one leaves none."""
-        return not self.is_cluster and "" not in self.prefixes
+        return not self.is_cluster and not _holds(self.prefixes, "")
 
     @property
     def count(self) -> int:
-        return (
-            len(self.given) + len(self.ungiven) + len(self.prefixes) + len(self.patterns) + self.has_any_other
-        )
+        spelled = len(self.spelled.given) + len(self.spelled.ungiven) + len(self.more)
+        return spelled + len(self.prefixes) + len(self.patterns) + self.has_any_other
 
     def sample(self, start: str) -> str:
         """Return a name that nobody gave, that begins with `start` and with no longer prefix.
@@ -348,7 +342,7 @@ class _TypeNames:
             samples = (start + self._stranger * length for length in range(1, _LENGTHS_TRIED + 1))
             return min(samples, key=lambda name: len(self._matching(name)))
         code = _STRANGE
-        while self.has_exact(name := start + chr(code)) or name in self.prefixes:
+        while self.has_exact(name := start + chr(code)) or _holds(self.prefixes, name):
             code += 1
         return name
 
@@ -363,11 +357,18 @@ class _TypeNames:
     def _stranger(self) -> str:
         """A character that no name and no pattern of this type holds."""
         globs = (binding.resource_name for shelf in self.shelves for binding in shelf.globs)
-        return _strange("".join((*self.given, *self.ungiven, *self.prefixes, *globs)))
+        spelled = (*self.spelled.given, *self.spelled.ungiven, *self.more)
+        return _strange("".join((*spelled, *self.prefixes, *globs)))
 
     @property
     def _empty_prefix(self) -> bool:
         return any(shelf.empty_prefix for shelf in self.shelves)
+
+
+def _holds(ordered: Sequence[str], text: str) -> bool:
+    """Whether a text is among some that are in order."""
+    place = bisect_left(ordered, text)
+    return place < len(ordered) and ordered[place] == text
 
 
 def _strange(taken: str) -> str:
