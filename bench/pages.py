@@ -41,6 +41,7 @@ def main() -> int:
     parser.add_argument("--requests", type=int, default=60, help="requests for each page")
     parser.add_argument("--write", action="store_true", help="also write bench/results/pages.md")
     parser.add_argument("--changes", type=int, default=500, help="changes in the list")
+    parser.add_argument("--tables", type=Path, help="an SQLite file with the tables, to save making them")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="aclweb-bench-") as directory:
         lines, beyond = _measure(Path(directory), asked)
@@ -54,7 +55,6 @@ def main() -> int:
 
 def _measure(directory: Path, asked: argparse.Namespace) -> tuple[list[str], list[str]]:
     site.set_up_django(directory)
-    from django.core.management import call_command
     from django.test import Client
 
     from aclweb.accounts.models import User
@@ -64,8 +64,7 @@ def _measure(directory: Path, asked: argparse.Namespace) -> tuple[list[str], lis
     from bench import worlds
     from tests.fake_cluster import FakeCluster
 
-    call_command("migrate", verbosity=0)
-    call_command("collectstatic", verbosity=0, interactive=False)
+    site.make_tables(directory, asked.tables)
     topics = worlds.topic_names(asked.topics)
     cluster = Cluster.objects.create(
         slug="big",

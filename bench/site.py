@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -34,6 +35,17 @@ def set_up_django(directory: Path) -> None:
     import django
 
     django.setup()
+
+
+def make_tables(directory: Path, made: Path | None = None) -> None:
+    """Give the site its tables and its static files; made: an SQLite file that has the tables already."""
+    from django.core.management import call_command
+
+    if made:
+        shutil.copy(made, directory / "aclweb.sqlite3")
+    else:
+        call_command("migrate", verbosity=0)
+    call_command("collectstatic", verbosity=0, interactive=False)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,11 +16,11 @@ from tests.random_cases import SCALE
 
 
 @pytest.mark.long
-def test_nobody_is_kept_waiting_by_the_largest_change() -> None:
+def test_nobody_is_kept_waiting_by_the_largest_change(tables: Path) -> None:
     counts = ("--sign-ins", "200", "--rollouts", "5") if SCALE > 1 else ("--sign-ins", "8", "--rollouts", "2")
 
     ended = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "bench.contention", *counts],
+        [sys.executable, "-W", "ignore", "-m", "bench.contention", *counts, "--tables", tables],
         capture_output=True,
         text=True,
         timeout=500,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 
 @pytest.mark.long
-def test_the_heavy_states_ask_and_work_out_no_more_than_they_may() -> None:
+def test_the_heavy_states_ask_and_work_out_no_more_than_they_may(tables: Path) -> None:
     small = ("--acls", "1000", "--topics", "500", "--requests", "2", "--changes", "60")
 
     ended = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "bench.pages", *small],
+        [sys.executable, "-W", "ignore", "-m", "bench.pages", *small, "--tables", tables],
         capture_output=True,
         text=True,
         timeout=500,
