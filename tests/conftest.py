@@ -8,6 +8,7 @@ cluster is a StandardAuthorizer one, declared, switched on for changes, and not 
 from __future__ import annotations
 
 import fcntl
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -42,6 +43,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("django_db")
 
 
+# Names a database on the PostgreSQL of a run that has the tables; its copies need no migrations.
+TEMPLATE_VARIABLE = "ACLWEB_TESTS_TEMPLATE"
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings: None) -> Iterator[None]:
     """Keep SQLite in a file: threads then wait for each other's locks as they do in production."""
@@ -66,6 +71,8 @@ def django_db_setup(
 ) -> None:
     """Migrate once a run, whatever number of processes share it, and keep a copy as it is before the first test."""
     if connection.vendor != "sqlite":
+        if template := os.environ.get(TEMPLATE_VARIABLE):
+            connection.settings_dict["TEST"] |= {"TEMPLATE": template, "MIGRATE": False}
         request.getfixturevalue("django_db_setup")
         return
     file = _tables_file(request.config, tmp_path_factory)

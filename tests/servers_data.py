@@ -19,9 +19,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg import sql
 
 from devstack.servers.ports import hold_port, number_of
+from tests import nursery
 from tests.servers import missing
 
 PATIENCE_SECONDS = 180
@@ -90,6 +93,25 @@ def postgres_server() -> Iterator[str]:
         server.terminate()
         server.wait(PATIENCE_SECONDS)
         shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_tables(postgres_server: str) -> str:
+    """The name of a database on the server with every table and no row, which is only ever copied."""
+    made = copy_of("template1", postgres_server, "aclweb_tables")
+    environment = {**os.environ, "DATABASE_URL": made, "DJANGO_SETTINGS_MODULE": "tests.settings"}
+    migrated = nursery.run(["manage.py", "migrate", "--verbosity", "0"], environment)
+    assert migrated.returncode == 0, migrated.stderr
+    return "aclweb_tables"
+
+
+def copy_of(database: str, server: str, name: str) -> str:
+    """Copy a database of the server under this name, which it takes from another one; return the copy's address."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
+        copying = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+        connection.execute(copying.format(sql.Identifier(name), sql.Identifier(database)))
+    return f"{server.rpartition('/')[0]}/{name}"
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from aclweb.site_worker import SiteWorker
 from tests import nursery
+from tests.conftest import TEMPLATE_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -46,8 +47,8 @@ print(cluster.state, cluster.revision.acls if cluster.revision else None)
 
 
 @pytest.mark.postgres
-def test_the_rooms_with_tables_hold_on_postgresql(postgres_server):
-    environment = dict(os.environ) | {"DATABASE_URL": postgres_server}
+def test_the_rooms_with_tables_hold_on_postgresql(postgres_server, postgres_tables):
+    environment = dict(os.environ) | {"DATABASE_URL": postgres_server, TEMPLATE_VARIABLE: postgres_tables}
     environment = {name: value for name, value in environment.items() if not name.startswith("PYTEST_")}
 
     answer = subprocess.run(

@@ -16,6 +16,7 @@ import pytest
 
 from aclweb.runtime import keys
 from tests.servers import missing
+from tests.servers_data import copy_of
 from tests.test_recovery import ASK, MAKE
 from tests.test_storage import run
 
@@ -30,10 +31,7 @@ def new_database(postgres_server: str) -> Callable[..., str]:
             missing(f"{program} is not installed.")
 
     def make(name: str, *, template: str = "template1") -> str:
-        with psycopg.connect(postgres_server, autocommit=True) as connection:
-            connection.execute(f'DROP DATABASE IF EXISTS "{name}"')
-            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
-        return f"{postgres_server.rpartition('/')[0]}/{name}"
+        return copy_of(template, postgres_server, name)
 
     return make
 
@@ -55,11 +53,10 @@ def tables(database: str) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def lived(new_database, tmp_path_factory) -> tuple[Path, str]:
+def lived(new_database, postgres_tables, tmp_path_factory) -> tuple[Path, str]:
     """A data directory and a database in which somebody has worked."""
-    data, database = tmp_path_factory.mktemp("lived"), new_database("lived")
+    data, database = tmp_path_factory.mktemp("lived"), new_database("lived", template=postgres_tables)
     keys.make_missing(data)
-    assert manage(data, database, "migrate", "--verbosity", "0").returncode == 0
     made = manage(data, database, "shell", "--verbosity", "0", "-c", MAKE)
     assert made.returncode == 0, made.stderr
     return data, database

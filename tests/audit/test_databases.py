@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests import nursery
+from tests.servers_data import copy_of
 
 WRITERS, EACH = 4, 25
 
@@ -16,9 +17,8 @@ def database(request, tmp_path):
     """The address of a database of its own, with its tables."""
     if request.param == "sqlite":
         return f"sqlite:///{shutil.copy(request.getfixturevalue('tables'), tmp_path / 'audit.sqlite3')}"
-    address = request.getfixturevalue("postgres_server")
-    run(address, "manage.py", "migrate", "--verbosity", "0")
-    return address
+    server, tables = request.getfixturevalue("postgres_server"), request.getfixturevalue("postgres_tables")
+    return copy_of(tables, server, "audited")
 
 
 def run(address, *words):

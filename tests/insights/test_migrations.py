@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import environ
 import pytest
@@ -17,10 +13,10 @@ from django.utils import timezone
 
 from aclweb.insights.models import Load, SeenRequest
 from aclweb.inventory.models import Cluster
+from tests.servers_data import copy_of
 
 pytestmark = pytest.mark.django_db
 
-ROOT = Path(__file__).resolve().parents[2]
 ALIAS = "migrated"
 
 
@@ -30,13 +26,11 @@ def database(request, tmp_path, django_db_blocker) -> Iterator[str]:
     if request.param == "sqlite":
         address = f"sqlite:///{shutil.copy(request.getfixturevalue('tables'), tmp_path / 'tables.sqlite3')}"
     else:
-        address = request.getfixturevalue("postgres_server")
-        subprocess.run(
-            [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
-            cwd=ROOT,
-            env={**os.environ, "DATABASE_URL": address, "DJANGO_SETTINGS_MODULE": "tests.settings"},
-            check=True,
+        server, tables = (
+            request.getfixturevalue("postgres_server"),
+            request.getfixturevalue("postgres_tables"),
         )
+        address = copy_of(tables, server, "migrated")
     given = environ.Env.db_url_config(address) | {"OPTIONS": {}}
     connections.databases[ALIAS] = connections.databases["default"] | given
     try:
