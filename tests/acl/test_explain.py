@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -32,13 +33,16 @@ def why(
     return explain(authorize(request, AclIndex(bindings), settings or AuthorizerSettings()))
 
 
-def decisions(by_type: bool) -> list[tuple[int, Decision]]:
+@cache
+def decisions(by_type: bool) -> tuple[tuple[int, Decision, Explanation], ...]:
+    """Return decisions about random worlds, by their seeds, with the reasons given for each."""
     found = []
     for seed in range(CASES):
         make = crowded_case if seed % 2 else random_case
         world, request = make(seed, by_type=by_type)
-        found.append((seed, authorize(request, AclIndex(world.bindings), world.settings)))
-    return found
+        decision = authorize(request, AclIndex(world.bindings), world.settings)
+        found.append((seed, decision, explain(decision)))
+    return tuple(found)
 
 
 # What settled it.
@@ -58,8 +62,8 @@ def test_the_acl_that_the_log_names_is_the_one_that_two_walks_over_all_acls_end_
 @pytest.mark.parametrize("by_type", [False, True])
 def test_what_would_also_decide_alone_gives_the_same_result(by_type: bool) -> None:
     some = 0
-    for seed, decision in decisions(by_type):
-        others = explain(decision).would_also_decide
+    for seed, decision, reasons in decisions(by_type):
+        others = reasons.would_also_decide
         for binding in others[:4]:
             alone = reference.allows(decision.request, [binding], decision.settings)
             assert alone is decision.allowed, seed
@@ -74,11 +78,10 @@ def test_what_would_also_decide_alone_gives_the_same_result(by_type: bool) -> No
 
 def test_without_every_named_deny_the_request_is_allowed_or_told_what_it_needs() -> None:
     turned = needing = 0
-    for seed, decision in decisions(by_type=False):
+    for seed, decision, reasons in decisions(by_type=False):
         if decision.basis is not Basis.DENY_ACL:
             continue
         rest = [f.binding for f in decision.findings if f.binding not in decision.determining]
-        reasons = explain(decision)
         assert reasons.smallest_removals == decision.determining, seed
         assert reasons.smallest_fix is None
         if reference.allows(decision.request, rest, decision.settings):
@@ -93,7 +96,7 @@ def test_without_every_named_deny_the_request_is_allowed_or_told_what_it_needs()
 
 
 def test_of_a_question_that_acls_settled_exactly_the_settling_ones_have_every_tick() -> None:
-    for seed, decision in decisions(by_type=False):
+    for seed, decision, _ in decisions(by_type=False):
         everything = {f.binding: ticks(f.binding, decision) for f in decision.findings}
         for finding in decision.findings:
             parts = everything[finding.binding]
@@ -114,8 +117,7 @@ def kept_bindings(decision: Decision) -> list[AclBinding]:
 @pytest.mark.parametrize("by_type", [False, True])
 def test_every_fix_and_every_removal_turns_the_result_when_it_is_tried(by_type: bool) -> None:
     fixes = removals = both = 0
-    for seed, decision in decisions(by_type):
-        reasons = explain(decision)
+    for seed, decision, reasons in decisions(by_type):
         bindings = kept_bindings(decision)
         if reasons.smallest_fix is not None:
             fixes += 1
@@ -139,8 +141,7 @@ def test_every_fix_and_every_removal_turns_the_result_when_it_is_tried(by_type: 
 @pytest.mark.parametrize("by_type", [False, True])
 def test_no_smaller_removal_turns_the_result(by_type: bool) -> None:
     tried = 0
-    for seed, decision in decisions(by_type):
-        reasons = explain(decision)
+    for seed, decision, reasons in decisions(by_type):
         bindings = kept_bindings(decision)
         if len(bindings) > 9 or decision.basis is Basis.SUPER_USER:
             continue
@@ -218,11 +219,11 @@ def test_the_smallest_fix_is_no_wider_in_any_part_than_whatever_else_would_work(
 
 def test_a_refused_whole_type_has_a_fix_unless_a_deny_on_every_name_stands_there() -> None:
     hopeless = 0
-    for seed, decision in decisions(by_type=True):
+    for seed, decision, reasons in decisions(by_type=True):
         if decision.result is not Result.DENIED:
             continue
         request, settings = decision.request, decision.settings
-        fix = explain(decision).smallest_fix
+        fix = reasons.smallest_fix
         if fix is not None:
             assert fix.pattern_type.name == "LITERAL"
             assert (fix.principal, fix.host) == (request.principal, request.host)
@@ -296,8 +297,7 @@ def test_removing_all_acls_of_a_resource_is_said_to_open_it_to_everyone() -> Non
 @pytest.mark.parametrize("by_type", [False, True])
 def test_exactly_one_gate_decides_and_the_decision_is_the_result(by_type: bool) -> None:
     words = {Result.ALLOWED: "Yes, allowed", Result.DENIED: "No, refused", Result.UNDECIDED: "Cannot tell"}
-    for seed, decision in decisions(by_type):
-        reasons = explain(decision)
+    for seed, decision, reasons in decisions(by_type):
         assert sum(gate.decides for gate in reasons.gates) == 1, seed
         assert reasons.verdict == words[decision.result]
         assert all(sentence.endswith(".") for sentence in reasons.sentences), (seed, reasons.sentences)
@@ -305,8 +305,8 @@ def test_exactly_one_gate_decides_and_the_decision_is_the_result(by_type: bool) 
 
 def test_near_misses_come_fewest_crosses_first_and_say_what_is_crossed() -> None:
     beside = 0
-    for seed, decision in decisions(by_type=False):
-        misses = explain(decision).near_misses
+    for seed, decision, reasons in decisions(by_type=False):
+        misses = reasons.near_misses
         crosses = [sum(not tick.matches for tick in miss.ticks) for miss in misses]
         assert crosses == sorted(crosses), seed
         assert 0 not in crosses, seed

@@ -44,8 +44,14 @@ from tests.random_cases import (
 )
 
 CHUNKS = 4
-SEEDS_PER_CHUNK = 30 * SCALE
+SEEDS_PER_CHUNK = 20 * SCALE
 FREE_NAMES = (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
+
+NEW_NAMES = {
+    ResourceType.TOPIC: "new_topics",
+    ResourceType.GROUP: "new_groups",
+    ResourceType.TRANSACTIONAL_ID: "new_transactional_ids",
+}
 
 
 @dataclass(frozen=True)
@@ -98,12 +104,8 @@ class Case:
         return given | (set(self.names.groups) & {"*"} if resource_type is ResourceType.GROUP else set())
 
     def new(self, resource_type: ResourceType) -> set[str]:
-        names = self.names
-        return {
-            ResourceType.TOPIC: set(names.new_topics),
-            ResourceType.GROUP: set(names.new_groups),
-            ResourceType.TRANSACTIONAL_ID: set(names.new_transactional_ids),
-        }.get(resource_type, set())
+        field = NEW_NAMES.get(resource_type)
+        return set() if field is None else set(getattr(self.names, field))
 
     def prefixes(self, resource_type: ResourceType) -> set[str]:
         if resource_type is ResourceType.CLUSTER:
