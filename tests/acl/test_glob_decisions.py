@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as how
 from hypothesis import strategies as st
 
 from aclweb.acl.authorizer.answers import Basis, Result
@@ -21,6 +20,7 @@ from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AclBinding, AclError, Operation, PatternType, PermissionType
 from tests import reference
 from tests.builders import allow, ask, deny, read, topic, write
+from tests.hostile import round_trip
 from tests.random_cases import (
     SCALE,
     assert_balanced,
@@ -261,7 +261,7 @@ def test_a_whole_type_is_undecided_where_globs_are_too_intricate_to_compare() ->
     assert result(request, wide, hard, deny("User:a", "WRITE", "*b", pattern="GLOB")) == "DENIED"
 
 
-@how(max_examples=150 * SCALE, deadline=None)
+@round_trip
 @given(
     own=st.tuples(UGLY, UGLY, UGLY, UGLY),
     asked=st.tuples(UGLY, UGLY, UGLY, UGLY),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aclweb.acl.principals.java_regex import (
@@ -21,6 +21,7 @@ from aclweb.acl.principals.java_regex.java_text import Text
 from aclweb.acl.principals.java_regex.machine import Machine
 from aclweb.acl.principals.java_regex.parser import parse
 from aclweb.acl.principals.java_regex.program import compiled
+from tests.hostile import round_trip
 from tests.random_cases import SCALE
 from tests.random_patterns import random_pattern
 
@@ -309,7 +310,7 @@ def test_python_s_engine_agrees_with_the_machine_wherever_it_is_used(monkeypatch
     assert used > 300, used
 
 
-@settings(max_examples=300 * SCALE, deadline=None)
+@round_trip
 @given(
     st.one_of(st.text(max_size=40), st.text("()[]{}|*+?.^$\\ab1,-&<>:=!iQEpLkx ", max_size=30)),
     st.text("ab1 \n\r\U0001f600\ud83d", max_size=20),

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aclweb.acl.cli.main import main
@@ -24,7 +24,7 @@ from aclweb.acl.principals.identity import (
     identify_subject,
 )
 from aclweb.acl.principals.java_regex import machine
-from tests.random_cases import SCALE
+from tests.hostile import round_trip
 
 ROOT = Path(__file__).parents[2]
 WORDS_OF_RULES = ("RULE:", "/", ".*", "(", ")", "$1", ",", "L", "U", "DEFAULT", "\\", "[1:", "]", "s/", "a")
@@ -89,7 +89,7 @@ def test_what_is_no_subject_is_an_error_with_a_sentence(pasted):
     assert str(refusal.value).endswith(".")
 
 
-@settings(max_examples=300 * SCALE, deadline=None)
+@round_trip
 @given(st.one_of(st.text(max_size=60), st.text('CN=O,+;"\\#a1 /x=', max_size=40)))
 def test_any_pasted_text_is_a_subject_or_a_sentence_and_java_s_form_stays(pasted):
     try:
@@ -173,7 +173,7 @@ def test_bad_rules_and_names_without_one_are_values_and_no_exceptions():
     assert (uncertain.principal, uncertain.cannot_tell) == (None, True)
 
 
-@settings(max_examples=200 * SCALE, deadline=None)
+@round_trip
 @given(
     st.one_of(
         st.text(max_size=40),
