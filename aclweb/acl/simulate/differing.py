@@ -105,10 +105,10 @@ class DifferingCells:
                 own = [each._replace(operations=operation.codes) for each in cells]
                 rest[operation] = _OfOthers(own, alike)
         for session in self.sessions.asked():
-            codes = self.sessions.codes_changed(session)
+            codes, apart = self.sessions.codes_changed(session), self.sessions.codes_apart(session)
             for classes in self._alike(session):
                 bit = classes[0].bit
-                if (
+                if apart & bit and (
                     codes & bit
                     or any(rest[operation].all for operation in classes)
                     or self.sessions.shared(session, bit).region

@@ -31,11 +31,13 @@ from aclweb.acl.simulate.worlds import Worlds
 class _Filed:
     """The bindings of a principal, by their patterns.
 
-    masks: those of all of them. changed: the operations about which an answer can change by one of them.
+    masks: those of all of them. operations: all that they are about. changed: those about which an answer can
+    change by one of them.
     """
 
     patterns: dict[PatternKey, FiledPattern] = field(default_factory=dict)
     masks: set[int] = field(default_factory=set)
+    operations: int = 0
     changed: int = 0
 
 
@@ -247,6 +249,15 @@ class Sessions:
             codes |= self._filed_for(principal).changed
         return codes
 
+    def codes_apart(self, session: AskedSession) -> int:
+        """Return the operations about which some binding tells a session from those without a class of their own."""
+        if session.is_turned or self.has_unknown_patterns:
+            return ALL_BITS
+        codes = 0
+        for principal in (*session.own, *session.lacked):
+            codes |= self._filed_for(principal).operations
+        return codes
+
     def masks(self, session: AskedSession) -> frozenset[int] | None:
         """Return the masks of all bindings for a session, or that it lacks; None where others settle its answers."""
         if session.is_turned or self.has_unknown_patterns:
@@ -334,6 +345,7 @@ class Sessions:
         mask = mask_of_binding(binding)
         found.add(Entry(binding, binding.host, mask, operations_in(mask), is_old, is_new, is_changed))
         filed.masks.add(mask)
+        filed.operations |= found.operations
         filed.changed |= found.changed
 
     def read_for(
