@@ -9,14 +9,16 @@ No way leads from a state with effects to one that says that nothing happened.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from aclweb.acl.model import AclBinding, Delta, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.model import AclBinding, AclError, Delta, Operation, PatternType, PermissionType, ResourceType
 from aclweb.acl.simulate import Impact, packed, unpacked
+from aclweb.changes.kept import Kept
 from aclweb.inventory.fields import KafkaTextField
 from aclweb.inventory.leases import Leased
 from aclweb.inventory.models import Cluster, Revision
@@ -122,7 +124,9 @@ class Change(Leased):
             return None
         known: tuple[object, Impact] | None = self.__dict__.get("_unpacked")
         if known is None or known[0] is not data:
-            known = self.__dict__["_unpacked"] = (data, unpacked(bytes(data)))
+            stored_bytes = bytes(data)
+            impact = _impacts.remember(sha256(stored_bytes).digest(), lambda: unpacked(stored_bytes))
+            known = self.__dict__["_unpacked"] = (data, impact)
         return known[1]
 
     @property
@@ -141,6 +145,10 @@ class Change(Leased):
         if moved:
             self.refresh_from_db()
         return bool(moved)
+
+
+_impacts: Kept[Impact] = Kept(lambda impact: impact.weight, AclError, most_answers=16, most_bytes=48 * 2**20)
+"""The stored impacts that this process read last: each page of one asks for it again."""
 
 
 def stored(impact: Impact | None) -> dict[str, Any]:

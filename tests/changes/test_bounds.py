@@ -17,8 +17,9 @@ from aclweb.acl.model.delta import Delta
 from aclweb.acl.simulate import packed, unpacked
 from aclweb.acl.simulate.budget import Budget
 from aclweb.api import changes as api
+from aclweb.api import impacts
 from aclweb.audit import trail
-from aclweb.changes import comparison, impact, kept, preview, queries, review
+from aclweb.changes import comparison, impact, kept, models, preview, queries, review
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Approval, Change, ChangeError
 from aclweb.changes.rollout import run as rollout
@@ -305,6 +306,26 @@ def test_lists_and_badges_never_read_a_stored_effect(cluster, ask, ada, ben, sig
     assert any("changes_change" in query["sql"] for query in asked)
     assert (row.effect.gains, latest.gains) == (2, 2)
     assert change.impact.counts["gains"] == 2
+
+
+def test_a_stored_impact_is_read_once_for_all_its_pages(cluster, ask, ada, ben, monkeypatch):
+    wishes = (allow("User:a", "READ", "orders"), allow("User:b", "WRITE", "payments.us"))
+    change = review.submit(change=ask(*wishes), actor=ada)
+    program = APIClient()
+    program.force_authenticate(ben)
+    read, unpack = [], models.unpacked
+    monkeypatch.setattr(models, "unpacked", lambda data: read.append(data) or unpack(data))
+    hashed, digest = [], impacts.digest_of_groups
+    monkeypatch.setattr(impacts, "digest_of_groups", lambda told: hashed.append(told) or digest(told))
+    kept.forget()
+    door = f"/api/v1/changes/CR-{change.pk}/"
+
+    first = program.get(door, {"size": 1}).json()["impact"]
+    second = program.get(door, {"size": 1, "after": first["next"]}).json()["impact"]
+    program.get(door, {"size": 1})
+
+    assert first["groups"] != second["groups"]
+    assert (len(read), len(hashed)) == (1, 1)
 
 
 def test_an_effect_stored_as_json_is_packed_by_the_migration(cluster, ask, ada, ben):

@@ -290,10 +290,10 @@ class Impact:
         sides = {id(side): side for group in self.groups for side in (group.before, group.after) if side}
         names = sum(axis.size for axis in self.axes.names.values())
         texts = len(self.axes.principals.texts) + len(self.axes.hosts.texts)
-        octets = sum(
-            (group.principals.bit_length() + group.hosts.bit_length()) // 8 + group.compact_names.octets
-            for group in self.groups
-        )
+        texts_told = {id(each): each for group in self.groups for each in (group.principals, group.hosts)}
+        names_told = {id(group.compact_names): group.compact_names for group in self.groups}
+        octets = sum(members.bit_length() // 8 for members in texts_told.values())
+        octets += sum(200 + members.octets for members in names_told.values())
         return (
             400 * len(self.groups)
             + octets
