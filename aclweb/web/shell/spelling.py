@@ -9,7 +9,6 @@ another or break the page.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 
 from django.utils.html import conditional_escape, format_html, format_html_join
@@ -17,13 +16,15 @@ from django.utils.safestring import SafeString
 
 # Where a long name may break over two lines: after these. A short one stays in one piece.
 _BREAKS = frozenset(",.-_:/")
+_UP_TO_BREAK = re.compile(r"[^,.\-_:/]*[,.\-_:/]|[^,.\-_:/]+")
+_MAY_BREAK = SafeString("<wbr>")
 _SHORT = 24
 
 
 def hides(character: str) -> bool:
     """Return whether this character would not show, or would change how its neighbours show."""
-    category = unicodedata.category(character)
-    return category in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") or (category == "Zs" and character != " ")
+    # To Python printable is what is of no category C, and of none of Z but for the space.
+    return not character.isprintable()
 
 
 def code_point(character: str) -> str:
@@ -38,6 +39,8 @@ def visible(text: str, *, is_name: bool = True) -> str:
     In a name the spaces at its ends count as hidden; in a sentence they do not.
     """
     edged = _spaces_at_the_ends(text) if is_name else frozenset()
+    if not edged and text.isprintable():
+        return text
     return "".join(
         code_point(letter) if hides(letter) or place in edged else letter for place, letter in enumerate(text)
     )
@@ -50,6 +53,9 @@ def marked_up(text: str, *, is_name: bool = True) -> SafeString:
     """
     edged = _spaces_at_the_ends(text) if is_name else frozenset()
     breaks = is_name and len(text) > _SHORT
+    if not edged and text.isprintable():
+        parts = _UP_TO_BREAK.findall(text) if breaks else [text]
+        return format_html_join(_MAY_BREAK, "{}", ((part,) for part in parts))
     pieces: list[SafeString] = []
     plain: list[str] = []
     for place, letter in enumerate(text):
