@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -92,4 +93,9 @@ class EncryptedJSONField(_AnyJson):
 
 
 def _cipher() -> MultiFernet:
-    return MultiFernet([Fernet(key) for key in settings.ACLWEB_ENCRYPTION_KEYS])
+    return _cipher_of(tuple(settings.ACLWEB_ENCRYPTION_KEYS))
+
+
+@cache
+def _cipher_of(keys: tuple[str, ...]) -> MultiFernet:
+    return MultiFernet([Fernet(key) for key in keys])
