@@ -85,6 +85,10 @@ class _Reader(HTMLParser):
     def handle_data(self, data: str) -> None:
         self._open.texts.append(data)
 
+    def updatepos(self, i: int, j: int) -> int:
+        """Count no lines: nobody asks where on the page an element is."""
+        return j
+
     def _added(self, tag: str, attributes: list[tuple[str, str | None]]) -> Element:
         found = Element(tag, {name: value or "" for name, value in attributes}, self._open)
         self._open.children.append(found)
@@ -205,6 +209,7 @@ def _of_form(
     path = urlsplit(to).path
     given = list(_fields(root, form, lambda name, _: typed(path, name)))
     by_htmx = form.get("hx-post") or form.get("hx-get")
+    in_frame = form.above("header") is not None
     for button in _buttons(root, form):
         pressed = [*given, (button.get("name"), button.get("value"))] if button.get("name") else given
         word = button.text or button.get("aria-label") or button.get("value")
@@ -220,9 +225,9 @@ def _of_form(
                 }
             if method == "get":
                 asked = urldefrag(to.partition("?")[0])[0] + "?" + urlencode(pressed)
-                yield Action(source, "get", asked, **parts)
+                yield Action(source, "get", asked, in_frame=in_frame, **parts)
             else:
-                yield Action(source, "post", to, tuple(pressed), **parts)
+                yield Action(source, "post", to, tuple(pressed), in_frame=in_frame, **parts)
 
 
 def _buttons(root: Element, form: Element) -> list[Element]:
