@@ -57,7 +57,7 @@ ACLS = [
     allow("User:bob", "READ", "bobs", resource_type="GROUP"),
     allow("User:bob", "READ", "*", resource_type="GROUP"),
     allow("User:tx", "WRITE", "tx-1", resource_type="TRANSACTIONAL_ID"),
-    *(allow(f"User:app-{number:02}", "READ", "stock") for number in range(60)),
+    *(allow(f"User:app-{number:02}", "READ", "stock") for number in range(16)),
 ]
 DENIALS = [
     *(refused(f"User:late-{number:02}", "READ", "stock", lines=number + 1) for number in range(40)),
@@ -72,6 +72,11 @@ VERSIONS = [("standard", "4.1"), ("standard", "3.9"), ("acl", "3.6")]
 @pytest.fixture(autouse=True)
 def days_that_the_logs_cover(settings):
     settings.ACLWEB_UNUSED_DAYS = 13
+
+
+@pytest.fixture(autouse=True)
+def lists_of_several_pages(settings):
+    settings.ACLWEB_PAGE_SIZE = 20
 
 
 @pytest.fixture
