@@ -38,61 +38,158 @@ def state_of(manifest: dict[str, Any], file: Path) -> dict[str, Any]:
     return next(entry for entry in manifest["files"] if entry["path"] == str(file))
 
 
-def test_a_foreign_line_costs_no_decision(spark, snapshot_file, tmp_path):
-    """The rule in container logs: ten decisions, each followed by a warning of the JVM or a stack trace."""
-    foreign = [
-        "java.io.IOException: gone",
-        "\tat kafka.Foo.bar(Foo.java:7)",
-        "[0.123s][info][gc] pause",
-        "  ",
-    ]
+# --- One job on many odd files, each of which is counted for itself ---
+
+WHOLE = gzip.compress(decisions(20_000).encode())
+FOREIGN = ("java.io.IOException: gone", "\tat kafka.Foo.bar(Foo.java:7)", "[0.123s][info][gc] pause", "  ")
+NAMES = [
+    "a[1].log",
+    "{x}.log",
+    "st*r?.log",
+    "100%41 of it.log",
+    "back\\slash,comma.log",
+    "hash#tag;p=1.log",
+]
+
+
+@pytest.fixture(scope="module")
+def odd(spark, snapshot_file, tmp_path_factory) -> tuple[Path, dict[str, Any]]:
+    """A folder of odd files and the manifest of a job on them."""
+    folder = tmp_path_factory.mktemp("odd")
     lines = decisions(11).splitlines(keepends=True)
-    mixed = "".join(line + foreign[place % 4] + "\n" for place, line in enumerate(lines))
-    (tmp_path / "a.log").write_text(mixed)
-
-    lines = job(spark, snapshot_file, tmp_path, tmp_path / "a.log")["lines"]
-
-    assert lines["decisions"] == 11
-
-
-def test_a_byte_that_is_not_utf8_costs_nothing_and_is_counted_and_shown(spark, snapshot_file, tmp_path):
     latin = decisions(1, "caf\N{LATIN SMALL LETTER E WITH ACUTE}", 7).encode("latin-1")
     parted = decisions(1, "two\nlines \N{LATIN SMALL LETTER E WITH ACUTE}", 8).encode("latin-1")
     cut = "\N{EURO SIGN}".encode()[:2]
-    (tmp_path / "a.log").write_bytes(decisions(2).encode() + latin + parted + decisions(2).encode() + cut)
-    (tmp_path / "b.log").write_text(decisions(3))
+    contents = {
+        "foreign.log": "".join(line + FOREIGN[place % 4] + "\n" for place, line in enumerate(lines)).encode(),
+        "latin.log": decisions(2).encode() + latin + parted + decisions(2).encode() + cut,
+        "torn.gz": WHOLE[: len(WHOLE) // 2],
+        "plain.gz": decisions(3).encode(),
+        "packed.log": gzip.compress(decisions(4).encode()),
+        "good.log": decisions(5, start=90_000).encode(),
+    }
+    for number, name in enumerate(NAMES):
+        contents[name] = decisions(number + 1, start=10 * number).encode()
+        contents[f"{name}.gz"] = gzip.compress(decisions(number + 21, start=10 * number).encode())
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    # A pattern that somebody may take the names for matches these.
+    (folder / "star.log").write_text(decisions(50))
+    (folder / "star.log.gz").write_bytes(gzip.compress(decisions(50).encode()))
+    return folder, job(
+        spark, snapshot_file, folder, *(folder / name for name in contents), folder / "gone.log"
+    )
 
-    manifest = job(spark, snapshot_file, tmp_path, tmp_path / "a.log", tmp_path / "b.log")
 
-    assert manifest["lines"]["decisions"] == 9
+def test_a_foreign_line_costs_no_decision(odd):
+    """The rule in container logs: ten decisions, each followed by a warning of the JVM or a stack trace."""
+    folder, manifest = odd
+
+    assert state_of(manifest, folder / "foreign.log")["decisions"] == 11
+
+
+def test_a_byte_that_is_not_utf8_costs_nothing_and_is_counted_and_shown(odd):
+    folder, manifest = odd
+
+    latin = state_of(manifest, folder / "latin.log")
+    assert (latin["decisions"], latin["not_utf8"]) == (6, 3)
     assert manifest["lines"]["not_utf8"] == 3
-    assert state_of(manifest, tmp_path / "a.log")["not_utf8"] == 3
     assert "\ufffd" in manifest["not_utf8_sample"]
-    names = pq.read_table(tmp_path / "out" / "requests.parquet")["resource_name"].to_pylist()
+    names = pq.read_table(folder / "out" / "requests.parquet")["resource_name"].to_pylist()
     assert {"caf\ufffd", "two\nlines \ufffd"} < set(names)
 
 
-def test_a_bad_file_costs_itself_and_is_named_with_its_state(spark, snapshot_file, tmp_path):
-    whole = gzip.compress(decisions(20_000).encode())
-    torn, named, packed, gone, good = (
-        tmp_path / name for name in ("torn.gz", "plain.gz", "packed.log", "gone.log", "good.log")
-    )
-    torn.write_bytes(whole[: len(whole) // 2])
-    named.write_text(decisions(3))
-    packed.write_bytes(gzip.compress(decisions(4).encode()))
-    good.write_text(decisions(5, start=90_000))
+def test_a_bad_file_costs_itself_and_is_named_with_its_state(odd):
+    folder, manifest = odd
 
-    manifest = job(spark, snapshot_file, tmp_path, torn, named, packed, gone, good)
-
-    assert state_of(manifest, good) | {"state": "read", "decisions": 5} == state_of(manifest, good)
-    assert state_of(manifest, torn)["state"] == "truncated"
-    assert state_of(manifest, torn)["at_byte"] == len(whole) // 2
-    assert 5_000 < state_of(manifest, torn)["decisions"] < 15_000
-    assert state_of(manifest, torn)["unparsed"] <= 1
-    assert state_of(manifest, named)["state"] == "not a gzip file"
-    assert state_of(manifest, packed)["state"] == "refused"
-    assert state_of(manifest, gone)["state"] == "gone"
+    found = {name: state_of(manifest, folder / name) for name in ("good.log", "torn.gz", "plain.gz")}
+    assert (found["good.log"]["state"], found["good.log"]["decisions"]) == ("read", 5)
+    assert found["torn.gz"]["state"] == "truncated"
+    assert found["torn.gz"]["at_byte"] == len(WHOLE) // 2
+    assert 5_000 < found["torn.gz"]["decisions"] < 15_000
+    assert found["torn.gz"]["unparsed"] <= 1
+    assert found["plain.gz"]["state"] == "not a gzip file"
+    assert state_of(manifest, folder / "packed.log")["state"] == "refused"
+    assert state_of(manifest, folder / "gone.log")["state"] == "gone"
     assert all(entry["reason"].endswith(".") for entry in manifest["files"] if entry["state"] != "read")
+    assert manifest["lines"]["decisions"] == sum(entry["decisions"] for entry in manifest["files"])
+
+
+@pytest.mark.parametrize(("ending", "least"), [("", 1), (".gz", 21)])
+def test_a_file_may_have_any_name(odd, ending, least):
+    folder, manifest = odd
+
+    found = [state_of(manifest, folder / f"{name}{ending}")["decisions"] for name in NAMES]
+    assert found == [least + number for number in range(len(NAMES))]
+    assert str(folder / f"star.log{ending}") not in {entry["path"] for entry in manifest["files"]}
+
+
+# --- One job on files whose times matter ---
+
+
+@pytest.fixture(scope="module")
+def timed(
+    spark, snapshot_file, tmp_path_factory
+) -> tuple[Path, dict[str, Any], dict[str, list[tuple[Any, ...]]]]:
+    """The logs of brokers, their manifest, and their rows of coverage by broker."""
+    folder = tmp_path_factory.mktemp("timed")
+    for broker in ("b1", "b2"):
+        (folder / broker).mkdir()
+    good = permit = decisions(1)
+    refusal = (
+        permit.replace("Allowed", "Denied").replace("DEBUG", "INFO").replace("DefaultAllow", "DefaultDeny")
+    )
+    bad = [good.replace("10:00:00", "25:61:00"), good.replace("2026-11-20", "2026-02-30")]
+    contents = {
+        "b1/a.log": permit + refusal.replace("10:00:00", "23:59:59"),
+        "b1/a.log.2026-11-19.gz": permit.replace("-20 10", "-19 00"),
+        "b2/a.log": refusal,
+        "no-time.log": "".join([good, bad[0], good, bad[1], good]) + good.replace("2026", "0000"),
+        "never-set.log": good + good.replace("2026", "1970") + good.replace("2026", "9999"),
+    }
+    for name, text in contents.items():
+        (folder / name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    manifest = job(spark, snapshot_file, folder, *(folder / name for name in contents))
+    rows: dict[str, list[tuple[Any, ...]]] = {}
+    for row in pq.read_table(folder / "out" / "coverage.parquet").to_pylist():
+        shown = tuple(row[name] for name in ("day", "lines", "permits", "hours", "permit_hours"))
+        rows.setdefault(row["broker"], []).append(shown)
+    return folder, manifest, rows
+
+
+def test_a_time_that_no_clock_shows_costs_its_own_record_only(timed):
+    folder, manifest, rows = timed
+
+    found = state_of(manifest, folder / "no-time.log")
+    assert (found["decisions"], found["unparsed"]) == (3, 3)
+    assert rows["no-time.log"] == [("2026-11-20", 3, 3, [10], [10])]
+
+
+def test_a_clock_that_was_never_set_is_in_no_span(timed):
+    folder, manifest, rows = timed
+
+    assert state_of(manifest, folder / "never-set.log")["decisions"] == 3
+    assert rows["never-set.log"] == [("2026-11-20", 1, 1, [10], [10])]
+    assert manifest["coverage"]["first_at"] == "2026-11-19 00:00:00.000"
+    assert manifest["coverage"]["last_at"] == "2026-11-20 23:59:59.000"
+
+
+def test_the_coverage_names_broker_and_hours(timed):
+    _, manifest, rows = timed
+
+    assert rows["b1/a.log"] == [("2026-11-19", 1, 1, [0], [0]), ("2026-11-20", 2, 1, [10, 23], [10])]
+    assert rows["b2/a.log"] == [("2026-11-20", 1, 0, [10], [])]
+    assert manifest["rows"]["coverage"] == sum(map(len, rows.values())) == 5
+    assert [
+        (entry["name"], entry["broker"]) for entry in manifest["files"] if "b" in entry["broker"][:1]
+    ] == [
+        ("b1/a.log", "b1/a.log"),
+        ("a.log.2026-11-19.gz", "b1/a.log"),
+        ("b2/a.log", "b2/a.log"),
+    ]
+
+
+# --- Jobs of their own ---
 
 
 def test_a_file_that_vanishes_while_files_are_listed_costs_itself_only(
@@ -126,52 +223,6 @@ def test_where_no_file_can_be_read_the_job_fails_with_the_reason(spark, snapshot
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("compressed", [False, True])
-def test_a_file_may_have_any_name(spark, snapshot_file, tmp_path, compressed):
-    names = [
-        "a[1].log",
-        "{x}.log",
-        "st*r?.log",
-        "100%41 of it.log",
-        "back\\slash,comma.log",
-        "hash#tag;p=1.log",
-    ]
-    files = [tmp_path / (name + ".gz" * compressed) for name in names]
-    for number, file in enumerate(files):
-        data = decisions(number + 1, start=10 * number).encode()
-        file.write_bytes(gzip.compress(data) if compressed else data)
-    (tmp_path / "star.log").write_text(decisions(50))
-
-    manifest = job(spark, snapshot_file, tmp_path, *files)
-
-    assert {entry["path"]: entry["decisions"] for entry in manifest["files"]} == {
-        str(file): number + 1 for number, file in enumerate(files)
-    }
-
-
-def test_a_time_that_no_clock_shows_costs_its_own_record_only(spark, snapshot_file, tmp_path):
-    good = decisions(1)
-    bad = [good.replace("10:00:00", "25:61:00"), good.replace("2026-11-20", "2026-02-30")]
-    (tmp_path / "a.log").write_text(
-        "".join([good, bad[0], good, bad[1], good]) + good.replace("2026", "0000")
-    )
-
-    manifest = job(spark, snapshot_file, tmp_path, tmp_path / "a.log")
-
-    assert (manifest["lines"]["decisions"], manifest["lines"]["unparsed"]) == (3, 3)
-    assert manifest["coverage"]["first_at"] == "2026-11-20 10:00:00.000"
-
-
-def test_a_clock_that_was_never_set_is_in_no_span(spark, snapshot_file, tmp_path):
-    good = decisions(1)
-    (tmp_path / "a.log").write_text(good + good.replace("2026", "1970") + good.replace("2026", "9999"))
-
-    manifest = job(spark, snapshot_file, tmp_path, tmp_path / "a.log")
-
-    assert manifest["lines"]["decisions"] == 3
-    assert manifest["coverage"]["first_at"] == manifest["coverage"]["last_at"] == "2026-11-20 10:00:00.000"
-
-
 def test_a_second_run_in_one_session_sees_what_changed(spark, snapshot_file, tmp_path):
     log = tmp_path / "a.log"
     log.write_text(decisions(3) + "[foreign\n")
@@ -183,37 +234,6 @@ def test_a_second_run_in_one_session_sees_what_changed(spark, snapshot_file, tmp
 
     assert (before, after) == (3, 7)
     assert spark.sparkContext._jsc.getPersistentRDDs().size() == kept
-
-
-def test_the_coverage_names_broker_and_hours(spark, snapshot_file, tmp_path):
-    for broker in ("b1", "b2"):
-        (tmp_path / broker).mkdir()
-    permit = decisions(1)
-    refusal = (
-        permit.replace("Allowed", "Denied").replace("DEBUG", "INFO").replace("DefaultAllow", "DefaultDeny")
-    )
-    (tmp_path / "b1" / "a.log").write_text(permit + refusal.replace("10:00:00", "23:59:59"))
-    (tmp_path / "b1" / "a.log.2026-11-19.gz").write_bytes(
-        gzip.compress(permit.replace("-20 10", "-19 00").encode())
-    )
-    (tmp_path / "b2" / "a.log").write_text(refusal)
-
-    files = [tmp_path / "b1" / "a.log", tmp_path / "b1" / "a.log.2026-11-19.gz", tmp_path / "b2" / "a.log"]
-    manifest = job(spark, snapshot_file, tmp_path, *files)
-
-    rows = pq.read_table(tmp_path / "out" / "coverage.parquet").to_pylist()
-    shown = ("broker", "day", "lines", "permits", "hours", "permit_hours")
-    assert [tuple(row[name] for name in shown) for row in rows] == [
-        ("b1/a.log", "2026-11-19", 1, 1, [0], [0]),
-        ("b1/a.log", "2026-11-20", 2, 1, [10, 23], [10]),
-        ("b2/a.log", "2026-11-20", 1, 0, [10], []),
-    ]
-    assert manifest["rows"]["coverage"] == 3
-    assert [(entry["name"], entry["broker"]) for entry in manifest["files"]] == [
-        ("b1/a.log", "b1/a.log"),
-        ("a.log.2026-11-19.gz", "b1/a.log"),
-        ("b2/a.log", "b2/a.log"),
-    ]
 
 
 def test_what_stands_behind_the_damage_of_a_file_is_not_guessed(tmp_path):
