@@ -42,8 +42,8 @@ class Answer:
 class Wire:
     """One logged-in connection. A closed one opens again with the next request."""
 
-    def __init__(self, broker: KafkaBroker, user: str | None = "admin", *, seconds: float = 60) -> None:
-        """user: None for the port without logins."""
+    def __init__(self, broker: KafkaBroker, user: str | None = "admin", *, seconds: float = 300) -> None:
+        """user: None for the port without logins. seconds: for each answer; 10,000 ACLs take a busy machine many."""
         self._broker, self._user, self._seconds = broker, user, seconds
         self._socket: socket.socket | None = None
         self._pending = b""
@@ -67,7 +67,7 @@ class Wire:
     def pipelined(
         self, requests: Iterable[tuple[int, Sequence[Item]]], version: int = NEWEST
     ) -> Iterator[list[Answer]]:
-        """Yield the answers to many requests, sent without waiting; raises Closed."""
+        """Yield the answers to many requests, sent without waiting; raises Closed, or TimeoutError for no answer."""
         asked = list(requests)
         frames = [self._frame(key, version, _body(key, items, version)) for key, items in asked]
         try:
@@ -77,6 +77,9 @@ class Wire:
             for key, _ in asked:
                 yield _answers(key, self._receive(connection), version)
             sender.join()
+        except TimeoutError:
+            self.close()
+            raise
         except OSError as error:
             self.close()
             raise Closed(str(error)) from error
