@@ -23,7 +23,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from devstack.servers.ports import hold_port, number_of
+from devstack.servers.ports import HeldPort, hold_port
 from tests import nursery
 from tests.servers import missing
 
@@ -197,13 +197,13 @@ def _text(directory: Path) -> str:
     return (directory / "server.log").read_text(errors="replace")
 
 
-_held: list[socket.socket] = []
+_held: list[HeldPort] = []
 
 
 def free_port() -> int:
     """Return a port on which nothing listens, and which only who was given it gets while this process runs."""
     _held.append(hold_port())
-    return number_of(_held[-1])
+    return _held[-1].number
 
 
 def _postgres_binaries() -> Path | None:

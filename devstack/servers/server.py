@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import contextlib
 import os
-import socket
 import stat
 import subprocess
 from pathlib import Path
@@ -16,7 +15,7 @@ from aclweb.clusters import ClusterError, ClusterState
 from aclweb.runtime import stale_process as leftover
 from aclweb.runtime.java import JavaError
 from devstack.java import find_java
-from devstack.servers.ports import hold_port, number_of
+from devstack.servers.ports import HeldPort, hold_port
 
 
 class EmbeddedError(ClusterError):
@@ -34,7 +33,7 @@ class Server(abc.ABC):
     def __init__(self, directory: Path | str) -> None:
         self.directory = Path(directory).absolute()
         self._process: subprocess.Popen[bytes] | None = None
-        self._held: list[socket.socket] = []
+        self._held: list[HeldPort] = []
 
     @property
     def pid(self) -> int | None:
@@ -82,7 +81,7 @@ class Server(abc.ABC):
         if len(self._held) < wanted:
             self._release_ports()
             self._held += (hold_port() for _ in range(wanted))
-        ports = [number_of(held) for held in self._held]
+        ports = [held.number for held in self._held]
         file.write_text("\n".join(str(port) for port in ports) + "\n")
         return ports
 
