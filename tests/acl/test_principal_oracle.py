@@ -50,6 +50,8 @@ from tests.random_patterns import Drawn, random_loops, random_pattern
 SEED = int(os.environ.get("ACLWEB_TEST_SEED", time.time_ns() % 1_000_000 if SCALE > 1 else 180_195))
 # Patterns that wind are given up early: there are many, and what they are is tried elsewhere.
 STEPS_FOR_ONE = 30_000
+# Java is asked for each code point below this, and for one in so many from here on.
+FEW_ASSIGNED = 0x32400
 
 
 @pytest.fixture(autouse=True)
@@ -163,14 +165,16 @@ def two_texts(rng: random.Random, drawn: Drawn) -> Iterator[Drawn]:
     ],
 )  # fmt: skip
 def test_a_set_takes_exactly_the_characters_that_java_takes(newest_java, pattern):
-    answer = newest_java.ask("members\t" + units(pattern))
+    step = 1 if SCALE > 1 else 101
+    answer = newest_java.ask(f"members\t{units(pattern)}\t{step}")
     theirs = bytearray(0x110000)
-    asked_for = {*range(0x110000 if SCALE > 1 else 0x3000), *range(len(pattern) % 97, 0x110000, 97)}
+    asked_for = {*range(0x3000), *range(len(pattern) % step, FEW_ASSIGNED, step)}
+    asked_for |= {*range(FEW_ASSIGNED + -FEW_ASSIGNED % step, 0x110000, step)}
     for span in answer.removeprefix("ok\t").split():
         first, last = (int(word, 16) for word in span.split("-"))
         theirs[first : last + 1] = b"\x01" * (last + 1 - first)
         # Where a set begins and ends is where another reading of Unicode shows.
-        asked_for |= {max(first - 1, 0), first, last, min(last + 1, 0x10FFFF)}
+        asked_for |= {at for at in (first - 1, first, last, last + 1) if 0 <= at < FEW_ASSIGNED}
     tree = parse(pattern).tree
     found = tree.parts[-1] if isinstance(tree, Sequence) else tree
     assert isinstance(found, Character)
@@ -182,8 +186,8 @@ def test_a_set_takes_exactly_the_characters_that_java_takes(newest_java, pattern
         except CannotTell:
             untold += 1
 
-    # Most of Unicode is not assigned yet.
-    assert untold < 0.8 * len(asked_for)
+    # Of the planes behind nearly nothing is assigned yet.
+    assert untold < 0.6 * len(asked_for)
 
 
 def test_letters_change_case_as_in_java(newest_java):

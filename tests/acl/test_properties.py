@@ -346,21 +346,23 @@ IMPLYING = {
 
 @both_modes
 @enough
-@given(request=requests, profile=profiles, number=numbers, own=st.sampled_from(OPERATIONS))
+@given(request=requests, profile=profiles, number=numbers)
 def test_p14_an_allow_brings_exactly_its_implied_operation_and_a_deny_brings_none(
-    opens, request, profile, number, own
+    opens, request, profile, number
 ):
     settings = settings_of(profile, opens)
     assume(request.principal != SUPER)
-    grant = replace(hitting(request, number, PermissionType.ALLOW, settings), operation=own)
-    refusal = replace(grant, permission_type=PermissionType.DENY)
-    everything = replace(grant, operation=Operation.ALL)
+    hit = hitting(request, number, PermissionType.ALLOW, settings)
+    everything = replace(hit, operation=Operation.ALL)
     asked = request.operation
 
-    implied = own in (Operation.ALL, asked) or own in IMPLYING.get(asked, ())
-    assert allowed(request, [grant], settings) is implied
-    exact = own in (Operation.ALL, asked)
-    assert allowed(request, [everything, refusal], settings) is not exact
+    for own in OPERATIONS:
+        grant = replace(hit, operation=own)
+        refusal = replace(grant, permission_type=PermissionType.DENY)
+        implied = own in (Operation.ALL, asked) or own in IMPLYING.get(asked, ())
+        assert allowed(request, [grant], settings) is implied, own
+        exact = own in (Operation.ALL, asked)
+        assert allowed(request, [everything, refusal], settings) is not exact, own
 
 
 @both_modes
@@ -533,7 +535,12 @@ def test_p26_a_filter_without_a_text_is_not_one_for_an_asterisk(one, name, patte
 def test_p28_the_index_and_the_findings_decide_as_the_plain_loop_does(opens, world, request, profile):
     settings = settings_of(profile, opens)
     index = AclIndex(world)
-    for asked in (request, replace(request, resource_name=None)):
+    names, hosts = dict.fromkeys((None, request.resource_name, *NAMES)), dict.fromkeys((request.host, *HOSTS))
+    for name, host in [
+        *((name, request.host) for name in names),
+        *((request.resource_name, h) for h in hosts),
+    ]:
+        asked = replace(request, resource_name=name, host=host)
         expected = reference.answer(asked, world, settings)
         decision = authorize(asked, index, settings)
         assert (decision.result.value, decision.basis.value) == expected

@@ -83,7 +83,7 @@ public class Principals {
                 case "cases":
                     return "ok\t" + hex(texts[1].toLowerCase(Locale.ENGLISH)) + "\t" + hex(texts[1].toUpperCase(Locale.ENGLISH));
                 case "members":
-                    return "ok\t" + members(Pattern.compile(texts[1]));
+                    return "ok\t" + members(Pattern.compile(texts[1]), Integer.parseInt(question[2]));
                 default:
                     return "unknown";
             }
@@ -164,14 +164,15 @@ public class Principals {
         }
     }
 
-    /** The ranges of code points that a pattern takes as a whole text. */
-    static String members(Pattern pattern) {
+    /** The ranges of code points that a pattern takes as a whole text; where hardly any is assigned, of one in `step`. */
+    static String members(Pattern pattern, int step) {
         StringBuilder ranges = new StringBuilder();
         // One matcher and one text for a million questions.
         StringBuilder text = new StringBuilder(2);
         Matcher matcher = pattern.matcher(text);
         int first = -1;
-        for (int c = 0; c <= 0x110000; c++) {
+        int last = -1;
+        for (int c = 0; c <= 0x110000; c = next(c, step)) {
             boolean takes = false;
             if (c <= 0x10FFFF) {
                 text.setLength(0);
@@ -179,11 +180,17 @@ public class Principals {
             }
             if (takes && first < 0) first = c;
             if (!takes && first >= 0) {
-                ranges.append(Integer.toHexString(first)).append('-').append(Integer.toHexString(c - 1)).append(' ');
+                ranges.append(Integer.toHexString(first)).append('-').append(Integer.toHexString(last)).append(' ');
                 first = -1;
             }
+            last = c;
         }
         return ranges.toString().trim();
+    }
+
+    static int next(int c, int step) {
+        if (c < 0x32400 || c >= 0xE0000 && c < 0xE0200 || c == 0x110000) return c + 1;
+        return Math.min((c / step + 1) * step, c < 0xE0000 ? 0xE0000 : 0x110000);
     }
 
     static String hex(String text) {
