@@ -157,6 +157,8 @@ def pytest_collection() -> Iterator[None]:
         return (yield)
     finally:
         gc.freeze()
+        # Most garbage frees itself; the rest is looked for less often than Python does.
+        gc.set_threshold(20_000)
         gc.enable()
 
 
