@@ -17,7 +17,7 @@ from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
 
-MANY = 5_000
+MANY = 2_500
 OWN = allow("User:bob", "READ", "zebra")
 OF_OTHERS = [*(allow(f"User:service-{n}", "READ", f"orders.{n}") for n in range(MANY)), OWN]
 OF_ONE = [allow("User:bob", "READ", f"orders.{n}") for n in range(MANY)]

@@ -31,7 +31,6 @@ def here(cluster):
     return f"/c/{cluster.slug}"
 
 
-@pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize(
     ("path", "field"),
     [
@@ -49,16 +48,17 @@ def here(cluster):
         ("/password/", "old_password"),
     ],
 )
-def test_a_huge_text_does_not_come_back_whole(path, field, text, here, dot, signed_in, client):
+def test_a_huge_text_does_not_come_back_whole(path, field, here, dot, signed_in, client):
     browser = client if path == "/sign-in/" else signed_in(dot)
     others = {"kind": "ssl", "names": "CN=a", "title": "t", "reason": "r", "super_users_known": "on"}
     if path.endswith("/change/"):
         others["line"] = json.dumps({"op": "add", **allow("User:x", "READ", "orders").as_dict()})
 
-    page = browser.post(path.format(here=here), others | {field: TEXTS[text]})
+    for text in TEXTS:
+        page = browser.post(path.format(here=here), others | {field: TEXTS[text]})
 
-    assert page.status_code < 500
-    assert len(page.content) < MOST_ANSWER, f"{page.status_code} {len(page.content):,} bytes"
+        assert page.status_code < 500, text
+        assert len(page.content) < MOST_ANSWER, f"{text}: {page.status_code} {len(page.content):,} bytes"
 
 
 def test_a_text_that_does_not_come_back_says_so_and_a_long_one_still_does(here, ada, signed_in):
