@@ -3,7 +3,7 @@
 The database is DATABASE_URL, the host's own directory ACLWEB_DATA_DIR. A stand-in for the job
 says that it runs, and ends when a line arrives.
 
-    setup      make the database and a cluster with logs
+    setup      make a cluster with logs in a database with tables
     refresh    read the logs; prints `running` when the job begins, and at last what came of it
 """
 
@@ -15,8 +15,6 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 django.setup()
 
-from django.core.management import call_command  # noqa: E402
-
 from aclweb.insights import refresh as refreshing  # noqa: E402
 from aclweb.insights.load import InsightsError  # noqa: E402
 from aclweb.inventory.models import Cluster  # noqa: E402
@@ -26,7 +24,6 @@ from tests.fake_cluster import FakeCluster  # noqa: E402
 
 
 def setup() -> None:
-    call_command("migrate", verbosity=0)
     cluster = Cluster.objects.create(slug="eu", name="eu", kind="snapshot", address="x", log_paths="/logs/*")
     sync(cluster, client=FakeCluster([allow("User:bob", "READ", "orders")], topics=["orders"]))
 

@@ -27,6 +27,7 @@ from aclweb.inventory.current.view import in_force
 from aclweb.inventory.sync.snapshots import snapshot_text
 from aclweb.pipeline import __main__ as pipeline
 from aclweb.pipeline.snapshot import read_snapshot
+from tests import nursery
 from tests.insights.conftest import BINDINGS
 from tests.insights.results import use, write_result
 from tests.servers import need_java
@@ -50,10 +51,14 @@ def logged(read_cluster, tmp_path):
 
 
 @pytest.mark.spark
-def test_the_logs_of_a_cluster_are_read_and_loaded(logged):
+def test_the_logs_of_a_cluster_are_read_and_loaded(logged, monkeypatch):
     need_java()
+    job, told = refresh._job, []
+    monkeypatch.setattr(refresh, "_job", lambda arguments: told.append(job(arguments)) or told[0])
 
     loaded = refresh.refresh(logged)
+
+    assert told == [(0, "")], "a job prints no note of the JVM"
 
     assert (loaded.lines_read, loaded.revision_number) == (2, logged.revision.number)
     key = binding_key(BINDINGS[0])
@@ -181,33 +186,35 @@ def test_a_refresh_that_lost_its_lease_loads_nothing(logged, monkeypatch):
 
 
 @pytest.mark.long
-def test_two_hosts_with_one_database_do_not_run_the_same_refresh(tmp_path):
-    with contextlib.ExitStack() as running:
+def test_two_hosts_with_one_database_do_not_run_the_same_refresh(tables, tmp_path):
+    shared = shutil.copy(tables, tmp_path / "shared.sqlite3")
 
-        def host(number, action):
-            environment = os.environ | {
-                "DJANGO_SETTINGS_MODULE": "tests.settings",
-                "DATABASE_URL": f"sqlite:///{tmp_path / 'shared.sqlite3'}",
-                "ACLWEB_DATA_DIR": str(tmp_path / f"host-{number}"),
-            }
-            child = subprocess.Popen(
-                [sys.executable, "-m", "tests.insights.refresher", action],
-                env=environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            running.callback(child.wait)
-            running.callback(child.kill)
-            return child
+    def environment(number):
+        return os.environ | {
+            "DJANGO_SETTINGS_MODULE": "tests.settings",
+            "DATABASE_URL": f"sqlite:///{shared}",
+            "ACLWEB_DATA_DIR": str(tmp_path / f"host-{number}"),
+        }
 
-        assert host(1, "setup").wait(120) == 0
-        first = host(1, "refresh")
-        assert first.stdout.readline() == "running\n"
+    def ran(number, action):
+        return nursery.run(["-m", "tests.insights.refresher", action], environment(number))
 
-        second = host(2, "refresh").communicate("", timeout=600)[0]
-        ended = first.communicate("go on\n", timeout=600)[0]
-        third = host(2, "refresh").communicate("", timeout=600)[0]
+    assert ran(1, "setup").returncode == 0
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.insights.refresher", "refresh"],
+        env=environment(1),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as first:
+        try:
+            assert first.stdout.readline() == "running\n"
+
+            second = ran(2, "refresh").stdout
+            ended = first.communicate("go on\n", timeout=600)[0]
+            third = ran(2, "refresh").stdout
+        finally:
+            first.kill()
 
     assert second == "left to another worker\n"
     assert "The stand-in has ended." in ended

@@ -12,10 +12,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from aclweb.pipeline.job import summary, warnings
 from aclweb.pipeline.shipping import write_package
 from devstack.java import java_home
 from tests.pipeline.spark_cluster import HOME, QUICK_JVM, spark_cluster
-from tests.pipeline.test_job import run
+from tests.pipeline.test_job import manifest_of, run
 from tests.servers import need_java
 
 pytestmark = pytest.mark.spark
@@ -90,6 +91,9 @@ def test_the_documented_command_gives_the_same_rows_on_a_cluster(
     answer = started(command, tmp_path, PYTHONPATH=str(ROOT))
 
     assert answer.returncode == 0, answer.stderr
+    # A summary and nothing of the JVM.
+    assert answer.stdout.splitlines() == [*summary(manifest_of(here)), f"Written to {tmp_path / 'out'}."]
+    assert answer.stderr.splitlines() == warnings(manifest_of(here))
     assert rows_of(tmp_path / "out") == rows_of(here)
     assert json.loads((tmp_path / "out" / "manifest.json").read_text()) == json.loads(
         (here / "manifest.json").read_text()

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -131,18 +128,6 @@ def test_running_again_replaces_the_result_by_the_same_bytes(spark, snapshot_fil
     assert [folder.name for folder in tmp_path.iterdir()] == ["usage"]
 
 
-@pytest.mark.spark
-def test_the_command_prints_a_summary_and_nothing_of_the_jvm(snapshot_file, logs, tmp_path):
-    answer = command(
-        "--snapshot", snapshot_file, "--log", logs[0], "--out", tmp_path / "out", "--master", "local[1]"
-    )
-
-    assert answer.returncode == 0, answer.stderr
-    assert "records of 1 file," in answer.stdout
-    assert answer.stderr == ""
-    assert (tmp_path / "out" / "manifest.json").is_file()
-
-
 @pytest.mark.parametrize(
     "snapshot, log, told",
     [
@@ -201,16 +186,3 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
         pass
 
     assert (tmp_path / "thesis.tex").exists()
-
-
-def command(*arguments: object) -> subprocess.CompletedProcess[str]:
-    root = Path(__file__).resolve().parents[2]
-    return subprocess.run(
-        [sys.executable, "-m", "aclweb.pipeline", "usage", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": str(root)},
-        timeout=600,
-        check=False,
-    )
