@@ -97,6 +97,8 @@ def spark() -> Iterator[object]:
 
     # Small work is done before its compiled code has paid for itself; the commands run as people run them.
     conf = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+    # Its data is small, and the machine's cores have other tests to run than to collect garbage side by side.
+    conf["spark.driver.extraJavaOptions"] = "-XX:+UseSerialGC"
     with spark_session("local[2]", conf=conf, brief=True) as session:
         yield session
 
