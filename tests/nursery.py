@@ -53,6 +53,8 @@ LOADED = (
     *("kombu.transport.filesystem", "psycopg", "sqlparse", "structlog", "unittest.mock", "yaml"),
 )
 _MESSAGE_BYTES = 1 << 18
+# What most systems give their users.
+UMASK = 0o022
 
 
 class Child:
@@ -101,11 +103,17 @@ class Nursery:
             )  # fmt: skip
 
     def start(
-        self, words: Sequence[object], environment: Mapping[str, str], cwd: Path, files: Sequence[IO[Any]]
+        self,
+        words: Sequence[object],
+        environment: Mapping[str, str],
+        files: Sequence[IO[Any]],
+        cwd: Path,
+        umask: int,
     ) -> Child:
         """Start `python WORDS...` with only this environment; files: its standard input, output and errors."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        asked = {"words": [str(word) for word in words], "environment": dict(environment), "cwd": str(cwd)}
+        asked: dict[str, Any] = {"words": [str(word) for word in words], "environment": dict(environment)}
+        asked |= {"cwd": str(cwd), "umask": umask}
         with theirs, self._lock:
             descriptors = [theirs.fileno(), *(file.fileno() for file in files)]
             socket.send_fds(self._asks, [json.dumps(asked).encode()], descriptors)
@@ -125,16 +133,22 @@ def start(
     *,
     files: Sequence[IO[Any]],
     cwd: Path = ROOT,
+    umask: int = UMASK,
 ) -> Child:
     """Start `python WORDS...`; the first one of a run starts the nursery."""
     if not _nursery:
         _nursery.append(Nursery())
         atexit.register(_nursery[0].close)
-    return _nursery[0].start(words, environment, cwd, files)
+    return _nursery[0].start(words, environment, files, cwd, umask)
 
 
 def run(
-    words: Sequence[object], environment: Mapping[str, str], *, cwd: Path = ROOT, timeout: float = 600
+    words: Sequence[object],
+    environment: Mapping[str, str],
+    *,
+    cwd: Path = ROOT,
+    umask: int = UMASK,
+    timeout: float = 600,
 ) -> subprocess.CompletedProcess[str]:
     """Run `python WORDS...` to its end and return what it printed; raises TimeoutError where it does not end."""
     with (
@@ -142,7 +156,7 @@ def run(
         tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as errors,
     ):
-        child = start(words, environment, cwd=cwd, files=(nothing, out, errors))
+        child = start(words, environment, files=(nothing, out, errors), cwd=cwd, umask=umask)
         try:
             status = child.wait(timeout)
         except TimeoutError:
@@ -206,6 +220,7 @@ def become(asked: dict[str, Any]) -> None:
     os.environ.clear()
     os.environ.update(asked["environment"])
     os.chdir(asked["cwd"])
+    os.umask(asked["umask"])
     time.tzset()
     gc.enable()
     first, *rest = asked["words"]
