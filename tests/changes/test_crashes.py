@@ -134,9 +134,12 @@ def nursery() -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory, nursery: subprocess.Popen[str]) -> tuple[Path, str]:
+def prepared(
+    tmp_path_factory: pytest.TempPathFactory, nursery: subprocess.Popen[str], tables: Path
+) -> tuple[Path, str]:
     """A world with one approved change, made once and copied for each test."""
     directory = tmp_path_factory.mktemp("prepared")
+    shutil.copy(tables, directory / "aclweb.sqlite3")
     change = World(directory, nursery).told("setup")
     return directory, str(change)
 

@@ -1,10 +1,10 @@
 """A worker as a process of its own, which a test can kill: `python -m tests.changes.worker ACTION ...`.
 
-The database is DATABASE_URL, the cluster the directory ACLWEB_TEST_KAFKA or, if it is
+The database is DATABASE_URL and has its tables; the cluster is the directory ACLWEB_TEST_KAFKA or, if it is
 set, the real ZooKeeper at ACLWEB_TEST_ZOOKEEPER. It dies at the point ACLWEB_TEST_CRASH. Tasks are run
 at once where they are rung, so what the sweep would ring is what runs; only `setup` rings nobody.
 
-    setup         make the database, the cast, a cluster and one approved change; print its id
+    setup         make the cast, a cluster and one approved change; print its id
     apply ID      be a worker that was rung for the change
     expire        let every lease run out, as time would
     sweep         sweep until nothing waits, then print the end as JSON
@@ -31,7 +31,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 django.setup()
 
 from django.conf import settings  # noqa: E402
-from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.db.models.functions import Now  # noqa: E402
 
@@ -70,7 +69,6 @@ def connect(connection: Connection) -> ClusterClient:
 
 
 def setup() -> None:
-    call_command("migrate", verbosity=0)
     kafka = FileCluster(Path(os.environ["ACLWEB_TEST_KAFKA"]))
     kafka.set_topics("orders", "notes")
     kafka.edit(add=BEFORE)
