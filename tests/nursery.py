@@ -63,16 +63,21 @@ class Child:
     def __init__(self, answers: socket.socket, seconds: float) -> None:
         self._answers = answers
         self._answers.settimeout(seconds)
-        self.pid = int(self._answers.recv(64))
+        self.pid = int(self._told())
         self.returncode: int | None = None
 
     def wait(self, timeout: float | None = None) -> int:
         """Return the exit status, negative for a signal; raises TimeoutError where it does not end in time."""
         if self.returncode is None:
             self._answers.settimeout(timeout)
-            self.returncode = int(self._answers.recv(64))
+            self.returncode = int(self._told())
             self._answers.close()
         return self.returncode
+
+    def _told(self) -> bytes:
+        told = self._answers.recv(64)
+        assert told, "The nursery has ended; why is in what it wrote to standard error."
+        return told
 
     def terminate(self) -> None:
         self._send(signal.SIGTERM)
@@ -117,7 +122,7 @@ class Nursery:
         with theirs, self._lock:
             descriptors = [theirs.fileno(), *(file.fileno() for file in files)]
             socket.send_fds(self._asks, [json.dumps(asked).encode()], descriptors)
-        return Child(ours, seconds=120)
+        return Child(ours, seconds=600)
 
     def close(self) -> None:
         self._asks.close()
@@ -125,6 +130,7 @@ class Nursery:
 
 
 _nursery: list[Nursery] = []
+_first = threading.Lock()
 
 
 def start(
@@ -136,9 +142,10 @@ def start(
     umask: int = UMASK,
 ) -> Child:
     """Start `python WORDS...`; the first one of a run starts the nursery."""
-    if not _nursery:
-        _nursery.append(Nursery())
-        atexit.register(_nursery[0].close)
+    with _first:
+        if not _nursery:
+            _nursery.append(Nursery())
+            atexit.register(_nursery[0].close)
     return _nursery[0].start(words, environment, files, cwd, umask)
 
 
