@@ -6,7 +6,18 @@ import random
 
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, ResourceType
-from aclweb.acl.simulate import Impact, Names, described, plain, simulate, trimmed, where, which, who
+from aclweb.acl.simulate import (
+    Impact,
+    Names,
+    described,
+    plain,
+    simulate,
+    trimmed,
+    where,
+    which,
+    which_of,
+    who,
+)
 from aclweb.acl.simulate.axes import NameAxis, places_in, set_of
 from aclweb.acl.simulate.describing import describe
 from tests.acl import test_whatif
@@ -150,3 +161,48 @@ def test_any_set_of_names_is_said_exactly(seed: int) -> None:
     for region in words.regions:
         exact = axis.beginning_with(region.start) & axis.given & members
         assert region.existing == (0 if region.is_to_come else exact.bit_count())
+
+
+def test_many_hosts_are_the_first_ones_and_how_many_more() -> None:
+    add = [allow("User:a", "DELETE", "orders.1", host=f"10.0.0.{last}") for last in range(1, 6)]
+    impact = simulate(Delta(add=tuple(add)), AclIndex(), Names(topics=TOPICS), met_only=True)
+    of_all = set_of(places_in(impact.axes.hosts.all ^ impact.axes.hosts.others))
+
+    assert plain(where(impact.axes.hosts, of_all)) == "from 10.0.0.1, 10.0.0.2, 10.0.0.3 and 2 more hosts"
+    assert plain(where(impact.axes.hosts, of_all, 1)) == "from 10.0.0.1 and 4 more hosts"
+    assert plain(where(impact.axes.hosts, impact.axes.hosts.others, 4)) == (
+        "from anywhere but 10.0.0.1, 10.0.0.2, 10.0.0.3, 10.0.0.4 and 1 more host"
+    )
+
+
+def test_what_is_called_something_in_the_cluster_is_a_name_and_the_rest_is_words() -> None:
+    add = allow("User:a", "DELETE", "orders.", pattern="PREFIXED", host="10.0.0.7")
+    impact = trimmed(simulate(Delta(add=(add,)), AclIndex(), Names(topics=TOPICS), merge_equal_hosts=True))
+    group = impact.groups[0]
+    phrases = (
+        who(impact.axes.principals, group.principals),
+        which(described(impact, group)),
+        where(impact.axes.hosts, group.hosts),
+    )
+
+    assert [[piece.text for piece in phrase if piece.is_name] for phrase in phrases] == [
+        ["User:a"],
+        ["orders."],
+        ["10.0.0.7"],
+    ]
+    assert plain(phrases[2]) == "from 10.0.0.7"
+
+
+def test_classes_of_names_are_said_whatever_others_there_are() -> None:
+    said = {
+        "orders": [("EXACT", "orders")],
+        "any other topic that starts with a-": [("PREFIX", "a-")],
+        "any other topic": [("ANY_OTHER", "")],
+        "a and b and any other topic that starts with a-": [("EXACT", "a"), ("EXACT", "b"), ("PREFIX", "a-")],
+    }
+
+    for words, classes in said.items():
+        assert plain(which_of(ResourceType.TOPIC, classes)) == words
+    assert plain(which_of(ResourceType.GROUP, [("EXACT", name) for name in "abcde"], 2)) == (
+        "groups a, b and 3 more"
+    )

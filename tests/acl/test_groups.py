@@ -18,7 +18,7 @@ from unittest import mock
 
 import pytest
 
-from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.authorizer import AclIndex, Basis, Result
 from aclweb.acl.cli.main import main
 from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, ResourceType
 from aclweb.acl.simulate import (
@@ -32,9 +32,11 @@ from aclweb.acl.simulate import (
     simulate,
     trimmed,
     unpacked,
+    whatever_the_acls,
     writing,
 )
 from aclweb.acl.simulate.axes import Compact, NameAxis, places_in, runs_of, set_of, set_of_runs
+from aclweb.acl.simulate.impact import Side
 from aclweb.acl.simulate.warnings import NamesByType, Warnings
 from tests.acl import test_glob_whatif, test_whatif
 from tests.builders import allow, deny
@@ -422,3 +424,30 @@ def test_an_axis_that_is_cut_down_keeps_order_and_kind_of_its_classes() -> None:
     cut = axis.cut_to(kept)
     assert list(cut.classes(cut.all)) == list(axis.classes(kept))
     assert list(cut.classes(cut.given)) == list(axis.classes(axis.given & kept))
+
+
+def test_groups_whose_acls_alone_differ_are_one_group_without_these() -> None:
+    add = (allow("User:a", "READ", "t"), allow("User:a", "READ", "t-", pattern="PREFIXED"))
+    own = [deny("User:b", "WRITE", "t-1"), allow("User:z", "READ", "u")]
+    names = Names(topics=("t", "t-1", "u"))
+    impact = simulate(Delta(add=add), AclIndex(own), names, merge_equal_hosts=True)
+    gains = [group for group in impact.groups if group.change == "gains"]
+
+    apart, whole = whatever_the_acls(gains), whatever_the_acls(gains, whether_any=True)
+
+    # Before, `t` had no ACL and `t-1` one for somebody else.
+    assert {group.before.basis.name for group in apart} == {"DEFAULT_DENY", "NO_ALLOW_ACL"}
+    assert {group.before.basis.name for group in whole} == {"NO_ALLOW_ACL"}
+    assert len(gains) > len(apart) > len(whole) == 1
+    for found in (apart, whole):
+        assert sum(map(impact.cells_in, found)) == sum(map(impact.cells_in, gains))
+        assert {group.after for group in found} == {Side(Result.ALLOWED, Basis.ALLOW_ACL, ())}
+
+
+def test_lists_of_a_joined_impact_come_in_the_order_of_lists() -> None:
+    delta = Delta(
+        add=(allow("User:a", "READ", "t"),), remove=(allow("User:b", "READ", "u", resource_type="GROUP"),)
+    )
+    impact = simulate(delta, AclIndex(delta.remove), Names(topics=("t",), groups=("u",)))
+
+    assert [group.change for group in whatever_the_acls(reversed(impact.groups))] == ["gains", "loses"]
