@@ -206,3 +206,42 @@ def test_classes_of_names_are_said_whatever_others_there_are() -> None:
     assert plain(which_of(ResourceType.GROUP, [("EXACT", name) for name in "abcde"], 2)) == (
         "groups a, b and 3 more"
     )
+
+
+def test_an_edit_of_settings_alone_is_said_of_every_name() -> None:
+    impact = simulate(
+        Delta(),
+        AclIndex([allow("User:a", "READ", "orders.1")]),
+        Names(topics=("orders.1", "orders.2")),
+        AuthorizerSettings(),
+        AuthorizerSettings(allow_everyone=True),
+        merge_equal_hosts=True,
+    )
+
+    (said_of_topics,) = {
+        plain(which(described(impact, group)))
+        for group in impact.groups
+        if group.resource_type is ResourceType.TOPIC
+    }
+    assert said_of_topics == "every topic (1 now, and all to come), except orders.1"
+
+
+def test_names_that_nobody_can_have_are_counted_where_all_classes_are_told() -> None:
+    own = [allow("User:etl", "READ", "orders.0")]
+    add = allow("User:etl", "READ", "orders.", pattern="PREFIXED")
+    impact = simulate(Delta(add=(add,)), AclIndex(own), Names(topics=TOPICS), merge_equal_hosts=True)
+
+    words = "every topic that starts with 'orders.' (9 now, and all to come), except orders.0"
+    for told in (impact, trimmed(impact)):
+        (group,) = told.groups
+        assert plain(which(described(told, group))) == words
+
+
+def test_what_is_excepted_is_quoted_and_patterns_are_called_patterns() -> None:
+    axis = NameAxis(["a b", "c"], ["d"], ["x*"], has_any_other=True, given=0b11)
+    members = axis.all & ~set_of([0, axis.first_pattern])
+
+    words = which(describe(ResourceType.GROUP, axis, members, ("",)))
+
+    assert [piece.text for piece in words if piece.is_name] == ["a b", "x*"]
+    assert plain(words).endswith(", except 'a b' and names that match x*")

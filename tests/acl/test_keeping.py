@@ -260,3 +260,13 @@ def test_the_same_answers_have_the_same_hash_whatever_other_acls_divide_the_name
 
     assert second.groups != first.groups
     assert digest_of(first, HASHED) == digest_of(second, HASHED)
+
+
+def test_equal_sides_are_stored_once_though_they_are_not_the_same_object() -> None:
+    impact = trimmed(random_impact(3, merge_equal_hosts=True)[-1])
+    copied = replace(
+        impact, groups=tuple(replace(group, after=replace(group.after)) for group in impact.groups)
+    )
+
+    assert len(impact.groups) > 1
+    assert packed(copied) == packed(impact)
