@@ -54,7 +54,12 @@ def costs(worlds: Worlds) -> Iterator[Cost]:
         touching = worlds.touching.shelf(resource_type)
         if touching is not None:
             of_type = _OfType(worlds, resource_type)
-            bindings = [each for each in touching.bindings if split_principal(each.principal) is not None]
+            # One whose principal has no type matches nobody, but it can end the default that allows everyone.
+            bindings = [
+                each
+                for each in touching.bindings
+                if of_type.can_end_default or split_principal(each.principal) is not None
+            ]
             yield of_type.cost_of_looking(bindings)
             yield from map(of_type.cost, bindings)
 
@@ -63,15 +68,16 @@ class _Bindings:
     """Some bindings of one resource type, counted by what they part and by operation.
 
     all, unsettled: how many patterns part the names of others; the latter without those of which a binding
-    that stays settles answers by itself. wide: the principals with a binding for any name, and its operation;
-    wide_hosts: how many of these bindings stay and name a host. count: how many bindings there are.
-    not_single: how many are not for one name.
+    that stays settles answers by itself. hosts: into how many more sets their hosts part all hosts.
+    wide: the principals with a binding for any name, and its operation; wide_hosts: how many of these bindings
+    stay and name a host. count: how many bindings there are. not_single: how many are not for one name.
     """
 
     def __init__(self, bindings: Iterable[AclBinding], codes: Sequence[int], worlds: Worlds) -> None:
         self.count, self.wide_hosts, self.not_single = 0, 0, 0
         self.all: _Counts = dict.fromkeys(codes, 0)
         self.unsettled: _Counts = dict.fromkeys(codes, 0)
+        self.hosts: _Counts = dict.fromkeys(codes, 0)
         self.wide: set[tuple[str, int]] = set()
         self._texts: list[str] = []
         self._codes, self._worlds = codes, worlds
@@ -95,6 +101,10 @@ class _Bindings:
             if binding.pattern_type is not PatternType.GLOB:
                 return  # It covers all names alike.
         self.not_single += binding.pattern_type is PatternType.PREFIXED
+        if binding.host != WILDCARD:
+            parts = sets_of_hosts(self._worlds, binding)
+            for code in self._codes:
+                self.hosts[code] += parts if told >> code & 1 else 0
         key = (binding.pattern_type._value_, binding.resource_name, binding.principal)
         if binding not in self._worlds.touching:
             self._texts.append(binding.resource_name)
@@ -110,6 +120,13 @@ class _Bindings:
         """Return how many patterns of bindings that stay are for names which begin with a text."""
         start, end = self._sorted.range_of(prefix)
         return end - start
+
+
+def sets_of_hosts(worlds: Worlds, binding: AclBinding) -> int:
+    """Return into how many more sets the host of an ACL parts all hosts."""
+    if binding.host == WILDCARD:
+        return 0
+    return 1 if worlds.universe.matching.range_of(binding.host) is None else 3
 
 
 def is_for_any_name(binding: AclBinding) -> bool:
@@ -152,34 +169,58 @@ class _OfType:
 
     @cached_property
     def _shared(self) -> _Bindings:
-        matching = self.worlds.universe.matching
-        globs = {
-            principal for shelf in self._shelves for principal in matching.principal_globs(shelf.by_principal)
-        }
         own = (
             each
             for shelf in self._shelves
-            for principal in (ANY_USER, *sorted(globs))
+            for principal in (ANY_USER, *self._globs)
             for each in shelf.by_principal.get(principal, ())
         )
         return _Bindings(own, self._codes, self.worlds)
 
     @cached_property
+    def _globs(self) -> list[str]:
+        matching = self.worlds.universe.matching
+        return sorted(
+            {own for shelf in self._shelves for own in matching.principal_globs(shelf.by_principal)}
+        )
+
+    @cached_property
     def _sessions(self) -> int:
+        if self._globs:
+            return len(self.worlds.universe.principals) + 1
         return len({principal for shelf in self._shelves for principal in shelf.by_principal})
 
     def cost(self, binding: AclBinding) -> Cost:
         """Return what it costs at most to compare what one ACL matches."""
-        told = operations_in(mask_of_binding(binding))
-        codes = [code for code in self._codes if told >> code & 1]
+        codes = self._codes_changed(binding)
         is_for_many = self._is_for_many(binding)
         found = self._for_many(binding, codes) if is_for_many else self._for_one(binding, codes)
         kept, own = self._sets_of_hosts(binding, is_for_many=is_for_many)
+        if is_for_many and binding.principal != ANY_USER:
+            # Its own principal has other answers than those who lose the default, or get it back.
+            found = _Found(found.rows + len(codes), found.parted)
+        if self._globs:
+            # Each session has answers of its own that a glob matches.
+            found = _Found(found.rows * self._sessions, found.parted * self._sessions)
         each = STEPS_OF_A_ROW + (kept + own) * STEPS_OF_A_SET_OF_HOSTS + (1 + own) * STEPS_OF_A_KIND
         sessions = self._sessions + 1 if is_for_many else 1
         steps = found.rows * each + found.parted * (1 + own) * STEPS_OF_A_KIND
         large = len(codes) * sessions * self._differences_of_all_names if is_for_any_name(binding) else 0
         return Cost(steps, (found.rows + found.parted + large) * (1 + own), binding)
+
+    @property
+    def can_end_default(self) -> bool:
+        """Whether everyone may do what no ACL is about, before or afterwards."""
+        return self.worlds.settings.allow_everyone or self.worlds.after_settings.allow_everyone
+
+    def _codes_changed(self, binding: AclBinding) -> Sequence[int]:
+        """Return the operations about which an ACL changes answers: all, if it ends the default or brings it back."""
+        if self.can_end_default:
+            is_one_name = binding.pattern_type is PatternType.LITERAL and binding.resource_name != WILDCARD
+            if not (is_one_name and self._above(binding.resource_name)):
+                return self._codes
+        told = operations_in(mask_of_binding(binding))
+        return [code for code in self._codes if told >> code & 1]
 
     def cost_of_looking(self, bindings: Iterable[AclBinding]) -> Cost:
         """Return what it costs to find what the ACLs of an edit are near, session by session."""
@@ -201,8 +242,7 @@ class _OfType:
         matching = self.worlds.universe.matching
         return (
             binding.principal == ANY_USER
-            or self.worlds.settings.allow_everyone
-            or self.worlds.after_settings.allow_everyone
+            or self.can_end_default
             or matching.is_principal_glob(binding.principal)
         )
 
@@ -212,9 +252,7 @@ class _OfType:
             kept = self._all.wide_hosts if is_for_any_name(binding) else self._shared.wide_hosts
         else:
             kept = self._shared.wide_hosts + self._of(binding.principal).wide_hosts
-        if binding.host == WILDCARD:
-            return kept, 0
-        return kept, 1 if self.worlds.universe.matching.range_of(binding.host) is None else 3
+        return kept, sets_of_hosts(self.worlds, binding)
 
     def _for_one(self, binding: AclBinding, codes: Sequence[int]) -> _Found:
         """Return what an ACL for one principal makes."""
@@ -226,7 +264,8 @@ class _OfType:
             return _Found(len(codes) + sum(near), 0)
         rows = 1
         if binding.pattern_type is PatternType.PREFIXED:
-            rows += own.below(binding.resource_name) + self._shared.below(binding.resource_name)
+            # One set more, because other ACLs can be on some of its names alone.
+            rows += 1 + own.below(binding.resource_name) + self._shared.below(binding.resource_name)
         return _Found(rows * len(codes), 0)
 
     def _for_many(self, binding: AclBinding, codes: Sequence[int]) -> _Found:
@@ -275,7 +314,7 @@ class _OfType:
     def _count(self, bindings: _Bindings, binding: AclBinding, code: int) -> int:
         """Return how many of these can part the names of an ACL; of one that only allows more, the unsettled."""
         only_allows = binding in self.worlds.added and mask_of_binding(binding) >> code & 1
-        return (bindings.unsettled if only_allows else bindings.all)[code]
+        return (bindings.unsettled if only_allows else bindings.all)[code] + bindings.hosts[code]
 
     @property
     def cost_of_new_names(self) -> Cost:
