@@ -368,11 +368,16 @@ class Renumbering:
             self._new_starts.append(count)
             count += end - start
         self._is_same = len(self._runs) <= 1 and self._starts[:1] in ([], [0])
+        self._kept, self._all = kept, run(0, count)
 
     def of(self, members: int) -> int:
         """Return a set of kept places by their new numbers."""
         if self._is_same:
             return members
+        others = self._kept ^ members
+        if others.bit_count() < members.bit_count():
+            # All but a few are many runs where what is kept is.
+            return self._all ^ set_of_runs(self._moved(runs_of(others)))
         return set_of_runs(self._moved(runs_of(members)))
 
     def compact(self, members: Compact) -> Compact:

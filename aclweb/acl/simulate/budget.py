@@ -16,7 +16,7 @@ from aclweb.acl.model import AclBinding, AclError, acl_text
 # What work costs, in steps of about ten microseconds: `python -m bench.effects` measures them.
 STEPS_OF_A_ROW = 2  # one session on one set of names, from one host
 STEPS_OF_A_SET_OF_HOSTS = 1
-STEPS_OF_A_KIND = 2  # of difference, to be kept and joined
+STEPS_OF_A_KIND = 4  # of difference, to be kept, joined, hashed and stored
 LOOKED_AT_A_STEP = 8  # bindings, to see whether they matter
 KNOWN_A_STEP = 50  # names and ACLs that are there, of which the classes are made
 
@@ -34,7 +34,7 @@ class Budget:
 
 # What one impact may cost on a site, where others wait meanwhile: with all that a change makes of it, some
 # six seconds of one core. `python -m bench.effects` measures it.
-ON_A_SITE = Budget(steps=250_000, differences=100_000)
+ON_A_SITE = Budget(steps=550_000, differences=125_000)
 
 
 class Cost(NamedTuple):

@@ -185,6 +185,11 @@ class _OfType:
         )
 
     @cached_property
+    def _for_globs(self) -> int:
+        """How many bindings are for a glob of principals."""
+        return sum(len(shelf.by_principal.get(own, ())) for shelf in self._shelves for own in self._globs)
+
+    @cached_property
     def _sessions(self) -> int:
         if self._globs:
             return len(self.worlds.universe.principals) + 1
@@ -200,8 +205,9 @@ class _OfType:
             # Its own principal has other answers than those who lose the default, or get it back.
             found = _Found(found.rows + len(codes), found.parted)
         if self._globs:
-            # Each session has answers of its own that a glob matches.
-            found = _Found(found.rows * self._sessions, found.parted * self._sessions)
+            # Each session that globs match has answers of its own.
+            apart = len(codes) * self._sessions * (1 + self._for_globs)
+            found = _Found(found.rows + apart, found.parted + apart)
         each = STEPS_OF_A_ROW + (kept + own) * STEPS_OF_A_SET_OF_HOSTS + (1 + own) * STEPS_OF_A_KIND
         sessions = self._sessions + 1 if is_for_many else 1
         steps = found.rows * each + found.parted * (1 + own) * STEPS_OF_A_KIND
