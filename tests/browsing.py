@@ -126,7 +126,8 @@ class Windows:
     def give_back(self, page: Any, scripts: bool) -> None:
         page.watch.end()
         page.unroute_all()
-        if scripts:
+        page.mouse.move(0, 0)  # what the pointer rests on may look otherwise
+        if scripts and page.url.startswith(page.site):
             page.evaluate("localStorage.clear(); sessionStorage.clear()")
         page.goto("about:blank")
         page.context.clear_cookies()

@@ -15,6 +15,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from django import template
@@ -156,13 +157,19 @@ def why_kept(binding: AclBinding) -> str:
     return why_not_deletable(binding) or ""
 
 
+@cache
+def _address(file: str) -> str:
+    """Return where this static file is: looked up once in the life of a process, and asked for many times a page."""
+    return static(file)
+
+
 @register.simple_tag
 def icon(name: str, extra: str = "") -> SafeString:
     """One drawing of the sprite; it says nothing by itself, so a word is beside it."""
     return format_html(
         '<svg class="icon{}" aria-hidden="true"><use href="{}#{}"></use></svg>',
         f" {extra}" if extra else "",
-        static("vendor/icons/sprite.svg"),
+        _address("vendor/icons/sprite.svg"),
         name,
     )
 
@@ -178,7 +185,7 @@ def mark(name: str, label: str | None = None) -> SafeString:
         '<svg class="mark" data-mark="{}" {}><use href="{}#{}"></use></svg>',
         name,
         attributes,
-        static("img/marks.svg"),
+        _address("img/marks.svg"),
         name,
     )
 
@@ -189,7 +196,7 @@ def drawing(name: str, css: str) -> SafeString:
     return format_html(
         '<svg class="{}" aria-hidden="true"><use href="{}#{}"></use></svg>',
         css,
-        static("img/marks.svg"),
+        _address("img/marks.svg"),
         name,
     )
 
