@@ -267,7 +267,8 @@ class _OfType:
             near = (
                 self._count(own, binding, code) + self._count(self._shared, binding, code) for code in codes
             )
-            return _Found(len(codes) + sum(near), 0)
+            # Other ACLs can be on some of the names that none of these parts.
+            return _Found(2 * len(codes) + sum(near), 0)
         rows = 1
         if binding.pattern_type is PatternType.PREFIXED:
             # One set more, because other ACLs can be on some of its names alone.

@@ -34,8 +34,7 @@ class SpelledNames:
     @cached_property
     def sorted(self) -> tuple[str, ...]:
         """All of them in order."""
-        # Two lists in order are merged faster than one is sorted.
-        return tuple(sorted([*sorted(self.given), *sorted(self.ungiven)]))
+        return _merged(sorted(self.given), self.ungiven)
 
     @cached_property
     def places_given(self) -> int:
@@ -46,7 +45,7 @@ class SpelledNames:
         """Return all of them and others in order, and the set of the places of those that exist."""
         if not more:
             return self.sorted, self.places_given
-        names = tuple(sorted([*self.sorted, *sorted(more)]))
+        names = _merged(list(self.sorted), more)
         if len(more) > _FEW:
             return names, _places_of(self.given, names)
         given = self.places_given
@@ -73,6 +72,14 @@ def spelled_names(shelf: ResourceShelf | None, given: Sequence[str]) -> SpelledN
 
 _kept: WeakKeyDictionary[ResourceShelf, dict[tuple[str, ...], SpelledNames]] = WeakKeyDictionary()
 _lock = Lock()
+
+
+def _merged(ordered: list[str], more: Collection[str]) -> tuple[str, ...]:
+    """Return names that are in order, and others, in order. The list is used up."""
+    # Two lists in order are merged faster than one is sorted.
+    ordered += sorted(more)
+    ordered.sort()
+    return tuple(ordered)
 
 
 def _places_of(names: Collection[str], among: Sequence[str]) -> int:
