@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, ResourceType
 from aclweb.acl.simulate import (
@@ -245,3 +247,20 @@ def test_what_is_excepted_is_quoted_and_patterns_are_called_patterns() -> None:
 
     assert [piece.text for piece in words if piece.is_name] == ["a b", "x*"]
     assert plain(words).endswith(", except 'a b' and names that match x*")
+
+
+def test_a_prefix_of_no_name_that_exists_says_so() -> None:
+    assert said([], allow("User:etl", "DELETE", "absent.", pattern="PREFIXED")) == [
+        "gains | User:etl | Describe, Delete | every topic that starts with 'absent.' (none now, and all to come)"
+    ]
+
+
+@pytest.mark.parametrize(("count", "rest"), [(3, ""), (4, "1 more prefix"), (5, "2 more prefixes")])
+def test_many_prefixes_are_the_first_ones_and_how_many_more(count: int, rest: str) -> None:
+    starts = tuple(f"p{place}." for place in range(count))
+    axis = NameAxis([], starts, (), has_any_other=True, given=0)
+
+    line = plain(which(describe(ResourceType.TOPIC, axis, set_of(range(count)), starts)))
+
+    assert line.count("every topic that starts with ") == 3
+    assert line.endswith(f", and those under {rest}" if rest else "'p2.' (none now, and all to come)")
