@@ -24,7 +24,7 @@ import pytest
 from psycopg import sql
 
 from devstack.servers.ports import HeldPort, hold_port
-from tests import nursery
+from tests import forkserver
 from tests.servers import missing
 
 PATIENCE_SECONDS = 180
@@ -100,7 +100,7 @@ def postgres_tables(postgres_server: str) -> str:
     """The name of a database on the server with every table and no row, which is only ever copied."""
     made = copy_of("template1", postgres_server, "aclweb_tables")
     environment = {**os.environ, "DATABASE_URL": made, "DJANGO_SETTINGS_MODULE": "tests.settings"}
-    migrated = nursery.run(["manage.py", "migrate", "--verbosity", "0"], environment)
+    migrated = forkserver.run(["manage.py", "migrate", "--verbosity", "0"], environment)
     assert migrated.returncode == 0, migrated.stderr
     return "aclweb_tables"
 

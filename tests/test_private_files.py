@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from aclweb.runtime import datadir, keys
-from tests import nursery
+from tests import forkserver
 
 ROOT = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.long
@@ -61,7 +61,7 @@ def started(words: list[str], data: Path) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ACLWEB_")}
     environment.pop("DATABASE_URL", None)
     environment["ACLWEB_DATA_DIR"] = str(data)
-    return nursery.run(words, environment, umask=0o022)
+    return forkserver.run(words, environment, umask=0o022)
 
 
 def open_to_others(directory: Path) -> list[str]:
@@ -178,7 +178,7 @@ def test_the_home_directory_is_never_changed(monkeypatch, tmp_path):
 
 def manage(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return nursery.run(["manage.py", *words], kept | environment)
+    return forkserver.run(["manage.py", *words], kept | environment)
 
 
 def test_a_command_without_keys_ends_in_one_sentence(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from gunicorn.workers.gthread import ThreadWorker
 
 from aclweb.site_worker import SiteWorker
-from tests import nursery
+from tests import forkserver
 from tests.conftest import TEMPLATE_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -82,9 +82,9 @@ def work_through(broker_url, tables, tmp_path):
     )
     words = ["-m", "celery", "-A", "aclweb.celery", "worker", "--pool", "solo", "--loglevel", "ERROR"]
     with open(os.devnull, "r+b") as nothing:
-        worker = nursery.start(words, environment, files=[nothing] * 3)
+        worker = forkserver.start(words, environment, files=[nothing] * 3)
     try:
-        answer = nursery.run(["-c", READ_A_FILE, acls], environment)
+        answer = forkserver.run(["-c", READ_A_FILE, acls], environment)
         assert answer.returncode == 0, answer.stderr
         return answer.stdout.split()
     finally:

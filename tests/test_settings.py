@@ -19,7 +19,7 @@ from django.core.exceptions import ImproperlyConfigured
 from aclweb.celery import app
 from aclweb.operations import workers
 from aclweb.runtime import datadir, environment, keys
-from tests import nursery
+from tests import forkserver
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS_TEXT = (ROOT / "aclweb" / "settings.py").read_text(encoding="utf-8")
@@ -161,7 +161,7 @@ def known_names():
 def under(environment, script):
     """Run a line of Python with only this environment and return its exit status, output and errors."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    answer = nursery.run(["-c", script], kept | environment)
+    answer = forkserver.run(["-c", script], kept | environment)
     return answer.returncode, answer.stdout.strip(), answer.stderr
 
 

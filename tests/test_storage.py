@@ -17,7 +17,7 @@ from django.db import OperationalError
 from django.db.migrations.recorder import MigrationRecorder
 
 from aclweb.runtime import keys, storage
-from tests import nursery
+from tests import forkserver
 
 ROOT = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.long
@@ -68,7 +68,7 @@ def data(made, tmp_path) -> Path:
 def run(data: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
     environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     environment |= {"ACLWEB_DATA_DIR": str(data), "DJANGO_SETTINGS_MODULE": "aclweb.settings"} | more
-    return nursery.run(words, environment)
+    return forkserver.run(words, environment)
 
 
 def asked(data: Path) -> dict[str, object]:

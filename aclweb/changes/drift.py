@@ -30,9 +30,11 @@ from aclweb.acl.simulate import (
     Impact,
     NameClass,
     Names,
+    apart,
     digest_of,
     meaning_of,
     plain,
+    sessions_in,
     which_of,
 )
 from aclweb.changes.impact import (
@@ -53,6 +55,9 @@ from aclweb.inventory.fields import storable
 
 # Types whose existing names an impact is computed for.
 _NAMED = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
+
+_MOST_SESSIONS = 10_000
+"""What differs in more of them is not laid out session by session, which would take longer than anybody waits."""
 
 # Ends the name that stands for all names under a prefix; nobody's pattern continues so.
 _ANY_MORE = "\u2063and-anything-more"
@@ -228,6 +233,13 @@ def _differences(
     """Return sentences for the answers that only one of the two impacts has; `regions` are not compared."""
     if digest_of(then, DIFFERENCES) == digest_of(now, DIFFERENCES):
         return ()
+    then, now = apart(then, now, DIFFERENCES)
+    if sessions_in(then) + sessions_in(now) > _MOST_SESSIONS:
+        groups = number_of(len(then.groups) + len(now.groups), "group of answers", "groups of answers")
+        return (
+            f"Because of that, aclweb cannot tell whether the impact is the same: {groups} of then and now differ, "
+            "too many to compare them session by session. Submit the change again.",
+        )
     before, after = (meaning_of(impact, DIFFERENCES) for impact in (then, now))
     moved: dict[_Moved, set[Operation]] = {}
     for ours, others, is_new in ((after, before, True), (before, after, False)):

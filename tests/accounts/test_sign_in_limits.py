@@ -13,7 +13,7 @@ from aclweb.accounts import addresses, sign_in_limits, tokens
 from aclweb.accounts.models import User
 from aclweb.api import bad_tokens
 from aclweb.runtime.counters import CountersInFiles
-from tests import nursery
+from tests import forkserver
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = "the right one for pam"
@@ -183,7 +183,7 @@ def test_processes_share_their_counters(tmp_path):
         "ACLWEB_DATA_DIR": str(tmp_path),
         "DJANGO_SETTINGS_MODULE": "aclweb.settings",
     }
-    told = [nursery.run(["-c", script], environment).stdout.strip() for _ in range(3)]
+    told = [forkserver.run(["-c", script], environment).stdout.strip() for _ in range(3)]
 
     assert told == ["1", "2", "3"]
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests import nursery
+from tests import forkserver
 from tests.servers_data import copy_of
 
 WRITERS, EACH = 4, 25
@@ -23,7 +23,7 @@ def database(request, tmp_path):
 
 def run(address, *words):
     environment = {**os.environ, "DATABASE_URL": address, "DJANGO_SETTINGS_MODULE": "tests.settings"}
-    done = nursery.run(words, environment)
+    done = forkserver.run(words, environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

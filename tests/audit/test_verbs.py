@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from tests import nursery
+from tests import forkserver
 
 PROJECT = Path(__file__).parents[2]
 TOLD = "import django; django.setup(); from aclweb.audit import trail; print(*trail._SENTENCES)"
@@ -19,7 +19,7 @@ def test_a_process_that_only_starts_django_knows_every_verb_that_the_code_regist
         for verb in re.findall(r'trail\.register\(\s*"([^"]+)"', source.read_text(encoding="utf-8"))
     }
 
-    done = nursery.run(["-c", TOLD], os.environ)
+    done = forkserver.run(["-c", TOLD], os.environ)
 
     assert registered
     assert registered <= set(done.stdout.split())

@@ -61,10 +61,10 @@ class Ended:
 class World:
     """A database and a cluster in a directory, and the workers that run on them."""
 
-    def __init__(self, directory: Path, nursery: subprocess.Popen[str]) -> None:
+    def __init__(self, directory: Path, fork_server: subprocess.Popen[str]) -> None:
         self.directory = directory
         self.kafka = FileCluster(directory / "kafka")
-        self._nursery = nursery
+        self._server = fork_server
 
     def run(self, *arguments: str, **environment: str) -> Ended:
         """Run a worker to its end."""
@@ -74,10 +74,10 @@ class World:
             "out": str(self.directory / "out"),
             "err": str(self.directory / "err"),
         }
-        assert self._nursery.stdin is not None
-        assert self._nursery.stdout is not None
-        print(json.dumps(asked), file=self._nursery.stdin, flush=True)
-        status = json.loads(self._nursery.stdout.readline())
+        assert self._server.stdin is not None
+        assert self._server.stdout is not None
+        print(json.dumps(asked), file=self._server.stdin, flush=True)
+        status = json.loads(self._server.stdout.readline())
         return Ended(status, (self.directory / "out").read_text(), (self.directory / "err").read_text())
 
     def killed(self, *arguments: str, **environment: str) -> None:
@@ -114,7 +114,7 @@ class World:
 
 
 @pytest.fixture(scope="session")
-def nursery() -> Iterator[subprocess.Popen[str]]:
+def fork_server() -> Iterator[subprocess.Popen[str]]:
     """The process that workers are forked from, so that each of dozens need not import Django."""
     environment = {
         **os.environ,
@@ -135,19 +135,19 @@ def nursery() -> Iterator[subprocess.Popen[str]]:
 
 @pytest.fixture(scope="session")
 def prepared(
-    tmp_path_factory: pytest.TempPathFactory, nursery: subprocess.Popen[str], tables: Path
+    tmp_path_factory: pytest.TempPathFactory, fork_server: subprocess.Popen[str], tables: Path
 ) -> tuple[Path, str]:
     """A world with one approved change, made once and copied for each test."""
     directory = tmp_path_factory.mktemp("prepared")
     shutil.copy(tables, directory / "aclweb.sqlite3")
-    change = World(directory, nursery).told("setup")
+    change = World(directory, fork_server).told("setup")
     return directory, str(change)
 
 
 @pytest.fixture
-def world(prepared: tuple[Path, str], tmp_path: Path, nursery: subprocess.Popen[str]) -> World:
+def world(prepared: tuple[Path, str], tmp_path: Path, fork_server: subprocess.Popen[str]) -> World:
     shutil.copytree(prepared[0], tmp_path / "world")
-    return World(tmp_path / "world", nursery)
+    return World(tmp_path / "world", fork_server)
 
 
 @pytest.fixture

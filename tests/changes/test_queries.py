@@ -111,6 +111,23 @@ def test_a_page_tells_when_the_effect_is_not_the_one_submitted(cluster, kafka, a
     )
 
 
+def test_where_too_much_differs_the_page_says_that_it_cannot_tell(cluster, kafka, ask, ada, ben, monkeypatch):
+    monkeypatch.setattr("aclweb.changes.drift._MOST_SESSIONS", 0)
+    change = review.submit(change=ask(WISH), actor=ada)
+    kafka.edit(add=[deny("User:ledger", "READ", "payments.eu")])
+    reread(cluster)
+
+    page = queries.change_page(change, ben)
+
+    assert page.as_of_now is not None
+    assert not page.as_of_now.same_effect
+    assert page.as_of_now.sentences[1] == (
+        "Because of that, aclweb cannot tell whether the impact is the same: 2 groups of answers of then and now "
+        "differ, too many to compare them session by session. Submit the change again."
+    )
+    assert not page.acts["approve"].allowed
+
+
 def test_a_page_tells_what_would_change_now_where_its_acls_exist_already(cluster, kafka, ask, ada, ben):
     other = allow("User:audit", "READ", "payments.us")
     half = review.submit(change=ask(WISH, other), actor=ada)

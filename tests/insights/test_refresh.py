@@ -27,7 +27,7 @@ from aclweb.inventory.current.view import in_force
 from aclweb.inventory.sync.snapshots import snapshot_text
 from aclweb.pipeline import __main__ as pipeline
 from aclweb.pipeline.snapshot import read_snapshot
-from tests import nursery
+from tests import forkserver
 from tests.insights.conftest import BINDINGS
 from tests.insights.results import use, write_result
 from tests.servers import need_java
@@ -197,7 +197,7 @@ def test_two_hosts_with_one_database_do_not_run_the_same_refresh(tables, tmp_pat
         }
 
     def ran(number, action):
-        return nursery.run(["-m", "tests.insights.refresher", action], environment(number))
+        return forkserver.run(["-m", "tests.insights.refresher", action], environment(number))
 
     assert ran(1, "setup").returncode == 0
     with subprocess.Popen(

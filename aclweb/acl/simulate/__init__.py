@@ -11,7 +11,7 @@ from aclweb.acl.simulate.describing import described
 from aclweb.acl.simulate.digest import digest_of
 from aclweb.acl.simulate.impact import LISTS, Effect, Group, Impact, Side
 from aclweb.acl.simulate.keeping import of_entries, packed, trimmed, unpacked
-from aclweb.acl.simulate.meaning import meaning_of
+from aclweb.acl.simulate.meaning import apart, meaning_of, sessions_in
 from aclweb.acl.simulate.merging import whatever_the_acls
 from aclweb.acl.simulate.readers import LITERAL_ONLY, WITHOUT_GLOBS, Reader
 from aclweb.acl.simulate.sentences import Phrase, Piece, plain, where, which, which_of, who
@@ -38,6 +38,7 @@ __all__ = [
     "Reader",
     "Side",
     "TooCostly",
+    "apart",
     "described",
     "digest_of",
     "digest_of_groups",
@@ -48,6 +49,7 @@ __all__ = [
     "of_entries",
     "packed",
     "plain",
+    "sessions_in",
     "simulate",
     "trimmed",
     "unpacked",

@@ -2,16 +2,20 @@
 
 Two impacts mean the same if the same sessions gain and lose the same operations on the same names. So each
 kind of answer is laid out session by session, and what a session has in common with all others is
-left out: then equal impacts look alike.
+left out: then equal impacts look alike. To lay out is costly where groups are many, so groups that two
+impacts share are set aside first (`apart`), and `sessions_in` says what is left to do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from aclweb.acl.model import WILDCARD, Operation
-from aclweb.acl.simulate.axes import NameClass, NameSet
+from aclweb.acl.model import WILDCARD, Operation, ResourceType
+from aclweb.acl.simulate.axes import Compact, NameClass, NameSet, TextAxis
 from aclweb.acl.simulate.impact import Group, Impact, entries_of
 
 
@@ -54,6 +58,74 @@ ByPrincipal = dict[str, ByHost]
 def meaning_of(impact: Impact, changes: Collection[str]) -> Meaning:
     """Return which answers differ, equal for impacts that mean the same. changes: the lists that count."""
     return Meaning(_met(impact, changes))
+
+
+def apart(one: Impact, other: Impact, changes: Collection[str]) -> tuple[Impact, Impact]:
+    """Return both impacts without the groups that they share, and without the lists that do not count.
+
+    Groups of one impact do not overlap, so all that either has beyond the other is still there.
+    """
+    same_names = one.axes.names == other.axes.names
+    ours, theirs = (
+        {keys.of(group): group for group in impact.groups if group.change in changes}
+        for impact, keys in ((each, _Keys(each, same_names=same_names)) for each in (one, other))
+    )
+    return (
+        replace(one, groups=tuple(group for key, group in ours.items() if key not in theirs)),
+        replace(other, groups=tuple(group for key, group in theirs.items() if key not in ours)),
+    )
+
+
+def sessions_in(impact: Impact) -> int:
+    """Return how many sessions are looked at one by one to lay out an impact: principals, hosts and exceptions."""
+    axes = impact.axes
+    return sum(
+        _few_of(axes.principals, group.principals) * _few_of(axes.hosts, group.hosts) * len(group.operations)
+        for group in impact.groups
+    )
+
+
+def _few_of(axis: TextAxis, members: int) -> int:
+    """Return how many texts a set names: those in it or, where it holds all others, those that are not."""
+    return 1 + (axis.all & ~members).bit_count() if members & axis.others else members.bit_count()
+
+
+class _Keys:
+    """Of which cells is a group, and what becomes of them? Equal for equal groups of two impacts.
+
+    same_names: whether both impacts part names alike, so that sets of them can be compared as they are.
+    """
+
+    def __init__(self, impact: Impact, *, same_names: bool) -> None:
+        self._axes, self._same_names = impact.axes, same_names
+        self._names: dict[tuple[ResourceType, Compact], Hashable] = {}
+        self._texts: dict[tuple[int, bool], tuple[bool, tuple[str, ...]]] = {}
+
+    def of(self, group: Group) -> Hashable:
+        """Return the key of a group."""
+        axes = self._axes
+        return (
+            *(_answer(group, operation) for operation in group.operations),
+            self._described(axes.principals, group.principals, is_host=False),
+            self._described(axes.hosts, group.hosts, is_host=True),
+            self._names_of(group),
+        )
+
+    def _described(self, axis: TextAxis, members: int, *, is_host: bool) -> tuple[bool, tuple[str, ...]]:
+        key = (members, is_host)
+        if key not in self._texts:
+            self._texts[key] = axis.described(members)
+        return self._texts[key]
+
+    def _names_of(self, group: Group) -> Hashable:
+        names = group.compact_names.canonical
+        if self._same_names:
+            return names
+        key = (group.resource_type, names)
+        if key not in self._names:
+            classes = list(self._axes.names[group.resource_type].classes(names.whole))
+            self._names[key] = hashlib.sha256(json.dumps(classes).encode("ascii")).digest()
+        return self._names[key]
 
 
 def _answer(group: Group, operation: Operation) -> Answer:

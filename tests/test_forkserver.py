@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests import nursery
+from tests import forkserver
 
 TELLING = """
 import os, sys
@@ -20,7 +20,7 @@ sys.exit(3)
 
 
 @pytest.mark.parametrize("form", ["a file", "-c", "-m"])
-def test_a_program_from_the_nursery_starts_as_one_that_starts_from_nothing(form, tmp_path):
+def test_a_forked_program_starts_as_one_that_starts_from_nothing(form, tmp_path):
     (tmp_path / "telling.py").write_text(TELLING)
     first = {"a file": ["telling.py"], "-c": ["-c", TELLING], "-m": ["-m", "telling"]}[form]
     given = {"PATH": os.environ["PATH"], "LC_CTYPE": "C.UTF-8", "ONE": "1"}
@@ -35,17 +35,17 @@ def test_a_program_from_the_nursery_starts_as_one_that_starts_from_nothing(form,
         timeout=300,
         check=False,
     )
-    forked = nursery.run(words, given, cwd=tmp_path)
+    forked = forkserver.run(words, given, cwd=tmp_path)
 
     assert usual.returncode == 3
     assert (forked.returncode, forked.stdout, forked.stderr) == (3, usual.stdout, usual.stderr)
 
 
-def test_a_program_from_the_nursery_that_is_killed_or_too_slow_is_reported():
+def test_a_forked_program_that_is_killed_or_too_slow_is_reported():
     with open(os.devnull, "r+b") as nothing:
-        child = nursery.start(["-c", "import time; time.sleep(600)"], {}, files=[nothing] * 3)
+        child = forkserver.start(["-c", "import time; time.sleep(600)"], {}, files=[nothing] * 3)
     child.kill()
 
     assert child.wait(60) == -signal.SIGKILL
     with pytest.raises(TimeoutError):
-        nursery.run(["-c", "import time; time.sleep(600)"], {}, timeout=0.1)
+        forkserver.run(["-c", "import time; time.sleep(600)"], {}, timeout=0.1)

@@ -76,7 +76,7 @@ class Child:
 
     def _told(self) -> bytes:
         told = self._answers.recv(64)
-        assert told, "The nursery has ended; why is in what it wrote to standard error."
+        assert told, "The fork server has ended; why is in what it wrote to standard error."
         return told
 
     def terminate(self) -> None:
@@ -91,7 +91,7 @@ class Child:
                 os.kill(self.pid, number)
 
 
-class Nursery:
+class ForkServer:
     """The process from which programs are forked; it ends with the one that made it."""
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class Nursery:
         kept.pop("DJANGO_SETTINGS_MODULE", None)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.nursery", str(theirs.fileno())],
+                [sys.executable, "-m", "tests.forkserver", str(theirs.fileno())],
                 cwd=ROOT, env=kept, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL,
             )  # fmt: skip
 
@@ -129,7 +129,7 @@ class Nursery:
         self._process.wait(60)
 
 
-_nursery: list[Nursery] = []
+_server: list[ForkServer] = []
 _first = threading.Lock()
 
 
@@ -141,12 +141,12 @@ def start(
     cwd: Path = ROOT,
     umask: int = UMASK,
 ) -> Child:
-    """Start `python WORDS...`; the first one of a run starts the nursery."""
+    """Start `python WORDS...`; the first one of a run starts the fork server."""
     with _first:
-        if not _nursery:
-            _nursery.append(Nursery())
-            atexit.register(_nursery[0].close)
-    return _nursery[0].start(words, environment, files, cwd, umask)
+        if not _server:
+            _server.append(ForkServer())
+            atexit.register(_server[0].close)
+    return _server[0].start(words, environment, files, cwd, umask)
 
 
 def run(
@@ -178,7 +178,7 @@ def _text_in(file: IO[bytes]) -> str:
     return io.TextIOWrapper(file, encoding="utf-8").read()
 
 
-# --- In the nursery ---
+# --- In the fork server ---
 
 
 def serve(asks: socket.socket) -> dict[str, Any]:
