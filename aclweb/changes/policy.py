@@ -87,25 +87,22 @@ def writable(cluster: Cluster) -> Answer:
 
 def may(step: Step, change: Change, user: User) -> Answer:
     """Return whether this person may take this step now, and if not a sentence that says why."""
-    closed = _closed(step, change, user)
-    return (False, closed) if closed else _MAY[step](step, change, user, access.rights(user, change.cluster))
+    return _may(step, change, user, lambda: access.rights(user, change.cluster))
 
 
 def acts(change: Change, user: User, held: Held | None = None) -> dict[Step, Answer]:
     """Return the answer of `may` for every step, asking for this person's rights once, or not where `held` is."""
     rights = _rights(user, change.cluster, held)
-    answers: dict[Step, Answer] = {}
-    for step in STATES:
-        closed = _closed(step, change, user)
-        answers[step] = (False, closed) if closed else _MAY[step](step, change, user, rights)
-    return answers
+    return {step: _may(step, change, user, lambda: rights) for step in STATES}
 
 
-def _closed(step: Step, change: Change, user: User) -> str:
-    """Return a sentence that says why nobody may take this step, or nobody with this account; "" if some may."""
+def _may(step: Step, change: Change, user: User, rights: Callable[[], access.Rights]) -> Answer:
+    """Return the answer; the rights are asked for only where they count."""
     if change.state not in STATES[step]:
-        return f"{change.key} is {change.get_state_display()}, so it cannot be {_DONE[step]}."
-    return "" if user.is_active else "This account is switched off."
+        return False, f"{change.key} is {change.get_state_display()}, so it cannot be {_DONE[step]}."
+    if not user.is_active:
+        return False, "This account is switched off."
+    return _MAY[step](step, change, user, rights())
 
 
 def _may_write(step: Step, change: Change, user: User, rights: access.Rights) -> Answer:

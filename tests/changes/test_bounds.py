@@ -358,21 +358,6 @@ def test_an_impact_stored_by_row_is_stored_as_groups_by_the_migration(cluster, a
     assert not as_groups.stored
 
 
-def test_stored_impacts_and_approvals_get_the_hash_of_today_by_the_migration(cluster, ask, ada, ben):
-    migration = importlib.import_module("aclweb.changes.migrations.0004_hashes_by_name")
-    change = review.submit(change=ask(WISH), actor=ada)
-    stored = packed(change.impact)
-    older = OldRows(pk=change.pk, packed_impact=stored, impact_hash="of a version before")
-    today = OldRows(pk=change.pk, packed_impact=stored, impact_hash=change.impact_hash)
-
-    for rows in (older, today):
-        migration.hash_anew(rows, None)
-
-    assert older.stored == older.approvals == {"impact_hash": change.impact_hash}
-    assert not today.stored
-    assert not today.approvals
-
-
 class OldRows:
     """What a migration sees of one change that was stored before it, and of its approvals."""
 

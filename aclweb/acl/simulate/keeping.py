@@ -46,7 +46,8 @@ def trimmed(impact: Impact) -> Impact:
     without a class of their own are counted with these.
     """
     axes = impact.axes
-    kept = {kind: _kept_names(impact, kind) for kind in axes.names}
+    differing = impact.differing_names(LISTS)
+    kept = {kind: _kept_names(impact, kind, differing.get(kind, 0)) for kind in axes.names}
     numbers = {kind: Renumbering(names) for kind, names in kept.items()}
     principals = _told_apart(axes.principals, (group.principals for group in impact.groups))
     hosts = _told_apart(axes.hosts, (group.hosts for group in impact.groups))
@@ -101,9 +102,9 @@ def _once(function: Callable[[_Set], _Set]) -> Callable[[_Set], _Set]:
     return found
 
 
-def _kept_names(impact: Impact, kind: ResourceType) -> int:
+def _kept_names(impact: Impact, kind: ResourceType, differing: int) -> int:
+    """Return the names to keep of a type, of which these differ."""
     axis = impact.axes.names[kind]
-    differing = impact.differing_names(LISTS).get(kind, 0)
     near = 0
     for start in impact.starts.get(kind, ()) if differing else ():
         near |= axis.beginning_with(start)
