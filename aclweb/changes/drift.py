@@ -103,7 +103,7 @@ def _drift(change: Change, view: ClusterView, now: Content, settings: Authorizer
     moved = _moved(then, now)
     if not moved:
         return Drift(True)
-    names = _names_of_both(then, now, delta)
+    names = _names_of_both(then, now)
     effect_then = impact_of(delta, view.index, names, settings)
     effect_now = impact_of(delta, AclIndex(now.bindings), names, settings)
     differences = _differences(effect_then, effect_now, regions=_regions_that_moved(then, now))
@@ -171,7 +171,7 @@ def _moved(then: Content, now: Content) -> str:
     return ", ".join(parts)
 
 
-def _names_of_both(then: Content, now: Content, delta: Delta) -> Names:
+def _names_of_both(then: Content, now: Content) -> Names:
     """Return the names over which both effects have the same cells, so that they can be compared.
 
     Rules that came or went split what "every other name" means differently on the two
@@ -190,7 +190,7 @@ def _names_of_both(then: Content, now: Content, delta: Delta) -> Names:
         distinct((*then.topics, *now.topics, *extra.get(ResourceType.TOPIC, ()))),
         distinct((*then.groups, *now.groups, *extra.get(ResourceType.GROUP, ()))),
     )
-    names = names_of(both, delta)
+    names = names_of(both)
     return replace(
         names,
         transactional_ids=distinct((*names.transactional_ids, *extra.get(ResourceType.TRANSACTIONAL_ID, ()))),

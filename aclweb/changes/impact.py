@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.matching import why_no_topic
-from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, Delta, PatternType, ResourceType
+from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta
 from aclweb.acl.simulate import ON_A_SITE, Impact, Names, TooCostly, digest_of, simulate, trimmed
 from aclweb.changes.models import ChangeError
 from aclweb.inventory.current import ClusterView
@@ -46,19 +45,15 @@ def content_of(view: ClusterView) -> Content:
     )
 
 
-def names_of(content: Content, delta: Delta, *, new_topics: Sequence[str] = ()) -> Names:
-    """Return the names that an impact is computed for: those that exist and those the edit names itself."""
-    own: dict[ResourceType, list[str]] = {}
-    for binding in (*delta.add, *delta.remove):
-        if binding.pattern_type is PatternType.LITERAL and binding.resource_name != WILDCARD:
-            own.setdefault(binding.resource_type, []).append(binding.resource_name)
+def names_of(content: Content, *, new_topics: Sequence[str] = ()) -> Names:
+    """Return the names that an impact is computed for: those that exist, and topics to come.
+
+    Those that an edit names itself are looked at anyway, and are not counted as there.
+    """
     fresh = set(new_topics)
-    named = (name for name in own.get(ResourceType.TOPIC, ()) if why_no_topic(name) is None)
-    topics = (*content.topics, *named)
     return Names(
-        topics=distinct(name for name in topics if name not in fresh),
-        groups=distinct((*content.groups, *own.get(ResourceType.GROUP, ()))),
-        transactional_ids=distinct(own.get(ResourceType.TRANSACTIONAL_ID, ())),
+        topics=tuple(name for name in content.topics if name not in fresh),
+        groups=content.groups,
         new_topics=tuple(new_topics),
     )
 

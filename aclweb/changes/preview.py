@@ -127,7 +127,7 @@ def worked_out(cluster: Cluster, delta: Delta, new_topics: tuple[str, ...], view
 
     def work_out() -> WorkedOut:
         impact = impact_of(
-            delta, view.index, names_of(content_of(view), delta, new_topics=new_topics), view.settings
+            delta, view.index, names_of(content_of(view), new_topics=new_topics), view.settings
         )
         plan = delta.steps()
         calls, limits = commands_and_limits(plan, view.settings)

@@ -99,7 +99,7 @@ def test_a_topic_that_nobody_knows_is_an_answer_and_nothing_worse(run) -> None:
     Path("more").write_text(write_acls([allow("User:bob", "READ", "nowhere")], format="jsonl"))
     status, out, _err = run(["whatif", "--acls", "acls", "--add", "more", "--topics", "names"], PLAIN)
     assert status == 0
-    assert "Warning: There is no topic nowhere yet; the ACLs wait for it." in out
+    assert "Warning: Not known yet: topic nowhere. Its ACLs count once it is made." in out
     every = dict.fromkeys(("resource_type", "pattern_type", "operation", "permission_type"), "ANY")
     asked = json.dumps(every | {"resource_name": "nowhere", "principal": None, "host": None})
     status, out, err = run(["list", "--acls", "acls", "--filter", asked], PLAIN)

@@ -251,7 +251,7 @@ def test_what_is_excepted_is_quoted_and_patterns_are_called_patterns() -> None:
 
 def test_a_prefix_of_no_name_that_exists_says_so() -> None:
     assert said([], allow("User:etl", "DELETE", "absent.", pattern="PREFIXED")) == [
-        "gains | User:etl | Describe, Delete | every topic that starts with 'absent.' (none now, and all to come)"
+        "gains | User:etl | Describe, Delete | every topic that starts with 'absent.' (none known now, and all to come)"
     ]
 
 
@@ -263,4 +263,4 @@ def test_many_prefixes_are_the_first_ones_and_how_many_more(count: int, rest: st
     line = plain(which(describe(ResourceType.TOPIC, axis, set_of(range(count)), starts)))
 
     assert line.count("every topic that starts with ") == 3
-    assert line.endswith(f", and those under {rest}" if rest else "'p2.' (none now, and all to come)")
+    assert line.endswith(f", and those under {rest}" if rest else "'p2.' (none known now, and all to come)")

@@ -471,7 +471,7 @@ ON_THE_EMPTY_PREFIX = deny("User:eve", "READ", "", pattern="PREFIXED", resource_
             AuthorizerSettings(),
             AuthorizerSettings(authorizer="acl"),
             "AclAuthorizer takes the empty prefix for the empty name alone. These have no ACL any longer: "
-            "every group (none now, and all to come), except ''; only super users may use them from then on.",
+            "every group (none known now, and all to come), except ''; only super users may use them from then on.",
         ),
     ],
 )
@@ -655,7 +655,7 @@ def test_the_same_edit_has_the_same_warnings_in_whatever_order_it_is_given() -> 
         assert warned(add, remove, stored, names, settings, after, merge_equal_hosts=True) == told, seed
         assert len(set(told)) == len(told)
         seen.update(sentence[:12] for sentence in told)
-    assert min(seen["These are th"], seen["There is no "], seen["Not in force"]) > 5, seen
+    assert min(seen["These are th"], seen["Not known ye"], seen["Not in force"]) > 5, seen
 
 
 def warned(
@@ -677,7 +677,7 @@ def test_a_name_that_no_topic_can_have_is_not_waited_for() -> None:
     told = simulate(edit, AclIndex(), Names(topics=("orders",))).warnings
     met = simulate(edit, AclIndex(), Names(topics=("orders",)), met_only=True).warnings
 
-    assert "There is no topic later yet; the ACLs wait for it." in told
+    assert "Not known yet: topic later. Its ACLs count once it is made." in told
     assert "No topic can be called 'no topic'." in told
     assert not any("no topic'" in sentence for sentence in met)
 

@@ -8,6 +8,7 @@ import pytest
 
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import Operation, PatternType
+from aclweb.acl.simulate import described, plain, which
 from aclweb.changes import review
 from aclweb.changes.models import ChangeError
 from aclweb.changes.preview import MOST_ITEMS, preview
@@ -142,3 +143,21 @@ def test_what_the_cluster_itself_would_refuse_is_noted_in_its_own_words(cluster)
     (note,) = [note for note in shown.notes if "Kafka would answer" in note]
     assert "it holds a slash" in note
     assert "INVALID_REQUEST (42)" in note
+
+
+def test_a_name_of_the_draft_is_not_counted_as_there_and_is_said_to_be_unknown(cluster):
+    prefix = allow("User:a", "READ", "payments.", pattern="PREFIXED")
+
+    shown = preview(cluster, Delta(add=(prefix, allow("User:b", "READ", "payments.nowhere"))))
+
+    said = {
+        plain(which(described(shown.impact, group)))
+        for group in shown.impact.groups
+        if shown.impact.axes.principals.named(group.principals) == ("User:a",)
+    }
+    assert said == {
+        "every topic that starts with 'payments.' (1 now, and all to come), except payments.us",
+        "payments.us",  # an ACL for somebody else is on it
+    }
+    assert "payments.nowhere" not in {resource.name for resource in shown.impact.resources}
+    assert "Not known yet: topic payments.nowhere. Its ACLs count once it is made." in shown.impact.warnings

@@ -83,7 +83,7 @@ def _of_region(resource_type: ResourceType, region: Region, most: int) -> Iterat
         yield Piece(" that starts with ")
         yield Piece(region.start, is_name=True)
     if not region.is_to_come:
-        now = f"{region.existing:,}" if region.existing else "none"
+        now = f"{region.existing:,}" if region.existing else "none known"
         yield Piece(f" ({now} now, and all to come)")
     if region.less_starts or region.less:
         yield Piece(", except ")

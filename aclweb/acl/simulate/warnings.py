@@ -183,7 +183,8 @@ class Warnings:
                     yield f"No topic can be called {listed(list(map(name_text, nobodys)), 'name')}."
             if missing:
                 texts = [resource_text(resource_type, name) for name in missing]
-                yield f"There is no {listed(texts, 'name', joined=' and no ')} yet; the ACLs wait for it."
+                its = "Its ACLs count once it is" if len(texts) == 1 else "Their ACLs count once they are"
+                yield f"Not known yet: {listed(texts, 'name')}. {its} made."
         for resource_type in OPERATIONS:
             if not self.worlds.universe.new(resource_type):
                 continue
