@@ -14,7 +14,8 @@ from aclweb.acl.model import AclError
 from aclweb.pipeline.environment import SettingError
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError, bytes_in, log_files
-from aclweb.pipeline.job import run_usage, summary, warnings
+from aclweb.pipeline.job import run_usage
+from aclweb.pipeline.manifest import summary, warnings
 from aclweb.pipeline.preflight import check_executors
 from aclweb.pipeline.results import ResultError
 from aclweb.pipeline.session import SessionError, runs_here, spark_session

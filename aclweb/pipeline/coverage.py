@@ -9,11 +9,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from datetime import date
 from itertools import count
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Row
+
+Row = dict[str, Any]
+"""A coverage row: what one source holds of one day (`totals.coverage`), with `source` and `broker`."""
+
+SUMS = ("lines", "decisions", "probes", "other", "unparsed", "ambiguous", "permits", "not_utf8")
+FIRSTS = ("first_us", "first_permit_us")
+LASTS = ("last_us", "last_permit_us")
+MASKS = ("hours", "permit_hours")
+FIRST_DAY = "2011-01-01"  # Kafka's first release is of that month
 
 _HOURS = pa.list_(pa.int32())
 SCHEMA = pa.schema(
@@ -55,24 +64,40 @@ def short_names(paths: Iterable[str]) -> dict[str, str]:
     raise AssertionError
 
 
-def coverage_table(days: Iterable[tuple[str, Row]], brokers: Mapping[str, str]) -> pa.Table:
+def added(rows: Iterable[Row], *key: str) -> list[Row]:
+    """Return coverage rows with those of one key added, sorted by key; what else a row has is that of the first."""
+    found: dict[tuple[str, ...], Row] = {}
+    for row in rows:
+        named = tuple(str(row[name] or "") for name in key)
+        into = found.get(named)
+        if into is None:
+            found[named] = dict(row)
+            continue
+        for name in SUMS:
+            into[name] += row[name]
+        for name in MASKS:
+            into[name] |= row[name]
+        for names, first_or_last in ((FIRSTS, min), (LASTS, max)):
+            for name in names:
+                known = [micros for micros in (into[name], row[name]) if micros is not None]
+                into[name] = first_or_last(known, default=None)
+    return [row for _, row in sorted(found.items())]
+
+
+def in_span(rows: Iterable[Row], until: date) -> list[Row]:
+    """Return the rows of days that a broker's clock can have shown: since the first Kafka, up to `until`."""
+    return [row for row in rows if row["day"] and FIRST_DAY <= row["day"] <= until.isoformat()]
+
+
+def coverage_table(rows: Iterable[Row], names: Mapping[str, str]) -> pa.Table:
     """Return a row for each broker and day, sorted.
 
-    days: the path of a file and a row of `usage.hours`. brokers: the name of each broker by `broker_of`.
+    rows: coverage rows of days in the span. names: what a broker is called, by `broker_of`.
     """
-    found: dict[tuple[str, str], dict[str, int]] = {}
-    for path, row in days:
-        sums = found.setdefault(
-            (brokers[broker_of(path)], row.day),
-            dict.fromkeys(("lines", "decisions", "permits", "hours", "permit_hours"), 0),
-        )
-        for name in ("lines", "decisions", "permits"):
-            sums[name] += int(row[name])
-        for name in ("hours", "permit_hours"):
-            sums[name] |= int(row[name])
-    rows: list[dict[str, Any]] = [
-        {"broker": broker, "day": day, **sums}
-        | {name: [hour for hour in range(24) if sums[name] >> hour & 1] for name in ("hours", "permit_hours")}
-        for (broker, day), sums in sorted(found.items())
+    by_broker = added(({**row, "broker": names[row["broker"]]} for row in rows), "broker", "day")
+    shown = [
+        {name: row[name] for name in ("broker", "day", "lines", "decisions", "permits")}
+        | {name: [hour for hour in range(24) if row[name] >> hour & 1] for name in MASKS}
+        for row in by_broker
     ]
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
+    return pa.Table.from_pylist(shown, schema=SCHEMA)

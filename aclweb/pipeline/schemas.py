@@ -27,6 +27,7 @@ DECISION = "decision"  # somebody was allowed or refused
 PROBE = "probe"  # a decision about a made-up resource, asked to learn whether any resource would do
 OTHER = "other"  # understood, and not a decision; `reason` says what
 UNPARSED = "unparsed"  # not understood; `reason` says why
+NOT_UTF8 = "not_utf8"  # a note only: some byte of the record was no UTF-8
 
 REQUEST = ("principal", "host", "operation", "resource_type", "resource_name")
 
@@ -34,4 +35,22 @@ REQUEST = ("principal", "host", "operation", "resource_type", "resource_name")
 DECIDED = """
     principal string, host string, operation string, resource_type string, resource_name string,
     decided_now string, basis_now string, determining array<string>
+"""
+
+# What makes an access row, beside its day and what wrote it. broker_rule: the first word of what the broker gave as
+# its reason; named_key: the key of the ACL in it.
+ACCESS_KEY = (*REQUEST, "allowed", "api_name", "broker_rule", "named_key")
+
+# One row for a day, a request, its answer and what the broker said of it: how often, first and last (microseconds
+# since 1970). Rows of one key may be added.
+ACCESS = """
+    day string, principal string, host string, operation string, resource_type string, resource_name string,
+    allowed boolean, api_name string, broker_rule string, named_key string, broker string, ambiguous boolean,
+    lines long, first_us long, last_us long
+"""
+
+# One row for a request and its answer: the beginning of the latest record, behind its time.
+SAMPLES = """
+    principal string, host string, operation string, resource_type string, resource_name string,
+    allowed boolean, last_us long, raw string
 """

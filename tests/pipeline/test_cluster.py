@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from aclweb.pipeline.job import summary, warnings
+from aclweb.pipeline.manifest import summary, warnings
 from aclweb.pipeline.shipping import write_package
 from devstack.java import java_home
 from tests.pipeline.spark_cluster import HOME, QUICK_JVM, spark_cluster

@@ -6,7 +6,8 @@ from datetime import date, datetime
 
 import pytest
 
-from aclweb.pipeline import schemas, usage
+from aclweb.pipeline import schemas, totals, usage
+from aclweb.pipeline.coverage import added, in_span
 
 pytestmark = pytest.mark.spark
 
@@ -51,6 +52,10 @@ def seen(**facts):
     return row | {"decided_now": "ALLOWED", "determining": ["a"]} | facts
 
 
+def micros(moment):
+    return round((moment - datetime(1970, 1, 1)).total_seconds()) * 1_000_000
+
+
 def frame(spark, rows, schema):
     from pyspark.sql.types import StructType
 
@@ -67,7 +72,10 @@ def test_requests_are_put_together_over_files_and_days(spark):
     ]
     decided = [{**REQUEST, "decided_now": "ALLOWED", "basis_now": "ALLOW_ACL", "determining": ["a"]}]
 
-    found = usage.seen_requests(frame(spark, lines, LINES), frame(spark, decided, DECIDED)).collect()
+    made = frame(spark, lines, LINES)
+    found = usage.seen_requests(
+        totals.access_rows(made), totals.samples(made), frame(spark, decided, DECIDED)
+    ).collect()
 
     allowed = next(row for row in found if row.allowed)
     refused = next(row for row in found if not row.allowed)
@@ -88,10 +96,8 @@ def test_an_acl_is_used_where_it_settles_what_the_log_says_and_nowhere_else(spar
     ]
     named = [line(named_key="b", lines=4), line(named_key="gone", lines=6, last_at=EVENING)]
 
-    found = {
-        row.binding_key: row
-        for row in usage.usage(frame(spark, rows, SEEN), frame(spark, named, LINES)).collect()
-    }
+    access = totals.access_rows(frame(spark, named, LINES))
+    found = {row.binding_key: row for row in usage.usage(frame(spark, rows, SEEN), access).collect()}
 
     assert (found["a"].requests, found["a"].alone, found["a"].named) == (5, 2, 0)
     assert (found["b"].requests, found["b"].alone, found["b"].named) == (3, 0, 4)
@@ -107,7 +113,7 @@ def test_a_file_tells_what_it_holds_and_from_when_to_when_permits_are_in_it(spar
         line(
             lines=1,
             kind="unparsed",
-            reason=usage.IMPOSSIBLE_TIME,
+            reason=totals.IMPOSSIBLE_TIME,
             day=None,
             first_at=None,
             last_at=None,
@@ -118,12 +124,14 @@ def test_a_file_tells_what_it_holds_and_from_when_to_when_permits_are_in_it(spar
         line(lines=9, file="b.log", allowed=False),
     ]
 
-    found = {row.file: row for row in usage.files(frame(spark, lines, LINES), UNTIL).collect()}
+    rows = [row.asDict() for row in totals.coverage(frame(spark, lines, LINES)).collect()]
+    held = {row["file"]: row for row in added(rows, "file")}
+    spans = {row["file"]: row for row in added(in_span(rows, UNTIL), "file")}
 
-    assert (found["a.log"].lines, found["a.log"].decisions, found["a.log"].unparsed) == (8, 7, 1)
-    assert (found["a.log"].permits, found["a.log"].first_permit_at) == (5, NOON)
-    assert (found["a.log"].first_at, found["a.log"].last_at) == (MORNING, EVENING)
-    assert (found["b.log"].permits, found["b.log"].first_permit_at) == (0, None)
+    assert [held["a.log"][name] for name in ("lines", "decisions", "unparsed")] == [8, 7, 1]
+    assert (spans["a.log"]["permits"], spans["a.log"]["first_permit_us"]) == (3, micros(NOON))
+    assert (spans["a.log"]["first_us"], spans["a.log"]["last_us"]) == (micros(MORNING), micros(EVENING))
+    assert (spans["b.log"]["permits"], spans["b.log"]["first_permit_us"]) == (0, None)
 
 
 def test_a_day_of_a_file_tells_in_which_hours_it_has_records_and_permits(spark):
@@ -134,22 +142,22 @@ def test_a_day_of_a_file_tells_in_which_hours_it_has_records_and_permits(spark):
         line(lines=9, day="9999-12-31", hours=1),
     ]
 
-    (found,) = usage.hours(frame(spark, lines, LINES), UNTIL).collect()
+    rows = totals.coverage(frame(spark, lines, LINES)).collect()
+    (found,) = in_span([row.asDict() for row in rows], UNTIL)
 
-    assert (found.file, found.day) == ("a.log", "2026-11-20")
-    assert (found.lines, found.decisions, found.permits) == (9, 5, 3)
-    assert found.hours == 1 << 0 | 1 << 3 | 1 << 5 | 1 << 23
-    assert found.permit_hours == 1 << 0 | 1 << 23
+    assert (found["file"], found["day"]) == ("a.log", "2026-11-20")
+    assert (found["lines"], found["decisions"], found["permits"]) == (9, 5, 3)
+    assert found["hours"] == 1 << 0 | 1 << 3 | 1 << 5 | 1 << 23
+    assert found["permit_hours"] == 1 << 0 | 1 << 23
 
 
-def test_broker_rules_and_notes_become_facts_about_declarations(spark):
+def test_the_rules_that_brokers_name_become_facts_about_declarations(spark):
     lines = [
         line(lines=2, rule="SuperUser"),
         line(lines=3, rule="DefaultDeny", allowed=False),
         line(lines=4, rule="DefaultAllow"),
-        line(lines=5, kind="other", noted="User:root", principal=None),
-        line(lines=6, kind="other", noted="true", principal=None),
         line(lines=7, rule="DefaultDeny", allowed=False, principal="User:eve"),
+        line(lines=8, rule="MatchingAcl(acl=StandardAcl(resourceType=TOPIC))"),
     ]
     decided = [
         {**REQUEST, "decided_now": "DENIED", "basis_now": "DEFAULT_DENY", "determining": []},
@@ -162,26 +170,31 @@ def test_broker_rules_and_notes_become_facts_about_declarations(spark):
         },
     ]
 
-    found = usage.declarations(frame(spark, lines, LINES), frame(spark, decided, DECIDED)).collect()
+    access = totals.access_rows(frame(spark, lines, LINES))
+    found = usage.declarations(access, frame(spark, decided, DECIDED)).collect()
 
     assert {(row.fact, row.principal): row.lines for row in found} == {
         ("super_user", "User:bob"): 2,
-        ("super_user", "User:root"): 5,
-        ("default_allow", None): 10,
+        ("default_allow", None): 4,
         ("default_deny", None): 3,
     }
+    assert "MatchingAcl" in {row.broker_rule for row in access.collect()}
 
 
 def test_what_was_not_understood_is_counted_by_reason_with_a_sample(spark):
     lines = [
         line(kind="unparsed", reason="no log record", raw="b", lines=2),
         line(kind="unparsed", reason="no log record", raw="a", lines=3),
-        line(kind="other", reason="record of another logger", raw="c", lines=4),
+        line(kind="other", reason="record of another logger", raw="c", lines=4, not_utf8=True),
+        line(kind="other", reason="note", noted="User:root", raw="d", lines=5, principal=None),
+        line(raw="e", lines=5, not_utf8=True),
     ]
 
-    found = usage.notes(frame(spark, lines, LINES)).collect()
+    found = totals.notes(frame(spark, lines, LINES)).collect()
 
-    assert {(row.kind, row.reason, row.lines, row.sample) for row in found} == {
-        ("unparsed", "no log record", 5, "a"),
-        ("other", "record of another logger", 4, "c"),
+    assert {(row.kind, row.reason, row.noted, row.lines, row.sample) for row in found} == {
+        ("unparsed", "no log record", None, 5, "a"),
+        ("other", "record of another logger", None, 4, "c"),
+        ("other", "note", "User:root", 5, "d"),
+        ("not_utf8", None, None, 9, "c"),
     }

@@ -1,0 +1,223 @@
+"""What does a job say about the logs that it read, beside its tables?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import Row as SparkRow
+
+from aclweb.acl.model import number_of
+from aclweb.pipeline.coverage import FIRSTS, LASTS, SUMS, Row, added, broker_of, in_span, short_names
+from aclweb.pipeline.files import READ, FileState
+from aclweb.pipeline.schemas import NOT_UTF8, OTHER, UNPARSED
+from aclweb.pipeline.snapshot import Snapshot
+
+FORMAT = 1  # of the manifest and the tables; raised when a reader of the old ones could go wrong
+
+NOTES = pa.schema([("reason", pa.string()), ("lines", pa.int64()), ("sample", pa.string())])
+
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the tables show times without a zone
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that was asked for: where it was last seen, and how far it was read."""
+
+    path: str
+    state: FileState
+
+
+@dataclass(frozen=True)
+class Logged:
+    """What the logs of a cluster hold, read from them or from the access table.
+
+    access: schemas.ACCESS, perhaps without broker and ambiguous. samples: schemas.SAMPLES. coverage: rows with
+    the key `source`, and `broker` by `broker_of`. notes: rows of `totals.notes`. sources: by the key in `coverage`.
+    """
+
+    access: DataFrame
+    samples: DataFrame
+    coverage: Sequence[Row]
+    notes: Sequence[Row]
+    sources: Mapping[str, Source]
+
+
+def notes_by_reason(notes: Iterable[Row], kind: str) -> list[Row]:
+    """Return reason, lines and sample of the notes of a kind: the reasons with most lines first."""
+    found: dict[str, Row] = {}
+    for note in notes:
+        if note["kind"] == kind:
+            into = found.setdefault(
+                note["reason"], {"reason": note["reason"], "lines": 0, "sample": note["sample"]}
+            )
+            into["lines"] += note["lines"]
+            into["sample"] = min(into["sample"], note["sample"])
+    return sorted(found.values(), key=lambda note: (-note["lines"], note["reason"]))
+
+
+def broker_names(coverage: Iterable[Row]) -> dict[str, str]:
+    """Return what the brokers are called of which a day is in the span, by `broker_of`."""
+    return short_names(row["broker"] for row in coverage)
+
+
+def manifest_of(
+    snapshot: Snapshot,
+    logged: Logged,
+    *,
+    until: date,
+    facts: Sequence[SparkRow],
+    tables: Mapping[str, pa.Table],
+) -> dict[str, Any]:
+    """Return the manifest of the usage job.
+
+    until: the last day that a broker can have written about. facts: rows of `usage.declarations`.
+    """
+    files = _files(logged, until)
+    permits = [file for file in files if file["permits"]]
+    differing = tables["requests"].filter(pc.field("differs"))
+    not_utf8 = [note["sample"] for note in logged.notes if note["kind"] == NOT_UTF8]
+    return {
+        "format": FORMAT,
+        "job": "usage",
+        "snapshot": {
+            "cluster": snapshot.cluster,
+            "revision": snapshot.revision,
+            "digest": snapshot.digest,
+            "acls": len(snapshot.bindings),
+            "authorizer": snapshot.settings.authorizer,
+            "kafka_version": snapshot.settings.kafka_version,
+            "undeclared": sorted(snapshot.settings.undeclared),
+        },
+        "files": files,
+        "lines": {
+            "read": _total(files, "lines"),
+            "parsed": _total(files, "decisions") + _total(files, "probes"),
+            "decisions": _total(files, "decisions"),
+            "probes": _total(files, "probes"),
+            "other": _total(files, "other"),
+            "unparsed": _total(files, "unparsed"),
+            "ambiguous": _total(files, "ambiguous"),
+            "not_utf8": _total(files, "not_utf8"),
+        },
+        "not_utf8_sample": min(not_utf8, default=None),
+        "unparsed": notes_by_reason(logged.notes, UNPARSED),
+        "other": notes_by_reason(logged.notes, OTHER),
+        "coverage": {
+            "first_at": _first(file["first_at"] for file in files),
+            "last_at": _last(file["last_at"] for file in files),
+            "permits_seen": bool(permits),
+            "files_with_permits": len(permits),
+            "first_permit_at": _first(file["first_permit_at"] for file in permits),
+            "last_permit_at": _last(file["last_permit_at"] for file in permits),
+        },
+        "declarations": _declarations(facts, logged.notes),
+        "disagreements": {
+            "requests": differing.num_rows,
+            "lines": sum(differing["lines"].to_pylist()),
+        },
+        "rows": {name: table.num_rows for name, table in tables.items()},
+    }
+
+
+def _files(logged: Logged, until: date) -> list[dict[str, Any]]:
+    """Return the manifest's entry of every file, by path. Its times are those of days in the span."""
+    sane = in_span(logged.coverage, until)
+    held = {row["source"]: row for row in added(logged.coverage, "source")}
+    spans = {row["source"]: row for row in added(sane, "source")}
+    brokers = broker_names(sane)
+    names = short_names(source.path for source in logged.sources.values())
+    found = []
+    for key, source in sorted(logged.sources.items(), key=lambda entry: entry[1].path):
+        row, span = held.get(key), spans.get(key, {})
+        broker = row["broker"] if row else broker_of(source.path)
+        facts = {"path": source.path, "name": names[source.path], "broker": brokers.get(broker)}
+        facts |= source.state.as_dict() | {name: row[name] if row else 0 for name in SUMS}
+        found.append(
+            facts | {name.removesuffix("_us") + "_at": _text(span.get(name)) for name in (*FIRSTS, *LASTS)}
+        )
+    return found
+
+
+def _declarations(rows: Iterable[SparkRow], notes: Iterable[Row]) -> dict[str, Any]:
+    """Return what brokers said of settings: beside their decisions, and in notes of their own."""
+    found: dict[str, Any] = {"super_users": {}, "default_allow": 0, "default_deny_uncovered": 0}
+    said = [(row.fact, row.principal, int(row.lines)) for row in rows]
+    said += [
+        (_NOTED.get(note["noted"], "super_user"), note["noted"], note["lines"])
+        for note in notes
+        if note["noted"]
+    ]
+    for fact, principal, lines in sorted(said, key=lambda entry: (entry[0], entry[1] or "")):
+        if fact == "super_user":
+            found["super_users"][principal] = found["super_users"].get(principal, 0) + lines
+        else:
+            found["default_allow" if fact == "default_allow" else "default_deny_uncovered"] += lines
+    return found
+
+
+# What a note says about a resource without an ACL.
+_NOTED = {"true": "default_allow", "false": "default_deny"}
+
+
+def warnings(manifest: Mapping[str, Any]) -> list[str]:
+    """Return a line for each file that could not be read to its end."""
+    return [
+        f"{file['path']}: {file['state']}. {file['reason']}"
+        for file in manifest["files"]
+        if file["state"] != READ
+    ]
+
+
+def summary(manifest: dict[str, Any]) -> list[str]:
+    """Return what a person wants to know at the end of a run, a sentence a line."""
+    lines, coverage = manifest["lines"], manifest["coverage"]
+    span = (
+        f"from {coverage['first_at']} to {coverage['last_at']}"
+        if coverage["first_at"]
+        else "without any time"
+    )
+    report = [
+        f"Read {number_of(lines['read'], 'record')} of {number_of(len(manifest['files']), 'file')}, {span}.",
+        f"{lines['decisions']:,} are decisions, {lines['probes']:,} probes, {lines['other']:,} other notes;"
+        f" {lines['unparsed']:,} could not be understood.",
+    ]
+    report += [f"  {entry['lines']:,} × {entry['reason']}" for entry in manifest["unparsed"]]
+    report.append(
+        f"{manifest['rows']['usage']:,} of {manifest['snapshot']['acls']:,} ACLs counted or were named;"
+        f" {manifest['rows']['requests']:,} different requests were seen."
+    )
+    if lines["not_utf8"]:
+        report.append(
+            f"{lines['not_utf8']:,} records hold bytes that are not UTF-8; these stand as � in the result."
+        )
+    if not coverage["permits_seen"]:
+        report.append("No permit is in the log, so it cannot tell which ALLOW ACLs are used.")
+    if manifest["disagreements"]["lines"]:
+        report.append(
+            f"{manifest['disagreements']['lines']:,} decisions would be made otherwise with these ACLs."
+        )
+    return report
+
+
+def _total(files: Sequence[dict[str, Any]], name: str) -> int:
+    return sum(file[name] for file in files)
+
+
+def _text(micros: int | None) -> str | None:
+    if micros is None:
+        return None
+    return (_EPOCH + timedelta(microseconds=micros)).isoformat(sep=" ", timespec="milliseconds")
+
+
+def _first(moments: Iterable[str | None]) -> str | None:
+    return min(filter(None, moments), default=None)
+
+
+def _last(moments: Iterable[str | None]) -> str | None:
+    return max(filter(None, moments), default=None)

@@ -1,0 +1,143 @@
+"""What do the records of a log add up to, day by day?
+
+Transforms only. Their rows can be added again: those of two logs, or of two parts of one log, are
+together what one log with all records gives. The access table keeps them (`aclweb.pipeline.table`).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from aclweb.pipeline.schemas import ACCESS_KEY, DECISION, NOT_UTF8, OTHER, PROBE, REQUEST, UNPARSED
+
+IMPOSSIBLE_TIME = "record with a time that no clock shows"
+SAMPLE_LENGTH = 1000
+# What a sample shows before the text of its record.
+_TIME_LENGTH = len("[2026-11-20 10:00:00,000] ")
+
+
+def read_lines(counts: DataFrame, parsed: DataFrame) -> DataFrame:
+    """Return what each counted record says: the columns of schemas.COUNTS and PARSED.
+
+    A record whose time no clock shows is UNPARSED.
+    """
+    impossible = F.col("timed") & F.col("day").isNull()
+    rows = counts.join(parsed, on=["raw", "timed"], how="left")
+    return rows.withColumn(
+        "reason", F.when(impossible, IMPOSSIBLE_TIME).otherwise(F.col("reason"))
+    ).withColumn("kind", F.when(impossible, UNPARSED).otherwise(F.col("kind")))
+
+
+def access_rows(lines: DataFrame, *by: str) -> DataFrame:
+    """Return how often each request was decided on each day (schemas.ACCESS, with the columns `by` in their places).
+
+    lines: as `read_lines` gives them, with the columns `by`.
+    """
+    made = lines.filter(F.col("kind") == DECISION).select(
+        "day",
+        *REQUEST,
+        "allowed",
+        "api_name",
+        # What follows the first word is the ACL, which has its key.
+        F.substring_index("rule", "(", 1).alias("broker_rule"),
+        "named_key",
+        *by,
+        "lines",
+        _micros("first_at").alias("first_us"),
+        _micros("last_at").alias("last_us"),
+    )
+    return added(made, "day", *ACCESS_KEY, *by)
+
+
+def added(access: DataFrame, *key: str) -> DataFrame:
+    """Return the access rows with those of one key added."""
+    return access.groupBy(*key).agg(
+        F.sum("lines").alias("lines"), F.min("first_us").alias("first_us"), F.max("last_us").alias("last_us")
+    )
+
+
+def samples(lines: DataFrame) -> DataFrame:
+    """Return the latest record of each request and answer (schemas.SAMPLES).
+
+    lines: as `read_lines` gives them. Of two records of one time, the one whose text is later in the alphabet.
+    """
+    made = lines.filter(F.col("kind") == DECISION)
+    return latest(
+        made.select(
+            *REQUEST,
+            "allowed",
+            _micros("last_at").alias("last_us"),
+            F.substring("raw", 1, SAMPLE_LENGTH - _TIME_LENGTH).alias("raw"),
+        )
+    )
+
+
+def latest(found: DataFrame) -> DataFrame:
+    """Return the latest sample of each request and answer; found: schemas.SAMPLES, a request in several rows."""
+    one = found.groupBy(*REQUEST, "allowed").agg(F.max(F.struct("last_us", "raw")).alias("latest"))
+    return one.select(*REQUEST, "allowed", "latest.last_us", "latest.raw")
+
+
+def coverage(lines: DataFrame) -> DataFrame:
+    """Return what each file holds of each day.
+
+    Returns file; day (null for records without a time); lines, decisions, probes, other, unparsed, ambiguous,
+    permits (decisions that allowed something), not_utf8; first_us and last_us of all records, first_permit_us and
+    last_permit_us, null where there is none; hours and permit_hours, in which bit h is hour h.
+    """
+    is_decision = F.col("kind") == DECISION
+    is_permit = is_decision & F.col("allowed")
+    first, last = _micros("first_at"), _micros("last_at")
+    return lines.groupBy("file", "day").agg(
+        F.sum("lines").alias("lines"),
+        _lines_where(is_decision).alias("decisions"),
+        _lines_where(F.col("kind") == PROBE).alias("probes"),
+        _lines_where(F.col("kind") == OTHER).alias("other"),
+        _lines_where(F.col("kind") == UNPARSED).alias("unparsed"),
+        _lines_where(is_decision & F.col("ambiguous")).alias("ambiguous"),
+        _lines_where(is_permit).alias("permits"),
+        _lines_where(F.col("not_utf8")).alias("not_utf8"),
+        F.min(first).alias("first_us"),
+        F.max(last).alias("last_us"),
+        F.min(F.when(is_permit, first)).alias("first_permit_us"),
+        F.max(F.when(is_permit, last)).alias("last_permit_us"),
+        F.bit_or("hours").alias("hours"),
+        F.bit_or(F.when(is_permit, F.col("hours")).otherwise(0)).alias("permit_hours"),
+    )
+
+
+def notes(lines: DataFrame) -> DataFrame:
+    """Return what is no decision, and what is no UTF-8.
+
+    Returns day; kind (schemas.OTHER, UNPARSED or NOT_UTF8, which a record may be beside another); reason; noted;
+    lines; and sample, the beginning of one such record.
+    """
+    kinds = F.array(
+        F.when(F.col("kind").isin(OTHER, UNPARSED), F.col("kind")),
+        F.when(F.col("not_utf8"), F.lit(NOT_UTF8)),
+    )
+    noted = lines.select(
+        "day",
+        F.explode(F.array_compact(kinds)).alias("note"),
+        "reason",
+        "noted",
+        "lines",
+        F.substring("raw", 1, SAMPLE_LENGTH).alias("raw"),
+    )
+    is_text = F.col("note") != NOT_UTF8
+    return noted.groupBy(
+        "day",
+        F.col("note").alias("kind"),
+        F.when(is_text, F.col("reason")).alias("reason"),
+        F.when(is_text, F.col("noted")).alias("noted"),
+    ).agg(F.sum("lines").alias("lines"), F.min("raw").alias("sample"))
+
+
+def _micros(name: str) -> Column:
+    """The time in microseconds since 1970; the session's zone is UTC."""
+    return F.unix_micros(F.col(name).cast("timestamp"))
+
+
+def _lines_where(condition: Column) -> Column:
+    return F.sum(F.when(condition, F.col("lines")).otherwise(0))
