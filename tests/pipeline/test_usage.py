@@ -151,7 +151,7 @@ def test_a_day_of_a_file_tells_in_which_hours_it_has_records_and_permits(spark):
     assert found["permit_hours"] == 1 << 0 | 1 << 23
 
 
-def test_the_rules_that_brokers_name_become_facts_about_declarations(spark):
+def test_reasons_that_brokers_give_become_facts_about_declarations(spark):
     lines = [
         line(lines=2, rule="SuperUser"),
         line(lines=3, rule="DefaultDeny", allowed=False),
