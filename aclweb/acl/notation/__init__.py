@@ -13,6 +13,7 @@ from aclweb.acl.notation.authorizer_log import (
     NotDecision,
     parse_record,
     records,
+    starts_record,
 )
 from aclweb.acl.notation.files import (
     FORMATS,
@@ -64,6 +65,7 @@ __all__ = [
     "read_requests",
     "records",
     "request_from_dict",
+    "starts_record",
     "why_not_written",
     "write_acls",
     "write_delta",

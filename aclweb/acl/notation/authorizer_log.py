@@ -170,6 +170,11 @@ def records(lines: Iterable[str]) -> Iterator[str]:
         yield from _whole(parts)
 
 
+def starts_record(line: str) -> bool:
+    """Whether a record starts with this line, so that the one before it is at its end."""
+    return _RECORD_START.match(line) is not None
+
+
 def _whole(parts: list[str]) -> Iterator[str]:
     """Yield the record of these lines, and what follows its end as another."""
     if len(parts) == 1 or not _RECORD_START.match(parts[0]):
