@@ -5,17 +5,17 @@ A file that cannot costs itself and is named with its state; the others are read
 
 from __future__ import annotations
 
-import bz2
 import glob
 import os
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+from aclweb.pipeline.contents import DamagedError, decompressed, is_compressed
 from aclweb.pipeline.failures import SPARK_ERRORS, cause_of
 
 READ = "read"
@@ -94,15 +94,25 @@ def look(file: str) -> FileState:
         file.encode("utf-8")
         with open(file, "rb") as opened:
             first = opened.read(len(_GZIP))
-    except UnicodeEncodeError:
+    except (OSError, UnicodeEncodeError) as error:
+        return why_not_opened(error)
+    return state_by_first_bytes(file, first)
+
+
+def why_not_opened(error: OSError | UnicodeEncodeError) -> FileState:
+    """Return the state of a local file that could not be opened."""
+    if isinstance(error, UnicodeEncodeError):
         return FileState(REFUSED, "Its name is not UTF-8 text; rename it.")
-    except FileNotFoundError:
+    if isinstance(error, FileNotFoundError):
         return _gone()
-    except OSError as error:
-        return FileState(REFUSED, f"The system says: {error.strerror or error}.")
-    if file.endswith(".gz") and first and first != _GZIP:
+    return FileState(REFUSED, f"The system says: {error.strerror or error}.")
+
+
+def state_by_first_bytes(file: str, first: bytes) -> FileState:
+    """Return whether the name of a file says how its content is compressed. first: two bytes of it or more."""
+    if file.endswith(".gz") and first and not first.startswith(_GZIP):
         return FileState(NOT_GZIP, "Its name ends in .gz and its content is no gzip data; rename it.")
-    if not file.endswith(".gz") and first == _GZIP:
+    if not file.endswith(".gz") and first.startswith(_GZIP):
         return FileState(REFUSED, "It is compressed and its name does not end in .gz; rename it.")
     return FileState(READ)
 
@@ -120,32 +130,17 @@ def examine(spark: SparkSession, files: Sequence[str]) -> Mapping[str, FileState
 def read_through(file: str) -> FileState:
     """Return the state of one local file after decompressing all of it."""
     state = look(file)
-    if state.state != READ or not file.endswith((".gz", ".bz2")):
+    if state.state != READ or not is_compressed(file):
         return state
-    at_byte = 0
-    unpacking: Any = None
     try:
         with open(file, "rb") as opened:
-            while chunk := opened.read(_CHUNK_BYTES):
-                while chunk:
-                    unpacking = unpacking or _decompressor(file)
-                    unpacking.decompress(chunk)
-                    rest = unpacking.unused_data
-                    at_byte += len(chunk) - len(rest)
-                    if unpacking.eof:
-                        unpacking = None
-                    chunk = rest
-    except FileNotFoundError:
-        return _gone()
-    except (OSError, zlib.error) as error:
-        return _truncated(at_byte, f"its data is damaged behind it ({error})")
-    if unpacking is not None:
-        return _truncated(at_byte, "it ends before its compressed data does")
+            for _ in decompressed(file, iter(partial(opened.read, _CHUNK_BYTES), b"")):
+                pass
+    except DamagedError as damage:
+        return truncated(damage)
+    except OSError as error:
+        return why_not_opened(error)
     return FileState(READ)
-
-
-def _decompressor(file: str) -> Any:
-    return bz2.BZ2Decompressor() if file.endswith(".bz2") else zlib.decompressobj(31)
 
 
 def _read_by_spark(spark: SparkSession, file: str) -> FileState:
@@ -167,9 +162,12 @@ def _gone() -> FileState:
     return FileState(GONE, "It was there when the files were listed and is gone.")
 
 
-def _truncated(at_byte: int, why: str) -> FileState:
+def truncated(damage: DamagedError) -> FileState:
+    """Return the state of a file whose compressed data cannot be read to its end."""
     return FileState(
-        TRUNCATED, f"It can be read up to byte {at_byte:,}: {why}. What comes before that was read.", at_byte
+        TRUNCATED,
+        f"It can be read up to byte {damage.at_byte:,}: {damage.why}. What comes before that was read.",
+        damage.at_byte,
     )
 
 
