@@ -1,0 +1,406 @@
+"""Which bytes of the logs are new since they were last read?
+
+A log file is known by its content, so what rotation, compression, truncation, copies and later runs do to its
+name counts nothing twice and loses nothing. A record that is still being written waits until it is whole,
+or until its file is finished: compressed, rotated away while a newer file is written, or unchanged for a
+day. Unchanged files are not opened.
+
+What was read is known only from what the caller stores: `Found.after` gives it, to be stored together with
+what was counted.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from aclweb.pipeline.contents import (
+    WINDOW,
+    FileChangedError,
+    FileStamp,
+    LogContent,
+    Work,
+    is_compressed,
+)
+from aclweb.pipeline.coverage import broker_of
+from aclweb.pipeline.files import (
+    GONE,
+    READ,
+    REFUSED,
+    TRUNCATED,
+    FileState,
+    log_files,
+    state_by_first_bytes,
+    truncated,
+    why_not_opened,
+)
+from aclweb.pipeline.known_content import (
+    KnownContents,
+    Match,
+    Matched,
+    Source,
+    digest,
+    marks_of,
+    match_of,
+)
+from aclweb.pipeline.record_ends import end_of_records, last_start, start_of_record
+
+FINISHED_AFTER_SECONDS = 24 * 60 * 60
+"""A file that did not change for so long is finished, whatever its last line looks like."""
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """Bytes to count now: of the decompressed content of a file, from `start` up to `end`.
+
+    source: what is known of the file once they are counted; it has the broker. before: what was known of its
+    content. is_whole_file: Spark may read the file where it is, if `is_still_there` holds afterwards; of any
+    other file the bytes are copied with `copy_bytes`.
+    """
+
+    path: str
+    start: int
+    end: int
+    source: Source
+    before: Source | None
+    is_whole_file: bool
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A file that holds the beginning of another one that was looked at in the same look."""
+
+    source: Source
+    before: Source | None
+    of_path: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a look at the log files found.
+
+    unchanged: files without bytes to count; most were not opened. skipped: files whose content is counted in
+    another file, before or now, each with the path of that. gone: sources whose files were there at the last
+    look. problems: files that cannot be read, or not to their end. remarks: sentences about what may be counted
+    again. work: what the look cost. sources and copies: what is known once all of `fresh` is counted.
+    """
+
+    fresh: tuple[Fresh, ...]
+    unchanged: tuple[str, ...]
+    skipped: tuple[tuple[str, str], ...]
+    gone: tuple[Source, ...]
+    problems: tuple[tuple[str, FileState], ...]
+    remarks: tuple[str, ...]
+    work: Work
+    sources: tuple[Source, ...]
+    copies: tuple[Copy, ...]
+
+    def after(self, counted: Collection[Fresh]) -> tuple[Source, ...]:
+        """Return the sources to store once these bytes are counted; the next look finds the other ones again."""
+        failed = [fresh for fresh in self.fresh if fresh not in counted]
+        paths = {fresh.path for fresh in failed}
+        kept = [source for source in self.sources if source.path not in paths]
+        copies = [copy.before if copy.of_path in paths else copy.source for copy in self.copies]
+        before = [fresh.before for fresh in failed]
+        return (*kept, *(source for source in (*copies, *before) if source is not None))
+
+
+class NotTheSameError(Exception):
+    """A file that was replaced after it was looked at; nothing of it may be counted now."""
+
+
+def look_for_new(paths: Sequence[str], known: Sequence[Source], *, now_ns: int | None = None) -> Found:
+    """Return which bytes of the files that `paths` mean are not counted yet.
+
+    known: the sources stored with what was counted. now_ns: the time now, in nanoseconds since 1970.
+    Raises SourceError for a path that means no file.
+    """
+    return _Look(known, time.time_ns() if now_ns is None else now_ns).at(log_files(paths))
+
+
+def copy_bytes(fresh: Fresh, folder: Path) -> Path:
+    """Copy the bytes of `fresh`, decompressed, into a new file in `folder`; return its path.
+
+    Raises NotTheSameError if the file is not the one any more that was looked at.
+    """
+    mark = fresh.source.marks[-1][1]
+    copied = folder / f"{mark}-{fresh.start}.log"
+    # The bytes before the end tell whether these are the bytes that were looked at.
+    at = max(0, min(fresh.start, fresh.end - WINDOW))
+    last = b""
+    try:
+        with open(fresh.path, "rb") as opened, open(copied, "xb") as target:
+            for piece in LogContent(fresh.path, opened).pieces(at, fresh.end):
+                target.write(piece[max(0, fresh.start - at) :])
+                at += len(piece)
+                last = (last + piece)[-WINDOW:]
+        is_the_same = at == fresh.end and digest(last) == mark
+    except (FileNotFoundError, FileChangedError):
+        is_the_same = False
+    if not is_the_same:
+        copied.unlink(missing_ok=True)
+        raise NotTheSameError(f"{fresh.path} was replaced after it was looked at.")
+    return copied
+
+
+def is_still_there(fresh: Fresh) -> bool:
+    """Whether the file of `fresh` is under its name as it was looked at, so that a reader has read that one."""
+    try:
+        return FileStamp.of(os.stat(fresh.path)) == fresh.source.stamp
+    except OSError:
+        return False
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """What a file was found to hold: what is known of it then, what of it is to be counted, and its ends.
+
+    head: its first bytes; window: its last ones.
+    """
+
+    source: Source
+    fresh: Fresh | None
+    matched: Matched | None
+    length: int
+    head: bytes
+    window: bytes
+
+
+@dataclass
+class _Look:
+    """One look at all files of a cluster. newest: when a log of each broker was last written, compressed ones apart."""
+
+    known: Sequence[Source]
+    now_ns: int
+    work: Work = field(default_factory=Work)
+    stamps: dict[str, FileStamp] = field(default_factory=dict)
+    unchanged: dict[str, Source] = field(default_factory=dict)
+    opened: list[_Opened] = field(default_factory=list)
+    unreadable: dict[str, FileState] = field(default_factory=dict)
+    newest: dict[str, int] = field(default_factory=dict)
+
+    def at(self, files: Sequence[str]) -> Found:
+        contents = KnownContents(self.known)
+        for path in self._changed(files):
+            self._open(path, contents)
+        firsts, copies = self._parted()
+        missing = self._missing()
+        seen = [*self.unchanged.values(), *(one.source for one in firsts)]
+        everything = [*seen, *(copy.source for copy in copies)]
+        skipped = sorted((source.path, source.same_as) for source in everything if source.same_as)
+        fresh = [one.fresh for one in firsts if one.fresh is not None]
+        handled = {one.path for one in fresh} | {path for path, _ in skipped}
+        states = {source.path: source.state for source in everything if source.state.state != READ}
+        refused = [
+            Source(path, broker_of(path), self.stamps[path], state=state)
+            for path, state in self.unreadable.items()
+            if path in self.stamps
+        ]
+        return Found(
+            fresh=tuple(fresh),
+            unchanged=tuple(sorted(source.path for source in seen if source.path not in handled)),
+            skipped=tuple(skipped),
+            gone=tuple(source for source in missing if source.state.state != GONE),
+            problems=tuple(sorted((states | self.unreadable).items(), key=lambda problem: problem[0])),
+            remarks=tuple(remark for one in firsts for remark in _remarks(one.matched, one.fresh)),
+            work=self.work,
+            sources=(*seen, *refused, *self._unread(), *(source.gone() for source in missing)),
+            copies=tuple(copies),
+        )
+
+    def _changed(self, files: Sequence[str]) -> list[str]:
+        """Return the files that have to be opened."""
+        by_stamp: dict[FileStamp, list[Source]] = {}
+        for source in self.known:
+            if source.state.state not in (GONE, REFUSED):
+                by_stamp.setdefault(source.stamp, []).append(source)
+        for path in files:
+            try:
+                self.stamps[path] = FileStamp.of(os.stat(path))
+            except (OSError, UnicodeEncodeError) as error:
+                self.unreadable[path] = why_not_opened(error)
+        for path, stamp in self.stamps.items():
+            if stamp.size and not is_compressed(path):
+                broker = broker_of(path)
+                self.newest[broker] = max(self.newest.get(broker, 0), stamp.mtime_ns)
+        changed = []
+        for path, stamp in self.stamps.items():
+            same = by_stamp.get(stamp, [])
+            found = next((one for one in same if one.path == path), same[0] if same else None)
+            if found is not None and self._is_unchanged(found, path, stamp):
+                self.unchanged[path] = replace(found, path=path)
+            else:
+                changed.append(path)
+        return changed
+
+    def _is_unchanged(self, source: Source, path: str, stamp: FileStamp) -> bool:
+        # A new name may say otherwise how the content is compressed.
+        if is_compressed(source.path) != is_compressed(path):
+            return False
+        return not source.waiting or source.state.state == TRUNCATED or not self._is_finished(path, stamp)
+
+    def _open(self, path: str, contents: KnownContents) -> None:
+        try:
+            with open(path, "rb") as opened:
+                content = LogContent(path, opened, self.work)
+                self.stamps[path] = content.stamp
+                state = state_by_first_bytes(path, content.first_bytes())
+                if state.is_readable:
+                    self.opened.append(self._looked_into(content, contents))
+                else:
+                    self.unreadable[path] = state
+        except FileChangedError:
+            self.unreadable[path] = FileState(REFUSED, "It was cut while it was read; it is read next time.")
+        except OSError as error:
+            self.unreadable[path] = why_not_opened(error)
+
+    def _looked_into(self, content: LogContent, contents: KnownContents) -> _Opened:
+        head = content.read(0, WINDOW)
+        likely = contents.beginning_like(head)
+        content.find_windows(place for source in likely for place, _ in source.marks)
+        matched = match_of(content, likely, self._holds_too)
+        source = Source(
+            path=content.path,
+            broker=matched.source.broker if matched else broker_of(content.path),
+            stamp=content.stamp,
+            state=truncated(content.damage) if content.damage else FileState(READ),
+        )
+        fresh = None
+        if matched is not None and matched.bytes_known == content.length:
+            source = self._known_copy(content, source, matched)
+        else:
+            source, fresh = self._with_new_bytes(content, source, matched, head)
+        window = content.window(content.length)
+        return _Opened(source, fresh, matched, content.length, head, window)
+
+    def _known_copy(self, content: LogContent, source: Source, matched: Matched) -> Source:
+        """Return what is known of a file all of whose bytes are counted."""
+        known = matched.source
+        if matched.match is Match.WHOLE:
+            offset, resume = known.offset, known.resume
+        else:
+            offset = resume = end_of_records(content.read, 0, content.length, has_records=True)
+        is_there = known.path != source.path and self.stamps.get(known.path) == known.stamp
+        return replace(
+            source,
+            offset=offset,
+            resume=resume,
+            marks=marks_of(content, offset, known.marks),
+            same_as=known.path if is_there else "",
+        )
+
+    def _with_new_bytes(
+        self, content: LogContent, source: Source, matched: Matched | None, head: bytes
+    ) -> tuple[Source, Fresh | None]:
+        """Return what is known of a file with bytes that are not counted, and which of them are to be counted."""
+        known = matched.source if matched is not None and matched.match is Match.WHOLE else None
+        start = known.resume if known else 0
+        if matched is not None and known is None:
+            start = start_of_record(content.read, matched.bytes_known)
+        has_records = last_start(head, at_line_start=True) is not None
+        length = content.length
+        whole = end_of_records(content.read, start, length, has_records=has_records)
+        is_finished = not content.damage and self._is_finished(content.path, content.stamp)
+        end = length if is_finished else whole
+        if end <= (known.offset if known else start):
+            kept = (
+                replace(known, path=source.path, stamp=source.stamp, state=source.state) if known else source
+            )
+            return replace(kept, waiting=length - kept.offset), None
+        source = replace(
+            source,
+            offset=end,
+            resume=whole if end > whole and _goes_on(content, whole) else end,
+            waiting=length - end,
+            marks=marks_of(content, end, known.marks if known else ()),
+        )
+        is_whole = start == 0 and end == length and is_finished
+        return source, Fresh(content.path, start, end, source, known, is_whole)
+
+    def _holds_too(self, source: Source, place: int, window: bytes) -> bool | None:
+        """Whether the file of a source has these bytes before a place; None if that file is not there any more."""
+        if self.stamps.get(source.path) != source.stamp:
+            return None
+        found = self._window(source.path, source.stamp, place)
+        return None if found is None else found == window
+
+    def _window(self, path: str, stamp: FileStamp, place: int) -> bytes | None:
+        """Return the bytes before a place of a file that was looked at; None if it was replaced or is shorter."""
+        try:
+            with open(path, "rb") as opened:
+                content = LogContent(path, opened, self.work)
+                content.find_windows([place])
+                is_there = content.stamp.is_same_file(stamp) and place <= content.length
+                return content.window(place) if is_there else None
+        except (OSError, FileChangedError):
+            return None
+
+    def _parted(self) -> tuple[list[_Opened], list[Copy]]:
+        """Return the files whose contents differ, and those that hold the beginning of one of them."""
+        order = sorted(
+            self.opened, key=lambda one: (-one.length, is_compressed(one.source.path), one.source.path)
+        )
+        firsts: list[_Opened] = []
+        copies: list[Copy] = []
+        for one in order:
+            first = next((first for first in firsts if self._begins_with(first, one)), None)
+            if first is None:
+                firsts.append(one)
+            else:
+                path = first.source.path
+                before = one.matched.source if one.matched else None
+                copies.append(Copy(replace(one.source, waiting=0, same_as=path), before, path))
+        return firsts, copies
+
+    def _begins_with(self, longer: _Opened, one: _Opened) -> bool:
+        if not one.length or longer.head[: one.length] != one.head:
+            return False
+        source, other = one.source, longer.source
+        if one.length < WINDOW and broker_of(source.path) != broker_of(other.path):
+            return source.stamp.is_same_file(other.stamp)
+        if longer.length == one.length:
+            return longer.window == one.window
+        return self._window(other.path, other.stamp, one.length) == one.window
+
+    def _is_finished(self, path: str, stamp: FileStamp) -> bool:
+        """Whether nothing more will be written into a file, as far as names and times say."""
+        if is_compressed(path) or self.now_ns - stamp.mtime_ns >= FINISHED_AFTER_SECONDS * 1_000_000_000:
+            return True
+        broker = broker_of(path)
+        return path != broker and self.newest.get(broker, 0) > stamp.mtime_ns
+
+    def _missing(self) -> list[Source]:
+        """Return the known sources that no file was found for."""
+        return [source for source in self._not_found() if source.path not in self.unreadable]
+
+    def _unread(self) -> list[Source]:
+        """Return the known sources whose files cannot be read now."""
+        return [source for source in self._not_found() if source.path in self.unreadable]
+
+    def _not_found(self) -> Iterator[Source]:
+        stamps = {source.stamp for source in self.unchanged.values()}
+        found = {
+            one.matched.source for one in self.opened if one.matched and one.matched.match is Match.WHOLE
+        }
+        for source in self.known:
+            if source.offset and source.stamp not in stamps and source not in found:
+                yield source
+
+
+def _remarks(matched: Matched | None, fresh: Fresh | None) -> list[str]:
+    if matched is None or fresh is None or matched.match is not Match.CUT:
+        return []
+    return [
+        f"{fresh.path} begins like what was read before and differs somewhere behind byte {matched.bytes_known:,}; "
+        f"its bytes from {fresh.start:,} on are counted, also those that may have been counted before."
+    ]
+
+
+def _goes_on(content: LogContent, whole: int) -> bool:
+    """Whether the bytes behind the last whole record may go on if the file grows."""
+    rest = content.read(whole, min(whole + 100, content.length))
+    is_record = last_start(rest, at_line_start=True) == 0
+    return is_record or content.read(content.length - 1, content.length) != b"\n"

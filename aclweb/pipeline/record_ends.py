@@ -1,0 +1,94 @@
+"""How many bytes of a growing log are whole records, so that the rest has to wait?
+
+Cut there, the pieces of a log have the records that the whole log has. A record is whole if another one
+starts behind it, or if its last line is complete and the core can read it. Lines that are no record wait
+for the next record, because all of them are one record together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aclweb.acl.notation import NO_LAYOUT, UNREADABLE, NotDecision, parse_record, records, starts_record
+
+LONGEST_RECORD_BYTES = 16 << 20
+"""What has no end within so many bytes is cut at the end of a line."""
+
+_FIRST_LOOK_BYTES = 1 << 14
+# A time and a level are shorter.
+_START_CHARACTERS = 80
+
+Read = Callable[[int, int], bytes]
+
+
+def end_of_records(read: Read, start: int, end: int, *, has_records: bool) -> int:
+    """Return the place behind the last whole record between `start` and `end`; `start` if there is none.
+
+    read: gives the bytes of a range. start: where a record may start. has_records: the log is known to hold
+    records; in any other log every complete line counts.
+    """
+    lowest = max(start, end - LONGEST_RECORD_BYTES)
+    size = _FIRST_LOOK_BYTES
+    while True:
+        low = max(lowest, end - size)
+        text = read(low, end)
+        found = last_start(text, at_line_start=low == start)
+        if found is not None:
+            return low + found + _whole_bytes(text[found:])
+        if low == lowest:
+            break
+        size *= 8
+    if has_records and lowest == start:
+        return start
+    return low + text.rfind(b"\n") + 1
+
+
+def start_of_record(read: Read, place: int) -> int:
+    """Return where the last record starts that starts at `place` or before it; 0 if that is too far away."""
+    size = _FIRST_LOOK_BYTES
+    while size <= LONGEST_RECORD_BYTES * 8:
+        low = max(0, place - size)
+        found = last_start(read(low, place + _START_CHARACTERS), at_line_start=low == 0)
+        while found is not None and low + found > place:
+            found = last_start(read(low, low + found), at_line_start=low == 0)
+        if found is not None:
+            return low + found
+        if low == 0:
+            break
+        size *= 8
+    return 0
+
+
+def last_start(text: bytes, *, at_line_start: bool) -> int | None:
+    """Return where the last record of `text` starts. at_line_start: the text begins with a whole line."""
+    place = len(text)
+    while (place := text.rfind(b"\n[", 0, place)) >= 0:
+        if _starts_record(text, place + 1):
+            return place + 1
+    return 0 if at_line_start and _starts_record(text, 0) else None
+
+
+def _starts_record(text: bytes, place: int) -> bool:
+    return starts_record(text[place : place + _START_CHARACTERS].decode("ascii", "replace"))
+
+
+def _whole_bytes(text: bytes) -> int:
+    """Return the bytes of the record that `text` starts with, with the blank lines behind it; 0 if it may go on."""
+    lines = [line + b"\n" for line in text.split(b"\n")[:-1]]
+    if not lines:
+        return 0
+    record = next(records(line.decode("utf-8", "replace") for line in lines))
+    if not _is_whole(record):
+        return 0
+    count = record.count("\n") + 1
+    while count < len(lines) and not lines[count].strip():
+        count += 1
+    return sum(map(len, lines[:count]))
+
+
+def _is_whole(record: str) -> bool:
+    found = parse_record(record)
+    if isinstance(found, NotDecision):
+        # The end of another logger's record may be a line of a name in a decision that is being written.
+        return found.reason not in (NO_LAYOUT, UNREADABLE) and "Principal = " not in record
+    return True

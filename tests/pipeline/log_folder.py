@@ -1,0 +1,67 @@
+"""A folder of logs that grow, rotate and are compressed, and what a program counts of them look by look."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from aclweb.acl.notation.authorizer_log import records
+from aclweb.pipeline.increments import Found, copy_bytes, look_for_new
+from aclweb.pipeline.known_content import Source
+
+DECISION = (
+    "[2026-11-{day:02} {hour:02}:{minute:02}:{second:02},{milli:03}] DEBUG Principal = User:u{number} is Allowed "
+    "operation = READ from host = 10.0.0.7 on resource = Topic:LITERAL:{name} for request = Fetch with "
+    "resourceRefCount = 1 based on rule DefaultAllow (kafka.authorizer.logger)\n"
+)
+
+
+def decision(number: int, name: str = "orders") -> str:
+    """Return the decision of this number; no two of them are alike."""
+    at, milli = divmod(number, 1000)
+    minutes, second = divmod(at, 60)
+    hours, minute = divmod(minutes, 60)
+    days, hour = divmod(hours, 24)
+    return DECISION.format(
+        day=days + 1, hour=hour, minute=minute, second=second, milli=milli, number=number, name=name
+    )
+
+
+def decisions(first: int, behind: int) -> bytes:
+    return "".join(map(decision, range(first, behind))).encode()
+
+
+class Reader:
+    """Looks at logs, counts what is new, and keeps what it knows as a table does: as JSON."""
+
+    def __init__(self, *paths: Path) -> None:
+        self.paths = paths
+        self.known: Sequence[Source] = ()
+        self.counted: list[str] = []
+
+    def look(self, now_ns: int | None = None) -> Found:
+        return look_for_new([str(path) for path in self.paths], self.known, now_ns=now_ns)
+
+    def read(self, now_ns: int | None = None) -> Found:
+        """Look, and count what is found."""
+        found = self.look(now_ns)
+        for record in records_in(found):
+            self.counted.append(record)
+        self.known = stored(found.after(found.fresh))
+        return found
+
+
+def records_in(found: Found) -> list[str]:
+    """Return the records of the bytes that a look found, read by the core."""
+    counted: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for fresh in found.fresh:
+            text = copy_bytes(fresh, Path(folder)).read_bytes().decode("utf-8", "replace")
+            counted += records(text.split("\n"))
+    return counted
+
+
+def stored(sources: Sequence[Source]) -> tuple[Source, ...]:
+    return tuple(Source.from_dict(json.loads(json.dumps(source.as_dict()))) for source in sources)
