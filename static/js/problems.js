@@ -5,8 +5,13 @@
 
   function showAnswer(part, button) {
     const answer = part.querySelector("[data-answer]");
-    // Whoever takes a line out of a draft goes on with the next line.
-    if (!answer || (button && button.name === "drop")) return;
+    // Whoever takes a line out of a draft, or opens a row, goes on with the next one.
+    if (!answer || (button && ["drop", "open"].includes(button.name))) {
+      // A button that could not be pressed meanwhile has lost its focus.
+      const again = button && button.id && document.getElementById(button.id);
+      if (again) again.focus({ preventScroll: true });
+      return;
+    }
     const top = answer.getBoundingClientRect().top;
     if (top >= 0 && top < window.innerHeight / 2) return;
     answer.focus({ preventScroll: true });

@@ -8,6 +8,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.notation.files import write_delta
+from aclweb.changes import review
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
@@ -201,6 +204,41 @@ def test_an_acl_is_checked_while_it_is_typed(visit):
     page.get_by_text("Matches 1 topic now").wait_for()
     page.get_by_text("test-eu would take this ACL.").wait_for()
 
+    assert page.watch.complaints == []
+
+
+# 130 names of one row, so two pages of names.
+MANY = Delta(add=tuple(allow("User:fay", "READ", f"a{number}") for number in range(130)), remove=())
+
+
+@pytest.mark.parametrize("name", ["what-if", "change", "dates", "drafts"])
+def test_a_row_of_what_differs_opens_in_place_pages_its_names_and_closes(visit, cluster, ada, name):
+    page = visit()
+    if name == "what-if":
+        path = f"/c/test-eu/what-if/?{urlencode({'paste': write_delta(MANY)})}"
+    elif name == "drafts":
+        none = Delta(add=tuple(RULES[-1:]), remove=())
+        texts = {"first": write_delta(none), "second": write_delta(MANY)}
+        path = f"/c/test-eu/compare/drafts/?{urlencode(texts)}"
+    elif name == "dates":
+        sync(cluster, client=Answers([*RULES, *MANY.add], topics=[TopicInfo("stock", 3)]))
+        path = "/c/test-eu/compare/?at=1&other=test-eu"
+    else:
+        change = review.draft(cluster=cluster, author=ada, title="Fay", reason="Asked for.", delta=MANY)
+        path = f"/changes/{review.submit(change=change, actor=ada).key}/"
+    page.goto(page.site + path)
+
+    page.get_by_role("button", name="Show all of row 1", exact=True).click()
+    page.get_by_role("button", name="Close row 1", exact=True).wait_for()
+    assert page.evaluate("document.activeElement.id") == "row-0"
+    assert page.locator(".opened-pages").inner_text().startswith("Page 1 of 2")
+    page.get_by_role("button", name="Next names").click()
+    page.get_by_role("button", name="Previous names").wait_for()
+    assert page.locator(".opened-pages").inner_text().startswith("Page 2 of 2")
+    page.get_by_role("button", name="Close row 1", exact=True).click()
+    page.get_by_role("button", name="Show all of row 1", exact=True).wait_for()
+
+    assert page.locator(".opened").count() == 0
     assert page.watch.complaints == []
 
 
