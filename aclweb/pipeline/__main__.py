@@ -1,26 +1,32 @@
-"""Run a job over the authorizer logs: `python -m aclweb.pipeline usage`.
+"""Run a job over the authorizer logs: `python -m aclweb.pipeline access`, then `usage`.
 
 Exit status: 0 the job is done; 1 it could not be run to its end; 2 bad input or usage.
 """
 
 from __future__ import annotations
 
-import argparse
+import re
 import sys
-from collections.abc import Sequence
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
+from typing import Any
 
-from aclweb.acl.model import AclError
+from aclweb.acl.model import AclError, number_of
+from aclweb.pipeline.access import KEPT_DAYS, bytes_of, extend, look, nothing_new
+from aclweb.pipeline.access import summary as access_summary
 from aclweb.pipeline.environment import SettingError
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError, bytes_in, log_files
-from aclweb.pipeline.job import run_usage
+from aclweb.pipeline.job import run_usage, run_usage_of_table
 from aclweb.pipeline.manifest import summary, warnings
 from aclweb.pipeline.preflight import check_executors
 from aclweb.pipeline.results import ResultError
 from aclweb.pipeline.session import SessionError, runs_here, spark_session
 from aclweb.pipeline.shipping import write_package
 from aclweb.pipeline.snapshot import read_snapshot
+from aclweb.pipeline.table import Table, TableError, Window
 
 # Logs smaller than this are read before an optimising compiler has paid for itself.
 _SMALL_BYTES = 256 * 1024 * 1024
@@ -28,22 +34,12 @@ _SMALL_BYTES = 256 * 1024 * 1024
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    if options.job == "package":
-        return _package(Path(options.out))
     try:
-        conf = _settings(options.conf)
-        snapshot = read_snapshot(Path(options.snapshot))
-        files = log_files(options.log)
-        _progress(f"Starting Spark for {len(files)} log files.")
-        with spark_session(options.master, conf=conf, brief=bytes_in(files) < _SMALL_BYTES) as spark:
-            if not runs_here(spark):
-                check_executors(spark, files)
-            _progress("Counting, parsing and deciding.")
-            manifest = run_usage(spark, snapshot, files, Path(options.out))
+        return _JOBS[options.job](options)
     except (AclError, SettingError, SourceError, ResultError) as error:
         print(error, file=sys.stderr)
         return 2
-    except SessionError as error:
+    except (SessionError, TableError) as error:
         print(error, file=sys.stderr)
         return 1
     except JobError as error:
@@ -52,6 +48,56 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"The job failed: {error.strerror or error}: {error.filename}", file=sys.stderr)
         return 1
+
+
+def _access(options: Namespace) -> int:
+    """Make or extend the access table of a cluster; without anything new, no Spark is started."""
+    conf = _settings(options.conf)
+    cluster = _cluster(options)
+    looked = look(_local(options.out), cluster, options.log)
+    for path, state in looked.found.problems:
+        print(f"{path}: {state.state}. {state.reason}", file=sys.stderr)
+    for sentence in (*(looked.base.damaged if looked.base else ()), *looked.found.remarks):
+        print(sentence, file=sys.stderr)
+    if not looked.found.fresh:
+        print(nothing_new(looked))
+        return 0
+    files = [fresh.path for fresh in looked.found.fresh]
+    _progress(f"Starting Spark for {number_of(len(files), 'log file')} with something new.")
+    with spark_session(options.master, conf=conf, brief=bytes_of(looked) < _SMALL_BYTES) as spark:
+        if not runs_here(spark):
+            check_executors(spark, files)
+        _progress("Counting, parsing and adding up.")
+        extended = extend(spark, looked, keep_days=options.keep_days)
+    for warning in extended.warnings:
+        print(warning, file=sys.stderr)
+    print("\n".join(access_summary(extended)))
+    print(f"Written to {options.out}.")
+    return 0
+
+
+def _usage(options: Namespace) -> int:
+    """Tell which ACLs were used, from logs or from an access table."""
+    conf = _settings(options.conf)
+    window = _window(options)
+    snapshot = read_snapshot(Path(options.snapshot))
+    out = Path(options.out)
+    if options.table:
+        table = Table.open(_local(options.table), options.cluster or snapshot.cluster)
+        for sentence in table.version.damaged:
+            print(sentence, file=sys.stderr)
+        _progress(f"Starting Spark for the access table of {table.version.cluster}.")
+        with spark_session(options.master, conf=conf, brief=table.bytes_in(window) < _SMALL_BYTES) as spark:
+            _progress("Adding up and deciding.")
+            manifest = run_usage_of_table(spark, snapshot, table, window, out)
+    else:
+        files = log_files(options.log)
+        _progress(f"Starting Spark for {number_of(len(files), 'log file')}.")
+        with spark_session(options.master, conf=conf, brief=bytes_in(files) < _SMALL_BYTES) as spark:
+            if not runs_here(spark):
+                check_executors(spark, files)
+            _progress("Counting, parsing and deciding.")
+            manifest = run_usage(spark, snapshot, files, out)
     for warning in warnings(manifest):
         print(warning, file=sys.stderr)
     print("\n".join(summary(manifest)))
@@ -59,7 +105,51 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _package(directory: Path) -> int:
+def _cluster(options: Namespace) -> str:
+    """Return the name of the cluster that a table is for."""
+    cluster = options.cluster
+    if cluster is None and options.snapshot:
+        cluster = read_snapshot(Path(options.snapshot)).cluster
+    if not cluster:
+        raise SourceError(
+            "The access table needs the name of the cluster; give --cluster NAME, or a --snapshot that names it."
+        )
+    return str(cluster)
+
+
+def _local(given: str) -> Path:
+    if "://" in given:
+        raise SourceError(
+            f"The access table cannot be at {given!r}; name a folder of a file system of this machine."
+        )
+    return Path(given)
+
+
+def _window(options: Namespace) -> Window:
+    """Return the days of --from and --to."""
+    days = (options.first_day, options.last_day)
+    if not options.table and any(days):
+        raise SourceError("--from and --to choose days of an access table; give them with --table.")
+    if all(days) and days[0] > days[1]:
+        raise SourceError(f"--from {days[0]} is after --to {days[1]}; name the earlier day first.")
+    return Window(*days)
+
+
+def _day(given: str) -> str:
+    try:
+        return date.fromisoformat(given).isoformat()
+    except ValueError:
+        raise ArgumentTypeError(f"{given!r} is no day; write it as 2026-11-01") from None
+
+
+def _days(given: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,5}", given) or int(given) < 1:
+        raise ArgumentTypeError(f"{given!r} is no number of days; write a whole number from 1 to 99999")
+    return int(given)
+
+
+def _package(options: Namespace) -> int:
+    directory = Path(options.out)
     try:
         packed, entry = write_package(directory)
     except OSError as error:
@@ -85,40 +175,80 @@ def _settings(given: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
         prog="python -m aclweb.pipeline", description="Learn from Kafka's authorizer logs with Spark."
     )
     jobs = parser.add_subparsers(dest="job", required=True, metavar="JOB")
+
+    access = jobs.add_parser(
+        "access", help="make or extend the access table: a log is read once, and kept by day"
+    )
+    access.add_argument(
+        "--cluster", help="the cluster's name in the table (default: the one in the snapshot)"
+    )
+    access.add_argument("--snapshot", help="a file that names the cluster in its header line")
+    _add_logs(access.add_argument, required=True)
+    access.add_argument(
+        "--out", required=True, metavar="TABLE", help="the folder of the table; new rows are added"
+    )
+    access.add_argument(
+        "--keep-days",
+        type=_days,
+        default=KEPT_DAYS,
+        metavar="N",
+        help=f"days of the table; older ones leave it (default: {KEPT_DAYS})",
+    )
+    _add_spark(access)
+
     usage = jobs.add_parser("usage", help="which ACLs were used, who was refused, what the logs confirm")
     usage.add_argument(
         "--snapshot", required=True, help="the cluster: a header line, then an ACL a line (JSON)"
     )
+    read = usage.add_mutually_exclusive_group(required=True)
+    _add_logs(read.add_argument, required=False)
+    read.add_argument("--table", help="an access table, in the place of logs")
+    usage.add_argument("--cluster", help="the cluster's name in the table (default: the one in the snapshot)")
     usage.add_argument(
+        "--from", dest="first_day", type=_day, metavar="DAY", help="the first day, with --table"
+    )
+    usage.add_argument("--to", dest="last_day", type=_day, metavar="DAY", help="the last day, with --table")
+    usage.add_argument(
+        "--out", required=True, help="the folder for the result; an earlier result is replaced"
+    )
+    _add_spark(usage)
+
+    package = jobs.add_parser("package", help="write aclweb.zip and run_pipeline.py for spark-submit")
+    package.add_argument("--out", required=True, help="the folder for the two files")
+    return parser
+
+
+def _add_logs(add: Callable[..., Any], *, required: bool) -> None:
+    add(
         "--log",
-        required=True,
+        required=required,
         action="extend",
         nargs="+",
         metavar="PATH",
         help="authorizer logs: files (.gz too), folders, or patterns in quotes",
     )
-    usage.add_argument(
-        "--out", required=True, help="the folder for the result; an earlier result is replaced"
-    )
-    usage.add_argument(
+
+
+def _add_spark(parser: ArgumentParser) -> None:
+    parser.add_argument(
         "--master",
         help="where Spark runs (default: what spark-submit, spark-defaults.conf or MASTER say, else this machine)",
     )
-    usage.add_argument(
+    parser.add_argument(
         "--conf",
         action="append",
         default=[],
         metavar="KEY=VALUE",
         help="a setting of Spark; may be given again for further ones",
     )
-    package = jobs.add_parser("package", help="write aclweb.zip and run_pipeline.py for spark-submit")
-    package.add_argument("--out", required=True, help="the folder for the two files")
-    return parser
+
+
+_JOBS = {"access": _access, "usage": _usage, "package": _package}
 
 
 def _progress(sentence: str) -> None:

@@ -21,6 +21,7 @@ from aclweb.pipeline.manifest import NOTES, Logged, Source, broker_names, manife
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 from aclweb.pipeline.schemas import REQUEST, UNPARSED
 from aclweb.pipeline.snapshot import Snapshot
+from aclweb.pipeline.table import Table, Window
 
 Keep = Callable[[DataFrame], DataFrame]
 
@@ -101,6 +102,36 @@ def path_of(file: str) -> str:
     """Return the path of a file from Spark's name for it."""
     url = urlsplit(file)
     return unquote(url.path) if url.scheme == "file" else file
+
+
+def run_usage_of_table(
+    spark: SparkSession, snapshot: Snapshot, table: Table, window: Window, out: Path
+) -> dict[str, Any]:
+    """Write what `run_usage` writes, on what an access table holds of the days in a window.
+
+    A sample is the latest that the table has of its request, also where that is of another day.
+    """
+    with keeping() as keep:
+        return write_usage(spark, snapshot, read_table(spark, table, window, keep), out, keep)
+
+
+def read_table(spark: SparkSession, table: Table, window: Window, keep: Keep) -> Logged:
+    """Return what an access table holds of the days in a window."""
+    coverage = [row | {"source": row["file"]} for row in table.coverage(window)]
+    paths = {row["source"] for row in coverage}
+    if window.is_all:
+        paths |= {str(source["path"]) for source in table.version.sources} | table.version.problems.keys()
+    states = {
+        path: FileState(found["state"], found.get("reason", ""), found.get("at_byte"))
+        for path, found in table.version.problems.items()
+    }
+    return Logged(
+        access=keep(table.access(spark, window)),
+        samples=totals.latest(table.samples(spark)),
+        coverage=coverage,
+        notes=table.notes(window),
+        sources={path: Source(path, states.get(path, FileState(READ))) for path in paths},
+    )
 
 
 @contextmanager

@@ -48,17 +48,23 @@ class Logged:
     sources: Mapping[str, Source]
 
 
+def added_notes(notes: Iterable[Row], *key: str) -> list[Row]:
+    """Return rows of `totals.notes` with those of one key added, which is all but lines and sample unless given."""
+    found: dict[tuple[str | None, ...], Row] = {}
+    for note in notes:
+        into = found.setdefault(
+            tuple(note[name] for name in key or ("day", "kind", "reason", "noted")), {**note, "lines": 0}
+        )
+        into["lines"] += note["lines"]
+        into["sample"] = min(into["sample"], note["sample"])
+    return list(found.values())
+
+
 def notes_by_reason(notes: Iterable[Row], kind: str) -> list[Row]:
     """Return reason, lines and sample of the notes of a kind: the reasons with most lines first."""
-    found: dict[str, Row] = {}
-    for note in notes:
-        if note["kind"] == kind:
-            into = found.setdefault(
-                note["reason"], {"reason": note["reason"], "lines": 0, "sample": note["sample"]}
-            )
-            into["lines"] += note["lines"]
-            into["sample"] = min(into["sample"], note["sample"])
-    return sorted(found.values(), key=lambda note: (-note["lines"], note["reason"]))
+    found = added_notes((note for note in notes if note["kind"] == kind), "reason")
+    shown = [{name: note[name] for name in NOTES.names} for note in found]
+    return sorted(shown, key=lambda note: (-note["lines"], note["reason"]))
 
 
 def broker_names(coverage: Iterable[Row]) -> dict[str, str]:

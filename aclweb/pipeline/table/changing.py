@@ -1,0 +1,189 @@
+"""How does a table take up new rows, and forget what is too old or in too many pieces?
+
+Everything is written into a folder of its own first. Parts then get their places, which nobody reads yet, and
+the version that names them is the last step.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from aclweb.pipeline.table import failpoints
+from aclweb.pipeline.table.parts import (
+    ACCESS,
+    BY_DAY,
+    NO_DAY,
+    SAMPLES,
+    Part,
+    TableError,
+    adopt,
+    place_of,
+    sync_folder,
+)
+from aclweb.pipeline.table.versions import PARSER, Day, Version, commit, names_in, numbers, path_of
+
+MOST_PARTS = 8
+"""A day with more parts of access rows is folded into one; one that got nothing new, with more than one."""
+
+MOST_SAMPLE_PARTS = 16
+KEPT_VERSIONS = 10
+"""Earlier versions stay for so many changes, so that a reader at work does not lose its parts."""
+
+SWEPT_AFTER_SECONDS = 24 * 3600.0
+
+_UNFINISHED = ".unfinished-"
+_DAY = "day="
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a change wrote of one day: records, decisions, and parts by data set.
+
+    is_folded: the parts hold what the day had before, too.
+    """
+
+    lines: int
+    decisions: int
+    parts: Mapping[str, tuple[Part, ...]]
+    is_folded: bool
+
+
+@contextmanager
+def unfinished_folder(cluster: Path) -> Iterator[Path]:
+    """Yield a folder to write into, on the file system of the table; it is gone afterwards."""
+    cluster.mkdir(parents=True, exist_ok=True)
+    folder = cluster / f"{_UNFINISHED}{uuid.uuid4().hex}"
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def days_to_fold(base: Version | None, extended: Iterable[str]) -> set[str]:
+    """Return the days whose parts become one by a change that adds to the days `extended`."""
+    if base is None:
+        return set()
+    new = set(extended)
+    return {
+        name
+        for name, day in base.days.items()
+        if max(map(len, day.parts.values()), default=0) >= (MOST_PARTS if name in new else 2)
+    }
+
+
+def adopt_frames(written: Path, cluster: Path, dataset: str) -> dict[str, tuple[Part, ...]]:
+    """Give the files that executors wrote into `written` their places; return the parts by day, "" without one."""
+    failpoints.hit("written")
+    found: dict[str, list[Part]] = {}
+    for file in sorted(written.rglob("*.parquet")):
+        folder = file.parent.name
+        day = folder.removeprefix(_DAY) if folder.startswith(_DAY) else ""
+        day = "" if day == NO_DAY else day
+        place = SAMPLES if dataset == SAMPLES else place_of(dataset, day)
+        part = adopt(file, cluster, f"{place}/{_new_name()}", lines="lines" if dataset == ACCESS else None)
+        found.setdefault(day, []).append(part)
+    return {day: tuple(parts) for day, parts in found.items()}
+
+
+def write_rows(
+    rows: Sequence[Mapping[str, Any]], schema: pa.Schema, unfinished: Path, cluster: Path, place: str
+) -> tuple[Part, ...]:
+    """Write a few rows as one part; none where there are no rows."""
+    if not rows:
+        return ()
+    file = unfinished / _new_name()
+    table = pa.Table.from_pylist([{name: row[name] for name in schema.names} for row in rows], schema=schema)
+    pq.write_table(table, file, compression="zstd")
+    return (adopt(file, cluster, f"{place}/{file.name}", lines="lines"),)
+
+
+def next_version(
+    base: Version | None,
+    cluster: str,
+    written: Mapping[str, Written],
+    *,
+    samples: tuple[Part, ...],
+    sources: Sequence[Mapping[str, Any]],
+    problems: Mapping[str, Mapping[str, Any]],
+    oldest_day: str,
+) -> Version:
+    """Return the version after `base` with what was written; days before `oldest_day` leave.
+
+    Raises TableError where the rows of a day do not add up to its decisions.
+    """
+    days = {name: day for name, day in (base.days if base else {}).items() if not name or name >= oldest_day}
+    for name, new in written.items():
+        old = days.get(name, Day(PARSER, 0, 0, {}))
+        kept: Mapping[str, tuple[Part, ...]] = {} if new.is_folded else old.parts
+        day = Day(
+            min(old.parser, PARSER),
+            old.lines + new.lines,
+            old.decisions + new.decisions,
+            {kind: (*kept.get(kind, ()), *new.parts.get(kind, ())) for kind in BY_DAY},
+        )
+        rows = sum(part.lines for part in day.parts[ACCESS])
+        if rows != day.decisions:
+            raise TableError(
+                f"The access rows of {name or 'no day'} add up to {rows:,} decisions and {day.decisions:,} were "
+                "counted, so nothing was added; every executor must write into the folder that this program sees."
+            )
+        days[name] = day
+    return Version(
+        number=base.highest + 1 if base else 1,
+        cluster=cluster,
+        written_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        days=days,
+        samples=samples,
+        sources=tuple(sources),
+        problems=problems,
+    )
+
+
+def commit_and_sweep(folder: Path, version: Version) -> None:
+    """Make `version` the table, then remove what no version that is kept names any more."""
+    failpoints.hit("parts")
+    commit(folder, version)
+    # The change is made: whatever is left lying about is removed by the next one.
+    with suppress(OSError):
+        sweep(folder, version.number)
+    failpoints.hit("swept")
+
+
+def sweep(folder: Path, number: int) -> None:
+    """Remove the versions long before `number`, and old files that no version names.
+
+    A process that still writes parts works on an earlier version, so it can no longer commit.
+    """
+    there = sorted(numbers(folder))
+    kept = [each for each in there if each > number - KEPT_VERSIONS]
+    named = set().union(*(names_in(folder, each) for each in kept))
+    for each in there:
+        if each not in kept:
+            path_of(folder, each).unlink(missing_ok=True)
+    before = time.time() - SWEPT_AFTER_SECONDS
+    for dataset in (*BY_DAY, SAMPLES):
+        for file in sorted((folder / dataset).rglob("*.parquet")):
+            if file.relative_to(folder).as_posix() not in named and file.stat().st_mtime < before:
+                file.unlink(missing_ok=True)
+                with suppress(OSError):
+                    file.parent.rmdir()
+    for left in (*folder.glob(f"{_UNFINISHED}*"), *(folder / "versions").glob(".*")):
+        if left.stat().st_mtime < before:
+            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+    sync_folder(folder)
+
+
+def _new_name() -> str:
+    return f"part-{uuid.uuid4().hex}.parquet"

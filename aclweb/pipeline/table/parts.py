@@ -1,0 +1,147 @@
+"""Which Parquet file is a part of the access table, and is it still what was written?"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from aclweb.pipeline.coverage import FIRSTS, LASTS, MASKS, SUMS
+from aclweb.pipeline.table import failpoints
+
+ACCESS, COVERAGE, NOTES, SAMPLES = "access", "coverage", "notes", "samples"
+BY_DAY = (ACCESS, COVERAGE, NOTES)
+
+COVERAGE_SCHEMA = pa.schema(
+    [("file", pa.string()), ("broker", pa.string())]
+    + [(name, pa.int64()) for name in (*SUMS, *FIRSTS, *LASTS)]
+    + [(name, pa.int32()) for name in MASKS]
+)
+NOTES_SCHEMA = pa.schema(
+    [(name, pa.string()) for name in ("kind", "reason", "noted")]
+    + [("lines", pa.int64()), ("sample", pa.string())]
+)
+
+# Rows without a day (records without a time) are in the folder that Hive and Spark name so.
+NO_DAY = "__HIVE_DEFAULT_PARTITION__"
+
+_CHUNK_BYTES = 1 << 20
+_ROWS_AT_ONCE = 65_536
+
+
+class TableError(Exception):
+    """An access table that cannot be read or changed; the message names the file and what would be right."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One Parquet file: its path in the cluster's folder, rows, their `lines` added, bytes, and SHA-256."""
+
+    name: str
+    rows: int
+    lines: int
+    bytes: int
+    digest: str
+
+    def as_list(self) -> list[Any]:
+        return [self.name, self.rows, self.lines, self.bytes, self.digest]
+
+
+def place_of(dataset: str, day: str | None) -> str:
+    """Return the folder of a day's parts in the cluster's folder."""
+    return f"{dataset}/day={day or NO_DAY}"
+
+
+def adopt(file: Path, cluster: Path, name: str, *, lines: str | None) -> Part:
+    """Give a written file its place `name` in the cluster's folder, safe from a power cut; return the part.
+
+    lines: the column to add up, None where there is none.
+    """
+    target = cluster / name
+    part = Part(name, _rows_of(file), _sum_of(file, lines), file.stat().st_size, _kept(file))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    file.rename(target)
+    sync_folder(target.parent)
+    failpoints.hit("part")
+    return part
+
+
+def check(cluster: Path, parts: Iterable[Part]) -> None:
+    """Raise TableError for the first part that is missing or has another size than it was written with."""
+    for part in parts:
+        file = cluster / part.name
+        try:
+            size = file.stat().st_size
+        except FileNotFoundError:
+            raise TableError(
+                f"{file} is missing, a part of the access table; put it back from a backup, or make the table anew "
+                "from the logs in another folder."
+            ) from None
+        if size != part.bytes:
+            raise TableError(
+                f"{file} has {size:,} bytes and was written with {part.bytes:,}; put it back from a backup, or make "
+                "the table anew from the logs in another folder."
+            )
+
+
+def check_content(cluster: Path, parts: Iterable[Part]) -> None:
+    """Raise TableError for the first part whose bytes are not those that were written."""
+    parts = list(parts)
+    check(cluster, parts)
+    for part in parts:
+        file = cluster / part.name
+        with file.open("rb") as opened:
+            if hashlib.file_digest(opened, "sha256").hexdigest() != part.digest:
+                raise TableError(
+                    f"{file} holds other bytes than were written; put it back from a backup, or make the table anew "
+                    "from the logs in another folder."
+                )
+
+
+def rows_of(cluster: Path, parts: Sequence[Part], schema: pa.Schema) -> list[dict[str, Any]]:
+    """Return the rows of small parts; a column that a part does not have is null."""
+    found: list[dict[str, Any]] = []
+    for part in parts:
+        # A file is opened by itself: its folder's name is no column of it.
+        table = pq.ParquetFile(cluster / part.name).read()
+        for name in schema.names:
+            if name not in table.column_names:
+                table = table.append_column(name, pa.nulls(table.num_rows, schema.field(name).type))
+        found += table.select(schema.names).to_pylist()
+    return found
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder outlast a power cut."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def _rows_of(file: Path) -> int:
+    return int(pq.ParquetFile(file).metadata.num_rows)
+
+
+def _sum_of(file: Path, column: str | None) -> int:
+    if column is None:
+        return 0
+    batches = pq.ParquetFile(file).iter_batches(_ROWS_AT_ONCE, columns=[column])
+    return sum(sum(batch.column(0).to_pylist()) for batch in batches)
+
+
+def _kept(file: Path) -> str:
+    """Have a file's bytes outlast a power cut; return their SHA-256."""
+    digest = hashlib.sha256()
+    with file.open("rb") as opened:
+        while chunk := opened.read(_CHUNK_BYTES):
+            digest.update(chunk)
+        os.fsync(opened.fileno())
+    return digest.hexdigest()

@@ -1,0 +1,125 @@
+"""What does the access table of a cluster hold, of all days or of some?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from aclweb.pipeline import schemas
+from aclweb.pipeline.coverage import Row
+from aclweb.pipeline.files import address
+from aclweb.pipeline.table.parts import (
+    ACCESS,
+    COVERAGE,
+    COVERAGE_SCHEMA,
+    NOTES,
+    NOTES_SCHEMA,
+    SAMPLES,
+    Part,
+    TableError,
+    check,
+    rows_of,
+)
+from aclweb.pipeline.table.versions import Version, latest
+
+_CLUSTER = "cluster="
+
+
+@dataclass(frozen=True)
+class Window:
+    """The days from `first` to `last`, both included and both as in the table; None is without an end."""
+
+    first: str | None = None
+    last: str | None = None
+
+    @property
+    def is_all(self) -> bool:
+        return self.first is None and self.last is None
+
+    def __contains__(self, day: str) -> bool:
+        """Whether a day is in the window; a record without a day is in no window with an end."""
+        return self.is_all or (bool(day) and (self.first or "") <= day <= (self.last or day))
+
+
+def folder_of(table: Path, cluster: str) -> Path:
+    """Return the folder of one cluster in a table."""
+    return table / f"{_CLUSTER}{quote(cluster, safe='')}"
+
+
+def clusters_in(table: Path) -> list[str]:
+    """Return the names of the clusters in a table, sorted."""
+    found = table.glob(f"{_CLUSTER}*") if table.is_dir() else ()
+    return sorted(unquote(folder.name.removeprefix(_CLUSTER)) for folder in found)
+
+
+@dataclass(frozen=True)
+class Table:
+    """One version of a cluster's access table, every part of which is there."""
+
+    folder: Path
+    version: Version
+
+    @classmethod
+    def open(cls, table: Path, cluster: str) -> Table:
+        """Return the cluster's table as it is now; raise TableError where there is none, or it is not whole."""
+        folder = folder_of(table, cluster)
+        version = latest(folder)
+        if version is None:
+            there = ", ".join(map(repr, clusters_in(table)))
+            raise TableError(
+                f"{table} has no access table of the cluster {cluster!r}; "
+                + (f"it has {there}." if there else "make one with `python -m aclweb.pipeline access`.")
+            )
+        check(folder, version.all_parts())
+        return cls(folder, version)
+
+    def access(self, spark: SparkSession, window: Window) -> DataFrame:
+        """Return the access rows of a window (schemas.ACCESS); the same key may be in several."""
+        return self.read(spark, ACCESS, schemas.ACCESS, self.parts(ACCESS, window))
+
+    def samples(self, spark: SparkSession) -> DataFrame:
+        """Return samples (schemas.SAMPLES); a request may be in several."""
+        return self.read(spark, SAMPLES, schemas.SAMPLES, self.version.samples)
+
+    def coverage(self, window: Window) -> list[Row]:
+        """Return what each file held of each day, with `day`, null for records without a time."""
+        return self._small(COVERAGE, COVERAGE_SCHEMA, window)
+
+    def notes(self, window: Window) -> list[Row]:
+        """Return what is no decision (`totals.notes`)."""
+        return self._small(NOTES, NOTES_SCHEMA, window)
+
+    def bytes_in(self, window: Window) -> int:
+        """Return the size of what is read for a window."""
+        parts = (*self.parts(ACCESS, window), *self.version.samples)
+        return sum(part.bytes for part in parts)
+
+    def parts(self, dataset: str, window: Window) -> list[Part]:
+        return [
+            part
+            for day, found in sorted(self.version.days.items())
+            if day in window
+            for part in found.parts[dataset]
+        ]
+
+    def read(self, spark: SparkSession, dataset: str, schema: str, parts: Iterable[Part]) -> DataFrame:
+        """Return the rows of these parts; a column that an earlier format did not have is null."""
+        files = [address(str(self.folder.resolve() / part.name)) for part in parts]
+        if not files:
+            return spark.createDataFrame([], StructType.fromDDL(schema))
+        base = f"file://{self.folder.resolve() / dataset}"
+        return spark.read.schema(schema).option("basePath", base).parquet(*files)
+
+    def _small(self, dataset: str, schema: pa.Schema, window: Window) -> list[Row]:
+        return [
+            {"day": day or None, **row}
+            for day, found in sorted(self.version.days.items())
+            if day in window
+            for row in rows_of(self.folder, found.parts[dataset], schema)
+        ]
