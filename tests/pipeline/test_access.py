@@ -2,60 +2,303 @@
 
 from __future__ import annotations
 
+import io
 import os
+import shutil
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
-from aclweb.pipeline.access import extend, look
+from aclweb.pipeline import access, totals
+from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.job import run_usage_of_table
+from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import read_snapshot
 from aclweb.pipeline.table import Table, Window
+from aclweb.pipeline.table.parts import ACCESS, BY_DAY
+from tests.pipeline.test_files import decisions
 from tests.pipeline.test_job import manifest_of, run
 
 CLUSTER = "test-eu"
 TABLES = ("usage", "requests", "unparsed", "coverage")
+# Days of the logs; many are of the second one.
+DAY, NEXT_DAY = "2026-11-20", "2026-11-21"
 
 
-@pytest.fixture(scope="module")
-def finished_logs(logs) -> list[Path]:
-    """The logs of all tests, unchanged for two days: a broker writes no more of them."""
+def run_main(spark: Any, *words: object) -> str:
+    """Run a command on the session of the tests; return what it prints."""
+
+    @contextmanager
+    def shared(*_: object, **__: object) -> Iterator[Any]:
+        yield spark
+
+    printed = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed):
+        patch.setattr("aclweb.pipeline.__main__.spark_session", shared)
+        assert main([str(word) for word in words]) == 0
+    return printed.getvalue()
+
+
+def finish(file: Path) -> None:
+    """Make a log look as if its broker had written nothing for two days."""
     before = time.time() - 2 * 24 * 3600
-    for log in logs:
-        os.utime(log, (before, before))
-    return logs
+    os.utime(file, (before, before))
+
+
+def rows_of(table: Path) -> Counter[tuple[Any, ...]]:
+    """Return the lines of each access row, by its day and all that makes it one row."""
+    found = Table.open(table, CLUSTER)
+    rows: Counter[tuple[Any, ...]] = Counter()
+    for day, held in found.version.days.items():
+        for part in held.parts[ACCESS]:
+            for row in pq.ParquetFile(found.folder / part.name).read().to_pylist():
+                lines, _first, _last = (row.pop(name) for name in ("lines", "first_us", "last_us"))
+                rows[day, *row.values()] += lines
+    return rows
 
 
 @pytest.fixture(scope="module")
-def table(spark, finished_logs, tmp_path_factory) -> Path:
-    out = tmp_path_factory.mktemp("table of [eu], 100%")
-    grow(spark, out, finished_logs)
-    return out
+def own_logs(logs, tmp_path_factory) -> list[Path]:
+    """The logs of all tests, no longer written, in a folder whose name is a pattern."""
+    folder = tmp_path_factory.mktemp("logs of [eu], 100%")
+    copies = [Path(shutil.copy(log, folder)) for log in logs]
+    for copy in copies:
+        finish(copy)
+    return copies
 
 
-def grow(spark: Any, table: Path, logs: list[Path], **options: Any) -> None:
-    extend(spark, look(table, CLUSTER, [str(log) for log in logs]), **options)
+@pytest.fixture(scope="module")
+def made(spark, own_logs, tmp_path_factory) -> tuple[Path, list[str], list[list[str]]]:
+    """A table made in two runs of which the second finds the logs of the first, its reports, and what was collected."""
+    from pyspark.sql.classic.dataframe import DataFrame
 
+    table = tmp_path_factory.mktemp("table of [eu], 100%")
+    collected: list[list[str]] = []
+    collect = DataFrame.collect
 
-def usage_of(spark: Any, snapshot_file: Path, table: Path, out: Path, **window: str) -> Path:
-    found = Table.open(table, CLUSTER)
-    run_usage_of_table(spark, read_snapshot(snapshot_file), found, Window(**window), out)
-    return out
+    def noted(self: Any) -> Any:
+        collected.append(self.columns)
+        return collect(self)
+
+    def refused(self: Any) -> Any:
+        raise AssertionError(self.columns)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DataFrame, "collect", noted)
+        for name in ("toArrow", "toPandas", "toLocalIterator"):
+            patch.setattr(DataFrame, name, refused)
+        reports = [
+            run_main(spark, "access", "--cluster", CLUSTER, "--log", *found, "--out", table)
+            for found in (own_logs[::2], own_logs)
+        ]
+    return table, reports, collected
 
 
 @pytest.mark.spark
-def test_usage_of_the_table_is_usage_of_the_logs_that_made_it(
-    spark, table, finished_logs, snapshot_file, tmp_path
-):
-    from_logs = run(spark, snapshot_file, finished_logs, tmp_path / "logs")
+def test_usage_of_the_table_is_usage_of_the_logs_that_made_it(spark, made, own_logs, snapshot_file, tmp_path):
+    from_logs = run(spark, snapshot_file, own_logs, tmp_path / "logs")
 
-    from_table = usage_of(spark, snapshot_file, table, tmp_path / "table")
+    run_main(spark, "usage", "--snapshot", snapshot_file, "--table", made[0], "--out", tmp_path / "table")
 
-    assert manifest_of(from_table) == manifest_of(from_logs)
+    assert manifest_of(tmp_path / "table") == manifest_of(from_logs)
     assert manifest_of(from_logs)["lines"]["decisions"] > 400
     for name in TABLES:
-        assert (from_table / f"{name}.parquet").read_bytes() == (
-            from_logs / f"{name}.parquet"
-        ).read_bytes(), name
+        written = (tmp_path / "table" / f"{name}.parquet").read_bytes()
+        assert written == (from_logs / f"{name}.parquet").read_bytes(), name
+
+
+@pytest.mark.spark
+def test_a_second_run_adds_only_what_the_first_did_not_read(made, own_logs):
+    table, reports, _ = made
+
+    days = Table.open(table, CLUSTER).version.days
+    parts = [len(day.parts[ACCESS]) for day in days.values()]
+    sources = Table.open(table, CLUSTER).version.sources
+    assert reports[0].startswith("Added ")
+    assert f" of {len(own_logs[1::2])} files, " in reports[1]
+    assert max(parts) == 2, "no day is in two parts, so nothing shows that parts add up"
+    assert {source["path"] for source in sources} == set(map(str, own_logs))
+
+
+@pytest.mark.spark
+def test_nothing_that_grows_with_requests_is_brought_to_the_driver(made):
+    _, _, collected = made
+
+    assert collected
+    for columns in collected:
+        assert not {"principal", "resource_name", "raw"} & set(columns), columns
+
+
+@pytest.mark.spark
+def test_records_are_added_up_in_hash_tables_and_never_sorted(spark):
+    lines = spark.createDataFrame([], "file string, broker string, not_utf8 boolean, kind string").selectExpr(
+        "*",
+        *(f"cast(null as {kind}) {name}" for name, kind in COLUMNS.items()),
+    )
+
+    for frame in (totals.access_rows(lines, "broker", "ambiguous"), totals.coverage(lines)):
+        plan = frame._jdf.queryExecution().executedPlan().toString()
+        assert "HashAggregate" in plan
+        assert "SortAggregate" not in plan
+        assert "ObjectHashAggregate" not in plan
+
+
+COLUMNS = (
+    dict.fromkeys(
+        ("day", "principal", "host", "operation", "resource_type", "resource_name", "api_name"), "string"
+    )
+    | {"rule": "string", "named_key": "string", "allowed": "boolean", "ambiguous": "boolean"}
+    | {"lines": "long", "first_at": "timestamp_ntz", "last_at": "timestamp_ntz", "hours": "int"}
+)
+
+
+def test_nothing_new_starts_no_spark_and_changes_nothing(made, own_logs, capsys, monkeypatch):
+    table, _, _ = made
+    before = {file: file.stat().st_mtime_ns for file in table.rglob("*")}
+    monkeypatch.setattr("aclweb.pipeline.__main__.spark_session", None)
+
+    status = main(["access", "--cluster", CLUSTER, "--log", *map(str, own_logs), "--out", str(table)])
+
+    assert status == 0
+    assert capsys.readouterr().out.startswith("Nothing new since 2")
+    assert {file: file.stat().st_mtime_ns for file in table.rglob("*")} == before
+
+
+@pytest.mark.spark
+def test_a_window_has_the_requests_and_the_coverage_of_its_days(spark, made, snapshot_file, tmp_path):
+    table = Table.open(made[0], CLUSTER)
+
+    run_usage_of_table(spark, read_snapshot(snapshot_file), table, Window(DAY, DAY), tmp_path / "out")
+
+    manifest = manifest_of(tmp_path / "out")
+    requests = pq.read_table(tmp_path / "out" / "requests.parquet").to_pylist()
+    coverage = pq.read_table(tmp_path / "out" / "coverage.parquet").to_pylist()
+    wanted = sum(lines for (day, *_), lines in rows_of(made[0]).items() if day == DAY)
+    assert sum(row["lines"] for row in requests) == manifest["lines"]["decisions"] == wanted > 0
+    assert wanted < sum(rows_of(made[0]).values())
+    assert {entry["day"] for row in requests for entry in row["days"]} == {DAY}
+    assert {row["day"] for row in coverage} == {DAY}
+    assert manifest["lines"]["read"] == sum(row["lines"] for row in coverage)
+
+
+@pytest.fixture(scope="module")
+def extended(spark, made, own_logs) -> tuple[Counter[tuple[Any, ...]], Path, access.Extended]:
+    """The rows of a table, that table when a log went on by three decisions, and what was added.
+
+    Days in more than one part were folded by that, and the days before the next day left.
+    """
+    table, _, _ = made
+    before = rows_of(table)
+    (log,) = (log for log in own_logs if log.name == "odd.log")
+    with log.open("a") as file:
+        file.write(decisions(2, "later").replace(DAY, NEXT_DAY) + decisions(1))
+    finish(log)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("aclweb.pipeline.table.changing.MOST_PARTS", 2)
+        patch.setattr("aclweb.pipeline.access.MOST_SAMPLE_PARTS", 1)
+        looked = access.look(table, CLUSTER, [str(log) for log in own_logs])
+        return before, table, access.extend(spark, looked, keep_days=30, today=date(2026, 12, 21))
+
+
+@pytest.mark.spark
+def test_a_log_that_grew_is_counted_from_where_it_was_left(extended):
+    before, table, added = extended
+
+    new = rows_of(table) - before
+    assert new.total() == added.decisions == 2
+    assert {row[5] for row in new} == {"later"}
+    assert added.files == 1
+    assert {row: lines for row, lines in before.items() if row[0] >= NEXT_DAY}.items() <= rows_of(
+        table
+    ).items()
+
+
+@pytest.mark.spark
+def test_days_in_many_parts_become_one_part_with_the_same_rows(extended):
+    _, table, _ = extended
+
+    day = Table.open(table, CLUSTER).version.days[NEXT_DAY]
+    assert [len(day.parts[dataset]) for dataset in BY_DAY] == [1, 1, 1]
+    assert sum(part.lines for part in day.parts[ACCESS]) == day.decisions
+
+
+@pytest.mark.spark
+def test_samples_are_folded_into_the_latest_of_each_request(extended):
+    _, table, _ = extended
+    found = Table.open(table, CLUSTER)
+
+    rows = [
+        row
+        for part in found.version.samples
+        for row in pq.ParquetFile(found.folder / part.name).read().to_pylist()
+    ]
+    requests = [tuple(row[name] for name in (*REQUEST, "allowed")) for row in rows]
+    assert len(set(requests)) == len(requests)
+    assert set(requests) == {(*row[1:6], row[6]) for row in rows_of(table)}
+
+
+@pytest.mark.spark
+def test_days_older_than_the_table_keeps_leave_it_and_do_not_enter(extended):
+    before, table, added = extended
+
+    assert min(day for day, *_ in before) == DAY
+    assert min(filter(None, Table.open(table, CLUSTER).version.days)) == NEXT_DAY
+    assert DAY not in {day for day, *_ in rows_of(table)}
+    assert added.too_old == 1
+    assert "1 record of days before those that the table keeps were left out." in access.summary(added)
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (
+            ["access", "--log", "{log}", "--out", "{out}"],
+            "needs the name of the cluster; give --cluster NAME",
+        ),
+        (["access", "--cluster", "eu", "--log", "no-such", "--out", "{out}"], "No log file is at 'no-such'"),
+        (
+            ["access", "--cluster", "eu", "--log", "{log}", "--out", "s3a://b/t"],
+            "cannot be at 's3a://b/t'; name",
+        ),
+        (
+            ["usage", "{snapshot}", "--table", "{out}"],
+            "has no access table of the cluster 'test-eu'; make one",
+        ),
+        (["usage", "{snapshot}", "--log", "{log}", "--from", DAY], "give them with --table."),
+        (["usage", "{snapshot}", "--table", "{out}", "--from", DAY, "--to", "2026-11-01"], "is after --to"),
+    ],
+)
+def test_bad_words_end_with_a_sentence_and_write_nothing(snapshot_file, tmp_path, capsys, words, told):
+    (tmp_path / "a.log").write_text(decisions(1))
+    names = {"{log}": str(tmp_path / "a.log"), "{out}": str(tmp_path / "table")}
+    given = [names.get(word, word) for word in words]
+    if "{snapshot}" in given:
+        given[given.index("{snapshot}")] = f"--snapshot={snapshot_file}"
+        given += ["--out", str(tmp_path / "out")]
+
+    assert main(given) in (1, 2)
+
+    assert told in capsys.readouterr().err
+    assert [file.name for file in tmp_path.iterdir()] == ["a.log"]
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (["--log", "a", "--table", "b"], "argument --table: not allowed with argument --log"),
+        ([], "one of the arguments --log --table is required"),
+        (["--table", "b", "--from", "1 May"], "'1 May' is no day; write it as 2026-11-01"),
+    ],
+)
+def test_logs_and_a_table_exclude_each_other(capsys, words, told):
+    with pytest.raises(SystemExit, match="2"):
+        main(["usage", "--snapshot", "s", "--out", "o", *words])
+
+    assert told in capsys.readouterr().err

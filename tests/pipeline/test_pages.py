@@ -1,0 +1,44 @@
+"""Does the page about the pipeline have every column of every table, with its type?"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from aclweb.pipeline import coverage, schemas
+from aclweb.pipeline.table import parts
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "pipeline.md"
+WORDS = {"string": "string", "int64": "long", "int32": "int", "list<item: int32>": "list of int"}
+
+
+def on_the_page(heading: str) -> dict[str, str]:
+    """Return the columns in the first table behind a heading, with their types."""
+    _, _, rest = PAGE.read_text(encoding="utf-8").partition(f"\n### {heading}")
+    rows = re.findall(r"^\| (`[^|]*`) \| ([^|]+) \|", rest.partition("\n##")[0], re.M)
+    return {name: kind for names, kind in rows for name in re.findall(r"`(\w+)`", names)}
+
+
+def of_ddl(columns: str) -> dict[str, str]:
+    return dict(column.split() for column in columns.split(","))
+
+
+def of_arrow(schema: pa.Schema) -> dict[str, str]:
+    return {field.name: WORDS[str(field.type)] for field in schema}
+
+
+@pytest.mark.parametrize(
+    "heading, columns",
+    [
+        ("`access`: a row", of_ddl(schemas.ACCESS)),
+        ("`samples`: a row", of_ddl(schemas.SAMPLES)),
+        ("`coverage` of the table", of_arrow(parts.COVERAGE_SCHEMA)),
+        ("`notes`: a row", of_arrow(parts.NOTES_SCHEMA)),
+        ("`coverage.parquet`", of_arrow(coverage.SCHEMA)),
+    ],
+)
+def test_the_page_names_every_column_with_its_type(heading, columns):
+    assert on_the_page(heading) == columns
