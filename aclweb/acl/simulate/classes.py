@@ -38,7 +38,6 @@ from aclweb.acl.model import (
     Operation,
     ResourceType,
     operations_of,
-    split_principal,
 )
 from aclweb.acl.simulate.axes import EXACT, PATTERN, NameAxis, set_of
 from aclweb.acl.simulate.spelled_names import SpelledNames, spelled_names
@@ -141,12 +140,11 @@ class Universe:
     @cached_property
     def principals(self) -> frozenset[str]:
         """The principals with a class of their own; one more class holds everybody else."""
-        named = self.index.principals | self.added.principals
-        return (
-            frozenset(principal for principal in named if split_principal(principal) is not None)
-            | self.settings.super_users
-            | self.after_settings.super_users
-            | frozenset(self.names.principals)
+        return self.index.typed_principals.union(
+            self.added.typed_principals,
+            self.settings.super_users,
+            self.after_settings.super_users,
+            self.names.principals,
         ) - {ANY_USER}
 
     @property

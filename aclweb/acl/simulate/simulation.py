@@ -91,9 +91,12 @@ class _Simulation:
         axes: dict[ResourceType, NameAxis] = {}
         unmet: dict[ResourceType, int] = {}
         for resource_type in OPERATIONS:
+            can_differ = self._can_differ(resource_type)
+            if not can_differ and not worlds.asks_about(resource_type):
+                continue
             coverage = Coverage(worlds, resource_type)
             names = worlds.asked_names(resource_type, coverage.joined)
-            if not names and not self._can_differ(resource_type):
+            if not names and not can_differ:
                 continue
             axes[resource_type] = coverage.axis
             if names:

@@ -121,6 +121,10 @@ class Worlds:
             for operation in OPERATIONS[resource_type]
         )
 
+    def asks_about(self, resource_type: ResourceType) -> bool:
+        """Whether the edit has ACLs of a type, in force or not."""
+        return self._asked.shelf(resource_type) is not None
+
     def asked_names(self, resource_type: ResourceType, covered: Callable[[Iterable[AclBinding]], int]) -> int:
         """Return the given and new names that the ACLs of the edit cover, in force or not."""
         shelf = self._asked.shelf(resource_type)
