@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -24,12 +24,12 @@ from aclweb.acl.model import (
     AclBinding,
     AuthorizerSettings,
     Operation,
-    PatternType,
     ResourceType,
     is_never_asked,
 )
+from aclweb.acl.simulate.hosts import Admitting
 from aclweb.acl.simulate.impact import Side
-from aclweb.acl.simulate.patterns import Entry
+from aclweb.acl.simulate.patterns import Entry, UnknownPatterns
 
 
 class Cover:
@@ -40,13 +40,17 @@ class Cover:
         resource_type: ResourceType,
         settings: AuthorizerSettings,
         *,
+        is_after: bool,
         covered: bool,
         unknown_patterns: list[AclBinding],
         sides: dict[tuple[object, ...], Side],
     ) -> None:
-        """covered: whether any ACL covers the names. sides: those made so far, so that equal ones are one."""
+        """is_after: of which world. covered: whether any ACL covers the names.
+
+        sides: those made so far, so that equal ones are one.
+        """
         self.settings, self.unknown_patterns = settings, unknown_patterns
-        self._covered, self._sides = covered, sides
+        self._is_after, self._covered, self._sides = is_after, covered, sides
         self._super_users = settings.super_users
         self._never_asked = _never_asked(resource_type, settings)
         # What `answer_from` says where nothing is unknown, by whether an ACL denies, and whether one allows.
@@ -58,11 +62,11 @@ class Cover:
     def __bool__(self) -> bool:
         return self._covered
 
-    def answer(self, principal: str | None, reading: JoinedMasks, operation: Operation) -> Answer:
+    def answer(self, principal: str | None, masks: JoinedMasks, operation: Operation) -> Answer:
         """Return the answer to a session by its bindings whose host matches."""
         if self._super_users and principal in self._super_users:
             return BY_SUPER_USER
-        code, mask = operation._value_, reading.mask
+        code, mask = operation._value_, masks.after if self._is_after else masks.before
         if self._never_asked >> code & 1:
             return BY_NOT_ASKED
         if mask >> MAYBE_SHIFT or self.unknown_patterns:
@@ -70,25 +74,26 @@ class Cover:
                 mask,
                 1 << code,
                 covered=self._covered,
-                unknown_patterns=self.unknown_effects(reading, operation),
+                unknown_patterns=self.unknown_effects(masks, operation),
                 settings=self.settings,
             )
         return self._known[(mask >> code + DENY_SHIFT & 1) << 1 | mask >> code & 1]
 
-    def unknown_effects(self, reading: JoinedMasks, operation: Operation) -> list[Vote]:
+    def unknown_effects(self, masks: JoinedMasks, operation: Operation) -> list[Vote]:
         """Return what each binding with an unknown pattern does to the session if it covers these names."""
         if not self.unknown_patterns:
             return []
-        own = [e.binding for e in reading.matching if e.binding.pattern_type is PatternType.UNKNOWN]
+        for_session = masks.unknown.after if self._is_after else masks.unknown.before
+        own = [binding for binding in for_session if binding.host in masks.hosts[self._is_after]]
         # Those for others may still end the default.
         strangers = len(self.unknown_patterns) - len(own)
         return sorted([vote_of(binding, operation) for binding in own] + [Vote.NONE] * strangers)
 
-    def side(self, answer: Answer, reading: JoinedMasks, operation: Operation) -> Side:
+    def side(self, answer: Answer, masks: JoinedMasks, operation: Operation) -> Side:
         """Return an answer with the bindings that settle it; none for NO_ALLOW_ACL, where any may be shown."""
-        return self._side(*answer, self.settling(answer, reading, operation))
+        return self._side(*answer, self.settling(answer, masks, operation))
 
-    def settling(self, answer: Answer, reading: JoinedMasks, operation: Operation) -> list[AclBinding]:
+    def settling(self, answer: Answer, masks: JoinedMasks, operation: Operation) -> list[AclBinding]:
         """Return the bindings that settle an answer, in no order."""
         basis = answer[1]
         if basis is Basis.ALLOW_ACL:
@@ -97,7 +102,10 @@ class Cover:
             bit = 1 << operation._value_ + DENY_SHIFT
         else:
             return []
-        return [entry.binding for entry in reading.matching if entry.mask & bit]
+        hosts = masks.hosts[self._is_after]
+        if self._is_after:
+            return [entry.binding for entry in masks.entries if entry.after & bit and entry.host in hosts]
+        return [entry.binding for entry in masks.entries if entry.before & bit and entry.host in hosts]
 
     def _side(self, result: Result, basis: Basis, settling: list[AclBinding]) -> Side:
         key: tuple[object, ...]
@@ -113,32 +121,29 @@ class Cover:
 
 
 class JoinedMasks(NamedTuple):
-    """A session's bindings whose host matches, and their masks joined."""
+    """The joined masks of those of a session's bindings whose host matches an address.
 
-    matching: list[Entry]
-    mask: int
+    entries: the bindings among which these are. hosts: those of ACLs that admit the address. unknown: the
+    bindings whose pattern is unknown, of which it is the same.
+    """
+
+    before: int
+    after: int
+    entries: Sequence[Entry]
+    hosts: Admitting
+    unknown: UnknownPatterns
 
     @classmethod
-    def of(cls, matching: list[Entry]) -> JoinedMasks:
+    def of(cls, entries: Sequence[Entry], hosts: Admitting, unknown: UnknownPatterns) -> JoinedMasks:
         """Return what these bindings come to, for all operations at once."""
-        mask = 0
-        for entry in matching:
-            mask |= entry.mask
-        return cls(matching, mask)
-
-    @classmethod
-    def from_hosts(cls, entries: Iterable[Entry], hosts: Collection[str]) -> JoinedMasks:
-        """Return the same of those of the bindings whose host is among these."""
-        matching, mask = [], 0
-        for entry in entries:
-            if entry.host in hosts:
-                matching.append(entry)
-                mask |= entry.mask
-        return cls(matching, mask)
-
-
-MasksOfBothSides = tuple[JoinedMasks, JoinedMasks]
-"""On one side and on the other."""
+        hosts_before, hosts_after = hosts
+        before = after = 0
+        for _, host, own_before, own_after, _, _ in entries:
+            if host in hosts_before:
+                before |= own_before
+            if host in hosts_after:
+                after |= own_after
+        return cls(before, after, entries, hosts, unknown)
 
 
 @lru_cache(maxsize=64)

@@ -193,18 +193,14 @@ class DifferingCells:
     def _on_names(
         self, session: AskedSession, found: CoveredNames, operation: OperationClass
     ) -> Iterator[Cells]:
-        _, old, new = found
-        parts = self._by_cover(found.names, was=bool(old), comes=bool(new))
-        if self.sessions.has_unknown_patterns:
-            unknown = self.sessions.unknown_patterns(session)
-            old, new = old + unknown.old, new + unknown.new
-        old, new = self.sessions.read_for(session.principal, old, new)
-        for names, was, comes, is_new in parts:
+        unknown = self.sessions.unknown_patterns(session)
+        entries = self.sessions.read_for(session.principal, found.entries)
+        for names, was, comes, is_new in self._by_cover(found.names):
             row = Row(
                 session.principal,
                 operation.first,
-                old,
-                new,
+                entries,
+                unknown,
                 self._cover(is_after=False, covered=was),
                 self._cover(is_after=True, covered=comes),
                 is_new,
@@ -212,12 +208,9 @@ class DifferingCells:
             for outcome, hosts in self._rows.of(row):
                 yield Cells(hosts, operation.codes, names, outcome)
 
-    def _by_cover(self, names: Compact, *, was: bool, comes: bool) -> _Parts:
-        """Yield the same names by whether any ACL covers them before, and after, and whether they are new.
-
-        was, comes: whether an ACL of the session does, so that one does for certain.
-        """
-        if self._is_evenly_covered or (was and comes and not self.coverage.axis.new):
+    def _by_cover(self, names: Compact) -> _Parts:
+        """Yield the same names by whether any ACL covers them before, and after, and whether they are new."""
+        if names.within(self._evenly_covered) is names:
             yield names, True, True, False
             return
         new = names.within(self.coverage.axis.new)
@@ -230,10 +223,10 @@ class DifferingCells:
                         yield part, was, comes, is_new
 
     @cached_property
-    def _is_evenly_covered(self) -> bool:
-        """Whether some ACL covers each name that is asked about, before and after, and none is new."""
+    def _evenly_covered(self) -> int:
+        """The names that some ACL covers before and after, and that are not new."""
         coverage = self.coverage
-        return not (coverage.axis.new or coverage.near & ~(coverage.before & coverage.after))
+        return coverage.before & coverage.after & ~coverage.axis.new
 
     def _cover(self, *, is_after: bool, covered: bool) -> Cover:
         key = (is_after, covered)
@@ -242,6 +235,7 @@ class DifferingCells:
             found = self._covers[key] = Cover(
                 self.coverage.resource_type,
                 self.worlds.after_settings if is_after else self.worlds.settings,
+                is_after=is_after,
                 covered=covered,
                 unknown_patterns=self.sessions.unknown_new if is_after else self.sessions.unknown_old,
                 sides=self._sides,
@@ -265,7 +259,7 @@ def _sorted(own: Patterns, tree: PatternTree, region: int) -> Iterator[CoveredNa
             here[key] = here[key].joined_with(pattern) if key in here else pattern
         yield from sorted_by_patterns(here.values(), near)
     if beyond := region ^ near:
-        for names, old, new in tree.in_region if not beyond & ~tree.region else tree.anywhere:
+        for names, entries in tree.in_region if not beyond & ~tree.region else tree.anywhere:
             inside = names.within(beyond)
             if inside:
-                yield from split_by(CoveredNames(inside, old, new), wide)
+                yield from split_by(CoveredNames(inside, entries), wide)

@@ -32,6 +32,7 @@ from aclweb.acl.simulate.budget import (
     STEPS_OF_A_SET_OF_HOSTS,
     Cost,
 )
+from aclweb.acl.simulate.nearby import is_for_any_name
 from aclweb.acl.simulate.patterns import mask_of_binding, operations_in
 from aclweb.acl.simulate.worlds import Worlds
 
@@ -127,13 +128,6 @@ def sets_of_hosts(worlds: Worlds, binding: AclBinding) -> int:
     if binding.host == WILDCARD:
         return 0
     return 1 if worlds.universe.matching.range_of(binding.host) is None else 3
-
-
-def is_for_any_name(binding: AclBinding) -> bool:
-    """Whether the pattern is neither for one name nor for those that begin with a text."""
-    if binding.pattern_type is PatternType.LITERAL:
-        return binding.resource_name == WILDCARD
-    return not (binding.pattern_type is PatternType.PREFIXED and binding.resource_name)
 
 
 class _Found(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aclweb.acl.authorizer import DENY_SHIFT, MAYBE_SHIFT, Basis, Result
 from aclweb.acl.model import AclBinding, Operation
-from aclweb.acl.simulate.cover import Cover, MasksOfBothSides
+from aclweb.acl.simulate.cover import Cover, JoinedMasks
 from aclweb.acl.simulate.impact import DEPENDS, GAINS, LOSES, RECOVERED, Outcome
 from aclweb.acl.simulate.wording import listed
 
@@ -23,41 +23,38 @@ def outcome_of(
     principal: str | None,
     before: Cover,
     after: Cover,
-    readings: MasksOfBothSides,
+    masks: JoinedMasks,
     operation: Operation,
     *,
     is_new: bool,
 ) -> Outcome | None:
     """Return what becomes of one cell, None if nothing does. is_new: whether the names come with the edit."""
-    old_reading, new_reading = readings
-    new = after.answer(principal, new_reading, operation)
+    new = after.answer(principal, masks, operation)
     if is_new:
         # Super users are left out: they may do everything to every new name.
         if new[0] is Result.DENIED or new[1] is Basis.SUPER_USER:
             return None
         change, reason = (GAINS, None) if new[0] is Result.ALLOWED else (DEPENDS, _UNKNOWN_VALUE)
-        return Outcome(change, None, after.side(new, new_reading, operation), reason)
-    old = before.answer(principal, old_reading, operation)
+        return Outcome(change, None, after.side(new, masks, operation), reason)
+    old = before.answer(principal, masks, operation)
     if old[0] is Result.DENIED is new[0]:
         return None
     change, reason = "", None
     if Result.UNDECIDED in (old[0], new[0]):
-        if old == new and _undecided_alike(before, after, readings, operation):
+        if old == new and _undecided_alike(before, after, masks, operation):
             return None
         change, reason = DEPENDS, _UNKNOWN_VALUE
     elif old[0] is not new[0]:
         change = GAINS if new[0] is Result.ALLOWED else LOSES
     elif old == new and (
         old[1] is not Basis.ALLOW_ACL
-        or _share_one(
-            before.settling(old, old_reading, operation), after.settling(new, new_reading, operation)
-        )
+        or _share_one(before.settling(old, masks, operation), after.settling(new, masks, operation))
     ):
         return None
     return Outcome(
         change or RECOVERED,
-        before.side(old, old_reading, operation),
-        after.side(new, new_reading, operation),
+        before.side(old, masks, operation),
+        after.side(new, masks, operation),
         reason,
     )
 
@@ -70,41 +67,41 @@ def depends_on_address(
     principal: str | None,
     before: Cover,
     after: Cover,
-    outside: MasksOfBothSides,
+    outside: JoinedMasks,
     operation: Operation,
-    inside: dict[str, MasksOfBothSides],
+    inside: dict[str, JoinedMasks],
     *,
     is_new: bool,
 ) -> Outcome:
     """Return the outcome on an address that nobody names; its sides are those outside every range.
 
-    inside: the readings on an address of each range.
+    outside, inside: the masks on an address in no range, and on one of each range.
     """
-    old = before.answer(principal, outside[0], operation)
-    new = after.answer(principal, outside[1], operation)
+    old = before.answer(principal, outside, operation)
+    new = after.answer(principal, outside, operation)
     ranges = []
-    for text, readings in inside.items():
-        was = before.answer(principal, readings[0], operation)[0].value
-        comes = after.answer(principal, readings[1], operation)[0].value
+    for text, masks in inside.items():
+        was = before.answer(principal, masks, operation)[0].value
+        comes = after.answer(principal, masks, operation)[0].value
         ranges.append(f"{text} ({comes if is_new else f'{was} before, {comes} after'})")
     return Outcome(
         DEPENDS,
-        None if is_new else before.side(old, outside[0], operation),
-        after.side(new, outside[1], operation),
+        None if is_new else before.side(old, outside, operation),
+        after.side(new, outside, operation),
         f"It depends on whether the address lies in {listed(ranges, 'range')}; "
         "the answers shown are for an address outside.",
     )
 
 
-def _undecided_alike(before: Cover, after: Cover, readings: MasksOfBothSides, operation: Operation) -> bool:
+def _undecided_alike(before: Cover, after: Cover, masks: JoinedMasks, operation: Operation) -> bool:
     """Whether an undecided cell depends on the same on both sides."""
     fields = sum(
         1 << operation._value_ + shift for shift in (0, DENY_SHIFT, MAYBE_SHIFT, MAYBE_SHIFT + DENY_SHIFT)
     )
     return (
-        readings[0].mask & fields == readings[1].mask & fields
+        masks.before & fields == masks.after & fields
         and bool(before) == bool(after)
-        and before.unknown_effects(readings[0], operation) == after.unknown_effects(readings[1], operation)
+        and before.unknown_effects(masks, operation) == after.unknown_effects(masks, operation)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -48,19 +48,30 @@ def operations_of_binding(binding: AclBinding) -> int:
 
 
 class Entry(NamedTuple):
-    """One binding. mask: what it adds to a mask where it covers a name for certain.
+    """One binding. before, after: what it adds to a mask on either side where it covers a name, 0 where it is not there.
 
-    operations: those about which it says something, by their codes. is_old, is_new: whether it is there
-    before, and afterwards. is_changed: whether it comes, goes, or is read otherwise for its principal or host.
+    operations: those about which it says something, by their codes. is_changed: whether it comes, goes, or is
+    read otherwise for its principal or host.
     """
 
     binding: AclBinding
     host: str
-    mask: int
+    before: int
+    after: int
     operations: int
-    is_old: bool
-    is_new: bool
     is_changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownPatterns:
+    """A session's bindings whose pattern is unknown, on either side. changed: the operations about which one changes."""
+
+    before: Sequence[AclBinding] = ()
+    after: Sequence[AclBinding] = ()
+    changed: int = 0
+
+
+NO_UNKNOWN = UnknownPatterns()
 
 
 @dataclass(slots=True)
@@ -111,14 +122,12 @@ class PatternNames:
 class Pattern:
     """One pattern with those of a session's bindings that have it and say something about one operation.
 
-    old, new: its bindings on either side. is_changed: whether one comes, goes or is read otherwise.
-    only_allows: whether those that do are ALLOWs for certain. keeps_deny, keeps_allow: whether a DENY,
-    or an ALLOW, stays that is for every host.
+    is_changed: whether one comes, goes or is read otherwise. only_allows: whether those that do are ALLOWs for
+    certain. keeps_deny, keeps_allow: whether a DENY, or an ALLOW, stays that is for every host.
     """
 
     covers: PatternNames
-    old: list[Entry]
-    new: list[Entry]
+    entries: list[Entry]
     is_changed: bool = False
     only_allows: bool = True
     keeps_deny: bool = False
@@ -128,8 +137,7 @@ class Pattern:
         """Return the same pattern with the bindings of both."""
         return Pattern(
             self.covers,
-            self.old + other.old,
-            self.new + other.new,
+            self.entries + other.entries,
             self.is_changed or other.is_changed,
             self.only_allows and other.only_allows,
             self.keeps_deny or other.keeps_deny,
@@ -160,20 +168,15 @@ class FiledPattern:
 
     def about(self, bit: int) -> Pattern:
         """Return it with those of its bindings that say something about the operation of a bit."""
-        found = Pattern(self.covers, [], [])
-        for entry in self.entries:
-            if not entry.operations & bit:
-                continue
-            if entry.is_old:
-                found.old.append(entry)
-            if entry.is_new:
-                found.new.append(entry)
+        found = Pattern(self.covers, [entry for entry in self.entries if entry.operations & bit])
+        for entry in found.entries:
+            mask = entry.before | entry.after
             if entry.is_changed:
                 found.is_changed = True
-                found.only_allows &= bool(entry.mask & bit)
+                found.only_allows &= bool(mask & bit)
             elif entry.host == WILDCARD:
-                found.keeps_allow |= bool(entry.mask & bit)
-                found.keeps_deny |= bool(entry.mask >> DENY_SHIFT & bit)
+                found.keeps_allow |= bool(mask & bit)
+                found.keeps_deny |= bool(mask >> DENY_SHIFT & bit)
         return found
 
 
@@ -203,11 +206,10 @@ def changed_names(patterns: Iterable[Pattern]) -> int:
 
 
 class CoveredNames(NamedTuple):
-    """Names that the same patterns cover: a set of classes, and the bindings before and after."""
+    """Names that the same patterns cover: a set of classes, and the bindings with these patterns."""
 
     names: Compact
-    old: list[Entry]
-    new: list[Entry]
+    entries: list[Entry]
 
 
 def sorted_by_patterns(patterns: Iterable[Pattern], region: int) -> Iterator[CoveredNames]:
@@ -237,29 +239,24 @@ def sorted_by_patterns(patterns: Iterable[Pattern], region: int) -> Iterator[Cov
 
 def _all_of(region: int) -> Iterator[CoveredNames]:
     if region:
-        yield CoveredNames(Compact.of(region), [], [])
+        yield CoveredNames(Compact.of(region), [])
 
 
 def _nested(literals: list[Pattern], prefixes: dict[str, Pattern], region: int) -> Iterator[CoveredNames]:
     """Yield the names of a region, once each, with the bindings of the literals and prefixes that cover them."""
     chain = PrefixChain.of(prefixes)
-    above: list[tuple[list[Entry], list[Entry]]] = []
+    above: list[list[Entry]] = []
     for prefix, parent in zip(chain.prefixes, chain.parents, strict=True):
-        own = prefixes[prefix]
-        above.append(
-            (own.old + above[parent][0], own.new + above[parent][1]) if parent >= 0 else (own.old, own.new)
-        )
+        own = prefixes[prefix].entries
+        above.append(own + above[parent] if parent >= 0 else own)
     places: dict[int, list[int]] = {}  # of literals, by the longest prefix that they begin with
     for pattern in literals:
         literal = pattern.covers.place
         if region >> literal & 1:
             place = chain.longest(pattern.covers.text) if prefixes else -1
             places.setdefault(place, []).append(literal)
-            if place < 0:
-                yield CoveredNames(Compact(1, literal), pattern.old, pattern.new)
-            else:
-                old, new = above[place]
-                yield CoveredNames(Compact(1, literal), pattern.old + old, pattern.new + new)
+            entries = pattern.entries if place < 0 else pattern.entries + above[place]
+            yield CoveredNames(Compact(1, literal), entries)
     taken = [0] * (len(chain.prefixes) + 1)  # the last for what no prefix covers
     for place, own_places in places.items():
         taken[place] = set_of(own_places)
@@ -268,7 +265,7 @@ def _nested(literals: list[Pattern], prefixes: dict[str, Pattern], region: int) 
         parent = chain.parents[place]
         taken[parent] = taken[parent] | names if taken[parent] else names
         if rest := names & ~taken[place] if taken[place] else names:
-            yield CoveredNames(Compact.of(rest), *above[place])
+            yield CoveredNames(Compact.of(rest), above[place])
     yield from _all_of(region & ~taken[-1] if taken[-1] else region)
 
 
@@ -279,24 +276,30 @@ def split_by(found: CoveredNames, wide: Iterable[Pattern]) -> Iterator[CoveredNa
         covers = pattern.covers
         is_same = covers.own_before is covers.own_after
         split: list[CoveredNames] = []
-        for names, old, new in parts:
+        for names, entries in parts:
             inside = names.within(covers.own_before)
             if inside is names and is_same:
-                split.append(CoveredNames(names, old + pattern.old, new + pattern.new))
+                split.append(CoveredNames(names, entries + pattern.entries))
                 continue
             for half, is_before in ((inside, True), (names.less(inside), False)):
                 same = half.within(covers.own_after)
                 for part, is_after in ((same, True), (half.less(same), False)):
                     if part:
-                        split.append(
-                            CoveredNames(
-                                part,
-                                old + pattern.old if is_before else old,
-                                new + pattern.new if is_after else new,
-                            )
-                        )
+                        own = on_sides(pattern.entries, is_before=is_before, is_after=is_after)
+                        split.append(CoveredNames(part, entries + own))
         parts = split
     yield from parts
+
+
+def on_sides(entries: list[Entry], *, is_before: bool, is_after: bool) -> list[Entry]:
+    """Return what is left of some bindings that count on these sides alone."""
+    if is_before and is_after:
+        return entries
+    counting = (
+        entry._replace(before=entry.before if is_before else 0, after=entry.after if is_after else 0)
+        for entry in entries
+    )
+    return [entry for entry in counting if entry.before or entry.after]
 
 
 class SharedPatterns:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from aclweb.acl.model import WILDCARD, Operation
 from aclweb.acl.simulate.axes import TextAxis
 from aclweb.acl.simulate.budget import STEPS_OF_A_ROW, STEPS_OF_A_SET_OF_HOSTS, Meter
-from aclweb.acl.simulate.cover import Cover, JoinedMasks, MasksOfBothSides
+from aclweb.acl.simulate.cover import Cover, JoinedMasks
 from aclweb.acl.simulate.hosts import Admitting, HostClasses, Hosts
 from aclweb.acl.simulate.impact import Outcome
 from aclweb.acl.simulate.outcomes import OutcomeKey, depends_on_address, has_own_cell, key_of, outcome_of
-from aclweb.acl.simulate.patterns import Entry
+from aclweb.acl.simulate.patterns import NO_UNKNOWN, Entry, UnknownPatterns
 from aclweb.acl.simulate.worlds import Worlds
 
 
@@ -20,23 +20,30 @@ from aclweb.acl.simulate.worlds import Worlds
 class Row:
     """One session on a class of names: the bindings for it that cover them, and what else settles its answers.
 
-    principal: None for all that have no class of their own. old, new: the bindings before and after.
-    is_new: whether the names come with the edit.
+    principal: None for all that have no class of their own. entries, unknown: the bindings, and those whose
+    pattern is unknown. is_new: whether the names come with the edit.
     """
 
     principal: str | None
     operation: Operation
-    old: list[Entry]
-    new: list[Entry]
+    entries: list[Entry]
+    unknown: UnknownPatterns
     before: Cover
     after: Cover
     is_new: bool
 
-    def outcome(self, readings: MasksOfBothSides) -> Outcome | None:
-        """Return what becomes of the answer where these bindings match the host too."""
-        return outcome_of(
-            self.principal, self.before, self.after, readings, self.operation, is_new=self.is_new
-        )
+    @property
+    def hosts(self) -> set[str]:
+        """The hosts that the bindings name, without `*`."""
+        hosts = {entry.host for entry in self.entries}
+        if self.unknown is not NO_UNKNOWN:
+            hosts.update(binding.host for binding in (*self.unknown.before, *self.unknown.after))
+        hosts.discard(WILDCARD)
+        return hosts
+
+    def outcome(self, masks: JoinedMasks) -> Outcome | None:
+        """Return what becomes of the answer where the bindings come to these masks."""
+        return outcome_of(self.principal, self.before, self.after, masks, self.operation, is_new=self.is_new)
 
 
 class Rows:
@@ -48,13 +55,11 @@ class Rows:
 
     def of(self, row: Row) -> Iterable[tuple[Outcome, int]]:
         """Return each outcome of a row with the set of hosts from which it is met."""
-        hosts = {entry.host for entry in row.old}
-        hosts.update([entry.host for entry in row.new])
-        hosts.discard(WILDCARD)
+        hosts = row.hosts
         if hosts:
             return self._by_host(row, frozenset(hosts - self._unmet if self._unmet else hosts))
         self._meter.spend(STEPS_OF_A_ROW)
-        outcome = row.outcome((JoinedMasks.of(row.old), JoinedMasks.of(row.new)))
+        outcome = row.outcome(JoinedMasks.of(row.entries, _FROM_ANYWHERE, row.unknown))
         return () if outcome is None else ((outcome, self._axis.all),)
 
     def _by_host(self, row: Row, hosts: frozenset[str]) -> Iterable[tuple[Outcome, int]]:
@@ -74,6 +79,9 @@ class Rows:
         if elsewhere is not None:
             _add(sets, elsewhere, self._axis.all & ~answered)
         return sets.values()
+
+
+_FROM_ANYWHERE = (frozenset((WILDCARD,)), frozenset((WILDCARD,)))
 
 
 def _add(sets: dict[OutcomeKey, tuple[Outcome, int]], outcome: Outcome, members: int) -> None:
@@ -97,9 +105,9 @@ def _depending(row: Row, at: _ByHost, classes: HostClasses) -> Outcome:
         row.principal,
         row.before,
         row.after,
-        at.readings(classes.outside),
+        at.masks(classes.outside),
         row.operation,
-        {text: at.readings(inside) for text, inside, _ in classes.ranges},
+        {text: at.masks(inside) for text, inside, _ in classes.ranges},
         is_new=row.is_new,
     )
 
@@ -110,25 +118,22 @@ class _ByHost:
     def __init__(self, row: Row) -> None:
         self._row = row
         self._outcomes: dict[Admitting, Outcome | None] = {}
-        self._is_long = len(row.old) + len(row.new) > _FEW
-        if self._is_long:
-            self._old, self._new = _by_host(row.old), _by_host(row.new)
+        self._filed = _by_host(row.entries) if len(row.entries) > _FEW else None
 
     def outcome(self, admitting: Admitting) -> Outcome | None:
         """Return the outcome where these admit the address on either side."""
         if admitting in self._outcomes:
             return self._outcomes[admitting]
-        found = self._outcomes[admitting] = self._row.outcome(self.readings(admitting))
+        found = self._outcomes[admitting] = self._row.outcome(self.masks(admitting))
         return found
 
-    def readings(self, admitting: Admitting) -> MasksOfBothSides:
-        """Return the joined masks of the bindings that match the address, on both sides."""
-        row, (before, after) = self._row, admitting
-        if self._is_long:
-            old = JoinedMasks.of([entry for host in before for entry in self._old.get(host, ())])
-            new = JoinedMasks.of([entry for host in after for entry in self._new.get(host, ())])
-            return old, new
-        return JoinedMasks.from_hosts(row.old, before), JoinedMasks.from_hosts(row.new, after)
+    def masks(self, admitting: Admitting) -> JoinedMasks:
+        """Return the joined masks of the bindings that match the address."""
+        entries = self._row.entries
+        if self._filed is not None:
+            before, after = admitting
+            entries = [entry for host in before | after for entry in self._filed.get(host, ())]
+        return JoinedMasks.of(entries, admitting, self._row.unknown)
 
 
 _FEW = 16

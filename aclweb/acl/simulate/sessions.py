@@ -11,7 +11,9 @@ from aclweb.acl.matching import matching_of
 from aclweb.acl.model import ANY_USER, AclBinding, PatternType, split_principal
 from aclweb.acl.simulate.axes import places_in
 from aclweb.acl.simulate.coverage import Coverage
+from aclweb.acl.simulate.nearby import Nearby, is_for_any_name
 from aclweb.acl.simulate.patterns import (
+    NO_UNKNOWN,
     Entry,
     FiledPattern,
     Pattern,
@@ -19,8 +21,10 @@ from aclweb.acl.simulate.patterns import (
     Patterns,
     Settled,
     SharedPatterns,
+    UnknownPatterns,
     mask_of_binding,
     names_of,
+    on_sides,
     operations_in,
     operations_of_binding,
 )
@@ -56,17 +60,6 @@ class AskedSession:
     lacked: tuple[str, ...] = ()
     is_turned: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class UnknownPatterns:
-    """Bindings with an unknown pattern. own: those for a session; changed: the operations of its own that change."""
-
-    old: list[Entry] = field(default_factory=list)
-    new: list[Entry] = field(default_factory=list)
-    changed: int = 0
-
-
-_NO_UNKNOWN = UnknownPatterns()
 
 _FEW_NAMES = 100
 """Up to so many classes of names, bindings are looked for by name instead of principal by principal."""
@@ -324,15 +317,42 @@ class Sessions:
         own: Iterable[AclBinding] = self._covering.get(principal, ())
         if not own and shelf is not None:
             own = shelf.by_principal.get(principal, ())
+        near = self._near_changes(principal)
         for binding in own:
+            if near and not any(some.holds(binding) for some in near):
+                continue
             stays = binding not in worlds.removed
             is_changed = not stays or (not same and self._is_read_otherwise(binding))
-            self._add(filed, binding, True, stays, is_changed)
+            self._add(filed, binding, is_old=True, is_new=stays, is_changed=is_changed)
         for binding in added.by_principal.get(principal, ()) if added is not None else ():
-            self._add(filed, binding, False, True, True)
+            self._add(filed, binding, is_old=False, is_new=True, is_changed=True)
         return filed
 
-    def _add(self, filed: _Filed, binding: AclBinding, is_old: bool, is_new: bool, is_changed: bool) -> None:
+    def _near_changes(self, principal: str) -> Sequence[Nearby]:
+        """Return what tells which bindings for a principal can matter; nothing where all can."""
+        if principal in self.others.shared or self._near_shared is None:
+            return ()
+        changing = self._changing(principal)
+        return () if any(map(is_for_any_name, changing)) else (self._near_shared, Nearby(changing))
+
+    @cached_property
+    def _near_shared(self) -> Nearby | None:
+        """What is near the bindings for everybody that change; None where answers can differ on other names too."""
+        if not (self.worlds.same_settings and self._matching.is_nested):
+            return None
+        if self.has_unknown_patterns or self.everywhere:
+            return None
+        changing = [binding for own in self.others.shared for binding in self._changing(own)]
+        return None if any(map(is_for_any_name, changing)) else Nearby(changing)
+
+    def _changing(self, principal: str) -> Sequence[AclBinding]:
+        """Return the bindings for a principal that come or go."""
+        touching = self.worlds.touching.shelf(self.coverage.resource_type)
+        return touching.by_principal.get(principal, ()) if touching is not None else ()
+
+    def _add(
+        self, filed: _Filed, binding: AclBinding, *, is_old: bool, is_new: bool, is_changed: bool
+    ) -> None:
         pattern_type = binding.pattern_type
         if pattern_type is PatternType.UNKNOWN:
             return
@@ -343,50 +363,50 @@ class Sessions:
             covers = self.coverage.names_of(pattern_type, binding.resource_name)
             found = filed.patterns[key] = FiledPattern(covers)
         mask = mask_of_binding(binding)
-        found.add(Entry(binding, binding.host, mask, operations_in(mask), is_old, is_new, is_changed))
+        before, after = mask if is_old else 0, mask if is_new else 0
+        found.add(Entry(binding, binding.host, before, after, operations_in(mask), is_changed))
         filed.masks.add(mask)
         filed.operations |= found.operations
         filed.changed |= found.changed
 
-    def read_for(
-        self, principal: str | None, old: list[Entry], new: list[Entry]
-    ) -> tuple[list[Entry], list[Entry]]:
-        """Return those of the bindings before and after that are for a session as their side reads principals."""
-        if self._read_before.is_nested == self._read_after.is_nested:
-            return old, new
-        session = self.worlds.universe.session(principal)
-        return (
-            [entry for entry in old if self._read_before.is_for(entry.binding.principal, session)],
-            [entry for entry in new if self._read_after.is_for(entry.binding.principal, session)],
-        )
+    def read_for(self, principal: str | None, entries: list[Entry]) -> list[Entry]:
+        """Return what some bindings say to a session as either side reads their principals."""
+        if self._reads_alike:
+            return entries
+        found: list[Entry] = []
+        for entry in entries:
+            is_before, is_after = self._for_session(entry.binding, principal)
+            found += on_sides([entry], is_before=is_before, is_after=is_after)
+        return found
+
+    @property
+    def _reads_alike(self) -> bool:
+        return self._read_before.is_nested == self._read_after.is_nested
+
+    def _for_session(self, binding: AclBinding, principal: str | None) -> tuple[bool, bool]:
+        """Whether a binding is for a session as either side reads its principal."""
+        if self._reads_alike:
+            return True, True
+        own, session = binding.principal, self.worlds.universe.session(principal)
+        return self._read_before.is_for(own, session), self._read_after.is_for(own, session)
 
     def unknown_patterns(self, session: AskedSession) -> UnknownPatterns:
         """Return the bindings for a session whose pattern is not known."""
         if not self.has_unknown_patterns:
-            return _NO_UNKNOWN
+            return NO_UNKNOWN
         principals = {*session.shared, *session.own}
-        old, new = (
+        before, after = (
             {binding: None for binding in side if binding.principal in principals}
             for side in (self.unknown_old, self.unknown_new)
         )
-        entries = {
-            binding: Entry(
-                binding,
-                binding.host,
-                0,
-                operations_of_binding(binding),
-                binding in old,
-                binding in new,
-                (binding in old) != (binding in new) or self._is_read_otherwise(binding),
-            )
-            for binding in (*old, *new)
-        }
         changed = 0
-        for entry in entries.values():
-            if entry.is_changed:
-                changed |= entry.operations
+        for binding in before | after:
+            if (binding in before) != (binding in after) or self._is_read_otherwise(binding):
+                changed |= operations_of_binding(binding)
         return UnknownPatterns(
-            [entries[binding] for binding in old], [entries[binding] for binding in new], changed
+            [binding for binding in before if self._for_session(binding, session.principal)[0]],
+            [binding for binding in after if self._for_session(binding, session.principal)[1]],
+            changed,
         )
 
     def tells_by_unknown_patterns(self, session: AskedSession) -> bool:
