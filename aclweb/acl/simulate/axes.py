@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple, overload
 
 from aclweb.acl.matching import SortedNames
@@ -43,14 +43,13 @@ def runs_of(members: int) -> Iterator[tuple[int, int]]:
     if members.bit_count() <= _FEW:
         yield from _runs_of_few(members)
         return
-    text = f"{members:b}"[::-1]
-    start = text.find("1")
-    while start >= 0:
-        end = text.find("0", start)
-        if end < 0:
-            end = len(text)
-        yield start, end
-        start = text.find("1", end)
+    digits = f"{members:b}"  # the last is of the place 0
+    count = len(digits)
+    one = digits.rfind("1")
+    while one >= 0:
+        zero = digits.rfind("0", 0, one)
+        yield count - 1 - one, count - 1 - zero
+        one = digits.rfind("1", 0, zero) if zero > 0 else -1
 
 
 def _runs_of_few(members: int) -> Iterator[tuple[int, int]]:
@@ -513,7 +512,8 @@ class TextAxis:
 
     def named(self, members: int) -> tuple[str, ...]:
         """Return the texts of a set, without the class of all others."""
-        return tuple(self.texts[place] for place in places_in(members & ~self.others))
+        runs = runs_of(members & ~self.others)
+        return tuple(chain.from_iterable(self.texts[start:end] for start, end in runs))
 
     def described(self, members: int) -> tuple[bool, tuple[str, ...]]:
         """Return whether a set is all but some texts, and these; or False and the texts that it holds."""
