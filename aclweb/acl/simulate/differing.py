@@ -195,7 +195,7 @@ class DifferingCells:
     ) -> Iterator[Cells]:
         unknown = self.sessions.unknown_patterns(session)
         entries = self.sessions.read_for(session.principal, found.entries)
-        for names, was, comes, is_new in self._by_cover(found.names):
+        for names, was, comes, is_new in self._by_cover(found):
             row = Row(
                 session.principal,
                 operation.first,
@@ -208,9 +208,11 @@ class DifferingCells:
             for outcome, hosts in self._rows.of(row):
                 yield Cells(hosts, operation.codes, names, outcome)
 
-    def _by_cover(self, names: Compact) -> _Parts:
+    def _by_cover(self, found: CoveredNames) -> _Parts:
         """Yield the same names by whether any ACL covers them before, and after, and whether they are new."""
-        if names.within(self._evenly_covered) is names:
+        names = found.names
+        is_sure = found.is_covered_by_one_that_stays and not self.coverage.axis.new
+        if is_sure or names.within(self._evenly_covered) is names:
             yield names, True, True, False
             return
         new = names.within(self.coverage.axis.new)

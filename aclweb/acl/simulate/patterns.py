@@ -211,6 +211,11 @@ class CoveredNames(NamedTuple):
     names: Compact
     entries: list[Entry]
 
+    @property
+    def is_covered_by_one_that_stays(self) -> bool:
+        """Whether one of the bindings is there before and afterwards."""
+        return any(entry.before and entry.after for entry in self.entries)
+
 
 def sorted_by_patterns(patterns: Iterable[Pattern], region: int) -> Iterator[CoveredNames]:
     """Yield the names of a region, once each, with the bindings that cover them.
