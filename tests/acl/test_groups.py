@@ -407,6 +407,30 @@ def test_a_set_is_its_runs_its_places_and_its_compact_form(members: int) -> None
     assert Compact.of_runs(list(runs_of(members))) == Compact.of(members)
 
 
+def _two_runs(chance: random.Random) -> list[tuple[int, int]]:
+    start = chance.choice((chance.randrange(60), chance.randrange(30_000)))
+    end = start + chance.choice((1, 2, 4_096, 4_097, chance.randrange(1, 9_000)))
+    behind = end + chance.choice((0, 1, 4_096, 4_097, 8_192, 8_193, chance.randrange(12_000)))
+    return [(start, end), (behind, behind + chance.choice((1, 50, 6_000)))]
+
+
+@pytest.mark.parametrize("seed", range(20 * SCALE))
+def test_a_compact_set_that_is_cut_has_one_form_in_the_end(seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(20):
+        members, others = (set_of_runs(_two_runs(chance)) for _ in range(2))
+        runs = _two_runs(chance)
+        cut, expected = Compact.cut(members, *runs), members & set_of_runs(runs)
+        inside = cut.within(others)
+        for found, whole in (
+            (cut, expected),
+            (inside, expected & others),
+            (cut.less(inside), expected & ~others),
+        ):
+            assert (found.whole, bool(found)) == (whole, bool(whole))
+            assert not whole or found.canonical == Compact.of(whole)
+
+
 @pytest.mark.parametrize("seed", range(20 * SCALE))
 def test_a_set_of_runs_holds_their_places_and_no_others(seed: int) -> None:
     rng = random.Random(f"runs {seed}")

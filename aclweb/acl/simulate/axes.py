@@ -113,6 +113,26 @@ class Compact(NamedTuple):
         first = runs[0][0] if runs else 0
         return cls.of(set_of_runs((start - first, end - first) for start, end in runs)).moved(first)
 
+    @classmethod
+    def cut(cls, members: int, low: tuple[int, int], tail: tuple[int, int]) -> Compact:
+        """Return those of a set that are in one of two runs of places, the first before the second."""
+        return cls.of_parts(_between(members, *low), low[0], _between(members, *tail), tail[0])
+
+    @classmethod
+    def of_parts(cls, low: int, offset: int, tail: int, tail_offset: int) -> Compact:
+        """Return the set of two parts; its form may be another than that of `of`."""
+        if not low:
+            low, offset, tail = tail, tail_offset, 0
+        if not low & 1:
+            first = _first(low)
+            low, offset = low >> first, offset + first
+        if not tail:
+            return cls(low, offset)
+        if not tail & 1:
+            first = _first(tail)
+            tail, tail_offset = tail >> first, tail_offset + first
+        return cls(low, offset, tail, tail_offset)
+
     @property
     def members(self) -> int:
         """The set as if the offset was the place 0."""
@@ -167,7 +187,10 @@ class Compact(NamedTuple):
     @property
     def canonical(self) -> Compact:
         """The same set in the form of `of`."""
-        if not self.tail and self.low & 1 and self.low.bit_length() <= _LONG:
+        low, offset, tail, tail_offset = self
+        if low & 1 and not tail and low.bit_length() <= _LONG:
+            return Compact(low, offset) if tail_offset else self
+        if low & 1 and tail & 1 and low.bit_length() <= _LONG // 2 and tail_offset - offset > _LONG:
             return self
         found = Compact.of(self.members)
         return found.moved(self.offset)
@@ -185,7 +208,12 @@ _LONG = 1 << 13
 """Sets of fewer places are not searched for gaps."""
 
 _GAP = bytes(1 << 9)
-"""What parts the two parts of a set, eight places in each byte."""
+"""What parts the two parts of a set, eight places in each byte: half of `_LONG`."""
+
+
+def _between(members: int, start: int, end: int) -> int:
+    """Return those of a set from one place to before another, as if the first was the place 0."""
+    return members >> start & (1 << end - start) - 1 if end > start else 0
 
 
 def _first(members: int) -> int:
@@ -318,9 +346,13 @@ class NameAxis:
 
     def starting_with(self, prefix: str) -> int:
         """Return the set of the exact names and PREFIX classes that begin with a text."""
-        start, end = self.sorted_exact.range_of(prefix)
+        exact, prefixes = self.runs_starting_with(prefix)
+        return run(*exact) | run(*prefixes)
+
+    def runs_starting_with(self, prefix: str) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Return start and end of the places of the exact names that begin with a text, and of the PREFIX classes."""
         first, last = self.sorted_prefixes.range_of(prefix)
-        return run(start, end) | run(first + len(self.exact), last + len(self.exact))
+        return self.sorted_exact.range_of(prefix), (first + len(self.exact), last + len(self.exact))
 
     def beginning_with(self, start: str) -> int:
         """Return the set of the classes whose names all begin with a text; `""` means every class."""

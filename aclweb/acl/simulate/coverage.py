@@ -47,8 +47,12 @@ class Coverage:
             # Not kept: sets of one late name each take much room.
             return PatternNames(pattern_type, text, self.axis.place_of(text), 0, 0)
         if pattern_type is _PREFIXED and text:
-            names = self._starting_with(text)
-            return PatternNames(pattern_type, text, -1, names, names)
+            if self.axis.patterns:
+                names = self._starting_with(text)
+                return PatternNames(pattern_type, text, -1, names, names)
+            runs = self.axis.runs_starting_with(text)
+            names = run(*runs[0]) | run(*runs[1])
+            return PatternNames(pattern_type, text, -1, names, names, runs)
         before = after = self.of(pattern_type, text, self.worlds.settings)
         if not self.worlds.same_settings:
             after = self.of(pattern_type, text, self.worlds.after_settings)

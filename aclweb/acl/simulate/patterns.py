@@ -78,7 +78,8 @@ NO_UNKNOWN = UnknownPatterns()
 class PatternNames:
     """The classes of names that one pattern covers. place: of the only one, of a LITERAL; else -1.
 
-    own_before, own_after: the sets of all others; read `before` and `after`, which hold for both.
+    own_before, own_after: the sets of all others; read `before` and `after`, which hold for both. runs: those of
+    a prefix as two runs of places, where they are no more than these.
     """
 
     pattern_type: PatternType
@@ -86,6 +87,7 @@ class PatternNames:
     place: int
     own_before: int
     own_after: int
+    runs: tuple[tuple[int, int], tuple[int, int]] | None = None
 
     @property
     def key(self) -> PatternKey:
@@ -115,7 +117,15 @@ class PatternNames:
         """Whether it covers one of these classes, before or afterwards."""
         if self.place >= 0:
             return bool(names >> self.place & 1)
-        return bool((self.own_before | self.own_after) & names)
+        if self.own_before & names:
+            return True
+        return self.own_after is not self.own_before and bool(self.own_after & names)
+
+    def among(self, names: int) -> Compact:
+        """Return those of some classes that it covers before."""
+        if self.runs is not None:
+            return Compact.cut(names, *self.runs)
+        return Compact.of(self.own_before & names)
 
 
 @dataclass(slots=True)
@@ -254,24 +264,21 @@ def _nested(literals: list[Pattern], prefixes: dict[str, Pattern], region: int) 
     for prefix, parent in zip(chain.prefixes, chain.parents, strict=True):
         own = prefixes[prefix].entries
         above.append(own + above[parent] if parent >= 0 else own)
-    places: dict[int, list[int]] = {}  # of literals, by the longest prefix that they begin with
+    places: list[int] = []
     for pattern in literals:
         literal = pattern.covers.place
         if region >> literal & 1:
             place = chain.longest(pattern.covers.text) if prefixes else -1
-            places.setdefault(place, []).append(literal)
+            places.append(literal)
             entries = pattern.entries if place < 0 else pattern.entries + above[place]
             yield CoveredNames(Compact(1, literal), entries)
-    taken = [0] * (len(chain.prefixes) + 1)  # the last for what no prefix covers
-    for place, own_places in places.items():
-        taken[place] = set_of(own_places)
-    for place in range(len(chain.prefixes) - 1, -1, -1):
-        names = prefixes[chain.prefixes[place]].covers.own_before & region
-        parent = chain.parents[place]
-        taken[parent] = taken[parent] | names if taken[parent] else names
-        if rest := names & ~taken[place] if taken[place] else names:
-            yield CoveredNames(Compact.of(rest), above[place])
-    yield from _all_of(region & ~taken[-1] if taken[-1] else region)
+    rest = region ^ set_of(places)
+    for place in range(len(chain.prefixes) - 1, -1, -1):  # longer ones before those that they begin with
+        names = prefixes[chain.prefixes[place]].covers.among(rest)
+        if names:
+            yield CoveredNames(names, above[place])
+            rest ^= names.whole
+    yield from _all_of(rest)
 
 
 def split_by(found: CoveredNames, wide: Iterable[Pattern]) -> Iterator[CoveredNames]:
