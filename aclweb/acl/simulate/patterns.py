@@ -48,7 +48,7 @@ def operations_of_binding(binding: AclBinding) -> int:
 
 
 class Entry(NamedTuple):
-    """One binding. before, after: what it adds to a mask on either side where it covers a name, 0 where it is not there.
+    """One binding. before, after: what it adds to a mask on either side where it covers a name; 0 if it is not there.
 
     operations: those about which it says something, by their codes. is_changed: whether it comes, goes, or is
     read otherwise for its principal or host.
@@ -64,7 +64,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UnknownPatterns:
-    """A session's bindings whose pattern is unknown, on either side. changed: the operations about which one changes."""
+    """A session's bindings with an unknown pattern, on either side. changed: the operations about which one changes."""
 
     before: Sequence[AclBinding] = ()
     after: Sequence[AclBinding] = ()
