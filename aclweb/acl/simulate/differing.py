@@ -98,22 +98,21 @@ class DifferingCells:
         for principal in settings.super_users | after_settings.super_users:
             alike &= ~(1 << self._principals.places.get(principal, len(self._principals.texts) + 1))
         is_for_all = self.sessions.is_for_all
-        rest: dict[OperationClass, _OfOthers] = {}
+        rest: dict[int, _OfOthers] = {}  # by the bit of the operations
         for classes in self._alike(self.sessions.others):
             cells = joined_by_names(self._of_others(classes[0])) if is_for_all else []
             for operation in classes:
                 own = [each._replace(operations=operation.codes) for each in cells]
-                rest[operation] = _OfOthers(own, alike)
+                rest[operation.bit] = _OfOthers(own, alike)
         for session in self.sessions.asked():
             codes, apart = self.sessions.codes_changed(session), self.sessions.codes_apart(session)
             for classes in self._alike(session):
                 bit = classes[0].bit
-                if apart & bit and (
-                    codes & bit
-                    or any(rest[operation].all for operation in classes)
-                    or self.sessions.shared(session, bit).region
-                ):
-                    self._take(session, joined(classes), [rest[operation] for operation in classes])
+                if not apart & bit:
+                    continue
+                of_others = [rest[each.bit] for each in classes if rest[each.bit].all]
+                if of_others or codes & bit or self.sessions.shared(session, bit).region:
+                    self._take(session, joined(classes), of_others)
         for each in (each for of_others in rest.values() for each in of_others.all):
             if each.alike:
                 self._gather(each.alike, each.cells)
@@ -214,6 +213,13 @@ class DifferingCells:
         is_sure = found.is_covered_by_one_that_stays and not self.coverage.axis.new
         if is_sure or names.within(self._evenly_covered) is names:
             yield names, True, True, False
+            return
+        if names.is_single:
+            coverage, place = self.coverage, names.offset
+            was, comes, is_new = (
+                bool(those >> place & 1) for those in (coverage.before, coverage.after, coverage.axis.new)
+            )
+            yield names, was, comes, is_new
             return
         new = names.within(self.coverage.axis.new)
         for is_new, some in ((True, new), (False, names.less(new))):
