@@ -19,6 +19,8 @@ from aclweb.acl.simulate import Impact, Names, TooCostly, simulate, trimmed
 from aclweb.changes.impact import BUDGET, DIFFERENCES
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Change
+from aclweb.changes.replaying import replay_between
+from aclweb.insights.replay import Replay
 from aclweb.inventory.current import ClusterView, Moment, config_rows, not_known
 
 
@@ -123,6 +125,19 @@ class Comparison:
             )
         sentences += self._caveats
         return tuple(sentences)
+
+    @property
+    def replay(self) -> Replay | None:
+        """What the requests of the first side's log would be answered on the second; None where no log was read."""
+        left, right = self.left, self.right
+        return replay_between(
+            left.view,
+            right.view,
+            self.delta,
+            (lambda: left.index, lambda: right.index),
+            None if self.left_out else self.impact,
+            (left.key, right.key),
+        )
 
     @property
     def _answer(self) -> str:

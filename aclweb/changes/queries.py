@@ -22,7 +22,9 @@ from aclweb.changes.drift import Drift, drift_since_sync
 from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeItem
 from aclweb.changes.notes import commands_of, done_already
 from aclweb.changes.preview import Preview, preview
+from aclweb.changes.replaying import replay_of
 from aclweb.clusters import ClusterState
+from aclweb.insights.replay import Replay
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.lists import LazyRows
 from aclweb.inventory.models import Cluster
@@ -143,6 +145,8 @@ class ChangePage:
     as_of_now: Drift | None  # only while it waits: whether the effect is still the one submitted
     effect_now: Effect | None  # only where it is another than the one submitted
     impact_now: Impact | None
+    replay: Replay | None  # of the log with it; None where no log was read, or nothing is left to decide
+    is_open: bool  # nobody has decided yet
     would_now: str  # what is left of it to do, where the cluster has some of its ACLs already
     steps: tuple[StepView, ...]
     commands: tuple[str, ...]
@@ -215,7 +219,8 @@ def change_page(change: Change, user: User) -> ChangePage:
     items = list(change.items.all())
     steps = _steps(items)
     view, held = in_force(change.cluster), access.holders(change.cluster)
-    now, notes = _as_of_now(change, view) if change.state not in _FINISHED else (None, ())
+    is_open = change.state not in _FINISHED
+    now, notes = _as_of_now(change, view) if is_open else (None, ())
     waits = change.state in (_S.IN_REVIEW, _S.APPROVED, _S.BLOCKED_STALE)
     drift = drift_since_sync(change, view) if waits else None
     would_now = ""
@@ -244,10 +249,12 @@ def change_page(change: Change, user: User) -> ChangePage:
         headline=headline(change, given=len(counted), needed=needed),
         effect=_effect(seen),
         impact=seen,
-        warnings=seen.warnings if seen is not None and change.state not in _FINISHED else (),
+        warnings=seen.warnings if seen is not None and is_open else (),
         as_of_now=drift,
         effect_now=_effect(now.impact) if moved and now is not None else None,
         impact_now=now.impact if moved and now is not None else None,
+        replay=replay_of(view, change.delta, now.impact if now is not None else None) if is_open else None,
+        is_open=is_open,
         would_now=would_now,
         steps=steps,
         commands=commands_of(change, view),

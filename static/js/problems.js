@@ -5,8 +5,8 @@
 
   function showAnswer(part, button) {
     const answer = part.querySelector("[data-answer]");
-    // Whoever takes a line out of a draft, or opens a row, goes on with the next one.
-    if (!answer || (button && ["drop", "open"].includes(button.name))) {
+    // Whoever takes a line out of a draft, opens a row or turns its pages, goes on with the next one.
+    if (!answer || (button && ["drop", "open", "flips"].includes(button.name))) {
       // A button that could not be pressed meanwhile has lost its focus.
       const again = button && button.id && document.getElementById(button.id);
       if (again) again.focus({ preventScroll: true });

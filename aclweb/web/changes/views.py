@@ -18,7 +18,7 @@ from aclweb.acl.simulate import Impact
 from aclweb.changes import queries, review
 from aclweb.changes.models import Change, ChangeError
 from aclweb.inventory.current import settings_of
-from aclweb.web.drafts import impact_rows
+from aclweb.web.drafts import impact_rows, replayed
 from aclweb.web.shell import exporting, frame
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
@@ -138,6 +138,7 @@ def _page(
         "effect": shown.effect_now if is_now else shown.effect,
         "impact": impact,
         **_differences(impact, request.GET),
+        **replayed.shown(shown.replay, change.cluster, request.GET),
         # Where the effect is another by now, the page says so where the effects are.
         "error": error or (refused if shown.impact_now is None else ""),
         "comment": request.POST.get("comment", ""),

@@ -15,7 +15,7 @@ from aclweb.changes.comparison import Comparison, Side
 from aclweb.changes.models import Change
 from aclweb.inventory.current import Moment, MomentError, in_force, moment_at
 from aclweb.inventory.models import Cluster
-from aclweb.web.drafts import impact_rows
+from aclweb.web.drafts import impact_rows, replayed
 from aclweb.web.drafts.impact_rows import ImpactRows
 
 ROWS_A_PAGE = 25
@@ -119,7 +119,11 @@ class Narrowing:
 def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:
     """Return what a page shows of a comparison: the kind of difference, the rows and the page that are asked for."""
     narrowing = Narrowing.read(asked)
-    context: dict[str, Any] = {"comparison": found, "narrowing": narrowing}
+    context: dict[str, Any] = {
+        "comparison": found,
+        "narrowing": narrowing,
+        **replayed.shown(found.replay, found.left.view.cluster, asked),
+    }
     if found.impact is None:
         return context
     impact = found.impact

@@ -17,7 +17,7 @@ from aclweb.accounts.access import cluster_or_404, may
 from aclweb.accounts.models import User
 from aclweb.acl.matching import covers_name
 from aclweb.acl.model import AclError, AuthorizerSettings, PatternType, ResourcePattern, ResourceType
-from aclweb.changes import policy, review
+from aclweb.changes import policy, replaying, review
 from aclweb.changes import preview as previews
 from aclweb.changes.models import ChangeError
 from aclweb.inventory.current import ClusterView
@@ -25,7 +25,7 @@ from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
-from aclweb.web.drafts import impact_rows, keeping
+from aclweb.web.drafts import impact_rows, keeping, replayed
 from aclweb.web.drafts.draft import AclForm, Draft, Fault, Line, hints, read_draft
 from aclweb.web.shell import exporting
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -89,7 +89,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "like": data.get("like", "")[:249] if request.method == "GET" else "",
         "title": data.get("title", ""),
         "reason": data.get("reason", ""),
-        **_answer(cluster, draft, data),
+        **_answer(cluster, view, draft, data),
     }
     page = render_page(
         request, "drafts/whatif/detail.html", "drafts/whatif/_workbench.html", context, section="changes"
@@ -130,7 +130,7 @@ def request_change(request: HttpRequest, slug: str) -> HttpResponse:
             "request_error": str(error),
             "title": request.POST.get("title", ""),
             "reason": request.POST.get("reason", ""),
-            **_answer(cluster, draft, request.POST),
+            **_answer(cluster, view, draft, request.POST),
         }
         return render_page(request, "drafts/whatif/detail.html", None, context, section="changes", status=422)
     return redirect("change", number=change.pk)
@@ -241,6 +241,7 @@ def _place(cluster: Cluster, person: User, draft: Draft, data: QueryDict) -> kee
         show=data.get("show", ""),
         page=data.get("page", ""),
         open=data.get("open", ""),
+        flips=data.get("flips", ""),
         title=data.get("title", "")[:200],
         reason=data.get("reason", "")[:500],
     )
@@ -293,12 +294,12 @@ def _prefill(data: QueryDict) -> dict[str, Any]:
     return {name: data[name] for name in AclForm.base_fields if name in data}
 
 
-def _answer(cluster: Cluster, draft: Draft, data: QueryDict) -> dict[str, Any]:
+def _answer(cluster: Cluster, view: ClusterView, draft: Draft, data: QueryDict) -> dict[str, Any]:
     """Return the effect of the draft for the page; nothing where the draft is empty."""
     if draft.is_empty:
         return {}
     try:
-        preview = previews.preview(cluster, draft.delta, new_topics=draft.new_topics)
+        preview = previews.preview(cluster, draft.delta, new_topics=draft.new_topics, view=view)
     except previews.TooMuch as error:
         return {"too_much": str(error)}
     kind = data.get("show", "")
@@ -306,6 +307,7 @@ def _answer(cluster: Cluster, draft: Draft, data: QueryDict) -> dict[str, Any]:
         kind = next((name for name in impact_rows.KINDS if preview.impact.counts[name]), "gains")
     return {
         "preview": preview,
+        **replayed.shown(replaying.replay_of(view, draft.delta, preview.impact), cluster, data),
         "unsure_topics": names_known(cluster, ResourceType.TOPIC).sentence if draft.new_topics else "",
         "tiles": impact_rows.tiles(preview.impact),
         "show": kind,

@@ -1,0 +1,66 @@
+"""Would anything that really happened be answered otherwise by this edit?
+
+A replay is asked again for every page of a draft, a change or a comparison, so it is kept as impacts are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.model import Delta
+from aclweb.acl.simulate import Impact
+from aclweb.changes.impact import TooMuch, on_which_impact_depends
+from aclweb.changes.kept import Kept
+from aclweb.insights.current import current_load
+from aclweb.insights.replay import Replay, replay
+from aclweb.inventory.current import ClusterView
+
+_DENYING = ("loses", "depends")
+
+_replayed: Kept[Replay] = Kept(lambda found: found.weight, TooMuch)
+
+
+def replay_of(view: ClusterView, delta: Delta, impact: Impact | None) -> Replay | None:
+    """Return the replay of a cluster's log with this edit; None where no log was read.
+
+    impact: that of the edit, where it is known; one that takes nothing away needs no permits in the log.
+    """
+    load = current_load(view.cluster)
+    if load is None or view.revision is None:
+        return None
+    takes_away = _takes_away(impact)
+    return _replayed.remember(
+        (load.pk, *on_which_impact_depends(view), delta.add, delta.remove, takes_away),
+        lambda: replay(load, delta, view.index, view.settings, takes_away=takes_away),
+    )
+
+
+def replay_between(
+    left: ClusterView,
+    right: ClusterView,
+    delta: Delta,
+    indexes: tuple[Callable[[], AclIndex], Callable[[], AclIndex]],
+    impact: Impact | None,
+    key: tuple[object, ...],
+) -> Replay | None:
+    """Return the replay of the first side's log with the second side's ACLs and settings; None where none was read.
+
+    delta, indexes: the ACLs that differ, and those of each side. key: what these depend on.
+    """
+    load = current_load(left.cluster)
+    if load is None or left.revision is None or right.revision is None:
+        return None
+    takes_away = _takes_away(impact)
+
+    def work_out() -> Replay:
+        before, after = (index() for index in indexes)
+        return replay(
+            load, delta, before, left.settings, right.settings, index_after=after, takes_away=takes_away
+        )
+
+    return _replayed.remember((load.pk, key, takes_away), work_out)
+
+
+def _takes_away(impact: Impact | None) -> bool:
+    return impact is None or any(impact.counts[kind] for kind in _DENYING)

@@ -1,0 +1,322 @@
+"""What would the requests of the log be answered with other ACLs?
+
+Each distinct request that brokers logged is decided twice, by the ACLs before and after an edit, with the code that
+answers every other question. What a log does not hold it cannot bring back: without permits nobody can tell
+whom an edit would stop, and a number is "at least" wherever an hour may be missing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, Sum
+
+from aclweb.acl.authorizer import AclIndex, Result, decide
+from aclweb.acl.model import (
+    AccessRequest,
+    AclBinding,
+    AuthorizerSettings,
+    Delta,
+    Operation,
+    PatternType,
+    PermissionType,
+    Resource,
+    ResourceType,
+    number_of,
+)
+from aclweb.insights.models import Load, SeenRequest
+from aclweb.insights.unused import evidence_of
+
+MOST_REQUESTS = 50_000
+"""So many distinct requests are decided again while somebody waits; half a second of one core."""
+
+_MOST_PATTERNS = 50  # of one query; with more, every request of their resource types is looked at
+_FEW_ACLS = 1_000  # of larger edits every request is decided again
+_FEW_RESOURCES = 50  # for so many, the ACLs on them are looked up; for more, all are filed anew
+
+
+@dataclass(frozen=True)
+class Flip:
+    """Requests of one principal for one operation on one resource whose answer would turn, from all hosts together.
+
+    lines: how often they were logged. hosts are sorted. The times are the brokers' own. latest: the primary key of the
+    SeenRequest that was logged last.
+    """
+
+    principal: str
+    operation: Operation
+    resource: Resource
+    before: Result
+    after: Result
+    hosts: tuple[str, ...]
+    lines: int
+    first_at: datetime
+    last_at: datetime
+    latest: int
+
+    @property
+    def change(self) -> str:
+        """Its kind, in the words of an impact: `loses`, `gains` or `depends`."""
+        if Result.UNDECIDED in (self.before, self.after):
+            return "depends"
+        return "loses" if self.after is Result.DENIED else "gains"
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The requests of one log, answered before and after an edit.
+
+    denied, allowed, unclear: whose answer would turn from allowed to denied, from denied to allowed, or to or from one
+    that the ACLs alone do not give; the most lines first. lines: logged decisions in all. unparsed: lines of the
+    log that cannot be replayed. left_out: distinct requests that were not decided again, for their number. why_not:
+    why the log does not hold all permits; empty where it does. permits_seen: whether it holds any. takes_away:
+    whether the edit could deny anything at all; if not, permits do not matter.
+    """
+
+    denied: tuple[Flip, ...]
+    allowed: tuple[Flip, ...]
+    unclear: tuple[Flip, ...]
+    lines: int
+    unparsed: int
+    left_out: int
+    first_at: datetime | None
+    last_at: datetime | None
+    permits_seen: bool
+    why_not: str
+    takes_away: bool
+
+    @property
+    def unchanged(self) -> int:
+        """Lines whose answer stays."""
+        return self.lines - sum(flip.lines for flip in self.flips)
+
+    @property
+    def denied_lines(self) -> int:
+        return sum(flip.lines for flip in self.denied)
+
+    @property
+    def allowed_lines(self) -> int:
+        return sum(flip.lines for flip in self.allowed)
+
+    @property
+    def flips(self) -> tuple[Flip, ...]:
+        """All of them, those that would be denied first."""
+        return (*self.denied, *self.allowed, *self.unclear)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the numbers are all that happened, and not only what is known of it."""
+        return not ((self.why_not and self.takes_away) or self.left_out or self.unparsed)
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether the log cannot show what the edit would deny."""
+        return self.takes_away and not self.permits_seen
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes this takes."""
+        return 1_000 + 1_000 * len(self.flips)
+
+    @property
+    def sentence(self) -> str:
+        """The answer, as far as the log can give it."""
+        parts = [
+            f"{_counted(flips)} would be {words}"
+            for flips, words in (
+                (self.denied, "refused"),
+                (self.allowed, "allowed"),
+                (self.unclear, "decided by what the ACLs alone do not say"),
+            )
+            if flips
+        ]
+        if parts:
+            return f"{'' if self.is_whole else 'At least '}{'; '.join(parts)}."
+        if self.is_blind:
+            return "Cannot tell whether anything that is in use would be refused."
+        return f"No request of the log would be answered otherwise{'' if self.is_whole else ', as far as it goes'}."
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What is missing, a sentence each."""
+        found = []
+        if self.is_blind:
+            found.append(
+                "The log holds no permits, so it does not show what is in use. "
+                "Brokers write them when the logger kafka.authorizer.logger is set to DEBUG."
+            )
+        elif self.why_not and self.takes_away:
+            found.append(f"More may have happened: {self.why_not}.")
+        elif self.why_not:
+            found.append("The log may lack permits, which does not matter here: this takes nothing away.")
+        if self.left_out:
+            found.append(
+                f"The {MOST_REQUESTS:,} requests that were logged most often were decided again; "
+                f"{number_of(self.left_out, 'other was', 'others were')} not."
+            )
+        if self.unparsed:
+            found.append(
+                f"{number_of(self.unparsed, 'line of the log', 'lines of the log')} could not be understood, "
+                f"so {'it was' if self.unparsed == 1 else 'they were'} not replayed."
+            )
+        return tuple(found)
+
+
+def replay(
+    load: Load,
+    delta: Delta,
+    index: AclIndex,
+    settings: AuthorizerSettings,
+    settings_after: AuthorizerSettings | None = None,
+    *,
+    index_after: AclIndex | None = None,
+    takes_away: bool = True,
+) -> Replay:
+    """Return what the requests of a load would be answered after `delta`.
+
+    index: the ACLs before. settings_after: where these differ too. index_after: the ACLs after, where they are
+    filed already. takes_away: False where it is known that the
+    edit denies nothing. Four queries, however long the log.
+    """
+    after = settings_after or settings
+    seen = SeenRequest.objects.filter(load=load)
+    lines = seen.aggregate(lines=Sum("lines"))["lines"] or 0
+    few = after == settings and len(delta.add) + len(delta.remove) <= _FEW_ACLS
+    touched = seen.filter(_may_match(delta)) if few else seen
+    rows = touched.order_by("-lines", "pk").values_list(*_COLUMNS)
+    left_out = max(0, touched.count() - MOST_REQUESTS)
+    asked = [_Asked.of(row) for row in rows[:MOST_REQUESTS]]
+    if few:
+        asked = _matched(asked, AclIndex((*delta.add, *delta.remove)), settings)
+    old, new = (index, index_after) if index_after is not None else _both(asked, delta, index, settings)
+    flips = _flips(asked, old, settings, new, after)
+    return Replay(
+        denied=tuple(flip for flip in flips if flip.change == "loses"),
+        allowed=tuple(flip for flip in flips if flip.change == "gains"),
+        unclear=tuple(flip for flip in flips if flip.change == "depends"),
+        lines=lines,
+        unparsed=load.lines_unparsed,
+        left_out=left_out,
+        first_at=load.first_at,
+        last_at=load.last_at,
+        permits_seen=load.permits_seen,
+        why_not=evidence_of(load).why_not[PermissionType.ALLOW],
+        takes_away=takes_away,
+    )
+
+
+_COLUMNS = (
+    "principal",
+    "host",
+    "operation",
+    "resource_type",
+    "resource_name",
+    "lines",
+    "first_at",
+    "last_at",
+    "pk",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A distinct request of the log: how often it was made, when, and the primary key of its row."""
+
+    request: AccessRequest
+    resource: Resource
+    lines: int
+    first_at: datetime
+    last_at: datetime
+    pk: int
+
+    @classmethod
+    def of(cls, row: tuple[Any, ...]) -> _Asked:
+        principal, host, operation, kind, name, *rest = row
+        resource = Resource(ResourceType[kind], name)
+        request = AccessRequest(principal, host, Operation[operation], resource.resource_type, name)
+        return cls(request, resource, *rest)
+
+
+def _may_match(delta: Delta) -> Q:
+    """Return a condition that no request misses whose answer this edit could turn; others may meet it too."""
+    patterns = {binding.pattern for binding in (*delta.add, *delta.remove)}
+    by_name = Q(pk__in=())
+    whole_types = set()
+    for pattern in patterns:
+        of_type = Q(resource_type=pattern.resource_type.name)
+        if pattern.pattern_type is PatternType.LITERAL and pattern.name != "*":
+            by_name |= of_type & Q(resource_name=pattern.name)
+        elif pattern.pattern_type is PatternType.PREFIXED and pattern.name:
+            by_name |= of_type & Q(resource_name__startswith=pattern.name)
+        else:
+            whole_types.add(pattern.resource_type.name)
+    if len(patterns) > _MOST_PATTERNS:
+        return Q(resource_type__in={pattern.resource_type.name for pattern in patterns})
+    return by_name | Q(resource_type__in=whole_types)
+
+
+def _matched(asked: Iterable[_Asked], edited: AclIndex, settings: AuthorizerSettings) -> list[_Asked]:
+    """Return the requests on resources that some ACL of the edit matches; no other answer can turn."""
+    known: dict[Resource, bool] = {}
+    for each in asked:
+        if each.resource not in known:
+            known[each.resource] = bool(edited.affecting(each.resource, settings))
+    return [each for each in asked if known[each.resource]]
+
+
+_Key = tuple[str, Operation, Resource, Result, Result]
+
+
+def _flips(
+    asked: Iterable[_Asked],
+    before: AclIndex,
+    settings: AuthorizerSettings,
+    after: AclIndex,
+    settings_after: AuthorizerSettings,
+) -> list[Flip]:
+    """Return the requests whose result differs, the most lines first."""
+    turned: dict[_Key, list[_Asked]] = defaultdict(list)
+    for each in asked:
+        request = each.request
+        old, _ = decide(request, before, settings)
+        new, _ = decide(request, after, settings_after)
+        if old is not new:
+            turned[request.principal, request.operation, each.resource, old, new].append(each)
+    found = [_flip(key, rows) for key, rows in turned.items()]
+    return sorted(
+        found, key=lambda flip: (-flip.lines, flip.principal, flip.operation.code, flip.resource.name)
+    )
+
+
+def _flip(key: _Key, rows: Sequence[_Asked]) -> Flip:
+    latest = max(rows, key=lambda row: row.last_at)
+    return Flip(
+        *key,
+        hosts=tuple(sorted({row.request.host for row in rows})),
+        lines=sum(row.lines for row in rows),
+        first_at=min(row.first_at for row in rows),
+        last_at=latest.last_at,
+        latest=latest.pk,
+    )
+
+
+def _both(
+    asked: Sequence[_Asked], delta: Delta, index: AclIndex, settings: AuthorizerSettings
+) -> tuple[AclIndex, AclIndex]:
+    """Return the ACLs before and after, all of those that matter to these requests."""
+    resources = {each.resource for each in asked}
+    if len(resources) > _FEW_RESOURCES:
+        return index, AclIndex(delta.applied_to(index.bindings))
+    near: dict[AclBinding, None] = {}
+    for resource in resources:
+        near |= dict.fromkeys(index.affecting(resource, settings))
+    return AclIndex(near), AclIndex(delta.applied_to(near))
+
+
+def _counted(flips: Sequence[Flip]) -> str:
+    lines = number_of(sum(flip.lines for flip in flips), "logged request", "logged requests")
+    return f"{lines} of {number_of(len({flip.principal for flip in flips}), 'principal', 'principals')}"

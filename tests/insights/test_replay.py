@@ -1,0 +1,189 @@
+"""A replay says which logged requests an edit would answer otherwise, and what the log cannot show."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+
+from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.model.authorizers import AuthorizerSettings
+from aclweb.acl.model.delta import Delta
+from aclweb.insights import replay as replaying
+from aclweb.insights.models import Load, SeenRequest
+from aclweb.insights.replay import Flip, Replay, replay
+from tests.builders import acl, allow, deny
+from tests.insights.results import LAST, file, request
+from tests.random_cases import (
+    SCALE,
+    random_binding,
+    random_request,
+    random_settings,
+    random_world,
+)
+from tests.reference import answer
+
+SETTINGS = AuthorizerSettings()
+NOW = [allow("User:bob", "READ", "orders"), allow("User:cat", "READ", "orders", host="10.0.0.9")]
+
+
+def delta(*, add=(), remove=()) -> Delta:
+    return Delta(add=tuple(add), remove=tuple(remove))
+
+
+def replayed(found: Load, edit: Delta, **facts) -> Replay:
+    return replay(found, edit, AclIndex(NOW), SETTINGS, **facts)
+
+
+@pytest.mark.parametrize("seed", range(40 * SCALE))
+def test_what_turns_is_what_the_reference_answers_otherwise(given, seed):
+    rng = random.Random(seed)
+    world = random_world(rng, authorizer=rng.choice(("standard", "acl", "glob")))
+    settings_after = (
+        random_settings(rng, authorizer=world.settings.authorizer) if rng.random() < 0.2 else None
+    )
+    edit = delta(
+        add=[random_binding(rng, world.settings) for _ in range(rng.randint(0, 3))],
+        remove=rng.sample(world.bindings, min(len(world.bindings), rng.randint(0, 4))),
+    )
+    asked = list(dict.fromkeys(random_request(rng, world) for _ in range(60)))
+    found = given()
+    SeenRequest.objects.bulk_create(row_of(found, each, lines=place + 1) for place, each in enumerate(asked))
+
+    shown = replay(found, edit, AclIndex(world.bindings), world.settings, settings_after)
+
+    after = edit.applied_to(world.bindings)
+    expected: Counter[tuple[object, ...]] = Counter()
+    for place, each in enumerate(asked):
+        old = answer(each, world.bindings, world.settings)[0]
+        new = answer(each, after, settings_after or world.settings)[0]
+        if old != new:
+            key = (each.principal, each.operation, each.resource_type, each.resource_name, old, new)
+            expected[key] += place + 1
+    assert {key_of(flip): flip.lines for flip in shown.flips} == expected
+    assert shown.unchanged == sum(range(1, len(asked) + 1)) - expected.total()
+
+
+def key_of(flip: Flip) -> tuple[object, ...]:
+    named = (flip.resource.resource_type, flip.resource.name)
+    return (flip.principal, flip.operation, *named, flip.before.name, flip.after.name)
+
+
+def row_of(found: Load, asked, *, lines: int) -> SeenRequest:
+    assert found.last_at is not None
+    return SeenRequest(
+        load=found,
+        principal=asked.principal,
+        host=asked.host,
+        operation=asked.operation.name,
+        resource_type=asked.resource_type.name,
+        resource_name=asked.resource_name,
+        allowed=True,
+        lines=lines,
+        first_at=found.last_at,
+        last_at=found.last_at,
+        decided_now="ALLOWED",
+    )
+
+
+LOGGED = [
+    request("User:bob", "READ", "orders", host="10.0.0.7", allowed=True, lines=40),
+    request(
+        "User:bob",
+        "READ",
+        "orders",
+        host="10.0.0.8",
+        allowed=True,
+        lines=2,
+        last_at=LAST - timedelta(hours=1),
+    ),
+    request("User:cat", "READ", "orders", host="10.0.0.7", lines=5),
+    request("User:eve", "WRITE", "stock", lines=3),
+]
+
+
+def test_hosts_of_one_principal_operation_and_resource_are_one_row(given):
+    found = replayed(given(requests=LOGGED), delta(remove=NOW[:1]))
+
+    (flip,) = found.denied
+    assert (flip.principal, flip.lines, flip.hosts) == ("User:bob", 42, ("10.0.0.7", "10.0.0.8"))
+    assert SeenRequest.objects.get(pk=flip.latest).host == "10.0.0.7"
+    assert (found.unchanged, found.lines) == (8, 50)
+    assert found.sentence == "42 logged requests of 1 principal would be refused."
+
+
+def test_denials_and_permits_that_turn_are_told_apart(given):
+    found = replayed(given(requests=LOGGED), delta(add=[allow("User:cat", "READ", "orders")], remove=NOW[:1]))
+
+    assert [flip.change for flip in found.flips] == ["loses", "gains"]
+    assert found.sentence == (
+        "42 logged requests of 1 principal would be refused; 5 logged requests of 1 principal would be allowed."
+    )
+
+
+def test_an_answer_that_the_acls_do_not_give_is_neither_refused_nor_allowed(given):
+    unclear = acl("UNKNOWN", "User:bob", "READ", "orders")
+    found = replayed(given(requests=LOGGED), delta(add=[unclear]))
+
+    assert [flip.change for flip in found.unclear] == ["depends"]
+    assert found.sentence == (
+        "42 logged requests of 1 principal would be decided by what the ACLs alone do not say."
+    )
+
+
+def test_an_edit_of_other_resources_turns_nothing(given):
+    found = replayed(given(requests=LOGGED), delta(add=[deny("User:*", "ALL", "stocks")]))
+
+    assert (found.flips, found.unchanged) == ((), 50)
+    assert found.sentence == "No request of the log would be answered otherwise."
+
+
+def test_without_permits_nobody_can_tell_what_would_be_refused(given):
+    blind = given(requests=LOGGED[2:], files=[file("a.log")])
+    taking = replayed(blind, delta(remove=NOW[:1]))
+    giving = replayed(blind, delta(add=[allow("User:cat", "READ", "orders")]), takes_away=False)
+
+    assert taking.sentence == "Cannot tell whether anything that is in use would be refused."
+    assert taking.doubts[0].startswith("The log holds no permits, so it does not show what is in use.")
+    assert giving.sentence == "5 logged requests of 1 principal would be allowed."
+    assert giving.doubts == (
+        "The log may lack permits, which does not matter here: this takes nothing away.",
+    )
+
+
+def test_a_log_with_gaps_gives_least_numbers_and_says_what_is_missing(given, settings):
+    settings.ACLWEB_UNUSED_DAYS = 30
+    found = replayed(given(requests=LOGGED), delta(remove=NOW[:1]))
+
+    assert found.sentence == "At least 42 logged requests of 1 principal would be refused."
+    assert found.doubts[0].startswith("More may have happened: the log covers 14 days")
+
+
+def test_lines_that_nobody_understood_are_not_replayed_and_counted(given):
+    lost = [{"reason": "cut off", "lines": 12, "sample": "[2026"}]
+    found = replayed(given(requests=LOGGED, unparsed=lost), delta(add=[deny("User:*", "ALL", "stocks")]))
+
+    assert found.sentence == "No request of the log would be answered otherwise, as far as it goes."
+    assert found.doubts == ("12 lines of the log could not be understood, so they were not replayed.",)
+
+
+def test_requests_beyond_the_bound_are_left_out_and_counted(given, monkeypatch):
+    monkeypatch.setattr(replaying, "MOST_REQUESTS", 1)
+    found = replayed(given(requests=LOGGED), delta(remove=NOW[:1]))
+
+    assert (found.denied_lines, found.left_out) == (40, 2)
+    assert found.sentence.startswith("At least 40")
+    assert found.doubts == (
+        "The 1 requests that were logged most often were decided again; 2 others were not.",
+    )
+
+
+def test_queries_do_not_grow_with_the_log(given, django_assert_num_queries):
+    few = given(requests=LOGGED[:1])
+    with django_assert_num_queries(4):
+        replayed(few, delta(remove=NOW[:1]))
+    many = given(requests=[request("User:bob", "READ", f"t{number}", allowed=True) for number in range(500)])
+    with django_assert_num_queries(4):
+        replayed(many, delta(add=[deny("User:bob", "READ", "t", pattern="PREFIXED")]))

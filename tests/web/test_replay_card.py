@@ -1,0 +1,164 @@
+"""What-ifs, changes and comparisons say what would become of the requests that the log holds."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import pytest
+
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.notation.files import write_delta
+from aclweb.changes import review
+from aclweb.insights.load import load
+from aclweb.inventory.models import Cluster
+from aclweb.inventory.sync.run import sync
+from tests.builders import allow, deny
+from tests.fake_cluster import FakeCluster
+from tests.insights.results import file, request, write_result
+
+BINDINGS = [allow("User:bob", "READ", "orders"), allow("User:eve", "READ", "stock.", pattern="PREFIXED")]
+LOGGED = [
+    request("User:bob", "READ", "orders", allowed=True, lines=40),
+    *(request("User:eve", "READ", f"stock.{number}", allowed=True, lines=1) for number in range(12)),
+    request("User:dan", "READ", "orders", lines=7),
+]
+CLOSES = Delta(add=(allow("User:dan", "READ", "orders"),), remove=tuple(BINDINGS))
+SENTENCE = (
+    "52 logged requests of 2 principals would be refused; 7 logged requests of 1 principal would be allowed."
+)
+
+
+@pytest.fixture
+def synced(cluster, settings):
+    settings.ACLWEB_UNUSED_DAYS = 13
+    with FakeCluster(BINDINGS, topics=["orders"]) as fake:
+        sync(cluster, client=fake)
+    cluster.refresh_from_db()
+    return cluster
+
+
+@pytest.fixture
+def logged(synced, tmp_path):
+    load(write_result(tmp_path / "usage", BINDINGS, requests=LOGGED), synced)
+    return synced
+
+
+def what_if(edit: Delta, **more: str) -> str:
+    return f"/c/test-eu/what-if/?{urlencode({'paste': write_delta(edit), **more})}"
+
+
+def asked_for(cluster: Cluster, author) -> str:
+    change = review.draft(cluster=cluster, author=author, title="Close", reason="Asked for.", delta=CLOSES)
+    return f"/changes/{review.submit(change=change, actor=author).key}/"
+
+
+def addresses(cluster: Cluster, author) -> dict[str, str]:
+    """Return a page of each kind that shows CLOSES."""
+    there = write_delta(Delta(add=(BINDINGS[0],), remove=()))
+    other = {"first": there, "second": write_delta(CLOSES)}
+    change = asked_for(cluster, author)
+    number = change.strip("/").rpartition("/")[2]
+    return {
+        "what-if": what_if(CLOSES),
+        "change": change,
+        "drafts": f"/c/test-eu/compare/drafts/?{urlencode(other)}",
+        "comparison": f"/c/test-eu/compare/?other=test-eu&other_change={number}",
+    }
+
+
+def test_every_page_with_a_difference_shows_the_same_replay(logged, ada, signed_in):
+    browser = signed_in(ada)
+    for name, address in addresses(logged, ada).items():
+        page = browser.get(address)
+        assert page.context["replay"].sentence == SENTENCE, name
+        assert SENTENCE in page.content.decode(), name
+        assert [flip.principal for flip in page.context["flips"]][:2] == ["User:bob", "User:eve"], name
+
+
+def test_rows_are_paged_and_each_leads_to_its_explanation(logged, ada, signed_in):
+    browser = signed_in(ada)
+    page = browser.get(what_if(CLOSES, flips="2"))
+
+    flips = page.context["flips"]
+    assert (flips.number, flips.paginator.count, len(flips.object_list)) == (2, 14, 4)
+    text = page.content.decode()
+    assert 'name="flips" value="1"' in text
+    explain = "/c/test-eu/explain/?principal=User%3Adan&amp;operation=READ"
+    assert explain in text
+    assert (
+        browser.get(explain.replace("&amp;", "&") + "&type=TOPIC&name=orders&host=10.0.0.7").status_code
+        == 200
+    )
+
+
+@pytest.mark.parametrize("flips", ["0", "-1", "x", "9" * 40, "½"])
+def test_a_page_that_is_not_there_is_the_nearest(logged, ada, signed_in, flips):
+    page = signed_in(ada).get(what_if(CLOSES, flips=flips))
+
+    assert page.status_code == 200
+    assert page.context["flips"].number in (1, 2)
+
+
+def test_without_a_log_the_card_says_that_it_cannot_tell(synced, ada, signed_in):
+    page = signed_in(ada).get(what_if(CLOSES))
+
+    assert page.context["replay"] is None
+    assert "No authorizer log of test-eu has been read" in page.content.decode()
+
+
+def test_without_permits_what_would_be_refused_is_no_number(synced, tmp_path, ada, signed_in):
+    load(write_result(tmp_path / "usage", BINDINGS, requests=LOGGED[-1:], files=[file("a.log")]), synced)
+    text = signed_in(ada).get(what_if(Delta(add=(), remove=(BINDINGS[0],)))).content.decode()
+
+    assert "Cannot tell whether anything that is in use would be refused." in text
+    assert "permits are not logged" in text
+
+
+def test_a_change_that_is_decided_shows_no_replay(logged, ada, signed_in):
+    address = asked_for(logged, ada)
+    number = int(address.strip("/").rpartition("-")[2])
+    review.withdraw(change=review.Change.objects.get(pk=number), actor=ada)
+    page = signed_in(ada).get(address)
+
+    assert page.context["replay"] is None
+    assert "Replay of the log" not in page.content.decode()
+
+
+def test_the_next_page_asks_the_log_nothing_again(logged, ada, signed_in, monkeypatch):
+    browser = signed_in(ada)
+    browser.get(what_if(CLOSES))
+    monkeypatch.setattr("aclweb.changes.replaying.replay", None)  # would fail if it were called
+
+    assert browser.get(what_if(CLOSES, flips="2")).context["flips"].number == 2
+
+
+def test_names_that_no_address_holds_are_shown_escaped(synced, tmp_path, ada, signed_in):
+    odd = request("User:\u202egpj<b>\n", "READ", "a&<i>?#\x00", allowed=False, lines=2)
+    load(write_result(tmp_path / "usage", BINDINGS, requests=[odd]), synced)
+    text = signed_in(ada).get(what_if(Delta(add=(allow("User:*", "READ", "*"),), remove=()))).content.decode()
+
+    assert "2 logged requests of 1 principal would be allowed." in text
+    assert "<b>" not in text.split('id="replay"')[1].split("</table>")[0].replace("<b>2 logged", "")
+
+
+def test_a_deny_for_everyone_is_refused_to_those_who_ask(logged, ada, signed_in):
+    page = signed_in(ada).get(what_if(Delta(add=(deny("User:*", "ALL", "*"),), remove=())))
+
+    assert page.context["replay"].denied_lines == 52
+    assert page.context["replay"].unchanged == 7
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", ["what-if", "change", "drafts", "comparison"])
+def test_the_rows_are_paged_in_place_where_scripts_run(logged, ada, window, name):
+    page = window(ada, addresses(logged, ada)[name])
+
+    page.get_by_role("button", name="Next rows of the replay").click()
+    page.get_by_role("button", name="Previous rows of the replay").wait_for()
+    assert page.locator("#replay tbody tr").count() == 4
+    page.get_by_role("button", name="Previous rows of the replay").click()
+    page.get_by_role("button", name="Next rows of the replay").wait_for()
+
+    assert page.locator("#replay tbody tr").count() == 10
+    assert page.watch.complaints == []
