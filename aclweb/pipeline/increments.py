@@ -32,40 +32,44 @@ from aclweb.pipeline.files import (
     REFUSED,
     TRUNCATED,
     FileState,
+    SourceError,
     log_files,
     state_by_first_bytes,
     truncated,
     why_not_opened,
 )
 from aclweb.pipeline.known_content import (
+    CERTAIN_BYTES,
     KnownContents,
     Match,
     Matched,
     Source,
+    bytes_known,
     digest,
     marks_of,
     match_of,
 )
-from aclweb.pipeline.record_ends import end_of_records, last_start, start_of_record
+from aclweb.pipeline.record_ends import end_of_records, last_start, may_go_on, start_of_record
 
 FINISHED_AFTER_SECONDS = 24 * 60 * 60
 """A file that did not change for so long is finished, whatever its last line looks like."""
+
+
+_ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
 class Fresh:
     """Bytes to count now: of the decompressed content of a file, from `start` up to `end`.
 
-    source: what is known of the file once they are counted; it has the broker. before: what was known of its
-    content. is_whole_file: Spark may read the file where it is, if `is_still_there` holds afterwards; of any
-    other file the bytes are copied with `copy_bytes`.
+    source: what is known of the file once they are counted; it has the broker. is_whole_file: Spark may read the
+    file where it is, if `is_still_there` holds afterwards; of any other file the bytes are copied with `copy_bytes`.
     """
 
     path: str
     start: int
     end: int
     source: Source
-    before: Source | None
     is_whole_file: bool
 
 
@@ -74,7 +78,6 @@ class Copy:
     """A file that holds the beginning of another one that was looked at in the same look."""
 
     source: Source
-    before: Source | None
     of_path: str
 
 
@@ -86,6 +89,7 @@ class Found:
     another file, before or now, each with the path of that. gone: sources whose files were there at the last
     look. problems: files that cannot be read, or not to their end. remarks: sentences about what may be counted
     again. work: what the look cost. sources and copies: what is known once all of `fresh` is counted.
+    known: what was known before.
     """
 
     fresh: tuple[Fresh, ...]
@@ -97,15 +101,18 @@ class Found:
     work: Work
     sources: tuple[Source, ...]
     copies: tuple[Copy, ...]
+    known: tuple[Source, ...]
 
     def after(self, counted: Collection[Fresh]) -> tuple[Source, ...]:
         """Return the sources to store once these bytes are counted; the next look finds the other ones again."""
-        failed = [fresh for fresh in self.fresh if fresh not in counted]
-        paths = {fresh.path for fresh in failed}
-        kept = [source for source in self.sources if source.path not in paths]
-        copies = [copy.before if copy.of_path in paths else copy.source for copy in self.copies]
-        before = [fresh.before for fresh in failed]
-        return (*kept, *(source for source in (*copies, *before) if source is not None))
+        failed = {fresh.path for fresh in self.fresh} - {fresh.path for fresh in counted}
+        kept = [source for source in self.sources if source.path not in failed]
+        kept += [copy.source for copy in self.copies if copy.of_path not in failed]
+        if failed:
+            # What was known before stays true; more of it than needed does no harm.
+            names = {(source.path, source.stamp, source.offset) for source in kept}
+            kept += [one for one in self.known if (one.path, one.stamp, one.offset) not in names]
+        return tuple(kept)
 
 
 class NotTheSameError(Exception):
@@ -116,9 +123,15 @@ def look_for_new(paths: Sequence[str], known: Sequence[Source], *, now_ns: int |
     """Return which bytes of the files that `paths` mean are not counted yet.
 
     known: the sources stored with what was counted. now_ns: the time now, in nanoseconds since 1970.
-    Raises SourceError for a path that means no file.
+    Raises SourceError for a path that means no file, and where files never cease to be replaced.
     """
-    return _Look(known, time.time_ns() if now_ns is None else now_ns).at(log_files(paths))
+    now_ns = time.time_ns() if now_ns is None else now_ns
+    for _ in range(_ATTEMPTS):
+        try:
+            return _Look(known, now_ns).at(log_files(paths))
+        except (FileChangedError, FileNotFoundError):
+            continue
+    raise SourceError(f"The log files changed during each of {_ATTEMPTS} looks at them; try again.")
 
 
 def copy_bytes(fresh: Fresh, folder: Path) -> Path:
@@ -205,10 +218,11 @@ class _Look:
             skipped=tuple(skipped),
             gone=tuple(source for source in missing if source.state.state != GONE),
             problems=tuple(sorted((states | self.unreadable).items(), key=lambda problem: problem[0])),
-            remarks=tuple(remark for one in firsts for remark in _remarks(one.matched, one.fresh)),
+            remarks=tuple(remark for one in firsts if (remark := _remark(one))),
             work=self.work,
             sources=(*seen, *refused, *self._unread(), *(source.gone() for source in missing)),
             copies=tuple(copies),
+            known=tuple(self.known),
         )
 
     def _changed(self, files: Sequence[str]) -> list[str]:
@@ -249,19 +263,29 @@ class _Look:
                 self.stamps[path] = content.stamp
                 state = state_by_first_bytes(path, content.first_bytes())
                 if state.is_readable:
-                    self.opened.append(self._looked_into(content, contents))
+                    self.opened.append(self._looked_into(content, self._match(content, contents)))
                 else:
                     self.unreadable[path] = state
         except FileChangedError:
-            self.unreadable[path] = FileState(REFUSED, "It was cut while it was read; it is read next time.")
+            self.unreadable[path] = FileState(REFUSED, "It was cut while it was looked at; look again.")
         except OSError as error:
             self.unreadable[path] = why_not_opened(error)
 
-    def _looked_into(self, content: LogContent, contents: KnownContents) -> _Opened:
-        head = content.read(0, WINDOW)
-        likely = contents.beginning_like(head)
+    def _match(self, content: LogContent, contents: KnownContents) -> Matched | None:
+        likely = contents.beginning_like(content.read(0, WINDOW))
         content.find_windows(place for source in likely for place, _ in source.marks)
-        matched = match_of(content, likely, self._holds_too)
+        return match_of(content, likely, self._holds_too)
+
+    def _open_again(self, one: _Opened, matched: Matched) -> _Opened:
+        """Return what a file holds if it is known like that."""
+        with open(one.source.path, "rb") as opened:
+            content = LogContent(one.source.path, opened, self.work)
+            if content.stamp != one.source.stamp:
+                raise FileChangedError
+            return self._looked_into(content, matched)
+
+    def _looked_into(self, content: LogContent, matched: Matched | None) -> _Opened:
+        head = content.read(0, WINDOW)
         source = Source(
             path=content.path,
             broker=matched.source.broker if matched else broker_of(content.path),
@@ -278,18 +302,19 @@ class _Look:
 
     def _known_copy(self, content: LogContent, source: Source, matched: Matched) -> Source:
         """Return what is known of a file all of whose bytes are counted."""
-        known = matched.source
-        if matched.match is Match.WHOLE:
-            offset, resume = known.offset, known.resume
-        else:
-            offset = resume = end_of_records(content.read, 0, content.length, has_records=True)
+        known, length = matched.source, content.length
+        resume = known.resume
+        if matched.match is not Match.WHOLE:
+            whole = end_of_records(content.read, 0, length, has_records=True)
+            resume = whole if may_go_on(content.read, whole, length) else length
         is_there = known.path != source.path and self.stamps.get(known.path) == known.stamp
         return replace(
             source,
-            offset=offset,
+            offset=length,
             resume=resume,
-            marks=marks_of(content, offset, known.marks),
+            marks=marks_of(content, length, known.marks),
             same_as=known.path if is_there else "",
+            was_cut=matched.was_cut,
         )
 
     def _with_new_bytes(
@@ -309,16 +334,18 @@ class _Look:
             kept = (
                 replace(known, path=source.path, stamp=source.stamp, state=source.state) if known else source
             )
-            return replace(kept, waiting=length - kept.offset), None
+            was_cut = matched is not None and matched.was_cut
+            return replace(kept, waiting=length - kept.offset, was_cut=was_cut), None
         source = replace(
             source,
             offset=end,
-            resume=whole if end > whole and _goes_on(content, whole) else end,
+            resume=whole if end > whole and may_go_on(content.read, whole, end) else end,
             waiting=length - end,
             marks=marks_of(content, end, known.marks if known else ()),
+            was_cut=matched is not None and matched.was_cut,
         )
         is_whole = start == 0 and end == length and is_finished
-        return source, Fresh(content.path, start, end, source, known, is_whole)
+        return source, Fresh(content.path, start, end, source, is_whole)
 
     def _holds_too(self, source: Source, place: int, window: bytes) -> bool | None:
         """Whether the file of a source has these bytes before a place; None if that file is not there any more."""
@@ -344,22 +371,33 @@ class _Look:
             self.opened, key=lambda one: (-one.length, is_compressed(one.source.path), one.source.path)
         )
         firsts: list[_Opened] = []
-        copies: list[Copy] = []
+        begins: list[list[_Opened]] = []
         for one in order:
-            first = next((first for first in firsts if self._begins_with(first, one)), None)
-            if first is None:
+            place = next((place for place, first in enumerate(firsts) if self._begins_with(first, one)), None)
+            if place is None:
                 firsts.append(one)
+                begins.append([])
             else:
-                path = first.source.path
-                before = one.matched.source if one.matched else None
-                copies.append(Copy(replace(one.source, waiting=0, same_as=path), before, path))
-        return firsts, copies
+                begins[place].append(one)
+        return [self._as_known(first, others) for first, others in zip(firsts, begins, strict=True)], [
+            Copy(replace(one.source, waiting=0, same_as=first.source.path), first.source.path)
+            for first, others in zip(firsts, begins, strict=True)
+            for one in others
+        ]
+
+    def _as_known(self, first: _Opened, others: Sequence[_Opened]) -> _Opened:
+        """Return the longest file of a content; more of it may be known of another one, which is short or moved."""
+        best = max((one.matched for one in others if one.matched), key=bytes_known, default=None)
+        if best is None or (first.matched is not None and bytes_known(first.matched) >= bytes_known(best)):
+            return first
+        is_cut = best.was_cut or (first.matched is not None and first.matched.was_cut)
+        return self._open_again(first, replace(best, was_cut=is_cut))
 
     def _begins_with(self, longer: _Opened, one: _Opened) -> bool:
         if not one.length or longer.head[: one.length] != one.head:
             return False
         source, other = one.source, longer.source
-        if one.length < WINDOW and broker_of(source.path) != broker_of(other.path):
+        if one.length < CERTAIN_BYTES and broker_of(source.path) != broker_of(other.path):
             return source.stamp.is_same_file(other.stamp)
         if longer.length == one.length:
             return longer.window == one.window
@@ -390,17 +428,19 @@ class _Look:
                 yield source
 
 
-def _remarks(matched: Matched | None, fresh: Fresh | None) -> list[str]:
-    if matched is None or fresh is None or matched.match is not Match.CUT:
-        return []
-    return [
-        f"{fresh.path} begins like what was read before and differs somewhere behind byte {matched.bytes_known:,}; "
-        f"its bytes from {fresh.start:,} on are counted, also those that may have been counted before."
-    ]
-
-
-def _goes_on(content: LogContent, whole: int) -> bool:
-    """Whether the bytes behind the last whole record may go on if the file grows."""
-    rest = content.read(whole, min(whole + 100, content.length))
-    is_record = last_start(rest, at_line_start=True) == 0
-    return is_record or content.read(content.length - 1, content.length) != b"\n"
+def _remark(one: _Opened) -> str | None:
+    """Return a sentence where the marks leave it open what is counted, None elsewhere."""
+    matched, path = one.matched, one.source.path
+    if matched is None or matched.match is Match.WHOLE:
+        return None
+    if one.fresh is not None:
+        return (
+            f"{path} begins like what was counted before and differs somewhere behind byte {matched.bytes_verified:,}; "
+            f"its bytes from {one.fresh.start:,} on are counted, also those that were counted before."
+        )
+    if matched.was_cut and not matched.is_compared:
+        return (
+            f"{path} lost its end; its {one.length:,} bytes are taken for those that were counted before, which is "
+            f"certain for the first {matched.bytes_verified:,}."
+        )
+    return None

@@ -1,10 +1,10 @@
 """Which content does a log file hold: one that is known, one that goes on, or a new one?
 
 A content is known by marks: digests of the bytes before some of its places. So it is found again under
-any name, however it is compressed. Its first mark is behind 256 bytes, the last one where it is counted to.
+any name, however it is compressed. Its first mark is behind 64 bytes, the last one where it is counted to.
 
-Up to 4 KB may be equal by chance where two brokers log the same request in the same millisecond. So short a
-content is the same only in files of one broker, or in one file.
+Less than 1 KB may be equal by chance, where two brokers log the same requests in the same milliseconds. So
+short a content is the same only in files of one broker, or in one file.
 """
 
 from __future__ import annotations
@@ -19,13 +19,17 @@ from typing import Any
 from aclweb.pipeline.contents import WINDOW, FileStamp, LogContent
 from aclweb.pipeline.coverage import broker_of
 from aclweb.pipeline.files import GONE, READ, FileState
+from aclweb.pipeline.record_ends import start_of_record
 
 Marks = tuple[tuple[int, str], ...]
 
+CERTAIN_BYTES = 1024
+"""Contents that are equal up to here are never equal by chance."""
+
 _WHOLLY_READ = FileState(READ)
-_FIRST_PLACES = (256, 1024, WINDOW)
+_FIRST_PLACES = (64, 256, 1024, WINDOW)
 # Marks before the end of a content, so that one that was cut and goes on is counted from near the cut.
-_BACKWARDS = tuple(1 << power for power in range(16, 45, 2))
+_BACKWARDS = tuple(1 << power for power in range(12, 45, 2))
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,8 @@ class Source:
     where the last bytes were counted though their record may not have been whole. waiting: bytes
     behind `offset` that are no whole record yet. marks: places in ascending order, each with the
     digest of up to 4,096 bytes before it; the last place is `offset`. broker: whose log it is.
-    same_as: the path of the file in which this content was counted, empty if it was this one.
+    same_as: the path of the file in which this content was counted, empty if it was this one. was_cut: more was
+    counted of the file than it holds, because it lost its end.
     """
 
     path: str
@@ -48,6 +53,7 @@ class Source:
     marks: Marks = ()
     state: FileState = _WHOLLY_READ
     same_as: str = ""
+    was_cut: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON of a table's version."""
@@ -64,6 +70,7 @@ class Source:
             "waiting": self.waiting,
             "marks": [list(mark) for mark in self.marks],
             "same_as": self.same_as,
+            "was_cut": self.was_cut,
             **self.state.as_dict(),
         }
 
@@ -80,6 +87,7 @@ class Source:
             marks=tuple((place, digest) for place, digest in found["marks"]),
             state=FileState(found["state"], found.get("reason", ""), found.get("at_byte")),
             same_as=found["same_as"],
+            was_cut=found["was_cut"],
         )
 
     def gone(self) -> Source:
@@ -100,6 +108,7 @@ class Matched:
     """The first `bytes_known` bytes of a file are counted, as those of `source`.
 
     bytes_verified: up to here its marks say so; behind it a prefix is taken for granted unless `is_compared`.
+    was_cut: the file lost its end, now or earlier.
     """
 
     source: Source
@@ -107,6 +116,7 @@ class Matched:
     bytes_known: int
     bytes_verified: int
     is_compared: bool = True
+    was_cut: bool = False
 
 
 class KnownContents:
@@ -141,10 +151,31 @@ def match_of(
         for source in likely
         if (matched := _matched(content, source, holds_too)) and _is_one(content, matched)
     ]
-    # A file that was cut and grows again is the file that it was, and no beginning of what it held before.
-    if any(one.match is Match.WHOLE and one.source.stamp.is_same_file(content.stamp) for one in found):
-        found = [one for one in found if one.is_compared]
-    return max(found, key=lambda one: (one.bytes_known, one.match is Match.WHOLE), default=None)
+    whole = [one for one in found if one.match is Match.WHOLE]
+    # A file that grows, or was cut and grows again, is no beginning of what another one held.
+    if any(one.source.was_cut or _is_itself(content, one.source) for one in whole):
+        found = [one for one in found if one.is_compared or _lost_its_end(content, one)]
+    best = max(found, key=bytes_known, default=None)
+    if best is not None and best.match is Match.CUT:
+        start = start_of_record(content.read, best.bytes_known)
+        best = max((one for one in whole if one.source.offset >= start), key=bytes_known, default=best)
+    return best and replace(
+        best, was_cut=best.source.was_cut or any(_lost_its_end(content, one) for one in found)
+    )
+
+
+def _lost_its_end(content: LogContent, matched: Matched) -> bool:
+    return matched.match is Match.PREFIX and _is_itself(content, matched.source)
+
+
+def _is_itself(content: LogContent, source: Source) -> bool:
+    """Whether the source is of this very file, as it was at the last look."""
+    return source.state.state != GONE and source.stamp.is_same_file(content.stamp)
+
+
+def bytes_known(matched: Matched) -> tuple[int, bool]:
+    """Return what orders matches by how much they say."""
+    return matched.bytes_known, matched.match is Match.WHOLE
 
 
 def marks_of(content: LogContent, offset: int, known: Marks = ()) -> Marks:
@@ -189,6 +220,6 @@ def _verified(content: LogContent, marks: Marks) -> Iterator[int]:
 
 
 def _is_one(content: LogContent, matched: Matched) -> bool:
-    if matched.bytes_verified >= WINDOW or matched.source.stamp.is_same_file(content.stamp):
+    if matched.bytes_verified >= CERTAIN_BYTES or matched.source.stamp.is_same_file(content.stamp):
         return True
     return broker_of(content.path) in (matched.source.broker, broker_of(matched.source.path))

@@ -43,6 +43,14 @@ def end_of_records(read: Read, start: int, end: int, *, has_records: bool) -> in
     return low + text.rfind(b"\n") + 1
 
 
+def may_go_on(read: Read, start: int, end: int) -> bool:
+    """Whether the bytes from `start` to `end`, which are no whole record, may be the beginning of one."""
+    text = read(max(start, end - LONGEST_RECORD_BYTES), end)
+    if text.endswith(b"\n") and not _starts_record(text, 0):
+        return False
+    return not _whole_bytes(text + b"\n") or text.endswith(b"\n")
+
+
 def start_of_record(read: Read, place: int) -> int:
     """Return where the last record starts that starts at `place` or before it; 0 if that is too far away."""
     size = _FIRST_LOOK_BYTES
@@ -75,10 +83,8 @@ def _starts_record(text: bytes, place: int) -> bool:
 def _whole_bytes(text: bytes) -> int:
     """Return the bytes of the record that `text` starts with, with the blank lines behind it; 0 if it may go on."""
     lines = [line + b"\n" for line in text.split(b"\n")[:-1]]
-    if not lines:
-        return 0
-    record = next(records(line.decode("utf-8", "replace") for line in lines))
-    if not _is_whole(record):
+    record = next(records(line.decode("utf-8", "replace") for line in lines), None)
+    if record is None or not _is_whole(record):
         return 0
     count = record.count("\n") + 1
     while count < len(lines) and not lines[count].strip():

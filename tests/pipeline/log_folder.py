@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from aclweb.acl.notation.authorizer_log import records
-from aclweb.pipeline.increments import Found, copy_bytes, look_for_new
+from aclweb.pipeline.increments import Found, Fresh, copy_bytes, look_for_new
 from aclweb.pipeline.known_content import Source
 
 DECISION = (
@@ -44,20 +44,20 @@ class Reader:
     def look(self, now_ns: int | None = None) -> Found:
         return look_for_new([str(path) for path in self.paths], self.known, now_ns=now_ns)
 
-    def read(self, now_ns: int | None = None) -> Found:
-        """Look, and count what is found."""
+    def read(self, now_ns: int | None = None, counts: Callable[[Fresh], bool] = bool) -> Found:
+        """Look, and count what is found. counts: whether a file can still be read when it is counted."""
         found = self.look(now_ns)
-        for record in records_in(found):
-            self.counted.append(record)
-        self.known = stored(found.after(found.fresh))
+        counted = [fresh for fresh in found.fresh if counts(fresh)]
+        self.counted += records_in(counted)
+        self.known = stored(found.after(counted))
         return found
 
 
-def records_in(found: Found) -> list[str]:
+def records_in(all_fresh: Sequence[Fresh]) -> list[str]:
     """Return the records of the bytes that a look found, read by the core."""
     counted: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
-        for fresh in found.fresh:
+        for fresh in all_fresh:
             text = copy_bytes(fresh, Path(folder)).read_bytes().decode("utf-8", "replace")
             counted += records(text.split("\n"))
     return counted
