@@ -448,6 +448,7 @@ CELERY_TIMEZONE = "UTC"
 CELERY_TASK_QUEUES = [Queue(name) for name in ("changes", "syncs", "searches")]
 CELERY_TASK_DEFAULT_QUEUE = "changes"
 CELERY_TASK_ROUTES = {
+    "changes.compute_next": {"queue": "searches"},
     "changes.*": {"queue": "changes"},
     "inventory.sync*": {"queue": "syncs"},
     "inventory.search": {"queue": "searches"},

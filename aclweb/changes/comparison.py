@@ -3,7 +3,7 @@
 Two sets of ACLs can differ in every line and mean the same, so what is compared is the
 answers: the same what-if that shows the effect of a draft, from the one side to the other.
 It runs while somebody waits, so it has the budget of any other effect; beyond it the
-settings and the number of ACLs that differ are shown all the same.
+settings and the number of ACLs that differ are shown all the same, and a worker can compute it.
 """
 
 from __future__ import annotations
@@ -11,61 +11,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
-from aclweb.acl.authorizer import AclIndex, Basis
+from aclweb.acl.authorizer import Basis
 from aclweb.acl.model import AuthorizerSettings, Delta, ResourceType, number_of
-from aclweb.acl.simulate import Impact, Names, TooCostly, simulate, trimmed
+from aclweb.acl.simulate import Budget, Impact, Names, TooCostly, Watch, simulate, trimmed
 from aclweb.changes.impact import BUDGET, DIFFERENCES
 from aclweb.changes.kept import Kept
-from aclweb.changes.models import Change
+from aclweb.changes.question import Side as Side
+from aclweb.changes.question import comparison, finished
 from aclweb.changes.replaying import replay_between
 from aclweb.insights.replay import Replay
-from aclweb.inventory.current import ClusterView, Moment, config_rows, not_known
-
-
-@dataclass(frozen=True)
-class Side:
-    """One of the two: a cluster now or as it was, with a change or a draft written to it or without.
-
-    moment: the one of the past that `view` is about; None for now. draft: what nobody has
-    saved, and what sentences call it. new_topics: names that count as if they existed.
-    """
-
-    view: ClusterView
-    moment: Moment | None = None
-    change: Change | None = None
-    draft: tuple[str, Delta] | None = None
-    new_topics: tuple[str, ...] = ()
-
-    @cached_property
-    def index(self) -> AclIndex:
-        if self._delta is None:
-            return self.view.index
-        return AclIndex(self._delta.applied_to(self.view.index.bindings))
-
-    @property
-    def words(self) -> str:
-        """`prod-eu as of revision 3, with CR-7`, as the sentences of a page name this side."""
-        if self.draft is not None:
-            return self.draft[0]
-        when = f"as of {self.moment.words}" if self.moment is not None else "now"
-        change = f", with {self.change.key}" if self.change is not None else ""
-        return f"{self.view.cluster.name} {when}{change}"
-
-    @cached_property
-    def key(self) -> tuple[object, ...]:
-        """What the answer depends on at this side."""
-        revision = self.view.revision
-        read = (revision.pk, revision.read_at, revision.digest) if revision is not None else ()
-        delta = self._delta and (self._delta.add, self._delta.remove)
-        return (read, delta, self.view.settings, self.new_topics)
-
-    @cached_property
-    def _delta(self) -> Delta | None:
-        if self.draft is not None:
-            return self.draft[1]
-        return self.change.delta if self.change is not None else None
+from aclweb.inventory.current import config_rows, not_known
 
 
 @dataclass(frozen=True)
@@ -250,9 +206,10 @@ def _from_that(count: int, entries: int) -> str:
 
 def compare(left: Side, right: Side) -> Comparison:
     """Return what differs in access from the one side to the other."""
-    delta, impact, left_out = _kept.remember(
-        (left.view.cluster.pk, left.key, right.view.cluster.pk, right.key), lambda: _worked_out(left, right)
-    )
+    asked = (left.view.cluster.pk, left.key, right.view.cluster.pk, right.key)
+    delta, impact, left_out = _kept.remember(asked, lambda: _worked_out(left, right))
+    if impact is None and (computed := finished(comparison(left, right))):
+        impact, left_out = computed.impact, frozenset(computed.left_out)
     topics = [set(side.view.loaded.names[ResourceType.TOPIC]) for side in (left, right)]
     too_much = ""
     if impact is None:
@@ -261,8 +218,7 @@ def compare(left: Side, right: Side) -> Comparison:
         too_much = (
             f"{left.words} and {right.words} differ in "
             f"{number_of(len(delta.add) + len(delta.remove), 'ACL')}{settings}: "
-            "too much to compare as access while a page waits. "
-            "Export both and compare them with python -m aclweb.acl whatif --to-acls."
+            "too much to compare as access while a page waits."
         )
     return Comparison(
         left=left,
@@ -275,6 +231,13 @@ def compare(left: Side, right: Side) -> Comparison:
         only_right=len(topics[1] - topics[0]),
         left_out=left_out,
     )
+
+
+def compute(
+    left: Side, right: Side, *, budget: Budget, watch: Watch | None = None
+) -> tuple[Impact, frozenset[str]]:
+    """Return the answers that differ, and who is left out of them; raises TooCostly beyond the budget."""
+    return _impact(left, right, _delta(left, right), budget, watch)
 
 
 _Worked = tuple[Delta, Impact | None, frozenset[str]]
@@ -292,26 +255,43 @@ _kept: Kept[_Worked] = Kept(_weight, TooCostly)
 
 def _worked_out(left: Side, right: Side) -> _Worked:
     """Return the ACLs that differ and the answers that do, None where those would take long, and who is left out."""
-    delta, settings = _delta(left, right), (left.view.settings, right.view.settings)
+    delta = _delta(left, right)
+    try:
+        return delta, *_impact(left, right, delta, BUDGET)
+    except TooCostly:
+        return delta, None, frozenset()
+
+
+def _impact(
+    left: Side, right: Side, delta: Delta, budget: Budget, watch: Watch | None = None
+) -> tuple[Impact, frozenset[str]]:
+    """Return the answers that differ: to everybody, or without super users of one side alone, who are the second."""
+    settings = (left.view.settings, right.view.settings)
     either = settings[0].super_users | settings[1].super_users
     one_sided = settings[0].super_users ^ settings[1].super_users
-    for left_out in dict.fromkeys((frozenset[str](), one_sided)):
-        if left_out:
-            settings = (replace(settings[0], super_users=either), replace(settings[1], super_users=either))
-        try:
-            impact = simulate(
+
+    def found(settings: tuple[AuthorizerSettings, AuthorizerSettings]) -> Impact:
+        names = _names(left, right)
+        return trimmed(
+            simulate(
                 delta,
                 left.index,
-                _names(left, right),
+                names,
                 *settings,
                 met_only=True,
                 merge_equal_hosts=True,
-                budget=BUDGET,
+                budget=budget,
+                watch=watch,
             )
-        except TooCostly:
-            continue
-        return delta, trimmed(impact), left_out
-    return delta, None, frozenset()
+        )
+
+    try:
+        return found(settings), frozenset()
+    except TooCostly:
+        if not one_sided:
+            raise
+    alike = (replace(settings[0], super_users=either), replace(settings[1], super_users=either))
+    return found(alike), one_sided
 
 
 def _delta(left: Side, right: Side) -> Delta:

@@ -1,7 +1,7 @@
 """What does a delta change, and over which names is that asked?
 
 An impact has a budget (`BUDGET`), so that no edit, whoever asks, keeps the site from others;
-beyond it the answer is a sentence (`TooMuch`).
+beyond it the answer is a sentence (`TooMuch`), and a worker can compute it (`computing`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,17 @@ from dataclasses import dataclass
 
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta
-from aclweb.acl.simulate import ON_A_SITE, Impact, Names, TooCostly, digest_of, simulate, trimmed
+from aclweb.acl.simulate import (
+    ON_A_SITE,
+    Budget,
+    Impact,
+    Names,
+    TooCostly,
+    Watch,
+    digest_of,
+    simulate,
+    trimmed,
+)
 from aclweb.changes.models import ChangeError
 from aclweb.inventory.current import ClusterView
 
@@ -58,10 +68,27 @@ def names_of(content: Content, *, new_topics: Sequence[str] = ()) -> Names:
     )
 
 
-def impact_of(delta: Delta, index: AclIndex, names: Names, settings: AuthorizerSettings) -> Impact:
-    """Return what differs; raises TooMuch beyond the budget."""
+def impact_of(
+    delta: Delta,
+    index: AclIndex,
+    names: Names,
+    settings: AuthorizerSettings,
+    *,
+    budget: Budget | None = None,
+    watch: Watch | None = None,
+) -> Impact:
+    """Return what differs; raises TooMuch beyond the budget, which is that of a page unless another is given."""
     try:
-        found = simulate(delta, index, names, settings, merge_equal_hosts=True, met_only=True, budget=BUDGET)
+        found = simulate(
+            delta,
+            index,
+            names,
+            settings,
+            merge_equal_hosts=True,
+            met_only=True,
+            budget=budget or BUDGET,
+            watch=watch,
+        )
     except TooCostly as error:
         raise TooMuch(str(error)) from error
     return trimmed(found)

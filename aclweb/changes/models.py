@@ -1,4 +1,4 @@
-"""A change: what to add and remove, who approved it, and the outcome of each ACL.
+"""A change: what to add and remove, who approved it, and the outcome of each ACL. And an impact that a worker computes.
 
 The row is the truth and the task queue only rings. A transition is one conditional
 UPDATE on (id, state, epoch) that must hit one row, in one transaction with its audit
@@ -10,13 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
+from secrets import token_hex
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from aclweb.acl.model import AclBinding, AclError, Delta, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.model import (
+    AclBinding,
+    AclError,
+    Delta,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+    number_of,
+)
 from aclweb.acl.simulate import Impact, packed, unpacked
 from aclweb.changes.kept import Kept
 from aclweb.inventory.fields import KafkaTextField
@@ -119,15 +129,7 @@ class Change(Leased):
     @property
     def impact(self) -> Impact | None:
         """What the author saw when submitting; None for a draft. Read from the database when first asked for."""
-        data = self.packed_impact
-        if data is None:
-            return None
-        known: tuple[object, Impact] | None = self.__dict__.get("_unpacked")
-        if known is None or known[0] is not data:
-            stored_bytes = bytes(data)
-            impact = _impacts.remember(sha256(stored_bytes).digest(), lambda: unpacked(stored_bytes))
-            known = self.__dict__["_unpacked"] = (data, impact)
-        return known[1]
+        return _impact_of(self)
 
     @property
     def has_effects(self) -> bool:
@@ -151,8 +153,21 @@ _impacts: Kept[Impact] = Kept(lambda impact: impact.weight, AclError, most_answe
 """The stored impacts that this process read last: each page of one asks for it again."""
 
 
+def _impact_of(row: Change | Computation) -> Impact | None:
+    """Return the impact that is stored with a row, which keeps it; None where there is none."""
+    data = row.packed_impact
+    if data is None:
+        return None
+    known: tuple[object, Impact] | None = row.__dict__.get("_unpacked")
+    if known is None or known[0] is not data:
+        stored_bytes = bytes(data)
+        impact = _impacts.remember(sha256(stored_bytes).digest(), lambda: unpacked(stored_bytes))
+        known = row.__dict__["_unpacked"] = (data, impact)
+    return known[1]
+
+
 def stored(impact: Impact | None) -> dict[str, Any]:
-    """Return the columns of a change that hold this effect; None for a draft's, which nobody has fixed."""
+    """Return the columns of a row that hold this impact; None where nobody has fixed one."""
     if impact is None:
         return dict.fromkeys(("packed_impact", "gains", "loses", "recovered", "depends", "unchanged"))
     return {"packed_impact": packed(impact), **impact.counts, "unchanged": impact.unchanged}
@@ -266,3 +281,110 @@ class Approval(models.Model):
 
     def __str__(self) -> str:
         return f"{self.reviewer} approved {self.change.key}"
+
+
+def new_address() -> str:
+    """Return a text that nobody can guess."""
+    return token_hex(16)
+
+
+class Computations(models.Manager["Computation"]):
+    """Leaves what was asked, and the impact, in the database until somebody asks a row for it."""
+
+    def get_queryset(self) -> models.QuerySet[Computation]:
+        return super().get_queryset().defer("question", "packed_impact")
+
+
+class Computation(Leased):
+    """An impact that is too much for a page, so that a worker computes it: what was asked, and how far it is.
+
+    Whoever has its address and may look at its clusters sees it.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "QUEUED", "waits for a worker"
+        WORKING = "WORKING", "being computed"
+        DONE = "DONE", "done"
+        FAILED = "FAILED", "failed"
+        TOO_MUCH = "TOO_MUCH", "too much for a worker"
+        CANCELLED = "CANCELLED", "cancelled"
+
+    class Kind(models.TextChoices):
+        WHAT_IF = "what-if", "what-if"
+        COMPARISON = "comparison", "comparison"
+
+    # Nobody can guess it; it is the last part of the address of the page.
+    address = models.CharField(max_length=32, unique=True, default=new_address)
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    # SHA-256 of all that the impact depends on: equal keys have equal impacts.
+    key = models.CharField(max_length=64, db_index=True)
+    # The JSON of what was asked, compressed: never read for a list.
+    question = models.BinaryField()
+    # Where it was asked, as an address of this site; empty where a program asked.
+    asked_from = models.TextField(blank=True)
+    acls_added = models.PositiveIntegerField(default=0)
+    acls_removed = models.PositiveIntegerField(default=0)
+    new_topics = models.PositiveIntegerField(default=0)
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    # Of a comparison, the side to the right.
+    other_cluster = models.ForeignKey(Cluster, null=True, on_delete=models.CASCADE, related_name="+")
+    other_revision = models.ForeignKey(Revision, null=True, on_delete=models.CASCADE, related_name="+")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED, db_index=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    steps_done = models.PositiveBigIntegerField(default=0)
+    steps_at_most = models.PositiveBigIntegerField(default=0)
+    sentence = models.TextField(blank=True)  # why it has no impact, for people
+    asked_at = models.DateTimeField()  # this and the next two by the database's clock
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    # The impact, packed, and its numbers. left_out: as in a comparison.
+    packed_impact = models.BinaryField(null=True)
+    gains = models.PositiveBigIntegerField(null=True)
+    loses = models.PositiveBigIntegerField(null=True)
+    recovered = models.PositiveBigIntegerField(null=True)
+    depends = models.PositiveBigIntegerField(null=True)
+    unchanged = models.PositiveBigIntegerField(null=True)
+    impact_hash = models.CharField(max_length=64, blank=True)
+    left_out = models.JSONField(default=list)
+
+    objects = Computations()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner"], condition=Q(state="WORKING"), name="one_computation_at_a_time_a_person"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} {self.pk}: {self.get_state_display()}"
+
+    @property
+    def impact(self) -> Impact | None:
+        """What was computed; None where it is not done. Read from the database when first asked for."""
+        return _impact_of(self)
+
+    @property
+    def asked_words(self) -> str:
+        """What a what-if is about: `5,000 ACLs to add, 3 ACLs to remove and 1 new topic`."""
+        parts = [
+            (self.acls_added, "ACL", " to add"),
+            (self.acls_removed, "ACL", " to remove"),
+            (self.new_topics, "new topic", ""),
+        ]
+        words = [f"{number_of(number, noun)}{end}" for number, noun, end in parts if number]
+        return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a worker has it, or will have it."""
+        return self.state in OPEN
+
+
+# States of a computation that has no end yet.
+OPEN = (Computation.State.QUEUED, Computation.State.WORKING)

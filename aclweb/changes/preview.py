@@ -21,7 +21,7 @@ from aclweb.acl.model import (
     Delta,
     Step,
 )
-from aclweb.acl.simulate import Impact
+from aclweb.acl.simulate import Budget, Impact
 from aclweb.changes.impact import TooMuch as TooMuch
 from aclweb.changes.impact import (
     content_of,
@@ -32,8 +32,9 @@ from aclweb.changes.impact import (
     sha256_of,
 )
 from aclweb.changes.kept import Kept
-from aclweb.changes.models import ChangeError
+from aclweb.changes.models import ChangeError, Computation
 from aclweb.changes.notes import commands_and_limits, notes_of, own_principal
+from aclweb.changes.question import finished, what_if
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.models import Cluster, Revision
 
@@ -121,13 +122,29 @@ class WorkedOut:
 _worked: Kept[WorkedOut] = Kept(lambda worked: worked.weight, TooMuch)
 
 
-def worked_out(cluster: Cluster, delta: Delta, new_topics: tuple[str, ...], view: ClusterView) -> WorkedOut:
-    """Return all of a preview that is the same whoever asks, from memory where it is kept."""
-    own = own_principal(cluster)
+def worked_out(
+    cluster: Cluster,
+    delta: Delta,
+    new_topics: tuple[str, ...],
+    view: ClusterView,
+    *,
+    budget: Budget | None = None,
+) -> WorkedOut:
+    """Return all of a preview that is the same whoever asks, from memory where it is kept.
 
-    def work_out() -> WorkedOut:
-        impact = impact_of(
-            delta, view.index, names_of(content_of(view), new_topics=new_topics), view.settings
+    What a worker has computed is taken from there. budget: another than that of a page.
+    """
+    own = own_principal(cluster)
+    asked = what_if(view, delta, new_topics)
+
+    def work_out(computed: Computation | None) -> WorkedOut:
+        known = computed and computed.impact
+        impact = known or impact_of(
+            delta,
+            view.index,
+            names_of(content_of(view), new_topics=new_topics),
+            view.settings,
+            budget=budget,
         )
         plan = delta.steps()
         calls, limits = commands_and_limits(plan, view.settings)
@@ -135,7 +152,7 @@ def worked_out(cluster: Cluster, delta: Delta, new_topics: tuple[str, ...], view
         removed_already = sum(binding not in view.index for binding in delta.remove)
         return WorkedOut(
             impact=impact,
-            impact_hash=impact_hash(impact),
+            impact_hash=computed.impact_hash if computed and known else impact_hash(impact),
             plan=plan,
             commands=calls,
             notes=(*notes_of(own, delta, view, added_already, removed_already), *limits),
@@ -144,9 +161,15 @@ def worked_out(cluster: Cluster, delta: Delta, new_topics: tuple[str, ...], view
             removed_already=removed_already,
         )
 
-    return _worked.remember(
-        (*on_which_impact_depends(view), delta.add, delta.remove, new_topics, own), work_out
-    )
+    question = (*on_which_impact_depends(view), delta.add, delta.remove, new_topics, own, budget)
+    try:
+        return _worked.remember(question, lambda: work_out(finished(asked)))
+    except TooMuch:
+        # The refusal is kept; since then a worker may have computed it.
+        computed = finished(asked)
+        if computed is None:
+            raise
+    return _worked.remember((*question, computed.pk), lambda: work_out(computed))
 
 
 def check(delta: Delta) -> None:

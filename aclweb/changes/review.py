@@ -29,7 +29,7 @@ from aclweb.changes import policy, tasks
 from aclweb.changes.drift import drift_since_sync
 from aclweb.changes.models import Change, ChangeError, ChangeItem, stored
 from aclweb.changes.preview import Preview, check, plan_hash, preview, steps_of
-from aclweb.inventory.current import BINDING_COLUMNS, in_force, settings_of
+from aclweb.inventory.current import BINDING_COLUMNS, ClusterView, in_force, settings_of
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.store import insert
 
@@ -58,17 +58,28 @@ class _Moved(Exception):
     """What the effect was worked out from moved before it could be stored; the transaction is undone."""
 
 
-def request(*, cluster: Cluster, author: User, title: str, reason: str = "", delta: Delta) -> Change:
-    """Store a change and hand it in for review, together or not at all: a refused one leaves no draft."""
+def request(
+    *,
+    cluster: Cluster,
+    author: User,
+    title: str,
+    reason: str = "",
+    delta: Delta,
+    computed_on: ClusterView | None = None,
+) -> Change:
+    """Store a change and hand it in for review, together or not at all: a refused one leaves no draft.
+
+    computed_on: the cluster as of the revision for which a worker has computed the impact; as it is now if left out.
+    """
     title, reason = _title(title), _words("reason", reason)
     plan = _plan(delta)
     _may_request(cluster, author, plan)
 
     def once() -> Change:
-        seen = _seen(cluster, delta, author.pk)
+        seen = _seen(cluster, delta, author.pk, computed_on)
         with transaction.atomic():
             change = _drafted(cluster, author, title, reason, plan)
-            return _fix(_locked(change), author, seen)
+            return _fix(_locked(change), author, seen, is_of_now=computed_on is None)
 
     return _until_still(once)
 
@@ -155,9 +166,13 @@ def submit(*, change: Change, actor: User) -> Change:
     return _until_still(once)
 
 
-def _seen(cluster: Cluster, delta: Delta, requester: int) -> Preview:
+def _seen(cluster: Cluster, delta: Delta, requester: int, computed_on: ClusterView | None = None) -> Preview:
     """Return the effect that a submission fixes, or raise ChangeError where there is none to fix."""
-    seen = preview(cluster, delta, requester=requester)
+    if computed_on is not None and computed_on.settings != settings_of(Cluster.objects.get(pk=cluster.pk)):
+        raise ChangeError(
+            f"What is declared of {cluster.name} has changed since this impact was computed; compute it again."
+        )
+    seen = preview(cluster, delta, requester=requester, view=computed_on)
     if seen.revision is None:
         raise ChangeError(
             f"{cluster.name} has not been synced yet, so what this change would do is unknown. "
@@ -168,13 +183,17 @@ def _seen(cluster: Cluster, delta: Delta, requester: int) -> Preview:
     return seen
 
 
-def _fix(change: Change, actor: User, seen: Preview) -> Change:
-    """Store the effect with the locked change and hand it in; raises _Moved where it is another's by now."""
+def _fix(change: Change, actor: User, seen: Preview, *, is_of_now: bool = True) -> Change:
+    """Store the effect with the locked change and hand it in; raises _Moved where it is another's by now.
+
+    is_of_now: whether it must be that of the cluster as it is now; reviewers are told what has changed since.
+    """
     _require("submit", change, actor)
     items = [(item.phase, item.op, item.binding) for item in change.items.all()]
     if plan_hash(change.cluster, change.author_id, items) != seen.plan_hash:
         raise _Moved
-    _require_still(change.cluster, seen.revision, seen.settings)
+    if is_of_now:
+        _require_still(change.cluster, seen.revision, seen.settings)
     change.approvals.all().delete()
     needed = policy.approvals_needed(change.cluster)
     _move(

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from aclweb.celery import app
-from aclweb.changes import rollout
+from aclweb.changes import computing, rollout
+from aclweb.inventory import leases
+from aclweb.inventory.work import pulses
+
+# Of one process: its other threads stay free for lint runs, logs and the heartbeat.
+_slot = threading.BoundedSemaphore()
 
 
 def _apply_change(change_id: int) -> None:
@@ -15,11 +21,33 @@ def _apply_change(change_id: int) -> None:
         apply_change.delay(waiting)
 
 
+def _compute_next() -> None:
+    """Compute the impact that has waited longest for a worker, then enqueue the next; does nothing where none waits."""
+    # Where another thread computes, it goes on with the next.
+    if not _slot.acquire(blocking=False):
+        return
+    try:
+        has_computed = computing.run_next(leases.owner("computing"))
+    finally:
+        _slot.release()
+    if has_computed and computing.is_waiting():
+        enqueue_computing()
+
+
+def enqueue_computing() -> None:
+    """Have a worker compute what waits. A message that no worker takes before the sweep sends another is not needed."""
+    compute_next.apply_async(expires=4 * pulses.EVERY_SECONDS)
+
+
 def _sweep() -> None:
-    """Enqueue every change again that waits for a worker, or whose worker was lost."""
+    """Enqueue again what waits for a worker, or whose worker was lost; forget old computations."""
     for waiting in rollout.waiting():
         apply_change.delay(waiting)
+    if computing.is_waiting():
+        enqueue_computing()
+    computing.forget_old()
 
 
 apply_change: Any = app.task(name="changes.apply_change", ignore_result=True, acks_late=True)(_apply_change)
+compute_next: Any = app.task(name="changes.compute_next", ignore_result=True, acks_late=True)(_compute_next)
 sweep: Any = app.task(name="changes.sweep", ignore_result=True, acks_late=True)(_sweep)

@@ -19,7 +19,10 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from aclweb.acl.model.delta import Delta
 from aclweb.audit.models import Event
-from aclweb.changes import review
+from aclweb.changes import asking, computing, review
+from aclweb.changes.models import Computation
+from aclweb.changes.question import what_if
+from aclweb.inventory.current import in_force
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
@@ -94,6 +97,21 @@ TABLE: dict[str, Row] = {
         "post",
         {"line": LINE, "title": "Cat reads stock"},
     ),
+    "what-if-compute": Row(f"{C}what-if/compute/", (302, 404, 302, 302, 302, 302), "post", {"line": LINE}),
+    "computation": Row(f"{C}computations/{{computation}}/", SEEN),
+    # Whoever has asked may cancel it, and administrators; others are told on the page to which they are led.
+    "computation-cancel": Row(
+        f"{C}computations/{{computation}}/cancel/", (302, 404, 302, 302, 302, 302), "post"
+    ),
+    "computation-again": Row(
+        f"{C}computations/{{computation}}/again/", (302, 404, 302, 302, 302, 302), "post"
+    ),
+    "computation-change": Row(
+        f"{C}computations/{{computation}}/change/",
+        (302, 404, 403, 302, 302, 302),
+        "post",
+        {"title": "Cat reads stock"},
+    ),
     "compare": Row(f"{C}compare/?other=test-eu", SEEN),
     "compare-drafts": Row(f"{C}compare/drafts/?first=a&second=b", SEEN),
     "findings": Row(f"{C}findings/", SEEN),
@@ -145,6 +163,8 @@ def waiting(cluster, ada):
         reason="",
         delta=Delta(add=(allow("User:x", "READ", "y"),), remove=()),
     )
+    asking.ask(what_if(in_force(cluster), Delta(add=(RULE,))), person=ada)
+    computing.run_next("worker")
     return review.submit(change=change, actor=ada)
 
 
@@ -227,4 +247,6 @@ def ask(browser, row: Row, change):
 
 
 def filled(text: str, change) -> str:
+    if "{computation}" in text:
+        text = text.replace("{computation}", Computation.objects.order_by("pk")[0].address)
     return text.replace("{change}", str(change.pk)).replace("{plan}", change.plan_hash)

@@ -5,7 +5,7 @@ and what a simulation may cost.
 """
 
 from aclweb.acl.simulate.axes import EXACT, PATTERN, PREFIX, NameClass, NameSet
-from aclweb.acl.simulate.budget import ON_A_SITE, Budget, TooCostly
+from aclweb.acl.simulate.budget import ON_A_SITE, ON_A_WORKER, Budget, TooCostly, Watch
 from aclweb.acl.simulate.classes import Names
 from aclweb.acl.simulate.describing import described
 from aclweb.acl.simulate.digest import digest_of
@@ -23,6 +23,7 @@ __all__ = [
     "LISTS",
     "LITERAL_ONLY",
     "ON_A_SITE",
+    "ON_A_WORKER",
     "PATTERN",
     "PREFIX",
     "WITHOUT_GLOBS",
@@ -38,6 +39,7 @@ __all__ = [
     "Reader",
     "Side",
     "TooCostly",
+    "Watch",
     "apart",
     "described",
     "digest_of",

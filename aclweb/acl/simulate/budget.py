@@ -1,13 +1,14 @@
 """How much may a what-if cost, and which ACL costs too much?
 
-A what-if that somebody waits for, on a machine that others use, gets a budget. What an edit costs
-at most is counted before anything is worked out (see `estimate`), and the work itself is counted too, so
-that it never costs more than the budget. The command line gives none: there a what-if may take what it takes.
+A what-if that somebody waits for, on a machine that others use, gets a budget; what is too much for a page
+has that of a worker. What an edit costs at most is counted before anything is worked out (see `estimate`), and
+the work itself is counted too, so that it never costs more than the budget, and whoever waits can be told how
+far it is. The command line gives no budget: there a what-if may take what it takes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,15 +27,30 @@ NAMES_OF_A_DIFFERENCE = 2_400
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """steps: pieces of work of some ten microseconds. differences: kinds of difference to keep in memory."""
+    """steps: pieces of work of some ten microseconds. differences: kinds of difference to keep in memory.
+
+    whose: who has this budget, as the subject of a sentence.
+    """
 
     steps: int
     differences: int
+    whose: str = "a page"
 
 
 # What one impact may cost on a site, where others wait meanwhile: with all that a change makes of it, some
 # six seconds of one core. `python -m bench.effects` measures it.
 ON_A_SITE = Budget(steps=550_000, differences=125_000)
+
+
+# What one impact may cost on a worker, which computes one at a time while no page waits: some minutes of one core
+# and 400 MB. The site reads it again to show it, some 250 MB, which is why the second is not ten times a page's too.
+ON_A_WORKER = Budget(steps=5_500_000, differences=300_000, whose="a worker")
+
+Watch = Callable[[int, int], None]
+"""Is called now and then with the steps done, and how many there are at most. What it raises ends the work."""
+
+# Steps between two calls of it: some hundredths of a second.
+WATCHED_EVERY = 2_000
 
 
 class Cost(NamedTuple):
@@ -61,8 +77,9 @@ _SURELY_TOO_MUCH = 8
 class Meter:
     """Counts what a what-if costs against its budget, if it has one, and refuses by the costs of its ACLs."""
 
-    def __init__(self, budget: Budget | None) -> None:
-        self._budget = budget
+    def __init__(self, budget: Budget | None, watch: Watch | None = None) -> None:
+        self._budget, self._watch = budget, watch
+        self._at_most, self._watched_at = 0, 0
         self._steps, self._differences = (budget.steps, budget.differences) if budget is not None else (0, 0)
         self._costs: list[Cost] = []
 
@@ -86,6 +103,8 @@ class Meter:
             raise self._refusal(self._budget)
         if differences > _SURELY_TOO_MUCH * self._budget.differences:
             raise self._refusal(self._budget, is_memory=True)
+        self._at_most = min(steps, self._budget.steps)
+        self._tell()
 
     def spend(self, steps: int, differences: int = 0) -> None:
         """Count work before it is done; raise TooCostly once it is more than the budget."""
@@ -95,16 +114,27 @@ class Meter:
         self._differences -= differences
         if self._steps < 0 or self._differences < 0:
             raise self._refusal(self._budget, is_memory=self._steps >= 0)
+        if self._watch is not None and self._done - self._watched_at >= WATCHED_EVERY:
+            self._tell()
+
+    @property
+    def _done(self) -> int:
+        return 0 if self._budget is None else self._budget.steps - self._steps
+
+    def _tell(self) -> None:
+        if self._watch is not None:
+            self._watched_at = self._done
+            self._watch(self._done, self._at_most)
 
     def _refusal(self, budget: Budget, *, is_memory: bool = False) -> TooCostly:
         """Return the error that names the ACL which costs most, in steps or in memory."""
         if is_memory:
             most, unit = (
-                f"a page keeps about {budget.differences:,} kinds of difference",
+                f"{budget.whose} keeps about {budget.differences:,} kinds of difference",
                 "kinds of difference",
             )
         else:
-            most, unit = f"a page takes about {budget.steps:,} steps", "steps"
+            most, unit = f"{budget.whose} takes about {budget.steps:,} steps", "steps"
         weighed = [(cost.differences if is_memory else cost.steps, cost.binding) for cost in self._costs]
         if not weighed:
             return TooCostly(

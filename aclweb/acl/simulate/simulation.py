@@ -19,7 +19,7 @@ from dataclasses import replace
 from aclweb.acl.authorizer import AclIndex, in_scan_order
 from aclweb.acl.model import OPERATIONS, AclBinding, AuthorizerSettings, Delta, ResourceType
 from aclweb.acl.simulate.axes import NameAxis, TextAxis
-from aclweb.acl.simulate.budget import KNOWN_A_STEP, Budget, Meter
+from aclweb.acl.simulate.budget import KNOWN_A_STEP, Budget, Meter, Watch
 from aclweb.acl.simulate.classes import Names
 from aclweb.acl.simulate.collecting import without_cycle_search
 from aclweb.acl.simulate.coverage import Coverage
@@ -42,6 +42,7 @@ def simulate(
     merge_equal_hosts: bool = False,
     met_only: bool = False,
     budget: Budget | None = None,
+    watch: Watch | None = None,
 ) -> Impact:
     """Return what differs once `delta` is written, and once `after_settings` hold if they are given.
 
@@ -54,7 +55,7 @@ def simulate(
     unchanged; a name that no resource can have counts as unchanged. Without it the texts of ACLs
     are told of whatever they are. So the warnings of pages and the API leave out names that those
     of the command line have; else the same edit has the same warnings, in whatever order it is given.
-    budget: raise TooCostly rather than work out more than this.
+    budget: raise TooCostly rather than work out more than this. watch: is told how far it is, where there is a budget.
     """
     settings = settings or AuthorizerSettings()
     worlds = Worlds(
@@ -66,7 +67,7 @@ def simulate(
         merge_equal_hosts=merge_equal_hosts,
         met_only=met_only,
     )
-    return _Simulation(worlds, Meter(budget)).run()
+    return _Simulation(worlds, Meter(budget, watch)).run()
 
 
 class _Simulation:

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
@@ -17,9 +18,10 @@ from aclweb.accounts.access import cluster_or_404, may
 from aclweb.accounts.models import User
 from aclweb.acl.matching import covers_name
 from aclweb.acl.model import AclError, AuthorizerSettings, PatternType, ResourcePattern, ResourceType
-from aclweb.changes import policy, replaying, review
+from aclweb.changes import asking, policy, replaying, review
 from aclweb.changes import preview as previews
 from aclweb.changes.models import ChangeError
+from aclweb.changes.question import what_if
 from aclweb.inventory.current import ClusterView
 from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import pages as findings
@@ -34,6 +36,8 @@ from aclweb.web.shell.typed_principal import holds_pem
 ROWS_A_PAGE = 15
 # The names shown while somebody types a pattern; the count is always of all.
 NAMES_SHOWN = 12
+# Of those that this person asked for, while there is no draft.
+COMPUTATIONS_SHOWN = 5
 # What `binding_key` makes.
 _KEY = re.compile(r"[0-9a-f]{64}")
 
@@ -89,6 +93,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "like": data.get("like", "")[:249] if request.method == "GET" else "",
         "title": data.get("title", ""),
         "reason": data.get("reason", ""),
+        "computations": asking.newest_of(request.user, cluster, COMPUTATIONS_SHOWN) if draft.is_empty else (),
         **_answer(cluster, view, draft, data),
     }
     page = render_page(
@@ -134,6 +139,28 @@ def request_change(request: HttpRequest, slug: str) -> HttpResponse:
         }
         return render_page(request, "drafts/whatif/detail.html", None, context, section="changes", status=422)
     return redirect("change", number=change.pk)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def compute(request: HttpRequest, slug: str) -> HttpResponse:
+    """Have a worker compute the impact of a draft that is too much for a page."""
+    cluster = cluster_or_404(request.user, slug)
+    if request.method == "GET":
+        # After a new sign-in: the form's address names the draft, so it is there again.
+        return redirect(f"{reverse('what-if', args=[slug])}?{request.GET.urlencode()}")
+    assert isinstance(request.user, User)  # login_required
+    view = current.in_force(cluster)
+    draft = _read(request.POST, cluster, view)
+    kept = _place(cluster, request.user, draft, request.POST)
+    try:
+        previews.check(draft.delta)
+        question = what_if(view, draft.delta, draft.new_topics)
+        row = asking.ask(question, person=request.user, asked_from=kept.address)
+    except (ChangeError, AclError) as error:
+        messages.error(request, str(error))
+        return redirect(kept.address or reverse("what-if", args=[slug]))
+    return redirect("computation", slug=slug, address=row.address)
 
 
 @login_required
@@ -301,7 +328,9 @@ def _answer(cluster: Cluster, view: ClusterView, draft: Draft, data: QueryDict) 
     try:
         preview = previews.preview(cluster, draft.delta, new_topics=draft.new_topics, view=view)
     except previews.TooMuch as error:
-        return {"too_much": str(error)}
+        # Where a worker has been asked already, that is linked; where not, it can be asked.
+        computation = asking.of_question(what_if(view, draft.delta, draft.new_topics))
+        return {"too_much": str(error), "computation": computation}
     kind = data.get("show", "")
     if kind not in impact_rows.KINDS:
         kind = next((name for name in impact_rows.KINDS if preview.impact.counts[name]), "gains")

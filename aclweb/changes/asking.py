@@ -1,0 +1,159 @@
+"""Have a worker compute what is too much for a page, see how far it is, and cancel it.
+
+The same question is computed once, whoever asks. A person has a few at most that wait, of which one
+is at work; the others follow by themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from aclweb.accounts import access
+from aclweb.accounts.models import User
+from aclweb.acl.model import number_of
+from aclweb.changes import tasks
+from aclweb.changes.computing import KEPT_FOR
+from aclweb.changes.models import OPEN, ChangeError, Computation
+from aclweb.changes.question import Question, Side
+from aclweb.inventory.models import Cluster, Revision
+
+# Of one person, at work and waiting.
+MOST_OPEN = 5
+
+State = Computation.State
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a computation is. share: percent of the steps foreseen, which are more than will be needed.
+
+    sentences: what a person must know of it, the state first.
+    """
+
+    is_open: bool
+    share: int
+    sentences: tuple[str, ...]
+
+
+def ask(question: Question, *, person: User, asked_from: str = "") -> Computation:
+    """Have a worker compute this, unless that is done or asked for already; return the computation.
+
+    asked_from: the address of the page where it was asked. Raises ChangeError where the person has too many that wait,
+    or where a cluster was never read.
+    """
+    known = of_question(question)
+    if known is not None:
+        return known
+    left, right = question.sides[0], question.sides[1] if len(question.sides) > 1 else None
+    revisions = [_revision_of(side) for side in question.sides]
+    waiting = Computation.objects.filter(owner=person, state__in=OPEN).count()
+    if waiting >= MOST_OPEN:
+        raise ChangeError(
+            f"You have {waiting} computations that are not done, and {MOST_OPEN} is the most. "
+            "Wait for one of them, or cancel one."
+        )
+    delta = left.delta if right is None else None
+    row = Computation.objects.create(
+        kind=question.kind,
+        key=question.key,
+        question=question.packed(),
+        asked_from=asked_from,
+        asked_at=Now(),
+        acls_added=len(delta.add) if delta else 0,
+        acls_removed=len(delta.remove) if delta else 0,
+        new_topics=len(left.new_topics),
+        cluster=left.view.cluster,
+        revision=revisions[0],
+        other_cluster=right.view.cluster if right is not None else None,
+        other_revision=revisions[1] if right is not None else None,
+        owner=person,
+    )
+    # After the commit, or a worker could miss the row. A queue that is down only delays it: the sweep tries again.
+    transaction.on_commit(partial(tasks.enqueue_computing), robust=True)
+    return row
+
+
+def _revision_of(side: Side) -> Revision:
+    if side.view.revision is None:
+        raise ChangeError(f"{side.view.cluster.name} has not been synced yet. Wait for the first sync.")
+    return side.view.revision
+
+
+def of_question(question: Question) -> Computation | None:
+    """Return the computation of this question that is done, at work or waits; None if there is none."""
+    wanted = Q(state__in=(*OPEN, State.DONE, State.TOO_MUCH))
+    return Computation.objects.filter(wanted, key=question.key).order_by("pk").first()
+
+
+def of_address(person: User, cluster: Cluster, address: str) -> Computation | None:
+    """Return the computation at an address, if the person may look at all clusters that it is about."""
+    related = ("cluster", "revision", "other_cluster", "other_revision", "owner")
+    row = Computation.objects.select_related(*related).filter(cluster=cluster, address=address).first()
+    if row is None:
+        return None
+    seen = access.visible_clusters(person)
+    if row.other_cluster_id is not None and not seen.filter(pk=row.other_cluster_id).exists():
+        return None
+    return row
+
+
+def newest_of(person: User, cluster: Cluster, most: int) -> list[Computation]:
+    """Return the newest computations on a cluster that a person asked for."""
+    return list(Computation.objects.filter(owner=person, cluster=cluster).order_by("-pk")[:most])
+
+
+def may_cancel(row: Computation, person: User) -> bool:
+    """Return whether a person may end it: whoever asked, or an administrator of the cluster."""
+    return row.is_open and (row.owner_id == person.pk or access.may(person, "administer", row.cluster))
+
+
+def cancel(row: Computation, *, person: User) -> None:
+    """End it, whether it waits or a worker has it. Raises ChangeError if the person may not, or it has ended."""
+    if row.is_open and not may_cancel(row, person):
+        raise ChangeError(f"{row.owner.get_username()} asked for this, so you cannot cancel it.")
+    ended = Computation.objects.filter(pk=row.pk, state__in=OPEN).update(
+        state=State.CANCELLED,
+        sentence=f"Cancelled by {person.get_username()}.",
+        finished_at=Now(),
+        lease_owner="",
+        lease_until=None,
+    )
+    if not ended:
+        raise ChangeError("It has ended already, so there is nothing to cancel.")
+
+
+def progress_of(row: Computation) -> Progress:
+    """Return how far it is, as a page says it."""
+    if row.state == State.QUEUED:
+        return Progress(True, 0, ("It waits for a worker.", *_what_comes_first(row)))
+    if row.state == State.WORKING:
+        share = min(99, 100 * row.steps_done // max(1, row.steps_at_most))
+        done = f"{row.steps_done:,} of at most {number_of(row.steps_at_most, 'step')} done."
+        again = (f"This is try {row.attempts}: the worker before was lost.",) if row.attempts > 1 else ()
+        return Progress(
+            True, share, ("A worker computes it.", *((done,) if row.steps_at_most else ()), *again)
+        )
+    if row.state == State.DONE:
+        return Progress(False, 100, (f"A worker has computed it. It is kept for {KEPT_FOR.days} days.",))
+    return Progress(False, 0, (row.sentence,))
+
+
+def _what_comes_first(row: Computation) -> tuple[str, ...]:
+    """Say what a worker computes before this: what the same person asked earlier, and what others did."""
+    before = Computation.objects.filter(pk__lt=row.pk, state__in=OPEN)
+    own = before.filter(owner=row.owner_id).count()
+    others = before.exclude(owner=row.owner_id).count()
+    sentences = []
+    if own:
+        sentences.append(
+            f"Of each person one is computed at a time, and {own} that {row.owner.get_username()} asked for "
+            f"{'comes' if own == 1 else 'come'} first."
+        )
+    if others:
+        sentences.append(f"{others} of other people {'was' if others == 1 else 'were'} asked before.")
+    return tuple(sentences)

@@ -1,0 +1,183 @@
+"""Compute on a worker the impacts that are too much for a page: one at a time a process, and a person.
+
+The row is the truth, and the queue only rings. A worker takes the oldest question under a lease; what it
+has counted is written to the row while it works, and where the row is no longer its own, it stops. A worker
+that dies loses its lease, and the next takes the question up again, at most twice.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Coalesce, Now
+
+from aclweb.acl.simulate import ON_A_WORKER, Impact, TooCostly, Watch
+from aclweb.changes.comparison import compute
+from aclweb.changes.impact import TooMuch, content_of, impact_hash, impact_of, names_of
+from aclweb.changes.models import OPEN, Computation, stored
+from aclweb.changes.question import Question, question_of
+from aclweb.inventory import leases
+from aclweb.inventory.fields import storable
+
+logger = logging.getLogger(__name__)
+
+BUDGET = ON_A_WORKER
+
+# A worker that was lost is followed by another twice.
+MOST_ATTEMPTS = 3
+# Between two looks whether the row is still this worker's, which write down how far it is.
+PROGRESS_SECONDS = 0.5
+
+# How long a computation is kept, and how many that are done of one person.
+KEPT_FOR = timedelta(days=7)
+MOST_KEPT = 20
+_REMOVED_AT_ONCE = 100
+
+State = Computation.State
+
+
+class _Ended(Exception):
+    """Somebody cancelled it, or another worker has it: nothing more is to be done or stored."""
+
+
+def run_next(owner: str) -> bool:
+    """Compute the question that has waited longest; return False where none may be taken."""
+    row = _take_next(owner)
+    if row is None:
+        return False
+    mine = Computation.objects.filter(pk=row.pk, state=State.WORKING, lease_owner=owner)
+    began = time.monotonic()
+    try:
+        with leases.renewed(lambda: _renew(mine), every_seconds=settings.ACLWEB_LEASE_SECONDS / 3):
+            values = _computed(question_of(row), _progress(mine))
+    except _Ended:
+        logger.info("Computation %d was ended by somebody else.", row.pk)
+        return True
+    except (TooCostly, TooMuch) as error:
+        values = {"state": State.TOO_MUCH, "sentence": storable(str(error))}
+    except Exception as error:  # shown on its page, where it can be asked again
+        logger.exception("Computation %d failed.", row.pk)
+        sentence = f"This could not be computed: {type(error).__name__}. The site's log says more."
+        values = {"state": State.FAILED, "sentence": sentence}
+    mine.update(**values, finished_at=Now(), lease_owner="", lease_until=None)
+    logger.info("Computation %d: %s, %.1f s.", row.pk, values["state"], time.monotonic() - began)
+    return True
+
+
+def is_waiting() -> bool:
+    """Return whether a worker could take a question."""
+    return bool(_candidates())
+
+
+def forget_old() -> None:
+    """Delete computations that are older than they are kept, and of each person those beyond the newest."""
+    ended = Computation.objects.annotate(at=Coalesce("finished_at", "asked_at")).order_by()
+    old = ended.filter(at__lt=Now() - KEPT_FOR).values_list("pk", flat=True)[:_REMOVED_AT_ONCE]
+    going = list(old)
+    done = Computation.objects.exclude(state__in=OPEN).order_by("owner", "-pk").values_list("pk", "owner")
+    kept: dict[int, int] = {}
+    for pk, person in done:
+        kept[person] = kept.get(person, 0) + 1
+        if kept[person] > MOST_KEPT:
+            going.append(pk)
+    if going:
+        Computation.objects.filter(pk__in=going[:_REMOVED_AT_ONCE]).delete()
+
+
+def _claimable() -> Q:
+    """Waiting for a worker, or held by one whose lease ran out; by the database's clock."""
+    return Q(state=State.QUEUED) | Q(leases.is_free(), state=State.WORKING)
+
+
+def _candidates() -> list[int]:
+    """Return the ids of what a worker could take, the oldest of each person who has none under way."""
+    busy = Computation.objects.filter(leases.is_held(), state=State.WORKING).values("owner")
+    waiting = Computation.objects.filter(_claimable()).exclude(owner__in=busy)
+    # One whose worker was lost comes first: a person has one at work.
+    rows = waiting.order_by("-state", "pk").values_list("pk", "owner")
+    first: dict[int, int] = {}
+    for pk, person in rows:
+        first.setdefault(person, pk)
+    return sorted(first.values())
+
+
+def _take_next(owner: str) -> Computation | None:
+    for pk in _candidates():
+        row = Computation.objects.filter(_claimable(), pk=pk)
+        lost = row.filter(attempts__gte=MOST_ATTEMPTS)
+        sentence = f"Stopped after {MOST_ATTEMPTS} tries: each worker that took it was lost."
+        if lost.update(state=State.FAILED, sentence=sentence, finished_at=Now(), lease_owner=""):
+            continue
+        try:
+            with transaction.atomic():  # the database itself allows one at work a person
+                taken = row.update(
+                    state=State.WORKING,
+                    attempts=F("attempts") + 1,
+                    started_at=Now(),
+                    steps_done=0,
+                    lease_owner=owner,
+                    lease_until=leases.later(settings.ACLWEB_LEASE_SECONDS),
+                )
+        except IntegrityError:
+            continue
+        if taken:
+            related = ("cluster", "revision", "other_cluster", "other_revision")
+            return Computation.objects.select_related(*related).get(pk=pk)
+    return None
+
+
+def _renew(mine: QuerySet[Computation]) -> bool:
+    return bool(mine.update(lease_until=leases.later(settings.ACLWEB_LEASE_SECONDS)))
+
+
+def _progress(mine: QuerySet[Computation]) -> Watch:
+    """Return what writes down how far it is, and raises _Ended once the row is no longer this worker's."""
+    told = float("-inf")
+
+    def watch(done: int, at_most: int) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if now - told >= PROGRESS_SECONDS:
+            told = now
+            if not mine.update(steps_done=done, steps_at_most=at_most):
+                raise _Ended
+
+    return watch
+
+
+def _computed(question: Question, watch: Watch) -> Mapping[str, Any]:
+    """Return the columns of the answer."""
+    impact, left_out = _ANSWERS[question.kind](question, watch)
+    return {
+        "state": State.DONE,
+        **stored(impact),
+        "impact_hash": impact_hash(impact),
+        "left_out": sorted(left_out),
+    }
+
+
+def _what_if(question: Question, watch: Watch) -> tuple[Impact, frozenset[str]]:
+    (side,) = question.sides
+    view = side.view
+    names = names_of(content_of(view), new_topics=side.new_topics)
+    assert side.delta is not None  # a what-if is about one
+    impact = impact_of(side.delta, view.index, names, view.settings, budget=BUDGET, watch=watch)
+    return impact, frozenset()
+
+
+def _comparison(question: Question, watch: Watch) -> tuple[Impact, frozenset[str]]:
+    left, right = question.sides
+    return compute(left, right, budget=BUDGET, watch=watch)
+
+
+_ANSWERS: Mapping[str, Callable[[Question, Watch], tuple[Impact, frozenset[str]]]] = {
+    Computation.Kind.WHAT_IF: _what_if,
+    Computation.Kind.COMPARISON: _comparison,
+}

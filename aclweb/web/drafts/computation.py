@@ -1,0 +1,205 @@
+"""How far is a worker with an impact that is too much for a page, and what did it compute?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from aclweb.accounts.access import cluster_or_404, may
+from aclweb.accounts.models import User
+from aclweb.acl.model import AclError
+from aclweb.changes import asking, policy, review
+from aclweb.changes.computing import KEPT_FOR
+from aclweb.changes.models import ChangeError, Computation
+from aclweb.changes.preview import preview
+from aclweb.changes.question import Question, question_of, what_if
+from aclweb.inventory.current import in_force, settings_of
+from aclweb.web.drafts import impact_rows
+from aclweb.web.drafts.draft import Line
+from aclweb.web.shell.htmx import render_page, wants_part
+
+ROWS_A_PAGE = 15
+# ACLs of what was asked that the page lists; the draft has all.
+LINES_SHOWN = 10
+
+
+@login_required
+@require_GET
+def detail(request: HttpRequest, slug: str, address: str) -> HttpResponse:
+    """Show what was asked, how far a worker is with it, and once it is done the impact."""
+    row = _row(request, slug, address)
+    if row.is_open and wants_part(request):
+        return render(request, "drafts/computation/_progress.html", _progress(row, request))
+    page = _page(request, row)
+    if request.headers.get("HX-Target") == "progress":
+        # It has ended since the page asked how far it is: all of the page is another.
+        page["HX-Retarget"] = "#computation"
+    return page
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def cancel(request: HttpRequest, slug: str, address: str) -> HttpResponse:
+    """End a computation that waits or is at work."""
+    row = _row(request, slug, address)
+    if request.method == "POST":
+        try:
+            asking.cancel(row, person=_person(request))
+        except ChangeError as error:
+            messages.error(request, str(error))
+    return redirect("computation", slug=slug, address=address)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def again(request: HttpRequest, slug: str, address: str) -> HttpResponse:
+    """Have a worker compute the same for the cluster as it is now."""
+    row = _row(request, slug, address)
+    if request.method == "POST" and row.kind == Computation.Kind.WHAT_IF:
+        try:
+            row = asking.ask(_as_of_now(question_of(row)), person=_person(request), asked_from=row.asked_from)
+        except ChangeError as error:
+            messages.error(request, str(error))
+    return redirect("computation", slug=slug, address=row.address)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def change(request: HttpRequest, slug: str, address: str) -> HttpResponse:
+    """Request the change whose impact was computed, as of the revision of then."""
+    row = _row(request, slug, address)
+    if not may(request.user, "request", row.cluster):
+        raise PermissionDenied(f"You may look at {row.cluster.name} and not request changes there.")
+    if request.method == "GET" or row.kind != Computation.Kind.WHAT_IF or row.state != Computation.State.DONE:
+        return redirect("computation", slug=slug, address=address)
+    side = question_of(row).sides[0]
+    assert side.delta is not None  # a what-if is about one
+    try:
+        requested = review.request(
+            cluster=row.cluster,
+            author=_person(request),
+            title=request.POST.get("title", "").strip(),
+            reason=request.POST.get("reason", "").strip(),
+            delta=side.delta,
+            computed_on=side.view,
+        )
+    except (ChangeError, AclError) as error:
+        return _page(request, row, request_error=str(error), status=422)
+    return redirect("change", number=requested.pk)
+
+
+def _page(
+    request: HttpRequest, row: Computation, *, request_error: str = "", status: int = 200
+) -> HttpResponse:
+    question = question_of(row)
+    context = {
+        **_progress(row, request),
+        **_asked(question),
+        "stale": _what_changed(row, question),
+        "may_request": may(request.user, "request", row.cluster),
+        "unwritable": policy.writable(row.cluster)[1],
+        "request_error": request_error,
+        "title": request.POST.get("title", ""),
+        "reason": request.POST.get("reason", ""),
+    }
+    if row.state == Computation.State.DONE:
+        context |= _SHOWN[row.kind](row, question, request.GET)
+    return render_page(
+        request,
+        "drafts/computation/detail.html",
+        "drafts/computation/_computation.html",
+        context,
+        section="compare" if row.kind == Computation.Kind.COMPARISON else "changes",
+        status=status,
+    )
+
+
+def _progress(row: Computation, request: HttpRequest) -> dict[str, Any]:
+    return {
+        "computation": row,
+        "cluster": row.cluster,
+        "progress": asking.progress_of(row),
+        "may_cancel": asking.may_cancel(row, _person(request)),
+    }
+
+
+def _asked(question: Question) -> dict[str, Any]:
+    """Return what was asked, as far as the page lists it."""
+    side = question.sides[0]
+    if side.delta is None or question.kind != Computation.Kind.WHAT_IF:
+        return {}
+    lines = [Line("remove", binding) for binding in side.delta.remove]
+    lines += [Line("add", binding) for binding in side.delta.add]
+    return {
+        "lines": lines[:LINES_SHOWN],
+        "more_lines": max(0, len(lines) - LINES_SHOWN),
+        "new_topics": side.new_topics,
+    }
+
+
+def _what_if(row: Computation, question: Question, asked: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the page shows of a what-if that is done, without simulating again."""
+    side = question.sides[0]
+    assert side.delta is not None
+    found = preview(row.cluster, side.delta, new_topics=side.new_topics, view=side.view)
+    kind = asked.get("show", "")
+    if kind not in impact_rows.KINDS:
+        kind = next((name for name in impact_rows.KINDS if found.impact.counts[name]), "gains")
+    return {
+        "impact": found.impact,
+        "notes": found.notes,
+        "tiles": impact_rows.tiles(found.impact),
+        "show": kind,
+        **impact_rows.shown(impact_rows.rows(found.impact, kind), asked, ROWS_A_PAGE),
+    }
+
+
+_SHOWN: Mapping[str, Callable[[Computation, Question, Mapping[str, str]], dict[str, Any]]] = {
+    Computation.Kind.WHAT_IF: _what_if,
+}
+
+
+def _what_changed(row: Computation, question: Question) -> str:
+    """Say what of the cluster of a what-if is no longer as it was computed on; empty where nothing is.
+
+    The sides of a comparison have their revision in their name.
+    """
+    then, cluster = question.sides[0].view, row.cluster
+    if row.kind != Computation.Kind.WHAT_IF or then.revision is None or cluster.revision is None:
+        return ""
+    if then.revision != cluster.revision:
+        return (
+            f"This is as of revision {then.revision.number:,}. "
+            f"{cluster.name} has changed since: it has revision {cluster.revision.number:,} now."
+        )
+    if then.settings != settings_of(cluster):
+        return f"What is declared of {cluster.name} has changed since this was asked."
+    return ""
+
+
+def _as_of_now(question: Question) -> Question:
+    """Return the same question about the clusters as they are now."""
+    side = question.sides[0]
+    assert side.delta is not None
+    return what_if(in_force(side.view.cluster), side.delta, side.new_topics)
+
+
+def _row(request: HttpRequest, slug: str, address: str) -> Computation:
+    cluster = cluster_or_404(request.user, slug)
+    row = asking.of_address(_person(request), cluster, address)
+    if row is None:
+        days = KEPT_FOR.days
+        raise Http404(f"There is no computation at this address. One is kept for {days} days.")
+    return row
+
+
+def _person(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)  # login_required
+    return request.user

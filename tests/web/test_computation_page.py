@@ -1,0 +1,212 @@
+"""What is too much for a page has an address, on which its progress, its end and its impact are seen."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from aclweb.accounts.models import Grant, Role
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.simulate.budget import Budget
+from aclweb.changes import asking, computing, impact, kept, tasks
+from aclweb.changes.models import Change, Computation
+from aclweb.changes.question import what_if
+from aclweb.clusters import TopicInfo
+from aclweb.inventory.current import in_force
+from aclweb.inventory.sync.run import sync
+from tests.builders import allow, deny
+from tests.inventory.answering_cluster import Answers
+
+pytestmark = pytest.mark.django_db
+
+TOPICS = [TopicInfo(f"orders.{number}") for number in range(40)]
+HELD = [allow(f"User:u{number}", "READ", f"orders.{number}") for number in range(40)]
+WIDE = tuple(deny(f"User:u{number}", "ALL", "*") for number in range(40))
+PAGE = "/c/test-eu/what-if/"
+LINES = [json.dumps({"op": "add", **acl.as_dict()}) for acl in WIDE]
+
+
+@pytest.fixture(autouse=True)
+def little(monkeypatch, cluster):
+    """A cluster, a budget of pages that a few ACLs use up, and no queue: the row is the truth."""
+    kept.forget()
+    monkeypatch.setattr(impact, "BUDGET", Budget(steps=60, differences=1_000))
+    monkeypatch.setattr(tasks, "enqueue_computing", lambda: None)
+    sync(cluster, client=Answers(HELD, topics=TOPICS))
+    cluster.refresh_from_db()
+
+
+@pytest.fixture
+def ada_browser(ada, signed_in):
+    return signed_in(ada)
+
+
+@pytest.fixture
+def row(cluster, ada):
+    """An impact that ada asked for."""
+    return asking.ask(what_if(in_force(cluster), Delta(add=WIDE)), person=ada, asked_from=PAGE)
+
+
+def address(row: Computation, act: str = "") -> str:
+    return f"/c/{row.cluster.slug}/computations/{row.address}/{act}"
+
+
+def test_what_is_too_much_for_a_page_is_asked_of_a_worker_there(ada_browser):
+    page = ada_browser.post(PAGE, {"line": LINES}, follow=True)
+    assert "Too much for a page." in page.content.decode()
+    assert "Have a worker compute it" in page.content.decode()
+
+    asked = ada_browser.post(f"{PAGE}compute/", {"line": LINES})
+
+    row = Computation.objects.get()
+    assert asked["Location"] == address(row)
+    assert (row.acls_added, row.state) == (len(WIDE), "QUEUED")
+    again = ada_browser.get(row.asked_from)
+    assert f'href="{address(row)}"' in again.content.decode()
+    assert "See how far it is" in again.content.decode()
+
+
+def test_a_finished_one_shows_what_a_small_one_shows_without_simulating(ada_browser, row, monkeypatch):
+    computing.run_next("worker")
+    kept.forget()
+    monkeypatch.setattr(impact, "simulate", None)
+
+    done = ada_browser.get(address(row), {"show": "loses", "page": "2"}).context
+    opened = ada_browser.get(address(row), {"show": "loses", "open": "3"}).context
+    whatif = ada_browser.post(PAGE, {"line": LINES, "show": "loses", "page": "2"}, follow=True).context
+
+    assert done["diff"].object_list == whatif["diff"].object_list != []
+    assert done["tiles"] == whatif["tiles"]
+    assert opened["opened"].cells
+
+
+def test_a_draft_that_a_worker_has_computed_is_shown_on_its_own_page(ada_browser, row):
+    before = ada_browser.post(PAGE, {"line": LINES}, follow=True)
+    computing.run_next("worker")
+
+    after = ada_browser.post(PAGE, {"line": LINES}, follow=True)
+
+    assert "too_much" in before.context
+    assert "preview" not in before.context
+    assert after.context["preview"].impact.counts["loses"] == 80
+
+
+def test_it_is_said_that_the_cluster_has_changed_and_computed_again_at_a_press(
+    ada_browser, row, cluster, ada
+):
+    computing.run_next("worker")
+    assert "Compute it again" not in ada_browser.get(address(row)).content.decode()
+    sync(cluster, client=Answers(HELD[1:], topics=TOPICS))
+
+    page = ada_browser.get(address(row)).content.decode()
+    again = ada_browser.post(address(row, "again/"))
+
+    newest = Computation.objects.order_by("pk").last()
+    assert "This is as of revision 1. test-eu has changed since: it has revision 2 now." in page
+    assert again["Location"] == address(newest) != address(row)
+    assert newest.revision.number == 2
+
+
+def test_a_change_is_requested_from_the_page_as_of_what_was_computed(ada_browser, row, cluster):
+    computing.run_next("worker")
+    sync(cluster, client=Answers(HELD[1:], topics=TOPICS))
+
+    refused = ada_browser.post(address(row, "change/"), {"title": " "})
+    requested = ada_browser.post(address(row, "change/"), {"title": "Nobody but orders"})
+
+    change = Change.objects.get()
+    assert refused.status_code == 422
+    assert "A change needs a title" in refused.content.decode()
+    assert requested["Location"] == f"/changes/{change.key}/"
+    assert (change.state, change.loses, change.revision.number) == ("IN_REVIEW", 80, 1)
+
+
+def test_who_may_not_see_the_cluster_sees_no_computation_of_it(signed_in, row, eve, ben):
+    assert signed_in(eve).get(address(row)).status_code == 404
+    assert signed_in(ben).get(address(row)).status_code == 200
+    assert signed_in(ben).get(address(row).replace(row.address, "0" * 32)).status_code == 404
+
+
+def test_who_has_the_address_may_look_and_not_cancel(signed_in, row, ben):
+    page = signed_in(ben).post(address(row, "cancel/"), follow=True).content.decode()
+
+    assert "ada asked for this, so you cannot cancel it." in page
+    assert "/cancel/" not in page
+    row.refresh_from_db()
+    assert row.state == "QUEUED"
+
+
+def test_one_under_the_address_of_another_cluster_is_not_there(signed_in, row, ada, other_cluster):
+    Grant.objects.create(user=ada, cluster=other_cluster, role=Role.VIEWER)
+
+    assert signed_in(ada).get(f"/c/test-us/computations/{row.address}/").status_code == 404
+
+
+def test_while_it_is_computed_a_page_reads_neither_question_nor_impact(
+    ada_browser, row, django_assert_num_queries
+):
+    headers = {"HX-Request": "true", "HX-Target": "progress"}
+    ada_browser.get(address(row), headers=headers)
+
+    with django_assert_num_queries(6) as asked:
+        part = ada_browser.get(address(row), headers=headers)
+
+    assert not any('"question"' in each["sql"] or "packed" in each["sql"] for each in asked.captured_queries)
+    assert part.content.decode().strip().startswith('<section class="card run" id="progress"')
+
+
+def test_too_much_for_a_worker_and_failures_are_said_on_the_page(ada_browser, row, monkeypatch):
+    monkeypatch.setattr(computing, "BUDGET", Budget(steps=61, differences=1_000, whose="a worker"))
+    computing.run_next("worker")
+
+    page = ada_browser.get(address(row)).content.decode()
+
+    assert "<b>Not computed.</b> The impact of this edit is too large to compute here: a worker takes" in page
+
+
+def test_one_that_was_asked_for_is_found_again_from_an_empty_what_if(ada_browser, row, signed_in, ben):
+    assert f'href="{address(row)}"' in ada_browser.get(PAGE).content.decode()
+    assert "Computed by workers for you" not in signed_in(ben).get(PAGE).content.decode()
+
+
+# --- in a browser -----------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_in_a_browser_the_page_follows_the_worker_and_shows_the_impact(window, ada):
+    page = window(ada, PAGE)
+    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    page.locator("#id_paste").fill("\n".join(LINES))
+    page.get_by_role("button", name="Show the impact").last.click()
+    page.get_by_role("button", name="Have a worker compute it").click()
+    expect(page.get_by_role("heading", name="It waits for a worker.")).to_be_visible()
+
+    computing.run_next("worker")
+
+    # Nobody presses anything: the page asks by itself.
+    expect(page.get_by_role("heading", name="Access diff")).to_be_visible()
+    expect(page.locator("#progress")).to_have_count(0)
+    page.get_by_role("link", name="Next").click()
+    expect(page.get_by_text("Page 2 of")).to_be_visible()
+    page.get_by_role("button", name="Show all of row").first.click()
+    expect(page.locator("tr.delta-open")).to_be_visible()
+    page.locator("#id_title").fill("Nobody but orders")
+    page.get_by_role("button", name="Request this change").click()
+    expect(page.get_by_text("Waiting for review: 0 of 1 approval.")).to_be_visible()
+    assert not page.watch.complaints
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_in_a_browser_without_scripts_it_is_asked_for_and_cancelled(window, ada):
+    page = window(ada, PAGE, scripts=False)
+    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    page.locator("#id_paste").fill("\n".join(LINES))
+    page.get_by_role("button", name="Show the impact").last.click()
+    page.get_by_role("button", name="Have a worker compute it").click()
+    page.get_by_role("button", name="Cancel").click()
+
+    expect(page.get_by_text("Cancelled by ada.")).to_be_visible()
