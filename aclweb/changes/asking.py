@@ -18,8 +18,9 @@ from aclweb.accounts.models import User
 from aclweb.acl.model import number_of
 from aclweb.changes import tasks
 from aclweb.changes.computing import KEPT_FOR
-from aclweb.changes.models import OPEN, ChangeError, Computation
-from aclweb.changes.question import Question, Side
+from aclweb.changes.models import OPEN, Change, ChangeError, Computation
+from aclweb.changes.question import Question, Side, what_if
+from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster, Revision
 
 # Of one person, at work and waiting.
@@ -40,14 +41,18 @@ class Progress:
     sentences: tuple[str, ...]
 
 
-def ask(question: Question, *, person: User, asked_from: str = "") -> Computation:
+def ask(
+    question: Question, *, person: User, asked_from: str = "", for_change: Change | None = None
+) -> Computation:
     """Have a worker compute this, unless that is done or asked for already; return the computation.
 
-    asked_from: the address of the page where it was asked. Raises ChangeError where the person has too many that wait,
-    or where a cluster was never read.
+    asked_from: the address of the page where it was asked. for_change: the change to submit with it.
+    Raises ChangeError where the person has too many that wait, or where a cluster was never read.
     """
     known = of_question(question)
     if known is not None:
+        if for_change is not None:
+            Computation.objects.filter(pk=known.pk).update(for_change=for_change)
         return known
     left, right = question.sides[0], question.sides[1] if len(question.sides) > 1 else None
     revisions = [_revision_of(side) for side in question.sides]
@@ -72,6 +77,7 @@ def ask(question: Question, *, person: User, asked_from: str = "") -> Computatio
         other_cluster=right.view.cluster if right is not None else None,
         other_revision=revisions[1] if right is not None else None,
         owner=person,
+        for_change=for_change,
     )
     # After the commit, or a worker could miss the row. A queue that is down only delays it: the sweep tries again.
     transaction.on_commit(partial(tasks.enqueue_computing), robust=True)
@@ -92,8 +98,11 @@ def of_question(question: Question) -> Computation | None:
 
 def of_address(person: User, cluster: Cluster, address: str) -> Computation | None:
     """Return the computation at an address, if the person may look at all clusters that it is about."""
-    related = ("cluster", "revision", "other_cluster", "other_revision", "owner")
-    row = Computation.objects.select_related(*related).filter(cluster=cluster, address=address).first()
+    related = ("cluster", "revision", "other_cluster", "other_revision", "owner", "for_change")
+    found = Computation.objects.select_related(*related).defer(
+        "question", "packed_impact", "for_change__packed_impact"
+    )
+    row = found.filter(cluster=cluster, address=address).first()
     if row is None:
         return None
     seen = access.visible_clusters(person)
@@ -105,6 +114,12 @@ def of_address(person: User, cluster: Cluster, address: str) -> Computation | No
 def newest_of(person: User, cluster: Cluster, most: int) -> list[Computation]:
     """Return the newest computations on a cluster that a person asked for."""
     return list(Computation.objects.filter(owner=person, cluster=cluster).order_by("-pk")[:most])
+
+
+def ask_for_change(change: Change, *, person: User, asked_from: str = "") -> Computation:
+    """Have a worker compute what a change would do to its cluster as it is now, so that it can be submitted."""
+    question = what_if(in_force(change.cluster), change.delta)
+    return ask(question, person=person, asked_from=asked_from, for_change=change)
 
 
 def may_cancel(row: Computation, person: User) -> bool:

@@ -15,7 +15,6 @@ from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
-    AclBinding,
     AuthorizerSettings,
     Delta,
     Operation,
@@ -27,6 +26,7 @@ from aclweb.acl.model import (
 from aclweb.acl.simulate import (
     EXACT,
     PREFIX,
+    Budget,
     Impact,
     NameClass,
     Names,
@@ -37,6 +37,7 @@ from aclweb.acl.simulate import (
     sessions_in,
     which_of,
 )
+from aclweb.changes import policy
 from aclweb.changes.impact import (
     DIFFERENCES,
     Content,
@@ -69,43 +70,68 @@ class Drift:
 
     same_effect: whether the change still means what was approved. sentences: what
     differs, or what moved without changing the effect; empty if nothing moved.
+    is_unknown: whether nobody can tell here, because it is too much for a page.
     """
 
     same_effect: bool
     sentences: tuple[str, ...] = ()
+    is_unknown: bool = False
 
 
 _drifts: Kept[Drift] = Kept(lambda _: 2_000, TooMuch, most_answers=256)
 
 
-def drift(change: Change, now: Content, settings: AuthorizerSettings) -> Drift:
+def drift(
+    change: Change, now: Content, settings: AuthorizerSettings, *, budget: Budget | None = None
+) -> Drift:
     """Return whether `change` would still do to `now` what was submitted, and what moved.
 
     The bindings of the change itself count as they were at submission: what this
-    change, or somebody else, has already written of it is no drift.
+    change, or somebody else, has already written of it is no drift. budget: another than that of a page.
     """
     if change.revision is None:
         why = "The snapshot that the impact was computed on is gone; submit the change again."
         return Drift(False, (why,))
+    view = in_force(change.cluster, as_of=Moment(change.revision))
     try:
-        return _drift(change, in_force(change.cluster, as_of=Moment(change.revision)), now, settings)
+        return _drift(change, view, now, settings, budget)
     except TooMuch as error:
-        return Drift(False, ("Whether the impact is still the same cannot be computed.", str(error)))
+        if budget is not None:
+            return Drift(False, ("Whether the impact is still the same cannot be computed.", str(error)))
+        moved = _moved(content_of(view), _now_but_for(change.delta, content_of(view), now))
+        return _unknown(
+            change, f"The cluster has changed since this was submitted: {moved}." if moved else ""
+        )
 
 
-def _drift(change: Change, view: ClusterView, now: Content, settings: AuthorizerSettings) -> Drift:
+def _unknown(change: Change, moved: str = "") -> Drift:
+    if policy.writable(change.cluster)[0]:
+        later = "A worker computes it before it writes, and writes nothing if it differs."
+    else:
+        later = "aclweb does not write to this cluster, so it would not be computed later: submit the change again."
+    why = "Whether the impact is still the same is too much to compute for a page."
+    return Drift(False, (*filter(None, (moved,)), why, later), is_unknown=True)
+
+
+def _drift(
+    change: Change,
+    view: ClusterView,
+    now: Content,
+    settings: AuthorizerSettings,
+    budget: Budget | None,
+) -> Drift:
     delta, then = change.delta, content_of(view)
-    declared = _drift_of_declarations(change, delta, view, settings)
+    declared = _drift_of_declarations(change, delta, view, settings, budget)
     if not declared.same_effect:
         return declared
 
-    now = replace(now, bindings=_with_items_of(then, now, delta))
+    now = _now_but_for(delta, then, now)
     moved = _moved(then, now)
     if not moved:
         return Drift(True)
     names = _names_of_both(then, now)
-    effect_then = impact_of(delta, view.index, names, settings)
-    effect_now = impact_of(delta, AclIndex(now.bindings), names, settings)
+    effect_then = impact_of(delta, view.index, names, settings, budget=budget)
+    effect_now = impact_of(delta, AclIndex(now.bindings), names, settings, budget=budget)
     differences = _differences(effect_then, effect_now, regions=_regions_that_moved(then, now))
     changed = f"The cluster has changed since this was submitted: {moved}."
     if differences:
@@ -123,17 +149,21 @@ def drift_since_sync(change: Change, view: ClusterView | None = None) -> Drift:
             return drift(change, content_of(view), view.settings)
         try:
             return _drift_of_declarations(change, change.delta, view, view.settings)
-        except TooMuch as error:
-            return Drift(False, (str(error),))
+        except TooMuch:
+            return _unknown(change)
 
     return _drifts.remember((*on_which_impact_depends(view), submitted), work_out)
 
 
 def _drift_of_declarations(
-    change: Change, delta: Delta, then: ClusterView, settings: AuthorizerSettings
+    change: Change,
+    delta: Delta,
+    then: ClusterView,
+    settings: AuthorizerSettings,
+    budget: Budget | None = None,
 ) -> Drift:
     """Return whether the same ACLs under the settings of now give the effect that was submitted."""
-    again = worked_out(then.cluster, delta, (), replace(then, settings=settings))
+    again = worked_out(then.cluster, delta, (), replace(then, settings=settings), budget=budget)
     if again.impact_hash == change.impact_hash:
         return Drift(True)
     changed = f"What is declared of {change.cluster.name} has changed, and with it the impact."
@@ -145,13 +175,11 @@ def _drift_of_declarations(
     return Drift(False, (changed, *differences)) if differences else Drift(True)
 
 
-def _with_items_of(then: Content, now: Content, delta: Delta) -> tuple[AclBinding, ...]:
-    """Return the bindings of now, with those of the delta present exactly if they were present then."""
+def _now_but_for(delta: Delta, then: Content, now: Content) -> Content:
+    """Return the content of now, with the bindings of the delta present exactly if they were present then."""
     ours = frozenset((*delta.add, *delta.remove))
-    return (
-        *(binding for binding in now.bindings if binding not in ours),
-        *(binding for binding in then.bindings if binding in ours),
-    )
+    others = (binding for binding in now.bindings if binding not in ours)
+    return replace(now, bindings=(*others, *(binding for binding in then.bindings if binding in ours)))
 
 
 def _moved(then: Content, now: Content) -> str:

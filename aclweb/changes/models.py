@@ -331,6 +331,8 @@ class Computation(Leased):
     other_cluster = models.ForeignKey(Cluster, null=True, on_delete=models.CASCADE, related_name="+")
     other_revision = models.ForeignKey(Revision, null=True, on_delete=models.CASCADE, related_name="+")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    # The change that waits to be submitted with it, where one does.
+    for_change = models.ForeignKey(Change, null=True, on_delete=models.CASCADE, related_name="+")
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED, db_index=True)
     attempts = models.PositiveSmallIntegerField(default=0)

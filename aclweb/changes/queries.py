@@ -21,7 +21,7 @@ from aclweb.changes import policy
 from aclweb.changes.drift import Drift, drift_since_sync
 from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeItem
 from aclweb.changes.notes import commands_of, done_already
-from aclweb.changes.preview import Preview, preview
+from aclweb.changes.preview import Preview, TooMuch, preview
 from aclweb.changes.replaying import replay_of
 from aclweb.clusters import ClusterState
 from aclweb.insights.replay import Replay
@@ -286,6 +286,8 @@ def _as_of_now(change: Change, view: ClusterView) -> tuple[Preview | None, tuple
     """Return what the change would do to the cluster as it is, and what to note of it; None where that is too much."""
     try:
         now = preview(change.cluster, change.delta, requester=change.author_id, view=view)
+    except TooMuch:
+        return None, ("What this would do to the cluster as it is now is too much to compute for a page.",)
     except ChangeError as error:
         return None, (str(error),)
     return now, now.notes
@@ -311,7 +313,8 @@ def _some(number: int, count: int) -> str:
 def _acts(change: Change, user: User, held: policy.Held, drift: Drift | None) -> dict[str, Act]:
     """Return which steps this person may take; a stale change is not approved, its author is asked to submit again."""
     acts: dict[str, Act] = {step: Act(*answer) for step, answer in policy.acts(change, user, held).items()}
-    if drift is not None and not drift.same_effect and acts["approve"].allowed:
+    is_checked_later = drift is not None and drift.is_unknown and policy.writable(change.cluster)[0]
+    if drift is not None and not drift.same_effect and not is_checked_later and acts["approve"].allowed:
         acts["approve"] = Act(False, f"Ask {change.author.get_username()} to submit it again.")
     return acts
 

@@ -153,15 +153,18 @@ def edit(
     return change
 
 
-def submit(*, change: Change, actor: User) -> Change:
-    """Fix what is asked for and what it means now, and wait for review; earlier approvals are void."""
+def submit(*, change: Change, actor: User, computed_on: ClusterView | None = None) -> Change:
+    """Fix what is asked for and what it means now, and wait for review; earlier approvals are void.
+
+    computed_on: as in `request`.
+    """
 
     def once() -> Change:
         asked = _read(change)
         _require("submit", asked, actor)
-        seen = _seen(asked.cluster, asked.delta, asked.author_id)
+        seen = _seen(asked.cluster, asked.delta, asked.author_id, computed_on)
         with transaction.atomic():
-            return _fix(_locked(change), actor, seen)
+            return _fix(_locked(change), actor, seen, is_of_now=computed_on is None)
 
     return _until_still(once)
 
@@ -244,7 +247,7 @@ def approve(*, change: Change, reviewer: User, comment: str = "", plan_hash: str
             if (locked.epoch, locked.impact_hash) != (asked.epoch, asked.impact_hash):
                 raise _Moved
             _require_still(locked.cluster, view.revision, view.settings)
-            if moved.same_effect:
+            if moved.same_effect or (moved.is_unknown and policy.writable(locked.cluster)[0]):
                 return _approved(locked, reviewer, comment)
             why = " ".join(moved.sentences)
             trail.record(actor=reviewer, verb="change.approval_refused", target=locked.key, why=why)

@@ -22,6 +22,7 @@ from aclweb.audit import trail
 from aclweb.changes import comparison, impact, kept, models, preview, queries, review
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Approval, Change, ChangeError
+from aclweb.changes.rollout import preflight
 from aclweb.changes.rollout import run as rollout
 from aclweb.inventory.current import view as current
 from aclweb.inventory.current.view import in_force
@@ -160,7 +161,7 @@ def test_beyond_the_budget_the_sentence_names_the_acl_that_costs_most(cluster, l
     )
 
 
-def test_an_effect_that_is_too_large_by_now_is_no_approval_and_no_crash(
+def test_an_effect_too_large_to_compare_is_said_and_approved_where_a_worker_checks_it(
     cluster, kafka, ask, ada, ben, monkeypatch
 ):
     change = review.submit(change=ask(WISH), actor=ada)
@@ -170,11 +171,64 @@ def test_an_effect_that_is_too_large_by_now_is_no_approval_and_no_crash(
     monkeypatch.setattr(impact, "BUDGET", Budget(steps=1, differences=1))
 
     page = queries.change_page(Change.objects.get(pk=change.pk), ben)
+    review.approve(change=change, reviewer=ben)
+
+    assert page.acts["approve"].allowed
+    assert page.as_of_now.sentences == (
+        "The cluster has changed since this was submitted: 1 ACL was added.",
+        "Whether the impact is still the same is too much to compute for a page.",
+        "A worker computes it before it writes, and writes nothing if it differs.",
+    )
+    assert page.notes[0].endswith("is too much to compute for a page.")
+    assert rollout.apply(change.pk) == Change.State.APPLIED
+
+
+def test_a_worker_stops_what_was_too_large_to_compare_and_differs_by_now(
+    cluster, kafka, ask, ada, ben, monkeypatch
+):
+    change = review.submit(change=ask(WISH), actor=ada)
+    kafka.edit(add=[deny("User:ledger", "READ", "payments.eu")])
+    reread(cluster)
+    kept.forget()
+    monkeypatch.setattr(impact, "BUDGET", Budget(steps=1, differences=1))
+    review.approve(change=change, reviewer=ben)
+
+    assert rollout.apply(change.pk) == Change.State.BLOCKED_STALE
+
+    assert "would no longer gain" in Change.objects.get(pk=change.pk).sentence
+    assert WISH not in kafka.bindings
+
+
+def test_what_is_too_large_to_compare_is_not_approved_where_no_worker_would_check_it(
+    cluster, kafka, ask, ada, ben, monkeypatch
+):
+    change = review.submit(change=ask(WISH), actor=ada)
+    kafka.edit(add=[allow("User:more", "READ", "orders")])
+    reread(cluster)
+    kept.forget()
+    monkeypatch.setattr(impact, "BUDGET", Budget(steps=1, differences=1))
+    type(cluster).objects.update(changes_enabled=False)
+
+    page = queries.change_page(Change.objects.get(pk=change.pk), ben)
     with pytest.raises(review.StaleError):
         review.approve(change=change, reviewer=ben)
 
     assert not page.acts["approve"].allowed
-    assert "cannot be computed" in page.as_of_now.sentences[0]
+    assert "aclweb does not write to this cluster" in page.as_of_now.sentences[2]
+
+
+def test_beyond_the_budget_of_a_worker_an_approved_change_is_not_written(
+    cluster, kafka, ask, ada, ben, monkeypatch
+):
+    change = review.submit(change=ask(WISH), actor=ada)
+    review.approve(change=change, reviewer=ben)
+    kafka.edit(add=[allow("User:more", "READ", "orders")])
+    kept.forget()
+    monkeypatch.setattr(preflight, "BUDGET", Budget(steps=1, differences=1))
+
+    assert rollout.apply(change.pk) == Change.State.BLOCKED_STALE
+
+    assert "cannot be computed" in Change.objects.get(pk=change.pk).sentence
 
 
 def test_a_refusal_for_its_cost_is_not_worked_out_again(cluster, little, simulated):

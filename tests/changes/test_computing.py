@@ -12,7 +12,7 @@ from aclweb.acl.model.delta import Delta
 from aclweb.acl.simulate import digest_of_groups
 from aclweb.acl.simulate.budget import Budget
 from aclweb.celery import app
-from aclweb.changes import asking, computing, impact, kept, preview, review, tasks
+from aclweb.changes import asking, computing, impact, kept, preview, queries, review, rollout, tasks
 from aclweb.changes.models import Change, ChangeError, Computation
 from aclweb.changes.question import question_of, what_if
 from aclweb.inventory.current import in_force
@@ -328,3 +328,34 @@ def test_what_is_declared_since_makes_a_computed_impact_too_old_to_submit(cluste
     with pytest.raises(ChangeError, match="declared of test-eu has changed since"):
         review.request(cluster=cluster, author=ada, title="t", delta=WIDE, computed_on=of_then)
     assert not Change.objects.exists()
+
+
+def test_a_draft_that_waits_is_submitted_with_what_was_computed_for_it(cluster, kafka, ask, ada):
+    change = ask(*WIDE.add, remove=WIDE.remove)
+    row = asking.ask_for_change(change, person=ada)
+    computing.run_next("worker")
+    kafka.edit(add=[allow("User:more", "READ", "orders")])
+    reread(cluster)
+    of_then = question_of(now(row)).sides[0].view
+
+    with pytest.raises(preview.TooMuch):
+        review.submit(change=change, actor=ada)
+    review.submit(change=change, actor=ada, computed_on=of_then)
+
+    stored = Change.objects.get(pk=change.pk)
+    assert (stored.state, stored.impact_hash) == (Change.State.IN_REVIEW, now(row).impact_hash)
+    assert now(row).for_change == change
+
+
+def test_a_large_change_is_reviewed_approved_and_written_as_a_small_one(cluster, kafka, asked, ada, ben):
+    asked()
+    computing.run_next("worker")
+    change = review.request(cluster=cluster, author=ada, title="t", delta=WIDE)
+
+    page = queries.change_page(Change.objects.get(pk=change.pk), ben)
+    review.approve(change=change, reviewer=ben)
+
+    assert page.as_of_now.same_effect
+    assert not page.notes
+    assert rollout.apply(change.pk) == Change.State.APPLIED
+    assert WIDE.add[0] in kafka.bindings

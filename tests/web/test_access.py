@@ -113,6 +113,7 @@ TABLE: dict[str, Row] = {
         {"title": "Cat reads stock"},
     ),
     "compare": Row(f"{C}compare/?other=test-eu", SEEN),
+    "compare-compute": Row(f"{C}compare/compute/?other=test-eu", (302, 404, 302, 302, 302, 302), "post"),
     "compare-drafts": Row(f"{C}compare/drafts/?first=a&second=b", SEEN),
     "findings": Row(f"{C}findings/", SEEN),
     "findings-again": Row(f"{C}findings/again/", (302, 404, 302, 302, 302, 302), "post"),

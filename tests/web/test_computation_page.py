@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from aclweb.accounts.models import Grant, Role
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.simulate.budget import Budget
-from aclweb.changes import asking, computing, impact, kept, tasks
+from aclweb.changes import asking, computing, impact, kept, review, tasks
 from aclweb.changes.models import Change, Computation
 from aclweb.changes.question import what_if
 from aclweb.clusters import TopicInfo
@@ -121,6 +121,23 @@ def test_a_change_is_requested_from_the_page_as_of_what_was_computed(ada_browser
     assert "A change needs a title" in refused.content.decode()
     assert requested["Location"] == f"/changes/{change.key}/"
     assert (change.state, change.loses, change.revision.number) == ("IN_REVIEW", 80, 1)
+
+
+def test_a_draft_too_large_to_submit_from_its_page_is_computed_and_then_submitted(ada_browser, cluster, ada):
+    change = review.draft(cluster=cluster, author=ada, title="t", delta=Delta(add=WIDE))
+    asked = ada_browser.post(f"/changes/{change.key}/act/", {"step": "submit"})
+    row = Computation.objects.get()
+    computing.run_next("worker")
+
+    page = ada_browser.get(asked["Location"]).content.decode()
+    submitted = ada_browser.post(address(row, "change/"))
+
+    change.refresh_from_db()
+    assert asked["Location"] == address(row)
+    assert f"Submit {change.key} for review" in page
+    assert submitted["Location"] == f"/changes/{change.key}/"
+    assert (change.state, change.loses) == ("IN_REVIEW", 80)
+    assert Change.objects.count() == 1
 
 
 def test_who_may_not_see_the_cluster_sees_no_computation_of_it(signed_in, row, eve, ben):

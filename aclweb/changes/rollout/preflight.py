@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from aclweb.acl.simulate import ON_A_WORKER
 from aclweb.audit import trail
 from aclweb.changes import failpoints, policy
 from aclweb.changes.drift import drift
@@ -14,6 +15,9 @@ from aclweb.changes.rollout.settle import settle
 from aclweb.changes.rollout.words import acls, items_in_words, patterns_in_words
 from aclweb.clusters import ClusterClient
 from aclweb.inventory.current import settings_of
+
+# Nobody waits for a page here, and what a reviewer could not be told is computed now at the latest.
+BUDGET = ON_A_WORKER
 
 
 def check_paper(run: Run) -> None:
@@ -77,7 +81,8 @@ def preflight(run: Run, client: ClusterClient) -> None:
         )
         raise blocked(run, State.FAILED, "change.refused", why)
 
-    moved = drift(change, Content(reading.bindings, topics, groups or ()), settings_of(change.cluster))
+    now = Content(reading.bindings, topics, groups or ())
+    moved = drift(change, now, settings_of(change.cluster), budget=BUDGET)
     if not moved.same_effect:
         raise blocked(run, State.BLOCKED_STALE, "change.stale", " ".join(moved.sentences))
 

@@ -15,8 +15,9 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts.models import User
 from aclweb.acl.simulate import Impact
-from aclweb.changes import queries, review
+from aclweb.changes import asking, queries, review
 from aclweb.changes.models import Change, ChangeError
+from aclweb.changes.preview import TooMuch
 from aclweb.inventory.current import settings_of
 from aclweb.web.drafts import impact_rows, replayed
 from aclweb.web.shell import exporting, frame
@@ -77,12 +78,27 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
     except review.StaleError as error:
         # The page says by itself that the change is out of date, and shows both effects.
         return _page(request, _change(request, number), refused=str(error), status=422)
+    except TooMuch as error:
+        return _computed_later(request, change, error)
     except ChangeError as error:
         change.refresh_from_db()
         return _page(request, change, error=str(error), status=422)
     if done.pk != change.pk:
         messages.success(request, f"{done.key} is drafted; look at its impact and submit it.")
     return redirect("change", number=done.pk)
+
+
+def _computed_later(request: HttpRequest, change: Change, why: TooMuch) -> HttpResponse:
+    """Have a worker compute the impact of a change, and lead to where it can then be submitted."""
+    person, address = _person(request), reverse("change", args=[change.pk])
+    try:
+        row = asking.ask_for_change(change, person=person, asked_from=address)
+    except ChangeError as error:
+        return _page(request, change, error=f"{why} {error}", status=422)
+    messages.info(
+        request, f"This is too much for a page, so a worker computes it. Then submit {change.key} here."
+    )
+    return redirect("computation", slug=change.cluster.slug, address=row.address)
 
 
 def _submit(change: Change, person: User, _form: Any) -> Change:

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.acl.model import AclBinding
+from aclweb.changes import asking
 from aclweb.changes.comparison import Comparison, compare
+from aclweb.changes.models import ChangeError
+from aclweb.changes.question import comparison
 from aclweb.web.drafts.comparing import CompareForm, differences
 from aclweb.web.drafts.draft import Line
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -41,6 +47,9 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         found = compare(*form.sides())
         context |= differences(request.GET, found)
         context["lines"] = _lines(found, request.GET)
+        if found.too_much:
+            context["compute_url"] = f"{reverse('compare-compute', args=[slug])}?{request.GET.urlencode()}"
+            context["computation"] = asking.of_question(comparison(found.left, found.right))
     is_wrong = form.is_bound and not form.is_valid() and not wants_part(request)
     return render_page(
         request,
@@ -50,6 +59,26 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         section="compare",
         status=422 if is_wrong else 200,
     )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def compute(request: HttpRequest, slug: str) -> HttpResponse:
+    """Have a worker compare what is too much for a page; the address says what, as that of the page does."""
+    cluster = access.cluster_or_404(request.user, slug)
+    assert isinstance(request.user, User)  # login_required
+    page = f"{reverse('compare', args=[slug])}?{request.GET.urlencode()}"
+    form = CompareForm(
+        request.GET, cluster=cluster, clusters=access.visible_clusters(request.user), person=request.user
+    )
+    if request.method == "GET" or not form.is_valid():
+        return redirect(page)
+    try:
+        row = asking.ask(comparison(*form.sides()), person=request.user, asked_from=page)
+    except ChangeError as error:
+        messages.error(request, str(error))
+        return redirect(page)
+    return redirect("computation", slug=slug, address=row.address)
 
 
 def _lines(found: Comparison, asked: Mapping[str, str]) -> Page[Line]:

@@ -17,9 +17,13 @@ from django.views.decorators.http import require_http_methods
 from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.acl.notation import write_delta
+from aclweb.changes import asking
 from aclweb.changes.comparison import Side, compare
+from aclweb.changes.models import ChangeError
+from aclweb.changes.question import Question, comparison
 from aclweb.inventory.current import ClusterView
 from aclweb.inventory.current import view as current
+from aclweb.inventory.models import Cluster
 from aclweb.web.drafts import keeping
 from aclweb.web.drafts.comparing import differences
 from aclweb.web.drafts.draft import Draft, read_draft
@@ -56,7 +60,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         opened=given.get(keeping.FIELD, ""),
         **{name: data.get(name, "") for name in ("show", "principal", "name", "page", "open")},
     )
-    if request.method == "POST" and kept.address and not (wants_part(request) or fresh.faults):
+    is_shown_there = kept.address and not (wants_part(request) or fresh.faults or "compute" in request.POST)
+    if request.method == "POST" and is_shown_there:
         return redirect(kept.address)
     context: dict[str, Any] = {
         "cluster": cluster,
@@ -74,9 +79,14 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
             Side(view, draft=(words, draft.delta), new_topics=fresh.new_topics)
             for (_, words), draft in zip(SIDES, drafts, strict=True)
         )
-        context |= differences(data, compare(first, second))
+        if request.method == "POST" and "compute" in request.POST:
+            return _computed_later(request, cluster, comparison(first, second), kept.address)
+        found = compare(first, second)
+        context |= differences(data, found)
+        if found.too_much:
+            context["computation"] = asking.of_question(comparison(first, second))
         context["is_cut"] = any(draft.faults for draft in drafts)
-    context |= {"permalink": kept.address, "query": kept.address.partition("?")[2]}
+    context |= {"kept": kept, "permalink": kept.address, "query": kept.address.partition("?")[2]}
     page = render_page(
         request,
         "drafts/compare_drafts/detail.html",
@@ -87,6 +97,19 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and kept.address:
         page["HX-Push-Url"] = kept.address
     return page
+
+
+def _computed_later(
+    request: HttpRequest, cluster: Cluster, question: Question, asked_from: str
+) -> HttpResponse:
+    """Have a worker compare the drafts, and lead to where its progress is shown."""
+    assert isinstance(request.user, User)  # login_required
+    try:
+        row = asking.ask(question, person=request.user, asked_from=asked_from)
+    except ChangeError as error:
+        messages.error(request, str(error))
+        return redirect(asked_from or request.path)
+    return redirect("computation", slug=cluster.slug, address=row.address)
 
 
 def _read(text: str, view: ClusterView) -> Draft:

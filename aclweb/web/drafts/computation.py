@@ -16,12 +16,14 @@ from aclweb.accounts.access import cluster_or_404, may
 from aclweb.accounts.models import User
 from aclweb.acl.model import AclError
 from aclweb.changes import asking, policy, review
+from aclweb.changes.comparison import compare
 from aclweb.changes.computing import KEPT_FOR
 from aclweb.changes.models import ChangeError, Computation
 from aclweb.changes.preview import preview
 from aclweb.changes.question import Question, question_of, what_if
 from aclweb.inventory.current import in_force, settings_of
 from aclweb.web.drafts import impact_rows
+from aclweb.web.drafts.comparing import differences
 from aclweb.web.drafts.draft import Line
 from aclweb.web.shell.htmx import render_page, wants_part
 
@@ -73,7 +75,7 @@ def again(request: HttpRequest, slug: str, address: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def change(request: HttpRequest, slug: str, address: str) -> HttpResponse:
-    """Request the change whose impact was computed, as of the revision of then."""
+    """Request the change whose impact was computed, or submit the one that waits for it, as of the revision of then."""
     row = _row(request, slug, address)
     if not may(request.user, "request", row.cluster):
         raise PermissionDenied(f"You may look at {row.cluster.name} and not request changes there.")
@@ -82,6 +84,9 @@ def change(request: HttpRequest, slug: str, address: str) -> HttpResponse:
     side = question_of(row).sides[0]
     assert side.delta is not None  # a what-if is about one
     try:
+        if row.for_change is not None:
+            review.submit(change=row.for_change, actor=_person(request), computed_on=side.view)
+            return redirect("change", number=row.for_change.pk)
         requested = review.request(
             cluster=row.cluster,
             author=_person(request),
@@ -104,13 +109,15 @@ def _page(
         **_asked(question),
         "stale": _what_changed(row, question),
         "may_request": may(request.user, "request", row.cluster),
+        "may_submit": row.for_change is not None
+        and policy.may("submit", row.for_change, _person(request))[0],
         "unwritable": policy.writable(row.cluster)[1],
         "request_error": request_error,
         "title": request.POST.get("title", ""),
         "reason": request.POST.get("reason", ""),
     }
     if row.state == Computation.State.DONE:
-        context |= _SHOWN[row.kind](row, question, request.GET)
+        context |= _SHOWN[row.kind](question, request.GET)
     return render_page(
         request,
         "drafts/computation/detail.html",
@@ -133,8 +140,9 @@ def _progress(row: Computation, request: HttpRequest) -> dict[str, Any]:
 def _asked(question: Question) -> dict[str, Any]:
     """Return what was asked, as far as the page lists it."""
     side = question.sides[0]
-    if side.delta is None or question.kind != Computation.Kind.WHAT_IF:
-        return {}
+    if question.kind == Computation.Kind.COMPARISON:
+        return {"left": side, "right": question.sides[1]}
+    assert side.delta is not None  # a what-if is about one
     lines = [Line("remove", binding) for binding in side.delta.remove]
     lines += [Line("add", binding) for binding in side.delta.add]
     return {
@@ -144,11 +152,11 @@ def _asked(question: Question) -> dict[str, Any]:
     }
 
 
-def _what_if(row: Computation, question: Question, asked: Mapping[str, str]) -> dict[str, Any]:
+def _what_if(question: Question, asked: Mapping[str, str]) -> dict[str, Any]:
     """Return what the page shows of a what-if that is done, without simulating again."""
     side = question.sides[0]
     assert side.delta is not None
-    found = preview(row.cluster, side.delta, new_topics=side.new_topics, view=side.view)
+    found = preview(side.view.cluster, side.delta, new_topics=side.new_topics, view=side.view)
     kind = asked.get("show", "")
     if kind not in impact_rows.KINDS:
         kind = next((name for name in impact_rows.KINDS if found.impact.counts[name]), "gains")
@@ -161,8 +169,16 @@ def _what_if(row: Computation, question: Question, asked: Mapping[str, str]) -> 
     }
 
 
-_SHOWN: Mapping[str, Callable[[Computation, Question, Mapping[str, str]], dict[str, Any]]] = {
+def _comparison(question: Question, asked: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the page shows of a comparison that is done, without simulating again."""
+    left, right = question.sides
+    found = compare(left, right)
+    return {"impact": found.impact, **differences(asked, found)}
+
+
+_SHOWN: Mapping[str, Callable[[Question, Mapping[str, str]], dict[str, Any]]] = {
     Computation.Kind.WHAT_IF: _what_if,
+    Computation.Kind.COMPARISON: _comparison,
 }
 
 
