@@ -11,6 +11,7 @@ from aclweb.accounts.models import Grant, Role
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.simulate.budget import Budget
 from aclweb.changes import asking, computing, impact, kept, review, tasks
+from aclweb.changes import comparison as comparing
 from aclweb.changes.models import Change, Computation
 from aclweb.changes.question import what_if
 from aclweb.clusters import TopicInfo
@@ -227,3 +228,109 @@ def test_in_a_browser_without_scripts_it_is_asked_for_and_cancelled(window, ada)
     page.get_by_role("button", name="Cancel").click()
 
     expect(page.get_by_text("Cancelled by ada.")).to_be_visible()
+
+
+# --- comparisons ------------------------------------------------------------------------------
+
+COMPARED = "/c/test-eu/compare/?at=1&other=test-eu"
+
+
+@pytest.fixture
+def two_revisions(cluster, monkeypatch):
+    """Two revisions whose comparison is too much for a page."""
+    sync(cluster, client=Answers([*HELD[20:], *WIDE[:10]], topics=TOPICS))
+    monkeypatch.setattr(comparing, "BUDGET", Budget(steps=60, differences=1_000))
+
+
+def test_a_comparison_too_much_for_a_page_is_computed_and_shown_as_a_small_one(
+    ada_browser, two_revisions, monkeypatch
+):
+    page = ada_browser.get(COMPARED)
+    asked = ada_browser.post(COMPARED.replace("?", "compute/?"))
+    row = Computation.objects.get()
+    open_page = ada_browser.get(address(row)).content.decode()
+    computing.run_next("worker")
+    kept.forget()
+    monkeypatch.setattr(comparing, "simulate", None)
+
+    done = ada_browser.get(address(row), {"show": "loses", "principal": "u1"})
+    there = ada_browser.get(COMPARED, {"show": "loses", "principal": "u1"} | {"at": "1", "other": "test-eu"})
+
+    assert 'action="/c/test-eu/compare/compute/?' in page.content.decode()
+    assert asked["Location"] == address(row)
+    assert "From <b>test-eu as of revision 1</b> to <b>test-eu now</b>" in open_page
+    assert done.context["tiles"] == there.context["tiles"]
+    assert done.context["diff"].object_list == there.context["diff"].object_list != []
+    assert done.context["comparison"].sentences == there.context["comparison"].sentences
+    assert "lacks 40 rights" in done.content.decode()
+
+
+def test_what_was_compared_with_now_keeps_its_revision_when_the_cluster_changes(
+    ada_browser, two_revisions, cluster
+):
+    ada_browser.post(COMPARED.replace("?", "compute/?"))
+    row = Computation.objects.get()
+    computing.run_next("worker")
+    sync(cluster, client=Answers(HELD, topics=TOPICS))
+
+    page = ada_browser.get(address(row)).content.decode()
+
+    assert "From <b>test-eu as of revision 1</b> to <b>test-eu as of revision 2</b>" in page
+    assert ada_browser.get(COMPARED).context["comparison"].impact.counts["loses"] == 0
+
+
+def test_a_comparison_is_seen_only_by_who_may_see_both_clusters(
+    ada_browser, two_revisions, other_cluster, ada, signed_in, ben
+):
+    grant = Grant.objects.create(user=ada, cluster=other_cluster, role=Role.VIEWER)
+    sync(other_cluster, client=Answers(WIDE, topics=TOPICS))
+    ada_browser.post("/c/test-eu/compare/compute/?other=test-us")
+    row = Computation.objects.get()
+
+    assert row.other_cluster == other_cluster
+    assert ada_browser.get(address(row)).status_code == 200
+    assert signed_in(ben).get(address(row)).status_code == 404
+    grant.delete()
+    assert ada_browser.get(address(row)).status_code == 404
+
+
+def test_two_drafts_are_compared_by_a_worker_too(ada_browser, two_revisions):
+    drafts = {"first": "\n".join(LINES[:20]), "second": "\n".join(LINES[20:])}
+    page = ada_browser.post("/c/test-eu/compare/drafts/", drafts, follow=True)
+    asked = ada_browser.post("/c/test-eu/compare/drafts/", drafts | {"compute": "1"})
+    row = Computation.objects.get()
+    computing.run_next("worker")
+
+    done = ada_browser.get(address(row)).content.decode()
+    again = ada_browser.get(row.asked_from)
+
+    assert "Have a worker compute it" in page.content.decode()
+    assert asked["Location"] == address(row)
+    assert "From <b>the first draft</b> to <b>the second draft</b>" in done
+    assert again.context["comparison"].impact.counts == Computation.objects.get().impact.counts
+
+
+def test_who_was_left_out_of_a_computed_comparison_is_left_out_on_its_page(
+    ada_browser, two_revisions, other_cluster, ada, monkeypatch
+):
+    Grant.objects.create(user=ada, cluster=other_cluster, role=Role.VIEWER)
+    type(other_cluster).objects.update(super_users="User:other", allow_everyone=False)
+    sync(other_cluster, client=Answers(HELD, topics=TOPICS))
+    ada_browser.post("/c/test-us/compare/compute/?other=test-eu")
+    found = []
+    compute = comparing._impact
+
+    def refusing(*question):
+        impact, left_out = compute(*question)
+        found.append(left_out)
+        return impact, frozenset({"User:admin", "User:other"})
+
+    monkeypatch.setattr(comparing, "_impact", refusing)
+    computing.run_next("worker")
+    monkeypatch.setattr(comparing, "_impact", None)
+    kept.forget()
+
+    page = ada_browser.get("/c/test-us/compare/?other=test-eu")
+
+    assert found == [frozenset()]
+    assert page.context["comparison"].left_out == {"User:admin", "User:other"}

@@ -21,8 +21,9 @@ from aclweb.changes.computing import KEPT_FOR
 from aclweb.changes.models import ChangeError, Computation
 from aclweb.changes.preview import preview
 from aclweb.changes.question import Question, question_of, what_if
+from aclweb.changes.replaying import replay_of
 from aclweb.inventory.current import in_force, settings_of
-from aclweb.web.drafts import impact_rows
+from aclweb.web.drafts import impact_rows, replayed
 from aclweb.web.drafts.comparing import differences
 from aclweb.web.drafts.draft import Line
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -163,6 +164,7 @@ def _what_if(question: Question, asked: Mapping[str, str]) -> dict[str, Any]:
     return {
         "impact": found.impact,
         "notes": found.notes,
+        **replayed.shown(replay_of(side.view, side.delta, found.impact), side.view.cluster, asked),
         "tiles": impact_rows.tiles(found.impact),
         "show": kind,
         **impact_rows.shown(impact_rows.rows(found.impact, kind), asked, ROWS_A_PAGE),
