@@ -161,7 +161,7 @@ def test_beyond_the_budget_the_sentence_names_the_acl_that_costs_most(cluster, l
     )
 
 
-def test_an_effect_too_large_to_compare_is_said_and_approved_where_a_worker_checks_it(
+def test_what_is_too_large_to_compare_is_approved_where_a_worker_checks_it_later(
     cluster, kafka, ask, ada, ben, monkeypatch
 ):
     change = review.submit(change=ask(WISH), actor=ada)
