@@ -262,7 +262,7 @@ def _sorted(own: Patterns, tree: PatternTree, region: int) -> Iterator[CoveredNa
     if near := region & local_names:
         here = {key: pattern for key, pattern in own.items() if pattern.covers.touches(near)}
         local = [pattern for pattern in here.values() if not pattern.covers.is_wide]
-        for pattern in tree.near(local):
+        for pattern in tree.neighbours.near(local):
             key = pattern.covers.key
             here[key] = here[key].joined_with(pattern) if key in here else pattern
         yield from sorted_by_patterns(here.values(), near)

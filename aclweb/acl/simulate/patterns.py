@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from aclweb.acl.authorizer import ALL_BITS, DENY_SHIFT, MAYBE_SHIFT, mask_of
 from aclweb.acl.matching import PrefixChain, SortedNames
@@ -157,21 +157,26 @@ class Pattern:
 
 Patterns = dict[PatternKey, Pattern]
 
+AnyPattern = TypeVar("AnyPattern", "Pattern", "FiledPattern")
+
 
 @dataclass(slots=True)
 class FiledPattern:
     """One pattern with all bindings of a principal that have it.
 
     operations: all that they are about. changed: those about which an answer can change by one of them.
+    masks: those of all of them.
     """
 
     covers: PatternNames
     entries: list[Entry] = field(default_factory=list)
     operations: int = 0
     changed: int = 0
+    masks: set[int] = field(default_factory=set)
 
     def add(self, entry: Entry) -> None:
         self.entries.append(entry)
+        self.masks.add(entry.before | entry.after)
         self.operations |= entry.operations
         if entry.is_changed or self.covers.moved:
             self.changed |= entry.operations
@@ -373,22 +378,15 @@ def losing_names(patterns: Iterable[Pattern]) -> int:
     return names_of(pattern for pattern in patterns if pattern.is_changed and not pattern.only_allows)
 
 
-class PatternTree:
-    """Patterns, to be looked up by the names that they share with others.
+class Neighbours(Generic[AnyPattern]):
+    """Patterns, to be found by the names that they share with others."""
 
-    settled: names on which no answer can differ. region: those on which one can to everybody.
-    unsettled: all names that count but the settled ones.
-    """
-
-    def __init__(self, patterns: list[Pattern], settled: int, region: int, unsettled: int) -> None:
-        self.settled, self.region, self._unsettled = settled, region, unsettled
-        self._patterns = (
-            [each for each in patterns if each.covers.touches(unsettled)] if settled else patterns
-        )
-        self._wide = [pattern for pattern in self._patterns if pattern.covers.is_wide]
+    def __init__(self, patterns: Collection[AnyPattern]) -> None:
+        self._patterns: Collection[AnyPattern] = patterns
+        self._wide: list[AnyPattern] = [pattern for pattern in patterns if pattern.covers.is_wide]
 
     @cached_property
-    def _prefixes(self) -> dict[str, Pattern]:
+    def _prefixes(self) -> dict[str, AnyPattern]:
         return {p.covers.text: p for p in self._patterns if not (p.covers.place >= 0 or p.covers.is_wide)}
 
     @cached_property
@@ -400,29 +398,19 @@ class PatternTree:
         return SortedNames.of_sorted(self._chain.prefixes)
 
     @cached_property
-    def _literals(self) -> dict[str, Pattern]:
+    def _literals(self) -> dict[str, AnyPattern]:
         return {p.covers.text: p for p in self._patterns if p.covers.place >= 0}
 
     @cached_property
     def _sorted_literals(self) -> SortedNames:
         return SortedNames(self._literals)
 
-    @cached_property
-    def in_region(self) -> list[CoveredNames]:
-        """The names on which an answer to everybody can differ, by the patterns that cover them."""
-        return list(sorted_by_patterns(self._patterns, self.region))
-
-    @cached_property
-    def anywhere(self) -> list[CoveredNames]:
-        """All names, by the patterns that cover them; as one set where none does."""
-        return list(sorted_by_patterns(self._patterns, self._unsettled))
-
-    def near(self, local: Iterable[Pattern]) -> Iterator[Pattern]:
+    def near(self, local: Iterable[AnyPattern]) -> Iterator[AnyPattern]:
         """Yield the patterns that can cover a name which one of these LITERALs and prefixes covers."""
         yield from self._wide
         if len(self._wide) == len(self._patterns):
             return
-        found: dict[int, Pattern] = {}
+        found: dict[int, AnyPattern] = {}
         above: str | None = None
         for text, is_prefix in sorted((each.covers.text, each.covers.place < 0) for each in local):
             if above is not None and text.startswith(above):
@@ -442,3 +430,32 @@ class PatternTree:
             elif (literal := self._literals.get(text)) is not None:
                 found[id(literal)] = literal
         yield from found.values()
+
+
+class PatternTree:
+    """Patterns, and the names that they sort.
+
+    settled: names on which no answer can differ. region: those on which one can to everybody.
+    unsettled: all names that count but the settled ones.
+    """
+
+    def __init__(self, patterns: list[Pattern], settled: int, region: int, unsettled: int) -> None:
+        self.settled, self.region, self._unsettled = settled, region, unsettled
+        self._patterns = (
+            [each for each in patterns if each.covers.touches(unsettled)] if settled else patterns
+        )
+
+    @cached_property
+    def neighbours(self) -> Neighbours[Pattern]:
+        """These patterns, to be found by the names that they share with others."""
+        return Neighbours(self._patterns)
+
+    @cached_property
+    def in_region(self) -> list[CoveredNames]:
+        """The names on which an answer to everybody can differ, by the patterns that cover them."""
+        return list(sorted_by_patterns(self._patterns, self.region))
+
+    @cached_property
+    def anywhere(self) -> list[CoveredNames]:
+        """All names, by the patterns that cover them; as one set where none does."""
+        return list(sorted_by_patterns(self._patterns, self._unsettled))

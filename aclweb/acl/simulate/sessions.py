@@ -16,6 +16,7 @@ from aclweb.acl.simulate.patterns import (
     NO_UNKNOWN,
     Entry,
     FiledPattern,
+    Neighbours,
     Pattern,
     PatternKey,
     Patterns,
@@ -204,8 +205,8 @@ class Sessions:
             return None
         if any(shelf.globs or self._matching.principal_globs(shelf.by_principal) for shelf in self._shelves):
             return None
-        filed = [each for own in self.others.shared for each in self._filed_for(own).patterns.values()]
-        names = (self.everywhere | names_of(each for each in filed if each.changed)) & self._wanted
+        changed = (each for each in self._shared_patterns if each.changed)
+        names = (self.everywhere | names_of(changed)) & self._wanted
         if names.bit_count() > _FEW_NAMES:
             return None
         touching = worlds.touching.shelf(coverage.resource_type)
@@ -252,13 +253,32 @@ class Sessions:
         return codes
 
     def masks(self, session: AskedSession) -> frozenset[int] | None:
-        """Return the masks of all bindings for a session, or that it lacks; None where others settle its answers."""
+        """Return the masks of the bindings that settle what differs for a session; None where others do too."""
         if session.is_turned or self.has_unknown_patterns:
             return None
+        if not self.is_for_all and self._near_shared is not None:
+            return self._masks_near_own(session)
         if not session.own and not session.lacked:
             return self._shared_masks(session.shared)
         own = (self._filed_for(principal).masks for principal in (*session.own, *session.lacked))
         return self._shared_masks(session.shared).union(*own)
+
+    def _masks_near_own(self, session: AskedSession) -> frozenset[int]:
+        """Return the masks of those bindings that share a name with one for a session by name that changes."""
+        own = [filed for principal in session.own for filed in self._filed_for(principal).patterns.values()]
+        changed = [filed for filed in own if filed.changed]
+        is_wide = any(filed.covers.is_wide for filed in changed)
+        shared = self._shared_patterns if is_wide else self._shared_neighbours.near(changed)
+        return frozenset().union(*(filed.masks for filed in (*own, *shared)))
+
+    @cached_property
+    def _shared_patterns(self) -> list[FiledPattern]:
+        """The patterns of the bindings for everybody."""
+        return [each for own in self.others.shared for each in self._filed_for(own).patterns.values()]
+
+    @cached_property
+    def _shared_neighbours(self) -> Neighbours[FiledPattern]:
+        return Neighbours(self._shared_patterns)
 
     def _shared_masks(self, shared: tuple[str, ...]) -> frozenset[int]:
         found = self._known_masks.get(shared)
