@@ -41,7 +41,7 @@ class Limits:
     seconds: float
     megabytes: float | None = None
     kilobytes: float | None = None
-    patience_seconds: int = 400
+    patience_seconds: int = 60
 
 
 def beside_cell_by_cell(quick: bool) -> Iterator[Figure]:
@@ -81,7 +81,7 @@ def _of_mixed_acls(quick: bool) -> Iterator[Figure]:
     count = 500 if quick else 5_000
     drafted = [b for b in worlds.bindings(count, seed=77) if b not in world.index]
     removed = random.Random(5).sample(world.acls, count // 2)
-    limits = Limits(5, kilobytes=2_048, patience_seconds=20 if quick else 400)
+    limits = Limits(5, kilobytes=2_048, patience_seconds=20 if quick else 60)
     yield from _figures(
         f"{len(drafted):,} mixed ACLs come, on {_size(world)}", Delta(add=tuple(drafted)), world, limits
     )
@@ -105,7 +105,7 @@ def _of_two_clusters(quick: bool) -> Iterator[Figure]:
             f"{len(delta.remove):,} go), and {topics:,} topics",
             delta,
             world,
-            Limits(20, patience_seconds=20 if quick else 400),
+            Limits(20, patience_seconds=20 if quick else 60),
         )
 
 
