@@ -25,6 +25,8 @@ NOT_GZIP = "not a gzip file"
 REFUSED = "refused"
 
 _GZIP = b"\x1f\x8b"
+_MAGIC = {_GZIP: ".gz", b"BZh": ".bz2", b"\x28\xb5\x2f\xfd": ".zst"}
+_NOT_READ = (".xz", ".lz4", ".snappy", ".deflate", ".zip", ".lzma")
 _CHUNK_BYTES = 1 << 20
 # What a pattern of Hadoop gives a meaning to; a backslash takes it away.
 _PATTERN_SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "\\[]{}*?,"})
@@ -115,6 +117,17 @@ def state_by_first_bytes(file: str, first: bytes) -> FileState:
     if not file.endswith(".gz") and first.startswith(_GZIP):
         return FileState(REFUSED, "It is compressed and its name does not end in .gz; rename it.")
     return FileState(READ)
+
+
+def readable_state(file: str, first: bytes) -> FileState:
+    """Return whether a file can be read here, without Spark. first: six bytes of it or more."""
+    state = state_by_first_bytes(file, first)
+    if file.endswith(_NOT_READ):
+        return FileState(REFUSED, "It is compressed in a way that is not read here; use .gz, .bz2 or .zst.")
+    for magic, ending in _MAGIC.items():
+        if state.is_readable and first.startswith(magic) and not is_compressed(file):
+            return FileState(REFUSED, f"It is compressed and its name does not end in {ending}; rename it.")
+    return state
 
 
 def examine(spark: SparkSession, files: Sequence[str]) -> Mapping[str, FileState]:

@@ -34,12 +34,14 @@ from aclweb.pipeline.files import (
     FileState,
     SourceError,
     log_files,
-    state_by_first_bytes,
+    readable_state,
     truncated,
     why_not_opened,
 )
 from aclweb.pipeline.known_content import (
     CERTAIN_BYTES,
+    FIRST_PLACE,
+    FIRST_PLACES,
     KnownContents,
     Match,
     Matched,
@@ -123,8 +125,14 @@ def look_for_new(paths: Sequence[str], known: Sequence[Source], *, now_ns: int |
     """Return which bytes of the files that `paths` mean are not counted yet.
 
     known: the sources stored with what was counted. now_ns: the time now, in nanoseconds since 1970.
-    Raises SourceError for a path that means no file, and where files never cease to be replaced.
+    Raises SourceError for a path that means no file or no file of this machine, and where files never cease to
+    be replaced.
     """
+    distant = next((path for path in paths if "://" in path), None)
+    if distant is not None:
+        raise SourceError(
+            f"{distant!r} is not on this machine, so it is unknown what is new in it; name files of this machine."
+        )
     now_ns = time.time_ns() if now_ns is None else now_ns
     for _ in range(_ATTEMPTS):
         try:
@@ -139,8 +147,7 @@ def copy_bytes(fresh: Fresh, folder: Path) -> Path:
 
     Raises NotTheSameError if the file is not the one any more that was looked at.
     """
-    mark = fresh.source.marks[-1][1]
-    copied = folder / f"{mark}-{fresh.start}.log"
+    copied = folder / f"{digest(os.fsencode(fresh.path))}-{fresh.start}.log"
     # The bytes before the end tell whether these are the bytes that were looked at.
     at = max(0, min(fresh.start, fresh.end - WINDOW))
     last = b""
@@ -150,7 +157,7 @@ def copy_bytes(fresh: Fresh, folder: Path) -> Path:
                 target.write(piece[max(0, fresh.start - at) :])
                 at += len(piece)
                 last = (last + piece)[-WINDOW:]
-        is_the_same = at == fresh.end and digest(last) == mark
+        is_the_same = at == fresh.end and digest(last) == fresh.source.marks[-1][1]
     except (FileNotFoundError, FileChangedError):
         is_the_same = False
     if not is_the_same:
@@ -200,9 +207,9 @@ class _Look:
         for path in self._changed(files):
             self._open(path, contents)
         firsts, copies = self._parted()
-        missing = self._missing()
         seen = [*self.unchanged.values(), *(one.source for one in firsts)]
         everything = [*seen, *(copy.source for copy in copies)]
+        missing = self._missing(everything)
         skipped = sorted((source.path, source.same_as) for source in everything if source.same_as)
         fresh = [one.fresh for one in firsts if one.fresh is not None]
         handled = {one.path for one in fresh} | {path for path, _ in skipped}
@@ -233,6 +240,7 @@ class _Look:
                 by_stamp.setdefault(source.stamp, []).append(source)
         for path in files:
             try:
+                path.encode()
                 self.stamps[path] = FileStamp.of(os.stat(path))
             except (OSError, UnicodeEncodeError) as error:
                 self.unreadable[path] = why_not_opened(error)
@@ -261,7 +269,7 @@ class _Look:
             with open(path, "rb") as opened:
                 content = LogContent(path, opened, self.work)
                 self.stamps[path] = content.stamp
-                state = state_by_first_bytes(path, content.first_bytes())
+                state = readable_state(path, content.first_bytes())
                 if state.is_readable:
                     self.opened.append(self._looked_into(content, self._match(content, contents)))
                 else:
@@ -273,7 +281,7 @@ class _Look:
 
     def _match(self, content: LogContent, contents: KnownContents) -> Matched | None:
         likely = contents.beginning_like(content.read(0, WINDOW))
-        content.find_windows(place for source in likely for place, _ in source.marks)
+        content.find_windows({*FIRST_PLACES, *(place for source in likely for place, _ in source.marks)})
         return match_of(content, likely, self._holds_too)
 
     def _open_again(self, one: _Opened, matched: Matched) -> _Opened:
@@ -367,23 +375,24 @@ class _Look:
 
     def _parted(self) -> tuple[list[_Opened], list[Copy]]:
         """Return the files whose contents differ, and those that hold the beginning of one of them."""
-        order = sorted(
+        longest_first = sorted(
             self.opened, key=lambda one: (-one.length, is_compressed(one.source.path), one.source.path)
         )
-        firsts: list[_Opened] = []
-        begins: list[list[_Opened]] = []
-        for one in order:
-            place = next((place for place, first in enumerate(firsts) if self._begins_with(first, one)), None)
-            if place is None:
-                firsts.append(one)
-                begins.append([])
+        groups: dict[bytes, list[list[_Opened]]] = {}
+        for one in longest_first:
+            likely = groups.setdefault(one.head[:FIRST_PLACE], [])
+            group = next((group for group in likely if self._begins_with(group[0], one)), None)
+            if group is None:
+                likely.append([one])
             else:
-                begins[place].append(one)
-        return [self._as_known(first, others) for first, others in zip(firsts, begins, strict=True)], [
+                group.append(one)
+        found = [group for likely in groups.values() for group in likely]
+        copies = [
             Copy(replace(one.source, waiting=0, same_as=first.source.path), first.source.path)
-            for first, others in zip(firsts, begins, strict=True)
+            for first, *others in found
             for one in others
         ]
+        return [self._as_known(first, others) for first, *others in found], copies
 
     def _as_known(self, first: _Opened, others: Sequence[_Opened]) -> _Opened:
         """Return the longest file of a content; more of it may be known of another one, which is short or moved."""
@@ -394,7 +403,8 @@ class _Look:
         return self._open_again(first, replace(best, was_cut=is_cut))
 
     def _begins_with(self, longer: _Opened, one: _Opened) -> bool:
-        if not one.length or longer.head[: one.length] != one.head:
+        # In fewer bytes there is no record.
+        if one.length < FIRST_PLACE or longer.head[: one.length] != one.head:
             return False
         source, other = one.source, longer.source
         if one.length < CERTAIN_BYTES and broker_of(source.path) != broker_of(other.path):
@@ -410,9 +420,14 @@ class _Look:
         broker = broker_of(path)
         return path != broker and self.newest.get(broker, 0) > stamp.mtime_ns
 
-    def _missing(self) -> list[Source]:
-        """Return the known sources that no file was found for."""
-        return [source for source in self._not_found() if source.path not in self.unreadable]
+    def _missing(self, seen: Sequence[Source]) -> list[Source]:
+        """Return the known sources that no file was found for, without those whose content another file has."""
+        contents = {(source.marks[0], source.marks[-1]) for source in seen if source.marks}
+        return [
+            source
+            for source in self._not_found()
+            if source.path not in self.unreadable and (source.marks[0], source.marks[-1]) not in contents
+        ]
 
     def _unread(self) -> list[Source]:
         """Return the known sources whose files cannot be read now."""

@@ -27,7 +27,9 @@ CERTAIN_BYTES = 1024
 """Contents that are equal up to here are never equal by chance."""
 
 _WHOLLY_READ = FileState(READ)
-_FIRST_PLACES = (64, 256, 1024, WINDOW)
+FIRST_PLACE = 64
+"""Where the first mark of a content is; a record is longer."""
+FIRST_PLACES = (FIRST_PLACE, 256, 1024, WINDOW)
 # Marks before the end of a content, so that one that was cut and goes on is counted from near the cut.
 _BACKWARDS = tuple(1 << power for power in range(12, 45, 2))
 
@@ -182,7 +184,7 @@ def marks_of(content: LogContent, offset: int, known: Marks = ()) -> Marks:
     """Return marks up to `offset`. known: marks that the content was found to have."""
     if not offset:
         return ()
-    places = {place for place in _FIRST_PLACES if place < offset} | {offset}
+    places = {place for place in FIRST_PLACES if place < offset} | {offset}
     if not content.is_compressed:
         places |= {offset - back for back in _BACKWARDS if offset - back > WINDOW}
     kept = {place: mark for place, mark in known if place < offset} if content.is_compressed else {}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import pyarrow as pa
 
 from aclweb.acl.notation.authorizer_log import records
 from aclweb.pipeline.increments import Found, Fresh, copy_bytes, look_for_new
@@ -31,6 +35,18 @@ def decision(number: int, name: str = "orders") -> str:
 
 def decisions(first: int, behind: int) -> bytes:
     return "".join(map(decision, range(first, behind))).encode()
+
+
+def packed(name: str, data: bytes) -> bytes:
+    """Return the data compressed as the name of a file says."""
+    if name.endswith(".gz"):
+        return gzip.compress(data, 1)
+    if name.endswith(".bz2"):
+        return bz2.compress(data, 1)
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(data)
+    return bytes(sink.getvalue())
 
 
 class Reader:

@@ -6,8 +6,6 @@ not stored. ACLWEB_TEST_SCALE=full tries 200 worlds.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import os
 import random
 import shutil
@@ -15,12 +13,11 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from aclweb.acl.notation.authorizer_log import AccessEvent, parse_record, records
 from aclweb.pipeline.contents import WINDOW, LogContent
-from tests.pipeline.log_folder import Reader, decision
+from tests.pipeline.log_folder import Reader, decision, packed
 
 SEEDS = 200 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 30
 STEPS = 70
@@ -28,17 +25,6 @@ DAY = 24 * 60 * 60 * 1_000_000_000
 NAMES = ("orders", "two\nlines", "a\n[b", "t" * 900, "caf\N{LATIN SMALL LETTER E WITH ACUTE}" * 3)
 FOREIGN = "java.io.IOException: number {}\n\tat kafka.Foo.bar(Foo.java:{})\n"
 OTHER = "[2026-11-20 10:00:00,000] WARN Note {} of the disk (kafka.log.Log)\n"
-
-
-def packed(name: str, data: bytes) -> bytes:
-    if name.endswith(".gz"):
-        return gzip.compress(data, 1)
-    if name.endswith(".bz2"):
-        return bz2.compress(data, 1)
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as stream:
-        stream.write(data)
-    return sink.getvalue().to_pybytes()
 
 
 def readable(path: Path) -> bytes:
