@@ -1,4 +1,4 @@
-"""Run a job over the authorizer logs: `python -m aclweb.pipeline access`, then `usage`.
+"""Run a job over the authorizer logs: `python -m aclweb.pipeline access`, then `usage` or `replay`.
 
 Exit status: 0 the job is done; 1 it could not be run to its end; 2 bad input or usage.
 """
@@ -8,10 +8,14 @@ from __future__ import annotations
 import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from pyspark.sql import SparkSession
 
 from aclweb.acl.model import AclError, number_of
 from aclweb.pipeline.access import KEPT_DAYS, bytes_of, extend, look, nothing_new
@@ -19,17 +23,22 @@ from aclweb.pipeline.access import summary as access_summary
 from aclweb.pipeline.environment import SettingError
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError, bytes_in, log_files
-from aclweb.pipeline.job import run_usage, run_usage_of_table
-from aclweb.pipeline.manifest import summary, warnings
+from aclweb.pipeline.job import Keep, keeping, read_logs, read_table, write_usage
+from aclweb.pipeline.manifest import Logged, summary, warnings
 from aclweb.pipeline.preflight import check_executors
+from aclweb.pipeline.replay import read_edit_file, write_replay
+from aclweb.pipeline.replay import summary as replay_summary
 from aclweb.pipeline.results import ResultError
 from aclweb.pipeline.session import SessionError, runs_here, spark_session
 from aclweb.pipeline.shipping import write_package
-from aclweb.pipeline.snapshot import read_snapshot
+from aclweb.pipeline.snapshot import Snapshot, read_snapshot
 from aclweb.pipeline.table import Table, TableError, Window
 
 # Logs smaller than this are read before an optimising compiler has paid for itself.
 _SMALL_BYTES = 256 * 1024 * 1024
+
+Manifest = Mapping[str, Any]
+Job = Callable[[SparkSession, Snapshot, Logged, Path, Keep], Manifest]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -78,29 +87,46 @@ def _access(options: Namespace) -> int:
 
 def _usage(options: Namespace) -> int:
     """Tell which ACLs were used, from logs or from an access table."""
+    return _decide(options, read_snapshot(Path(options.snapshot)), write_usage, summary)
+
+
+def _replay(options: Namespace) -> int:
+    """Tell what the logged requests would be answered with an edit of the ACLs."""
+    snapshot = read_snapshot(Path(options.snapshot))
+    job = partial(write_replay, delta=read_edit_file(Path(options.delta)))
+    return _decide(options, snapshot, job, replay_summary)
+
+
+def _decide(
+    options: Namespace, snapshot: Snapshot, job: Job, summarize: Callable[[Manifest], list[str]]
+) -> int:
+    """Run a job that decides what was logged, and say what it found."""
     conf = _settings(options.conf)
     window = _window(options)
-    snapshot = read_snapshot(Path(options.snapshot))
-    out = Path(options.out)
-    if options.table:
-        table = Table.open(_local(options.table), options.cluster or snapshot.cluster)
-        for sentence in table.version.damaged:
-            print(sentence, file=sys.stderr)
-        _progress(f"Starting Spark for the access table of {table.version.cluster}.")
-        with spark_session(options.master, conf=conf, brief=table.bytes_in(window) < _SMALL_BYTES) as spark:
+    with ExitStack() as stack:
+        start = partial(spark_session, options.master, conf=conf)
+        if options.table:
+            table = Table.open(_local(options.table), options.cluster or snapshot.cluster)
+            for sentence in table.version.damaged:
+                print(sentence, file=sys.stderr)
+            _progress(f"Starting Spark for the access table of {table.version.cluster}.")
+            spark = stack.enter_context(start(brief=table.bytes_in(window) < _SMALL_BYTES))
+            keep = stack.enter_context(keeping())
             _progress("Adding up and deciding.")
-            manifest = run_usage_of_table(spark, snapshot, table, window, out)
-    else:
-        files = log_files(options.log)
-        _progress(f"Starting Spark for {number_of(len(files), 'log file')}.")
-        with spark_session(options.master, conf=conf, brief=bytes_in(files) < _SMALL_BYTES) as spark:
+            logged = read_table(spark, table, window, keep)
+        else:
+            files = log_files(options.log)
+            _progress(f"Starting Spark for {number_of(len(files), 'log file')}.")
+            spark = stack.enter_context(start(brief=bytes_in(files) < _SMALL_BYTES))
+            keep = stack.enter_context(keeping())
             if not runs_here(spark):
                 check_executors(spark, files)
             _progress("Counting, parsing and deciding.")
-            manifest = run_usage(spark, snapshot, files, out)
+            logged = read_logs(spark, files, keep)
+        manifest = job(spark, snapshot, logged, Path(options.out), keep)
     for warning in warnings(manifest):
         print(warning, file=sys.stderr)
-    print("\n".join(summary(manifest)))
+    print("\n".join(summarize(manifest)))
     print(f"Written to {options.out}.")
     return 0
 
@@ -202,25 +228,43 @@ def _parser() -> ArgumentParser:
     _add_spark(access)
 
     usage = jobs.add_parser("usage", help="which ACLs were used, who was refused, what the logs confirm")
-    usage.add_argument(
-        "--snapshot", required=True, help="the cluster: a header line, then an ACL a line (JSON)"
+    _add_reading(usage)
+
+    replay = jobs.add_parser(
+        "replay", help="what the logged requests would be answered with an edit of the ACLs"
     )
-    read = usage.add_mutually_exclusive_group(required=True)
-    _add_logs(read.add_argument, required=False)
-    read.add_argument("--table", help="an access table, in the place of logs")
-    usage.add_argument("--cluster", help="the cluster's name in the table (default: the one in the snapshot)")
-    usage.add_argument(
-        "--from", dest="first_day", type=_day, metavar="DAY", help="the first day, with --table"
+    replay.add_argument(
+        "--delta",
+        required=True,
+        metavar="FILE",
+        help='the edit: ACLs as JSON lines, each with "op": "add" or "remove"',
     )
-    usage.add_argument("--to", dest="last_day", type=_day, metavar="DAY", help="the last day, with --table")
-    usage.add_argument(
-        "--out", required=True, help="the folder for the result; an earlier result is replaced"
-    )
-    _add_spark(usage)
+    _add_reading(replay)
 
     package = jobs.add_parser("package", help="write aclweb.zip and run_pipeline.py for spark-submit")
     package.add_argument("--out", required=True, help="the folder for the two files")
     return parser
+
+
+def _add_reading(parser: ArgumentParser) -> None:
+    """Add the options of a job that decides what was logged."""
+    parser.add_argument(
+        "--snapshot", required=True, help="the cluster: a header line, then an ACL a line (JSON)"
+    )
+    read = parser.add_mutually_exclusive_group(required=True)
+    _add_logs(read.add_argument, required=False)
+    read.add_argument("--table", help="an access table, in the place of logs")
+    parser.add_argument(
+        "--cluster", help="the cluster's name in the table (default: the one in the snapshot)"
+    )
+    parser.add_argument(
+        "--from", dest="first_day", type=_day, metavar="DAY", help="the first day, with --table"
+    )
+    parser.add_argument("--to", dest="last_day", type=_day, metavar="DAY", help="the last day, with --table")
+    parser.add_argument(
+        "--out", required=True, help="the folder for the result; an earlier result is replaced"
+    )
+    _add_spark(parser)
 
 
 def _add_logs(add: Callable[..., Any], *, required: bool) -> None:
@@ -248,7 +292,7 @@ def _add_spark(parser: ArgumentParser) -> None:
     )
 
 
-_JOBS = {"access": _access, "usage": _usage, "package": _package}
+_JOBS = {"access": _access, "usage": _usage, "replay": _replay, "package": _package}
 
 
 def _progress(sentence: str) -> None:

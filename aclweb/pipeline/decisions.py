@@ -160,7 +160,7 @@ class Matcher:
     """The core on one snapshot: an index, the settings, and the key of each binding."""
 
     def __init__(self, snapshot: Shipped) -> None:
-        bindings = {_binding(values): key for key, values in snapshot.bindings}
+        bindings = bindings_of(snapshot)
         self._keys: Mapping[AclBinding, str] = bindings
         self._index = AclIndex(bindings)
         self._settings = snapshot.settings
@@ -196,6 +196,11 @@ def matcher_of(snapshot: Shipped) -> Matcher:
         _matchers.clear()
         known = _matchers[snapshot.digest] = (snapshot.settings, Matcher(snapshot))
     return known[1]
+
+
+def bindings_of(snapshot: Shipped) -> dict[AclBinding, str]:
+    """Return the ACLs that travelled, each with its key."""
+    return {_binding(values): key for key, values in snapshot.bindings}
 
 
 def _binding(values: tuple[str, ...]) -> AclBinding:

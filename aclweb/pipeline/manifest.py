@@ -84,22 +84,43 @@ def manifest_of(
 
     until: the last day that a broker can have written about. facts: rows of `usage.declarations`.
     """
-    files = _files(logged, until)
-    permits = [file for file in files if file["permits"]]
     differing = tables["requests"].filter(pc.field("differs"))
-    not_utf8 = [note["sample"] for note in logged.notes if note["kind"] == NOT_UTF8]
     return {
         "format": FORMAT,
         "job": "usage",
-        "snapshot": {
-            "cluster": snapshot.cluster,
-            "revision": snapshot.revision,
-            "digest": snapshot.digest,
-            "acls": len(snapshot.bindings),
-            "authorizer": snapshot.settings.authorizer,
-            "kafka_version": snapshot.settings.kafka_version,
-            "undeclared": sorted(snapshot.settings.undeclared),
+        "snapshot": snapshot_facts(snapshot),
+        **log_facts(logged, until),
+        "declarations": _declarations(facts, logged.notes),
+        "disagreements": {
+            "requests": differing.num_rows,
+            "lines": sum(differing["lines"].to_pylist()),
         },
+        "rows": {name: table.num_rows for name, table in tables.items()},
+    }
+
+
+def snapshot_facts(snapshot: Snapshot) -> dict[str, Any]:
+    """Return what a manifest says of the ACLs and settings that decided."""
+    return {
+        "cluster": snapshot.cluster,
+        "revision": snapshot.revision,
+        "digest": snapshot.digest,
+        "acls": len(snapshot.bindings),
+        "authorizer": snapshot.settings.authorizer,
+        "kafka_version": snapshot.settings.kafka_version,
+        "undeclared": sorted(snapshot.settings.undeclared),
+    }
+
+
+def log_facts(logged: Logged, until: date) -> dict[str, Any]:
+    """Return what a manifest says of the logs: files, lines, unparsed, other and coverage.
+
+    until: the last day that a broker can have written about.
+    """
+    files = _files(logged, until)
+    permits = [file for file in files if file["permits"]]
+    not_utf8 = [note["sample"] for note in logged.notes if note["kind"] == NOT_UTF8]
+    return {
         "files": files,
         "lines": {
             "read": _total(files, "lines"),
@@ -122,12 +143,6 @@ def manifest_of(
             "first_permit_at": _first(file["first_permit_at"] for file in permits),
             "last_permit_at": _last(file["last_permit_at"] for file in permits),
         },
-        "declarations": _declarations(facts, logged.notes),
-        "disagreements": {
-            "requests": differing.num_rows,
-            "lines": sum(differing["lines"].to_pylist()),
-        },
-        "rows": {name: table.num_rows for name, table in tables.items()},
     }
 
 
@@ -180,8 +195,8 @@ def warnings(manifest: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def summary(manifest: dict[str, Any]) -> list[str]:
-    """Return what a person wants to know at the end of a run, a sentence a line."""
+def read_summary(manifest: Mapping[str, Any]) -> list[str]:
+    """Return what a job read of the logs, a sentence a line."""
     lines, coverage = manifest["lines"], manifest["coverage"]
     span = (
         f"from {coverage['first_at']} to {coverage['last_at']}"
@@ -194,6 +209,13 @@ def summary(manifest: dict[str, Any]) -> list[str]:
         f" {lines['unparsed']:,} could not be understood.",
     ]
     report += [f"  {entry['lines']:,} × {entry['reason']}" for entry in manifest["unparsed"]]
+    return report
+
+
+def summary(manifest: Mapping[str, Any]) -> list[str]:
+    """Return what a person wants to know at the end of the usage job, a sentence a line."""
+    lines, coverage = manifest["lines"], manifest["coverage"]
+    report = read_summary(manifest)
     report.append(
         f"{manifest['rows']['usage']:,} of {manifest['snapshot']['acls']:,} ACLs counted or were named;"
         f" {manifest['rows']['requests']:,} different requests were seen."

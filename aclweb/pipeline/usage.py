@@ -38,15 +38,12 @@ def seen_requests(access: DataFrame, samples: DataFrame, decided: DataFrame) -> 
     )
     seen = by_day.groupBy(*key).agg(
         F.sum("lines").alias("lines"),
-        _moment(F.min("first_us")).alias("first_at"),
-        _moment(F.max("last_us")).alias("last_at"),
+        moment(F.min("first_us")).alias("first_at"),
+        moment(F.max("last_us")).alias("last_at"),
         F.sort_array(F.array_distinct(F.flatten(F.collect_list("api_names")))).alias("api_names"),
         F.sort_array(F.collect_list(F.struct("day", "lines"))).alias("days"),
     )
-    shown = F.concat(
-        F.lit("["), F.date_format(_moment("last_us"), "yyyy-MM-dd HH:mm:ss,SSS"), F.lit("] "), F.col("raw")
-    )
-    sampled = samples.select(*key, F.substring(shown, 1, SAMPLE_LENGTH).alias("sample"))
+    sampled = samples.select(*key, sample_text().alias("sample"))
     return (
         seen.join(sampled, on=key, how="left")
         .join(decided, on=list(REQUEST), how="left")
@@ -81,8 +78,8 @@ def usage(seen: DataFrame, access: DataFrame) -> DataFrame:
         .groupBy(F.col("named_key").alias("binding_key"))
         .agg(
             F.sum("lines").alias("named"),
-            _moment(F.min("first_us")).alias("first_named"),
-            _moment(F.max("last_us")).alias("last_named"),
+            moment(F.min("first_us")).alias("first_named"),
+            moment(F.max("last_us")).alias("last_named"),
         )
     )
     both = counted.join(named, on="binding_key", how="full")
@@ -119,7 +116,13 @@ def declarations(access: DataFrame, decided: DataFrame) -> DataFrame:
     return facts.groupBy("fact", of_whom.alias("principal")).agg(F.sum("lines").alias("lines"))
 
 
-def _moment(micros: Column | str) -> Column:
+def sample_text() -> Column:
+    """The record of a sample (schemas.SAMPLES) as it was logged, at most SAMPLE_LENGTH characters of it."""
+    at = F.date_format(moment("last_us"), "yyyy-MM-dd HH:mm:ss,SSS")
+    return F.substring(F.concat(F.lit("["), at, F.lit("] "), F.col("raw")), 1, SAMPLE_LENGTH)
+
+
+def moment(micros: Column | str) -> Column:
     """The time as the tables show it; the session's zone is UTC."""
     return F.timestamp_micros(micros).cast("timestamp_ntz")
 

@@ -12,7 +12,13 @@ from aclweb.pipeline import coverage, schemas
 from aclweb.pipeline.table import parts
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "pipeline.md"
-WORDS = {"string": "string", "int64": "long", "int32": "int", "list<item: int32>": "list of int"}
+WORDS = {
+    "string": "string",
+    "int64": "long",
+    "int32": "int",
+    "list<item: int32>": "list of int",
+    "timestamp[us]": "timestamp",
+}
 
 
 def on_the_page(heading: str) -> dict[str, str]:
