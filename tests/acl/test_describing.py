@@ -20,8 +20,9 @@ from aclweb.acl.simulate import (
     which_of,
     who,
 )
-from aclweb.acl.simulate.axes import NameAxis, places_in, set_of
+from aclweb.acl.simulate.axes import NameAxis
 from aclweb.acl.simulate.describing import describe
+from aclweb.acl.simulate.sets import places_in, set_of
 from tests.acl import test_whatif
 from tests.builders import allow, deny
 from tests.each import each

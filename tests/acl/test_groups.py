@@ -35,8 +35,9 @@ from aclweb.acl.simulate import (
     whatever_the_acls,
     writing,
 )
-from aclweb.acl.simulate.axes import Compact, NameAxis, places_in, runs_of, set_of, set_of_runs
+from aclweb.acl.simulate.axes import NameAxis
 from aclweb.acl.simulate.impact import Side
+from aclweb.acl.simulate.sets import Compact, places_in, runs_of, set_of, set_of_runs
 from aclweb.acl.simulate.warnings import NamesByType, Warnings
 from tests.acl import test_glob_whatif, test_whatif
 from tests.builders import allow, deny

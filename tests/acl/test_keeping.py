@@ -27,8 +27,8 @@ from aclweb.acl.simulate import (
     trimmed,
     unpacked,
 )
-from aclweb.acl.simulate.axes import Compact, places_in, set_of
 from aclweb.acl.simulate.impact import LISTS, Effect, Group, Impact
+from aclweb.acl.simulate.sets import Compact, places_in, set_of
 from tests.builders import allow, deny
 from tests.each import each
 from tests.random_cases import SCALE, random_binding, random_world

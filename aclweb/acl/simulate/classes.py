@@ -39,7 +39,8 @@ from aclweb.acl.model import (
     ResourceType,
     operations_of,
 )
-from aclweb.acl.simulate.axes import EXACT, PATTERN, NameAxis, set_of
+from aclweb.acl.simulate.axes import EXACT, PATTERN, NameAxis
+from aclweb.acl.simulate.sets import set_of
 from aclweb.acl.simulate.spelled_names import SpelledNames, spelled_names
 
 _FREE_NAMES = (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)

@@ -8,8 +8,9 @@ from functools import cached_property
 from aclweb.acl.authorizer import ResourceShelf
 from aclweb.acl.matching import empty_prefix_covers, glob_shape, matching_of, wildcard_covers
 from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, PatternType, ResourceType
-from aclweb.acl.simulate.axes import NameAxis, places_in, run, set_of, set_of_runs
+from aclweb.acl.simulate.axes import NameAxis
 from aclweb.acl.simulate.patterns import PatternNames
+from aclweb.acl.simulate.sets import places_in, run, set_of, set_of_runs
 from aclweb.acl.simulate.worlds import Worlds
 
 _FEW = 200

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from aclweb.acl.model import ResourceType
-from aclweb.acl.simulate.axes import EXACT, NameAxis, NameClass, NameSet, run
+from aclweb.acl.simulate.axes import EXACT, NameAxis, NameClass, NameSet
 from aclweb.acl.simulate.impact import Group, Impact
+from aclweb.acl.simulate.sets import run
 
 
 @dataclass(frozen=True)

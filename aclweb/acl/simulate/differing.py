@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from aclweb.acl.simulate.axes import Compact, TextAxis, places_in, set_of
+from aclweb.acl.simulate.axes import TextAxis
 from aclweb.acl.simulate.budget import LOOKED_AT_A_STEP, STEPS_OF_A_KIND, Meter
 from aclweb.acl.simulate.cover import Cover
 from aclweb.acl.simulate.coverage import Coverage
@@ -29,6 +29,7 @@ from aclweb.acl.simulate.patterns import (
 )
 from aclweb.acl.simulate.rows import Row, Rows
 from aclweb.acl.simulate.sessions import AskedSession, Sessions
+from aclweb.acl.simulate.sets import Compact, places_in, set_of
 from aclweb.acl.simulate.worlds import Worlds
 
 _Parts = Iterator[tuple[Compact, bool, bool, bool]]

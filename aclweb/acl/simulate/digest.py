@@ -14,9 +14,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from aclweb.acl.model import WILDCARD, ResourceType
-from aclweb.acl.simulate.axes import Renumbering, TextAxis, places_in, runs_of, set_of_runs
+from aclweb.acl.simulate.axes import Renumbering, TextAxis
 from aclweb.acl.simulate.collecting import without_cycle_search
 from aclweb.acl.simulate.impact import Group, Impact
+from aclweb.acl.simulate.sets import places_in, runs_of, set_of_runs
 
 _MANY = 256
 """Names in more runs are joined and written as one number: thousands of sessions may have them alike."""

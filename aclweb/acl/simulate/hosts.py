@@ -13,7 +13,8 @@ from functools import cached_property
 
 from aclweb.acl.matching import Matching, matching_of, range_within, read_address, read_range
 from aclweb.acl.model import WILDCARD
-from aclweb.acl.simulate.axes import TextAxis, set_of
+from aclweb.acl.simulate.axes import TextAxis
+from aclweb.acl.simulate.sets import set_of
 from aclweb.acl.simulate.worlds import Worlds
 
 Admitting = tuple[frozenset[str], frozenset[str]]

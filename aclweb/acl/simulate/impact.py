@@ -16,7 +16,8 @@ from typing import Any, overload
 
 from aclweb.acl.authorizer import Basis, Result
 from aclweb.acl.model import WILDCARD, AclBinding, Operation, Resource, ResourceType
-from aclweb.acl.simulate.axes import EXACT, Compact, NameAxis, TextAxis, places_in
+from aclweb.acl.simulate.axes import EXACT, NameAxis, TextAxis
+from aclweb.acl.simulate.sets import Compact, places_in
 
 GAINS, LOSES, RECOVERED, DEPENDS = LISTS = ("gains", "loses", "recovered", "depends")
 

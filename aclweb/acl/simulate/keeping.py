@@ -15,19 +15,10 @@ from typing import Any, NamedTuple, TypeVar
 from aclweb.acl.authorizer import Basis, Result
 from aclweb.acl.model import WILDCARD, AclBinding, AclError, Operation, ResourceType
 from aclweb.acl.notation import binding_from_dict
-from aclweb.acl.simulate.axes import (
-    EXACT,
-    Compact,
-    NameAxis,
-    NameClass,
-    Renumbering,
-    TextAxis,
-    runs_of,
-    set_of,
-    set_of_runs,
-)
+from aclweb.acl.simulate.axes import EXACT, NameAxis, NameClass, Renumbering, TextAxis
 from aclweb.acl.simulate.collecting import without_cycle_search
 from aclweb.acl.simulate.impact import LISTS, Axes, Group, Impact, Side
+from aclweb.acl.simulate.sets import Compact, runs_of, set_of, set_of_runs
 
 FORMAT = 2
 _FORMAT_BY_NAME = 1

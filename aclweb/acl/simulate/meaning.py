@@ -15,8 +15,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from aclweb.acl.model import WILDCARD, Operation, ResourceType
-from aclweb.acl.simulate.axes import Compact, NameClass, NameSet, TextAxis
+from aclweb.acl.simulate.axes import NameClass, NameSet, TextAxis
 from aclweb.acl.simulate.impact import Group, Impact, entries_of
+from aclweb.acl.simulate.sets import Compact
 
 
 class Answer(NamedTuple):

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from aclweb.acl.authorizer import Basis
 from aclweb.acl.model import OPERATIONS, Operation, ResourceType
-from aclweb.acl.simulate.axes import Compact, set_of
 from aclweb.acl.simulate.budget import NAMES_OF_A_DIFFERENCE
 from aclweb.acl.simulate.impact import LISTS, Group, Outcome, Side
 from aclweb.acl.simulate.outcomes import OutcomeKey, key_of
+from aclweb.acl.simulate.sets import Compact, set_of
 
 Sets3 = tuple[int, int, int]
 """Of principals, hosts, and operations (by their codes)."""

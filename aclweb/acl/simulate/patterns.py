@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 from aclweb.acl.authorizer import ALL_BITS, DENY_SHIFT, MAYBE_SHIFT, mask_of
 from aclweb.acl.matching import PrefixChain, SortedNames
 from aclweb.acl.model import WILDCARD, AclBinding, Operation, PatternType, PermissionType
-from aclweb.acl.simulate.axes import Compact, set_of
+from aclweb.acl.simulate.sets import Compact, set_of
 
 PatternKey = tuple[int, str]
 """The code of a pattern type, and the text."""

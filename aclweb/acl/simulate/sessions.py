@@ -9,7 +9,6 @@ from functools import cached_property
 from aclweb.acl.authorizer import ALL_BITS
 from aclweb.acl.matching import matching_of
 from aclweb.acl.model import ANY_USER, AclBinding, PatternType, split_principal
-from aclweb.acl.simulate.axes import places_in
 from aclweb.acl.simulate.coverage import Coverage
 from aclweb.acl.simulate.nearby import Nearby, is_for_any_name
 from aclweb.acl.simulate.patterns import (
@@ -29,6 +28,7 @@ from aclweb.acl.simulate.patterns import (
     operations_in,
     operations_of_binding,
 )
+from aclweb.acl.simulate.sets import places_in
 from aclweb.acl.simulate.worlds import Worlds
 
 

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from aclweb.acl.authorizer import ResourceShelf
 from aclweb.acl.model import WILDCARD
-from aclweb.acl.simulate.axes import set_of
+from aclweb.acl.simulate.sets import set_of
 
 _MOST_KEPT = 4
 """So many lists of names that exist are kept for the same ACLs in force: each edit may name new ones."""

@@ -23,8 +23,9 @@ from aclweb.acl.model import (
     ResourceType,
     is_never_asked,
 )
-from aclweb.acl.simulate.axes import EXACT, PREFIX, places_in, run, set_of
+from aclweb.acl.simulate.axes import EXACT, PREFIX
 from aclweb.acl.simulate.classes import Names, Universe
+from aclweb.acl.simulate.sets import places_in, run, set_of
 
 
 class Worlds:

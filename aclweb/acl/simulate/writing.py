@@ -12,8 +12,9 @@ from typing import TypeVar
 
 from aclweb.acl.authorizer import WriteList, whole_list
 from aclweb.acl.model import AclBinding
-from aclweb.acl.simulate.axes import NameClass, TextAxis, runs_of
+from aclweb.acl.simulate.axes import NameClass, TextAxis
 from aclweb.acl.simulate.impact import LISTS, Group, Impact, Side
+from aclweb.acl.simulate.sets import runs_of
 
 Item = TypeVar("Item")
 Written = TypeVar("Written")
