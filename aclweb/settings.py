@@ -411,6 +411,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "ClusterStateEnum": "aclweb.clusters.client.ClusterState",
         "ChangeStateEnum": "aclweb.changes.models.Change.State",
+        "ComputationStateEnum": "aclweb.changes.models.Computation.State",
         "ItemStateEnum": "aclweb.changes.models.ChangeItem.State",
         "NamesKnownEnum": "aclweb.api.serializers.NAMES_KNOWN",
         "ResultEnum": "aclweb.api.serializers.RESULTS",

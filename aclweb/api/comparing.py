@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 
 from aclweb.acl.simulate import entries_as_json
 from aclweb.api.asking import AS_OF, Asked, asked_about
+from aclweb.api.computations import ComputationSerializer, handed_to_a_worker, told
 from aclweb.api.impacts import (
     PARAMETERS,
     AskedImpact,
@@ -28,6 +29,7 @@ from aclweb.api.impacts import (
 from aclweb.api.serializers import AsOfSerializer
 from aclweb.api.size import MOST_BYTES_OF_A_LIST, fitting
 from aclweb.changes.comparison import Comparison, Side, compare
+from aclweb.changes.question import comparison
 
 _SLUG = re.compile("[-a-zA-Z0-9_]+")
 
@@ -79,19 +81,19 @@ class ComparisonCellsSerializer(DifferencesSerializer, ComparedSerializer):
     """Every single answer that differs from left to right; for `cells=true`."""
 
 
+_PARAMETERS = [
+    AS_OF,
+    OpenApiParameter("other", str, description="The other cluster; the same one if left out."),
+    OpenApiParameter("other_as_of", str, description="The moment of the other side; now if left out."),
+]
+
+
 class Compare(APIView):
     permission_classes = [IsAuthenticated]
 
     @extend_schema(
         operation_id="compare",
-        parameters=[
-            AS_OF,
-            OpenApiParameter("other", str, description="The other cluster; the same one if left out."),
-            OpenApiParameter(
-                "other_as_of", str, description="The moment of the other side; now if left out."
-            ),
-            *PARAMETERS,
-        ],
+        parameters=[*_PARAMETERS, *PARAMETERS],
         responses=groups_or_cells("Compared", ComparisonSerializer, ComparisonCellsSerializer),
     )
     def get(self, request: Request, slug: str) -> HttpResponseBase:
@@ -101,7 +103,7 @@ class Compare(APIView):
         right = asked_about(request, _other(request) or slug, field="other_as_of")
         found = compare(_side(left), _side(right))
         if found.impact is None:
-            raise TooMuch(found.too_much)
+            raise TooMuch(f"{found.too_much} POST to the same address, and a worker compares them.")
         left_out = sorted(found.left_out)
         if wants.wants_cells:
             head = _compared(found, left, right, left_out)
@@ -112,12 +114,24 @@ class Compare(APIView):
         page["is_complete"] &= rest >= 0
         return Response({**_compared(found, left, right, kept), **page})
 
+    @extend_schema(
+        operation_id="compare_by_a_worker",
+        parameters=_PARAMETERS,
+        request=None,
+        responses={202: ComputationSerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Have a worker make a comparison that is too much while a program waits; answers with its address."""
+        left = asked_about(request, slug)
+        right = asked_about(request, _other(request) or slug, field="other_as_of")
+        return handed_to_a_worker(request, comparison(_side(left), _side(right)), "This was not begun.")
+
 
 def _compared(found: Comparison, left: Asked, right: Asked, left_out: list[str]) -> dict[str, Any]:
-    told = ComparedSerializer(
+    head = ComparedSerializer(
         {
-            "left": _told(left),
-            "right": _told(right),
+            "left": told(left),
+            "right": told(right),
             "sentences": found.sentences,
             "settings": found.settings,
             "left_out": left_out,
@@ -127,7 +141,7 @@ def _compared(found: Comparison, left: Asked, right: Asked, left_out: list[str])
             "topics_right_only": found.only_right,
         }
     )
-    return dict(told.data)
+    return dict(head.data)
 
 
 def _other(request: Request) -> str:
@@ -139,7 +153,3 @@ def _other(request: Request) -> str:
 
 def _side(asked: Asked) -> Side:
     return Side(asked.view, asked.moment)
-
-
-def _told(asked: Asked) -> dict[str, Any]:
-    return {"cluster": asked.view.cluster.slug, **asked.head}

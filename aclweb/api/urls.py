@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from aclweb.api import changes, comparing, findings, needs, views
+from aclweb.api import changes, comparing, computations, findings, needs, views
 
 app_name = "api"
 
@@ -18,6 +18,11 @@ urlpatterns = [
     path("v1/clusters/<slug:slug>/needs/", needs.Needs.as_view(), name="needs"),
     path("v1/clusters/<slug:slug>/findings/", findings.FindingList.as_view(), name="findings"),
     path("v1/clusters/<slug:slug>/compare/", comparing.Compare.as_view(), name="compare"),
+    path(
+        "v1/clusters/<slug:slug>/computations/<slug:address>/",
+        computations.ComputationDetail.as_view(),
+        name="computation",
+    ),
     path("v1/changes/", changes.ChangeList.as_view(), name="changes"),
     path("v1/changes/CR-<int:number>/", changes.ChangeDetail.as_view(), name="change"),
 ]

@@ -38,6 +38,7 @@ from aclweb.api.asking import (
     asked_now,
     moment_asked,
 )
+from aclweb.api.computations import ComputationSerializer, handed_to_a_worker
 from aclweb.api.impacts import (
     PARAMETERS,
     AskedImpact,
@@ -57,7 +58,8 @@ from aclweb.api.serializers import (
 )
 from aclweb.api.size import MOST_BYTES, MOST_BYTES_OF_DETERMINING, FittingLists, fitting
 from aclweb.changes.models import ChangeError
-from aclweb.changes.preview import preview
+from aclweb.changes.preview import TooMuch, preview
+from aclweb.changes.question import what_if
 from aclweb.inventory import lists
 from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster
@@ -216,10 +218,16 @@ class WhatIf(APIView):
         operation_id="what_if",
         parameters=PARAMETERS,
         request=WhatIfRequestSerializer,
-        responses=groups_or_cells("ImpactOfEdit", ImpactSerializer, ImpactCellsSerializer),
+        responses={
+            200: groups_or_cells("ImpactOfEdit", ImpactSerializer, ImpactCellsSerializer),
+            202: ComputationSerializer,
+        },
     )
     def post(self, request: Request, slug: str) -> HttpResponseBase:
-        """Say who would gain and lose what, and which resources it matches. Nothing is written."""
+        """Say who would gain and lose what, and which resources it matches. Nothing is written.
+
+        What is too much while a program waits is handed to a worker: 202, with the address of the computation.
+        """
         wants, asked = AskedImpact(request), asked_now(request, slug)
         given = WhatIfRequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)
@@ -229,6 +237,9 @@ class WhatIf(APIView):
             found = preview(
                 asked.view.cluster, delta, new_topics=tuple(wanted["new_topics"]), view=asked.view
             )
+        except TooMuch as error:
+            question = what_if(asked.view, delta, tuple(wanted["new_topics"]))
+            return handed_to_a_worker(request, question, str(error))
         except (AclError, ChangeError) as error:
             raise ValidationError(str(error)) from error
         revision = {"revision": asked.head["revision"]}

@@ -79,6 +79,7 @@ def ask(
         owner=person,
         for_change=for_change,
     )
+    row.refresh_from_db(fields=["asked_at"])
     # After the commit, or a worker could miss the row. A queue that is down only delays it: the sweep tries again.
     transaction.on_commit(partial(tasks.enqueue_computing), robust=True)
     return row

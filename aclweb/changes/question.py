@@ -19,7 +19,7 @@ from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta
 from aclweb.acl.notation import binding_from_dict
 from aclweb.changes.impact import sha256_of
 from aclweb.changes.models import Change, Computation
-from aclweb.inventory.current import ClusterView, Moment, in_force
+from aclweb.inventory.current import ClusterView, Moment, in_force, moment_of
 from aclweb.inventory.models import Cluster, Declaration, Revision
 
 KEY_FORMAT = 1
@@ -161,7 +161,7 @@ def _side(cluster: Cluster, revision: Revision, told: Mapping[str, Any]) -> Side
     if told["declared"] is not None:
         declared = Declaration.objects.filter(pk=told["declared"]).first()
     time = None if told["time"] is None else datetime.datetime.fromisoformat(told["time"])
-    moment = Moment(revision, declared, time)
+    moment = replace(moment_of(revision), declared=declared, time=time)
     view = replace(
         in_force(cluster, moment),
         settings=_settings(told["settings"]),

@@ -373,7 +373,4 @@ def test_the_document_names_every_address(program):
 
     told = set(re.findall(r"^\| `([a-zA-Z/-]+)`", text, re.MULTILINE))
     shown = {path.removeprefix("/api/v1/") for path in paths if path.startswith("/api/v1/")}
-    assert told == {
-        path.replace("{slug}", "SLUG").replace("CR-{number}", "CR-NUMBER").replace("{", "").replace("}", "")
-        for path in shown
-    }
+    assert told == {re.sub(r"\{(\w+)\}", lambda found: found[1].upper(), path) for path in shown}

@@ -138,6 +138,7 @@ TABLE: dict[str, Row] = {
     "api:needs": Row(f"{A}needs/", API_SEEN, "post", {"actions": ["consume"]}, as_json=True),
     "api:findings": Row(f"{A}findings/", API_SEEN),
     "api:compare": Row(f"{A}compare/?other=test-eu", API_SEEN),
+    "api:computation": Row(f"{A}computations/{{computation}}/", API_SEEN),
     "api:changes": Row("/api/v1/changes/", API_OWN),
     "api:change": Row("/api/v1/changes/CR-{change}/", API_SEEN),
 }
