@@ -169,6 +169,13 @@ JAVA_HOME = env.text("JAVA_HOME", default="")
 # ~/.cache; set it where the home directory cannot be written.
 XDG_CACHE_HOME = env.text("XDG_CACHE_HOME", default="")
 
+# The folder of the access tables, which keep what the logs said after the logs are gone. Put it where every
+# machine that runs log jobs finds the same folder, and back it up.
+ACLWEB_ACCESS_TABLE = env.path("ACLWEB_ACCESS_TABLE", default=ACLWEB_DATA_DIR / "access")
+
+# Days of these tables; older ones leave. Raise it where the use of ACLs over more than a year counts.
+ACLWEB_ACCESS_DAYS = env.number("ACLWEB_ACCESS_DAYS", default=400, most=36_500)
+
 # Seconds between two runs of the log job for a cluster.
 ACLWEB_INSIGHTS_INTERVAL_SECONDS = env.number("ACLWEB_INSIGHTS_INTERVAL_SECONDS", default=3600)
 

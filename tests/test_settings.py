@@ -90,6 +90,7 @@ REFUSED = [
             ("ACLWEB_PAGE_SIZE", 50, 1, 10_000),
             ("ACLWEB_APPROVAL_DAYS", 7, 0, 36_500),
             ("ACLWEB_INSIGHTS_INTERVAL_SECONDS", 3600, 1, environment.MOST),
+            ("ACLWEB_ACCESS_DAYS", 400, 1, 36_500),
             ("ACLWEB_UNUSED_DAYS", 30, 1, 36_500),
             ("ACLWEB_UNUSED_HOURS_PERCENT", 95, 0, 100),
             ("ACLWEB_LOCK_SECONDS", 20, 0, 3_600),
@@ -148,7 +149,10 @@ REFUSED_FOR_SPARK = [
     ),
 ]
 # Any text can be right: a secret, a file or folder that a program looks for when it needs it.
-ANY_TEXT = {"ACLWEB_SECRET_KEY", "ACLWEB_STATIC_DIR", "ACLWEB_AUDIT_HEADS", "JAVA_HOME", "XDG_CACHE_HOME"}
+ANY_TEXT = {
+    *("ACLWEB_SECRET_KEY", "ACLWEB_STATIC_DIR", "ACLWEB_ACCESS_TABLE", "ACLWEB_AUDIT_HEADS"),
+    *("JAVA_HOME", "XDG_CACHE_HOME"),
+}
 
 
 def known_names():

@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 FORMAT = 1
 _ROWS_AT_ONCE = 1_000
+# Of each request; pages show a month of days, and a table may have years.
+_NEWEST_DAYS = 90
 _JOB = "usage"
 _TABLES = ("usage", "requests")
 
@@ -203,7 +205,7 @@ def _seen(load: Load, row: dict[str, Any]) -> SeenRequest:
         first_at=_in_utc(row["first_at"]),
         last_at=_in_utc(row["last_at"]),
         api_names=row["api_names"],
-        days=[[_day(entry["day"]), entry["lines"]] for entry in row["days"]],
+        days=[[_day(entry["day"]), entry["lines"]] for entry in row["days"][-_NEWEST_DAYS:]],
         sample=row["sample"] or "",
         decided_now=row["decided_now"],
     )

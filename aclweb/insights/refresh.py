@@ -1,4 +1,4 @@
-"""Run the pipeline over a cluster's logs and load what it found.
+"""Add what is new in a cluster's logs to its access table, and load what the table says.
 
 Spark runs in a process group of its own, as a child: a worker that is stopped or runs out
 of time ends the whole group and leaves no JVM behind. A lease in the database keeps two
@@ -37,10 +37,10 @@ _GRACE_SECONDS = 10.0
 
 
 def refresh(cluster: Cluster) -> Load | None:
-    """Read the cluster's logs anew and return the new load; None while another process does so.
+    """Read what is new in the cluster's logs and return the load; None while another process does so.
 
-    Raises InsightsError where there is no log to read, no Java, or the job failed; the sentence is kept
-    for the pages, which show the earlier load.
+    It is the load of before where neither the logs nor the ACLs changed. Raises InsightsError where there is
+    no log to read, no Java, or the job failed; the sentence is kept for the pages, which show the earlier load.
     """
     try:
         found = _refreshed(cluster)
@@ -82,13 +82,26 @@ def _refreshed(cluster: Cluster) -> Load | None:
             snapshot = Path(directory) / "snapshot.jsonl"
             snapshot.write_text(snapshot_text(in_force(cluster)), encoding="utf-8")
             result = Path(directory) / "usage"
-            _run(["usage", "--snapshot", str(snapshot), "--log", *logs, "--out", str(result)])
+            before = Load.objects.filter(cluster=cluster, current=True).order_by("-loaded_at").first()
+            _run(
+                [
+                    "access",
+                    *("--cluster", cluster.slug, "--log", *logs),
+                    *("--out", str(settings.ACLWEB_ACCESS_TABLE)),
+                    *("--keep-days", str(settings.ACLWEB_ACCESS_DAYS)),
+                    *("--known", before.manifest.get("state", "") if before else ""),
+                    *("--snapshot", str(snapshot), "--usage", str(result)),
+                ]
+            )
             if not leases.take(row, owner=owner, seconds=seconds):
                 logger.warning(
                     "What the logs of cluster %s tell was not loaded: another worker reads them.",
                     cluster.slug,
                 )
                 return None
+            if before is not None and not result.exists():
+                logger.info("Nothing is new in the logs of cluster %s.", cluster.slug)
+                return before
             return load(result, cluster)
 
 
@@ -104,7 +117,7 @@ def log_paths(cluster: Cluster) -> list[str]:
 
 
 def _run(arguments: Sequence[str]) -> None:
-    status, errors = _job([*arguments, "--master", settings.ACLWEB_SPARK_MASTER])
+    status, errors = _job([arguments[0], "--master", settings.ACLWEB_SPARK_MASTER, *arguments[1:]])
     if status != 0:
         last = [line for line in errors.splitlines() if line.strip()][-1:]
         raise InsightsError(f"The logs were not read. {last[0] if last else 'The job gave no reason.'}")

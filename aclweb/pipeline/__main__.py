@@ -18,13 +18,20 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from aclweb.acl.model import AclError, number_of
-from aclweb.pipeline.access import KEPT_DAYS, bytes_of, extend, look, nothing_new
+from aclweb.pipeline.access import KEPT_DAYS, bytes_of, extend, look, note_sources, nothing_new
 from aclweb.pipeline.access import summary as access_summary
 from aclweb.pipeline.environment import SettingError
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError, bytes_in, log_files
-from aclweb.pipeline.job import Keep, keeping, read_logs, read_table, write_usage
-from aclweb.pipeline.manifest import Logged, summary, warnings
+from aclweb.pipeline.job import (
+    Keep,
+    keeping,
+    read_logs,
+    read_table,
+    run_usage_of_table,
+    write_usage,
+)
+from aclweb.pipeline.manifest import Logged, state_of, summary, warnings
 from aclweb.pipeline.preflight import check_executors
 from aclweb.pipeline.replay import read_edit_file, write_replay
 from aclweb.pipeline.replay import summary as replay_summary
@@ -60,29 +67,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _access(options: Namespace) -> int:
-    """Make or extend the access table of a cluster; without anything new, no Spark is started."""
+    """Make or extend the access table of a cluster; with nothing to do, no Spark is started."""
     conf = _settings(options.conf)
-    cluster = _cluster(options)
-    looked = look(_local(options.out), cluster, options.log)
+    snapshot = _snapshot_of_access(options)
+    looked = look(_local(options.out), _cluster(options, snapshot), options.log)
     for path, state in looked.found.problems:
         print(f"{path}: {state.state}. {state.reason}", file=sys.stderr)
     for sentence in (*(looked.base.damaged if looked.base else ()), *looked.found.remarks):
         print(sentence, file=sys.stderr)
     if not looked.found.fresh:
         print(nothing_new(looked))
-        return 0
+        note_sources(looked)
+        if snapshot is None or options.usage is None or _is_known(options, snapshot, looked.cluster):
+            return 0
     files = [fresh.path for fresh in looked.found.fresh]
     _progress(f"Starting Spark for {number_of(len(files), 'log file')} with something new.")
     with spark_session(options.master, conf=conf, brief=bytes_of(looked) < _SMALL_BYTES) as spark:
-        if not runs_here(spark):
-            check_executors(spark, files)
-        _progress("Counting, parsing and adding up.")
-        extended = extend(spark, looked, keep_days=options.keep_days)
-    for warning in extended.warnings:
-        print(warning, file=sys.stderr)
-    print("\n".join(access_summary(extended)))
-    print(f"Written to {options.out}.")
+        if files:
+            if not runs_here(spark):
+                check_executors(spark, files)
+            _progress("Counting, parsing and adding up.")
+            extended = extend(spark, looked, keep_days=options.keep_days)
+            for warning in extended.warnings:
+                print(warning, file=sys.stderr)
+            print("\n".join(access_summary(extended)))
+            print(f"Written to {options.out}.")
+        if snapshot is not None and options.usage is not None:
+            _progress("Deciding.")
+            table = Table.open(_local(options.out), looked.cluster)
+            manifest = run_usage_of_table(spark, snapshot, table, Window(), Path(options.usage))
+            print("\n".join(summary(manifest)))
+            print(f"Written to {options.usage}.")
     return 0
+
+
+def _snapshot_of_access(options: Namespace) -> Snapshot | None:
+    if options.usage is not None and options.snapshot is None:
+        raise SourceError("--usage decides what was asked; give the ACLs with --snapshot.")
+    return read_snapshot(Path(options.snapshot)) if options.snapshot else None
+
+
+def _is_known(options: Namespace, snapshot: Snapshot, cluster: str) -> bool:
+    """Return whether the result of `usage` would be the one that the caller has."""
+    table = Table.open(_local(options.out), cluster)
+    return bool(options.known == state_of(snapshot, table.state))
 
 
 def _usage(options: Namespace) -> int:
@@ -131,11 +159,9 @@ def _decide(
     return 0
 
 
-def _cluster(options: Namespace) -> str:
+def _cluster(options: Namespace, snapshot: Snapshot | None) -> str:
     """Return the name of the cluster that a table is for."""
-    cluster = options.cluster
-    if cluster is None and options.snapshot:
-        cluster = read_snapshot(Path(options.snapshot)).cluster
+    cluster = options.cluster or (snapshot.cluster if snapshot else "")
     if not cluster:
         raise SourceError(
             "The access table needs the name of the cluster; give --cluster NAME, or a --snapshot that names it."
@@ -214,6 +240,16 @@ def _parser() -> ArgumentParser:
         "--cluster", help="the cluster's name in the table (default: the one in the snapshot)"
     )
     access.add_argument("--snapshot", help="a file that names the cluster in its header line")
+    access.add_argument(
+        "--usage",
+        metavar="DIR",
+        help="also write the result of `usage` from the whole table into this folder",
+    )
+    access.add_argument(
+        "--known",
+        metavar="STATE",
+        help="with --usage: do not write it where it would have this `state` in its manifest",
+    )
     _add_logs(access.add_argument, required=True)
     access.add_argument(
         "--out", required=True, metavar="TABLE", help="the folder of the table; new rows are added"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -28,6 +29,7 @@ from aclweb.pipeline.increments import (
 from aclweb.pipeline.job import Keep, counted_lines, keeping, path_of
 from aclweb.pipeline.known_content import Source
 from aclweb.pipeline.manifest import added_notes
+from aclweb.pipeline.sources import nothing_read
 from aclweb.pipeline.table.changing import (
     MOST_SAMPLE_PARTS,
     Written,
@@ -84,12 +86,43 @@ class Extended:
 def look(table: Path, cluster: str, paths: Sequence[str]) -> Look:
     """Return what is new in the logs; no Spark is needed for it.
 
-    Raises SourceError for a path that means no file, and TableError for a table that cannot be read.
+    Raises SourceError for a path that means no file, TableError for a table that cannot be read, and JobError where
+    no file can be read.
     """
     folder = folder_of(table, cluster)
     base = latest(folder)
     known = [Source.from_dict(dict(source)) for source in base.sources] if base else []
-    return Look(folder, cluster, base, look_for_new(paths, known))
+    found = look_for_new(paths, known)
+    if found.problems and not (found.fresh or found.unchanged or found.skipped):
+        raise JobError(nothing_read(dict(found.problems)))
+    return Look(folder, cluster, base, found)
+
+
+def note_sources(looked: Look) -> None:
+    """Keep in the table how the log files are called now, where nothing of them is new; no Spark is needed for it."""
+    base, sources = looked.base, _sources(looked, ())
+    problems = _problems(looked)
+    if base and list(base.sources) == sources and base.problems == problems:
+        return
+    version = next_version(
+        base,
+        looked.cluster,
+        {},
+        samples=base.samples if base else (),
+        sources=sources,
+        problems=problems,
+        oldest_day="",
+    )
+    commit_and_sweep(looked.folder, version)
+
+
+def _sources(looked: Look, counted: Sequence[Fresh]) -> list[dict[str, Any]]:
+    found = sorted(looked.found.after(counted), key=lambda source: (source.path, source.offset))
+    return [source.as_dict() for source in found]
+
+
+def _problems(looked: Look) -> dict[str, dict[str, Any]]:
+    return {path: state.as_dict() for path, state in looked.found.problems}
 
 
 def bytes_of(looked: Look) -> int:
@@ -103,7 +136,7 @@ def bytes_of(looked: Look) -> int:
 def nothing_new(looked: Look) -> str:
     """Return the sentence for a run that has nothing to add."""
     if looked.base is None:
-        return f"No log holds a whole record, so {looked.cluster} has no access table yet."
+        return f"No log of {looked.cluster} holds a whole record yet."
     return f"Nothing new since {looked.base.written_at}."
 
 
@@ -166,8 +199,8 @@ class _Extending:
             self.looked.cluster,
             written,
             samples=self._write_samples(counted.lines),
-            sources=[source.as_dict() for source in self.looked.found.after(counted.fresh)],
-            problems={path: state.as_dict() for path, state in self.looked.found.problems},
+            sources=_sources(self.looked, counted.fresh),
+            problems=_problems(self.looked),
             oldest_day=self.oldest_day,
         )
         commit_and_sweep(self.looked.folder, version)

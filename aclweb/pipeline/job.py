@@ -131,6 +131,7 @@ def read_table(spark: SparkSession, table: Table, window: Window, keep: Keep) ->
         coverage=coverage,
         notes=table.notes(window),
         sources={path: Source(path, states.get(path, FileState(READ))) for path in paths},
+        table_state=table.state if window.is_all else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -39,6 +40,7 @@ class Logged:
 
     access: schemas.ACCESS, perhaps without broker and ambiguous. samples: schemas.SAMPLES. coverage: rows with
     the key `source`, and `broker` by `broker_of`. notes: rows of `totals.notes`. sources: by the key in `coverage`.
+    table_state: that of the table, null if the logs themselves were read.
     """
 
     access: DataFrame
@@ -46,6 +48,7 @@ class Logged:
     coverage: Sequence[Row]
     notes: Sequence[Row]
     sources: Mapping[str, Source]
+    table_state: str | None = None
 
 
 def added_notes(notes: Iterable[Row], *key: str) -> list[Row]:
@@ -96,7 +99,7 @@ def manifest_of(
             "lines": sum(differing["lines"].to_pylist()),
         },
         "rows": {name: table.num_rows for name, table in tables.items()},
-    }
+    } | ({"state": state_of(snapshot, logged.table_state)} if logged.table_state else {})
 
 
 def snapshot_facts(snapshot: Snapshot) -> dict[str, Any]:
@@ -144,6 +147,11 @@ def log_facts(logged: Logged, until: date) -> dict[str, Any]:
             "last_permit_at": _last(file["last_permit_at"] for file in permits),
         },
     }
+
+
+def state_of(snapshot: Snapshot, table_state: str) -> str:
+    """Return a word for the answer to a snapshot from a table: made again, one of the same state is the same."""
+    return hashlib.sha256(f"{snapshot.decision_digest} {table_state}".encode()).hexdigest()
 
 
 def _files(logged: Logged, until: date) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ The digest names the ACLs: equal digests mean equal ACLs, in whatever order.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,13 +38,17 @@ HEADER_KEYS = (
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One cluster as it was read: `bindings` by their keys, without repetitions."""
+    """One cluster as it was read: `bindings` by their keys, without repetitions.
+
+    digest: of the ACLs. decision_digest: of all that a decision depends on; equal ones decide every request alike.
+    """
 
     cluster: str
     revision: int | None
     settings: AuthorizerSettings
     bindings: Mapping[str, AclBinding]
     digest: str
+    decision_digest: str
 
 
 def read_snapshot(path: Path) -> Snapshot:
@@ -60,12 +65,15 @@ def read_snapshot(path: Path) -> Snapshot:
     # An empty line in place of the header, so that messages count lines as an editor does.
     file = read_acl_file(f"\n{rest}", source=str(path), format="jsonl", refuse=why_not_decided)
     bindings = {binding_key(acl): acl for acl in file.bindings}
+    declared = {name: header.get(name) for name in ("config", "authorizer", "kafka_version")}
+    digest = digest_of(bindings)
     return Snapshot(
         cluster=str(header.get("cluster") or ""),
         revision=_revision(header.get("revision"), path),
         settings=_settings(header, path),
         bindings=bindings,
-        digest=digest_of(bindings),
+        digest=digest,
+        decision_digest=hashlib.sha256(json.dumps([digest, declared], sort_keys=True).encode()).hexdigest(),
     )
 
 

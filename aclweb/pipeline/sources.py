@@ -63,7 +63,7 @@ def read_counts(spark: SparkSession, files: Sequence[str], keep: Keep) -> Record
     for attempt in range(_ATTEMPTS):
         readable = [file for file in files if states[file].is_readable]
         if not readable:
-            raise JobError(_nothing_read(states))
+            raise JobError(nothing_read(states))
         try:
             return RecordCounts(_counts(spark, readable, keep, tolerant=attempt > 0), states)
         except SPARK_ERRORS:
@@ -74,7 +74,8 @@ def read_counts(spark: SparkSession, files: Sequence[str], keep: Keep) -> Record
     raise AssertionError
 
 
-def _nothing_read(states: Mapping[str, FileState]) -> str:
+def nothing_read(states: Mapping[str, FileState]) -> str:
+    """Return the sentence for log files of which none can be read."""
     first = "; ".join(f"{file}: {state.state}. {state.reason}" for file, state in list(states.items())[:3])
     if len(states) == 1:
         return f"The log file could not be read: {first}"

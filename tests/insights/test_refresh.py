@@ -43,7 +43,8 @@ based on rule SuperUser (kafka.authorizer.logger)
 
 
 @pytest.fixture
-def logged(read_cluster, tmp_path):
+def logged(read_cluster, tmp_path, settings):
+    settings.ACLWEB_ACCESS_TABLE = tmp_path / "access"
     (tmp_path / "a.log").write_text(LOG, encoding="utf-8")
     read_cluster.log_paths = f"{tmp_path}/*.log\n"
     read_cluster.save()
@@ -292,6 +293,35 @@ def test_a_bad_file_beside_good_ones_is_reported_on_the_page_and_costs_itself(he
     told = " ".join(covered.sentences)
     assert "plain.gz: not a gzip file." in told
     assert "2 lines of the log hold bytes that are not UTF-8" in told
+
+
+def test_gone_logs_still_count_and_spark_starts_only_where_something_changed(
+    here, logged, tmp_path, monkeypatch
+):
+    first = refresh.refresh(logged)
+    session, started = pipeline.spark_session, []
+    monkeypatch.setattr(pipeline, "spark_session", lambda *a, **b: started.append(1) or session(*a, **b))
+
+    assert refresh.refresh(logged) == first
+    assert started == []
+
+    (tmp_path / "a.log").unlink()
+    (tmp_path / "b.log").write_text(LOG.replace("User:eve", "User:mallory"), encoding="utf-8")
+    second = refresh.refresh(logged)
+    assert (first.lines_read, second.lines_read) == (2, 4)
+    assert set(second.seen.values_list("principal", flat=True)) == {
+        "User:eve",
+        "User:mallory",
+        "User:bob",
+    }
+    assert [file["state"] for file in second.manifest["files"]] == ["read", "read"]
+
+    logged.super_users = "User:bob"
+    logged.save(update_fields=["super_users"])
+    third = refresh.refresh(logged)
+    assert third != second
+    assert (third.lines_read, len(started)) == (4, 2)
+    assert Load.objects.get() == third
 
 
 def test_where_no_file_can_be_read_the_old_load_stays_and_the_page_says_why(here, logged, tmp_path):

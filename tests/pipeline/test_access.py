@@ -107,7 +107,9 @@ def test_usage_of_the_table_is_usage_of_the_logs_that_made_it(spark, made, own_l
 
     run_main(spark, "usage", "--snapshot", snapshot_file, "--table", made[0], "--out", tmp_path / "table")
 
-    assert manifest_of(tmp_path / "table") == manifest_of(from_logs)
+    manifest = manifest_of(tmp_path / "table")
+    assert len(manifest.pop("state")) == 64
+    assert manifest == manifest_of(from_logs)
     assert manifest_of(from_logs)["lines"]["decisions"] > 400
     for name in TABLES:
         written = (tmp_path / "table" / f"{name}.parquet").read_bytes()

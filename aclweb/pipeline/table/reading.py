@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,6 +79,12 @@ class Table:
             )
         check(folder, version.all_parts())
         return cls(folder, version)
+
+    @property
+    def state(self) -> str:
+        """A word for what the table holds: as long as it is the same, so is every answer from the table."""
+        names = sorted(part.name for part in self.version.all_parts())
+        return hashlib.sha256("\n".join(names).encode()).hexdigest()
 
     def access(self, spark: SparkSession, window: Window) -> DataFrame:
         """Return the access rows of a window (schemas.ACCESS); the same key may be in several."""
