@@ -14,11 +14,12 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from pyspark.sql import SparkSession
 
 from aclweb.acl.model import AclError, number_of
-from aclweb.pipeline.access import KEPT_DAYS, bytes_of, extend, look, note_sources, nothing_new
+from aclweb.pipeline.access import KEPT_DAYS, bytes_of, check_zone, extend, look, note_sources, nothing_new
 from aclweb.pipeline.access import summary as access_summary
 from aclweb.pipeline.environment import SettingError
 from aclweb.pipeline.failures import JobError
@@ -75,6 +76,7 @@ def _access(options: Namespace) -> int:
         print(f"{path}: {state.state}. {state.reason}", file=sys.stderr)
     for sentence in (*(looked.base.damaged if looked.base else ()), *looked.found.remarks):
         print(sentence, file=sys.stderr)
+    check_zone(looked, options.time_zone)
     if not looked.found.fresh:
         print(nothing_new(looked))
         note_sources(looked)
@@ -87,7 +89,7 @@ def _access(options: Namespace) -> int:
             if not runs_here(spark):
                 check_executors(spark, files)
             _progress("Counting, parsing and adding up.")
-            extended = extend(spark, looked, keep_days=options.keep_days)
+            extended = extend(spark, looked, zone=options.time_zone, keep_days=options.keep_days)
             for warning in extended.warnings:
                 print(warning, file=sys.stderr)
             print("\n".join(access_summary(extended)))
@@ -194,6 +196,13 @@ def _day(given: str) -> str:
         raise ArgumentTypeError(f"{given!r} is no day; write it as 2026-11-01") from None
 
 
+def _zone(given: str) -> str:
+    try:
+        return ZoneInfo(given).key
+    except (OSError, ValueError, KeyError):
+        raise ArgumentTypeError(f"{given!r} is no time zone; write it as Europe/Berlin or UTC") from None
+
+
 def _days(given: str) -> int:
     if not re.fullmatch(r"[0-9]{1,5}", given) or int(given) < 1:
         raise ArgumentTypeError(f"{given!r} is no number of days; write a whole number from 1 to 99999")
@@ -253,6 +262,12 @@ def _parser() -> ArgumentParser:
     _add_logs(access.add_argument, required=True)
     access.add_argument(
         "--out", required=True, metavar="TABLE", help="the folder of the table; new rows are added"
+    )
+    access.add_argument(
+        "--time-zone",
+        type=_zone,
+        metavar="ZONE",
+        help="that of the brokers' clocks, such as Europe/Berlin (default: times stay as they are written)",
     )
     access.add_argument(
         "--keep-days",

@@ -48,11 +48,12 @@ from aclweb.pipeline.table.parts import (
     NOTES_SCHEMA,
     SAMPLES,
     Part,
+    TableError,
     check,
     place_of,
 )
 from aclweb.pipeline.table.reading import Table, Window, folder_of
-from aclweb.pipeline.table.versions import Version, latest
+from aclweb.pipeline.table.versions import PARSER, Version, latest
 
 KEPT_DAYS = 400
 
@@ -98,6 +99,20 @@ def look(table: Path, cluster: str, paths: Sequence[str]) -> Look:
     return Look(folder, cluster, base, found)
 
 
+def check_zone(looked: Look, zone: str | None) -> None:
+    """Raise TableError where a broker's log was read with another zone than this before."""
+    known = looked.base.zones if looked.base else {}
+    for fresh in looked.found.fresh:
+        before = known.get(fresh.source.broker, zone)
+        if before != zone:
+            given = f"with the time zone {before}" if before else "without a time zone"
+            again = f"give --time-zone {before} again" if before else "leave --time-zone out"
+            raise TableError(
+                f"The log {fresh.source.broker} was read {given} before; {again}, or make the table anew in another "
+                "folder."
+            )
+
+
 def note_sources(looked: Look) -> None:
     """Keep in the table how the log files are called now, where nothing of them is new; no Spark is needed for it."""
     base, sources = looked.base, _sources(looked, ())
@@ -141,9 +156,16 @@ def nothing_new(looked: Look) -> str:
 
 
 def extend(
-    spark: SparkSession, looked: Look, *, keep_days: int = KEPT_DAYS, today: date | None = None
+    spark: SparkSession,
+    looked: Look,
+    *,
+    zone: str | None = None,
+    keep_days: int = KEPT_DAYS,
+    today: date | None = None,
 ) -> Extended:
     """Add what is new in the logs to the table, in one step; return what was added.
+
+    zone: that of the brokers' clocks; None keeps times as they are written.
 
     Nothing that is persisted outlives the run. Raises JobError where no file can be read, and TableError where
     the table cannot be changed.
@@ -152,7 +174,7 @@ def extend(
     with unfinished_folder(looked.folder) as unfinished, keeping() as keep:
         if looked.base:
             check(looked.folder, looked.base.all_parts())
-        return _Extending(spark, looked, unfinished, keep, oldest_day).run()
+        return _Extending(spark, looked, unfinished, keep, oldest_day, zone).run()
 
 
 @dataclass(frozen=True)
@@ -174,6 +196,7 @@ class _Extending:
     unfinished: Path
     keep: Keep
     oldest_day: str
+    zone: str | None
 
     def run(self) -> Extended:
         counted = self._count()
@@ -201,6 +224,7 @@ class _Extending:
             samples=self._write_samples(counted.lines),
             sources=_sources(self.looked, counted.fresh),
             problems=_problems(self.looked),
+            zones={fresh.source.broker: self.zone for fresh in counted.fresh},
             oldest_day=self.oldest_day,
         )
         commit_and_sweep(self.looked.folder, version)
@@ -219,7 +243,7 @@ class _Extending:
     def _count(self) -> _Counted:
         """Count the new bytes; what changed while Spark read it is left for the next run."""
         files, late = self._readable()
-        lines, states = counted_lines(self.spark, list(files), self.keep)
+        lines, states = counted_lines(self.spark, list(files), self.keep, zone=self.zone)
         found = [row.asDict() for row in totals.coverage(lines).collect()]
         unsure = {
             path
@@ -330,6 +354,12 @@ def summary(extended: Extended) -> list[str]:
     if extended.too_old:
         report.append(
             f"{number_of(extended.too_old, 'record')} of days before those that the table keeps were left out."
+        )
+    if any(zone is None for zone in version.zones.values()):
+        report.append("Times are as the brokers wrote them, because no --time-zone was given.")
+    if old := [day for day in version.days.values() if day.parser < PARSER]:
+        report.append(
+            f"{number_of(len(old), 'day')} of the table hold rows that an earlier version of aclweb read."
         )
     if days:
         report.append(

@@ -87,13 +87,13 @@ def read_logs(spark: SparkSession, files: Sequence[str], keep: Keep) -> Logged:
 
 
 def counted_lines(
-    spark: SparkSession, files: Sequence[str], keep: Keep
+    spark: SparkSession, files: Sequence[str], keep: Keep, *, zone: str | None = None
 ) -> tuple[DataFrame, Mapping[str, FileState]]:
     """Return what the records of log files say (`totals.read_lines`), and the state of each file by its path.
 
-    Raises JobError where none can be read.
+    zone: as for `sources.read_counts`. Raises JobError where none can be read.
     """
-    counted = sources.read_counts(spark, files, keep)
+    counted = sources.read_counts(spark, files, keep, zone=zone)
     texts = counted.counts.select("raw", "timed").distinct()
     return keep(totals.read_lines(counted.counts, decisions.parse(texts))), counted.states
 

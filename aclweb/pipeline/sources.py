@@ -50,12 +50,15 @@ class RecordCounts:
     states: Mapping[str, FileState]
 
 
-def read_counts(spark: SparkSession, files: Sequence[str], keep: Keep) -> RecordCounts:
+def read_counts(
+    spark: SparkSession, files: Sequence[str], keep: Keep, *, zone: str | None = None
+) -> RecordCounts:
     """Return how often each record is in each file, and how far each file could be read.
 
     The files are read once, and a second time only those with a line that starts with a bracket
     and is no record. A row may come in parts: add up `lines`. keep: persists a frame for the
-    length of the job.
+    length of the job. zone: that of the clocks which wrote the files, whose times become UTC; None leaves them as
+    they are written. Of an hour that a clock shows twice, the first is taken.
 
     Raises JobError where no file can be read, and what Spark raises where it fails for another reason.
     """
@@ -65,7 +68,7 @@ def read_counts(spark: SparkSession, files: Sequence[str], keep: Keep) -> Record
         if not readable:
             raise JobError(nothing_read(states))
         try:
-            return RecordCounts(_counts(spark, readable, keep, tolerant=attempt > 0), states)
+            return RecordCounts(_counts(spark, readable, keep, zone, tolerant=attempt > 0), states)
         except SPARK_ERRORS:
             found = examine(spark, readable)
             if attempt == _ATTEMPTS - 1 or all(states[file] == state for file, state in found.items()):
@@ -82,7 +85,9 @@ def nothing_read(states: Mapping[str, FileState]) -> str:
     return f"None of the {len(states)} log files could be read: {first}"
 
 
-def _counts(spark: SparkSession, files: Sequence[str], keep: Keep, *, tolerant: bool) -> DataFrame:
+def _counts(
+    spark: SparkSession, files: Sequence[str], keep: Keep, zone: str | None, *, tolerant: bool
+) -> DataFrame:
     pieces = _pieces(spark, files, tolerant=tolerant)
     timed = F.col("shape") != _TORN
     counts = keep(
@@ -97,6 +102,7 @@ def _counts(spark: SparkSession, files: Sequence[str], keep: Keep, *, tolerant: 
                 .otherwise(F.lit(""))
                 .alias("raw"),
             ),
+            zone,
             "shape",
         )
     )
@@ -115,7 +121,7 @@ def _counts(spark: SparkSession, files: Sequence[str], keep: Keep, *, tolerant: 
         whole = _as_the_core_ends_them(whole)
     if torn:
         rejoined = rejoin(pieces.filter(F.col("file").isin(torn)))
-        whole = whole.unionByName(keep(_as_the_core_ends_them(_counted(rejoined).select(*_COUNTED))))
+        whole = whole.unionByName(keep(_as_the_core_ends_them(_counted(rejoined, zone).select(*_COUNTED))))
     return whole
 
 
@@ -141,7 +147,7 @@ def _pieces(spark: SparkSession, files: Sequence[str], *, tolerant: bool) -> Dat
 _COUNTED = ("file", "day", "raw", "timed", "lines", "first_at", "last_at", "hours", "not_utf8")
 
 
-def _counted(found: DataFrame, *key: str) -> DataFrame:
+def _counted(found: DataFrame, zone: str | None, *key: str) -> DataFrame:
     """Return the rows of schemas.COUNTS with the columns of `key` and `position`.
 
     found: file, the columns of `key`, not_utf8, position (of pieces that may be the first of their file), time (as
@@ -150,6 +156,8 @@ def _counted(found: DataFrame, *key: str) -> DataFrame:
     """
     at = F.translate(F.col("time"), ",", ".").try_cast("timestamp_ntz")
     at = F.when(at >= F.lit(_FIRST_TIME).cast("timestamp_ntz"), at)
+    if zone is not None:
+        at = F.to_utc_timestamp(at.cast("timestamp"), zone).cast("timestamp_ntz")
     timed = found.select(
         *key, "file", "position", "raw", "not_utf8", F.col("time").isNotNull().alias("timed"), at.alias("at")
     )

@@ -21,12 +21,15 @@ from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.job import run_usage_of_table
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import read_snapshot
-from aclweb.pipeline.table import Table, Window
+from aclweb.pipeline.sources import read_counts
+from aclweb.pipeline.table import Table, TableError, Window
 from aclweb.pipeline.table.parts import ACCESS, BY_DAY
 from tests.pipeline.test_files import decisions
 from tests.pipeline.test_job import manifest_of, run
 
 CLUSTER = "test-eu"
+# Times in UTC are as they are written, so the results from the logs are the same.
+ACCESS_WORDS = ("access", "--cluster", CLUSTER, "--time-zone", "UTC")
 TABLES = ("usage", "requests", "unparsed", "coverage")
 # Days of the logs; many are of the second one.
 DAY, NEXT_DAY = "2026-11-20", "2026-11-21"
@@ -95,7 +98,7 @@ def made(spark, own_logs, tmp_path_factory) -> tuple[Path, list[str], list[list[
         for name in ("toArrow", "toPandas", "toLocalIterator"):
             patch.setattr(DataFrame, name, refused)
         reports = [
-            run_main(spark, "access", "--cluster", CLUSTER, "--log", *found, "--out", table)
+            run_main(spark, *ACCESS_WORDS, "--log", *found, "--out", table)
             for found in (own_logs[::2], own_logs)
         ]
     return table, reports, collected
@@ -166,7 +169,7 @@ def test_nothing_new_starts_no_spark_and_changes_nothing(made, own_logs, capsys,
     before = {file: file.stat().st_mtime_ns for file in table.rglob("*")}
     monkeypatch.setattr("aclweb.pipeline.__main__.spark_session", None)
 
-    status = main(["access", "--cluster", CLUSTER, "--log", *map(str, own_logs), "--out", str(table)])
+    status = main([*ACCESS_WORDS, "--log", *map(str, own_logs), "--out", str(table)])
 
     assert status == 0
     assert capsys.readouterr().out.startswith("Nothing new since 2")
@@ -190,6 +193,22 @@ def test_a_window_has_the_requests_and_the_coverage_of_its_days(spark, made, sna
     assert manifest["lines"]["read"] == sum(row["lines"] for row in coverage)
 
 
+@pytest.mark.spark
+def test_times_of_a_named_zone_become_utc_and_count_for_the_day_there(spark, tmp_path):
+    log = tmp_path / "a.log"
+    times = (f"{DAY} 00:30:00,000", "2026-07-01 01:30:00,000", "2026-10-25 02:30:00,000")
+    log.write_text("".join(f"[{at}] INFO x (kafka.authorizer.logger)\n" for at in times))
+
+    counts = read_counts(spark, [str(log)], lambda frame: frame, zone="Europe/Berlin").counts.collect()
+
+    assert sorted((row.day, str(row.first_at), row.hours) for row in counts) == [
+        ("2026-06-30", "2026-06-30 23:30:00", 1 << 23),
+        # The clock showed this hour twice.
+        ("2026-10-25", "2026-10-25 00:30:00", 1 << 0),
+        ("2026-11-19", "2026-11-19 23:30:00", 1 << 23),
+    ]
+
+
 @pytest.fixture(scope="module")
 def extended(spark, made, own_logs) -> tuple[Counter[tuple[Any, ...]], Path, access.Extended]:
     """The rows of a table, that table when a log went on by three decisions, and what was added.
@@ -206,7 +225,11 @@ def extended(spark, made, own_logs) -> tuple[Counter[tuple[Any, ...]], Path, acc
         patch.setattr("aclweb.pipeline.table.changing.MOST_PARTS", 2)
         patch.setattr("aclweb.pipeline.access.MOST_SAMPLE_PARTS", 1)
         looked = access.look(table, CLUSTER, [str(log) for log in own_logs])
-        return before, table, access.extend(spark, looked, keep_days=30, today=date(2026, 12, 21))
+        with pytest.raises(TableError, match=r"odd\.log was read with the time zone UTC before; give --time"):
+            access.check_zone(looked, "Europe/Berlin")
+        access.check_zone(looked, "UTC")
+        added = access.extend(spark, looked, zone="UTC", keep_days=30, today=date(2026, 12, 21))
+    return before, table, added
 
 
 @pytest.mark.spark
@@ -252,6 +275,7 @@ def test_days_older_than_the_table_keeps_leave_it_and_do_not_enter(extended):
 
     assert min(day for day, *_ in before) == DAY
     assert min(filter(None, Table.open(table, CLUSTER).version.days)) == NEXT_DAY
+    assert set(Table.open(table, CLUSTER).version.zones.values()) == {"UTC"}
     assert DAY not in {day for day, *_ in rows_of(table)}
     assert added.too_old == 1
     assert "1 record of days before those that the table keeps were left out." in access.summary(added)
@@ -302,5 +326,19 @@ def test_bad_words_end_with_a_sentence_and_write_nothing(snapshot_file, tmp_path
 def test_logs_and_a_table_exclude_each_other(capsys, words, told):
     with pytest.raises(SystemExit, match="2"):
         main(["usage", "--snapshot", "s", "--out", "o", *words])
+
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (["--time-zone", "Mars/North"], "'Mars/North' is no time zone; write it as Europe/Berlin or UTC"),
+        (["--keep-days", "0"], "'0' is no number of days; write a whole number from 1 to 99999"),
+    ],
+)
+def test_a_zone_and_a_number_of_days_are_checked(capsys, words, told):
+    with pytest.raises(SystemExit, match="2"):
+        main(["access", "--cluster", "eu", "--log", "a", "--out", "o", *words])
 
     assert told in capsys.readouterr().err

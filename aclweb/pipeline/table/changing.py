@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -117,9 +118,12 @@ def next_version(
     samples: tuple[Part, ...],
     sources: Sequence[Mapping[str, Any]],
     problems: Mapping[str, Mapping[str, Any]],
+    zones: Mapping[str, str | None] = MappingProxyType({}),
     oldest_day: str,
 ) -> Version:
     """Return the version after `base` with what was written; days before `oldest_day` leave.
+
+    zones: of the clocks of brokers whose logs were read for it.
 
     Raises TableError where the rows of a day do not add up to its decisions.
     """
@@ -148,6 +152,7 @@ def next_version(
         samples=samples,
         sources=tuple(sources),
         problems=problems,
+        zones={**(base.zones if base else {}), **zones},
     )
 
 

@@ -57,6 +57,7 @@ class Version:
     samples: tuple[Part, ...] = ()
     sources: tuple[Mapping[str, Any], ...] = ()
     problems: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    zones: Mapping[str, str | None] = field(default_factory=dict)
     damaged: tuple[str, ...] = ()
     highest: int = 0
 
@@ -150,6 +151,7 @@ def _text_of(version: Version) -> str:
         "samples": [part.as_list() for part in version.samples],
         "sources": list(version.sources),
         "problems": dict(version.problems),
+        "zones": dict(version.zones),
     }
     return json.dumps(body | {"digest": _digest_of(body)}, indent=1, sort_keys=True) + "\n"
 
@@ -190,6 +192,7 @@ def _read(path: Path) -> Version | None:
         samples=_parts(body["samples"]),
         sources=tuple(body["sources"]),
         problems=body.get("problems", {}),
+        zones=body.get("zones", {}),
     )
 
 
