@@ -117,22 +117,20 @@ def _is_known(options: Namespace, snapshot: Snapshot, cluster: str) -> bool:
 
 def _usage(options: Namespace) -> int:
     """Tell which ACLs were used, from logs or from an access table."""
-    return _decide(options, read_snapshot(Path(options.snapshot)), write_usage, summary)
+    return _decide(options, write_usage, summary)
 
 
 def _replay(options: Namespace) -> int:
     """Tell what the logged requests would be answered with an edit of the ACLs."""
-    snapshot = read_snapshot(Path(options.snapshot))
     job = partial(write_replay, delta=read_edit_file(Path(options.delta)))
-    return _decide(options, snapshot, job, replay_summary)
+    return _decide(options, job, replay_summary)
 
 
-def _decide(
-    options: Namespace, snapshot: Snapshot, job: Job, summarize: Callable[[Manifest], list[str]]
-) -> int:
+def _decide(options: Namespace, job: Job, summarize: Callable[[Manifest], list[str]]) -> int:
     """Run a job that decides what was logged, and say what it found."""
     conf = _settings(options.conf)
     window = _window(options)
+    snapshot = read_snapshot(Path(options.snapshot))
     with ExitStack() as stack:
         start = partial(spark_session, options.master, conf=conf)
         if options.table:

@@ -50,8 +50,9 @@ def new_result(out: Path) -> Iterator[Path]:
 
 def write_table(folder: Path, name: str, table: pa.Table) -> None:
     """Write one table as `name`.parquet."""
-    # Spark's own notes in the schema differ between runs and say nothing to a reader.
-    pq.write_table(table.replace_schema_metadata(None), folder / f"{name}.parquet", compression="zstd")
+    # Spark's own notes in the schema differ between runs and say nothing to a reader; so do its batches.
+    plain = table.replace_schema_metadata(None).combine_chunks()
+    pq.write_table(plain, folder / f"{name}.parquet", compression="zstd")
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
