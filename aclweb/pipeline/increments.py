@@ -338,7 +338,7 @@ class _Look:
         whole = end_of_records(content.read, start, length, has_records=has_records)
         is_finished = not content.damage and self._is_finished(content.path, content.stamp)
         end = length if is_finished else whole
-        if end <= (known.offset if known else start):
+        if end <= start:
             kept = (
                 replace(known, path=source.path, stamp=source.stamp, state=source.state) if known else source
             )

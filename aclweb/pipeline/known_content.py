@@ -19,7 +19,6 @@ from typing import Any
 from aclweb.pipeline.contents import WINDOW, FileStamp, LogContent
 from aclweb.pipeline.coverage import broker_of
 from aclweb.pipeline.files import GONE, READ, FileState
-from aclweb.pipeline.record_ends import start_of_record
 
 Marks = tuple[tuple[int, str], ...]
 
@@ -158,9 +157,6 @@ def match_of(
     if any(one.source.was_cut or _is_itself(content, one.source) for one in whole):
         found = [one for one in found if one.is_compared or _lost_its_end(content, one)]
     best = max(found, key=bytes_known, default=None)
-    if best is not None and best.match is Match.CUT:
-        start = start_of_record(content.read, best.bytes_known)
-        best = max((one for one in whole if one.source.offset >= start), key=bytes_known, default=best)
     return best and replace(
         best, was_cut=best.source.was_cut or any(_lost_its_end(content, one) for one in found)
     )

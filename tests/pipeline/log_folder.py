@@ -38,11 +38,12 @@ def decisions(first: int, behind: int) -> bytes:
 
 
 def packed(name: str, data: bytes) -> bytes:
-    """Return the data compressed as the name of a file says."""
-    if name.endswith(".gz"):
-        return gzip.compress(data, 1)
-    if name.endswith(".bz2"):
-        return bz2.compress(data, 1)
+    """Return the data compressed as the name of a file says, in two parts that follow each other."""
+    pack = gzip.compress if name.endswith(".gz") else bz2.compress if name.endswith(".bz2") else _zstandard
+    return pack(data[: len(data) // 2]) + pack(data[len(data) // 2 :])
+
+
+def _zstandard(data: bytes) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.CompressedOutputStream(sink, "zstd") as stream:
         stream.write(data)

@@ -86,6 +86,17 @@ def test_a_record_that_is_being_written_waits_until_it_is_whole(log, reader, pla
     assert reader.counted[1] == NAMED.decode().rstrip("\n")
 
 
+def test_a_name_whose_first_line_ends_like_a_record_is_read_whole(log, reader):
+    named = decision(1, "orders (kafka.server.Server)\nand more")
+    write(log, decisions(0, 1) + named.encode()[: named.index("\n") + 1])
+    reader.read()
+
+    write(log, decisions(0, 1) + named.encode(), hours=1)
+    reader.read()
+
+    assert reader.counted == [decision(0).rstrip("\n"), named.rstrip("\n")]
+
+
 def test_lines_that_are_no_record_wait_for_the_record_behind_them(log, reader):
     write(log, decisions(0, 1) + b"java.io.IOException: broken\n")
     reader.read()
@@ -251,6 +262,38 @@ def test_two_brokers_may_begin_with_the_same_record(log, reader):
     reader.read()
 
     assert len(reader.counted) == 6
+
+
+def test_a_short_log_of_another_broker_is_new_though_its_record_is_known(log, reader):
+    write(log, decisions(0, 1))
+    reader.read()
+
+    write(log.parent.parent / "broker-2" / log.name, decisions(0, 1))
+    reader.read()
+
+    assert len(reader.counted) == 2
+
+
+def test_a_short_log_that_has_grown_is_known_where_a_copy_is_found_first(log, reader):
+    write(log, decisions(0, 2))
+    reader.read()
+
+    write(log, decisions(0, 30), hours=1)
+    write(log.parent.parent / "backup" / log.name, decisions(0, 30), hours=1)
+    reader.read()
+
+    assert is_counted_once(reader, 0, 30)
+
+
+def test_a_file_that_leaves_a_longer_one_early_is_read_if_that_is_there(log, reader):
+    write(log, decisions(0, 1000))
+    reader.read()
+
+    write(log.with_name("other.log"), decisions(0, 30) + decisions(2000, 2010), hours=1)
+    reader.read()
+
+    new = [decision(number).rstrip("\n") for number in range(2000, 2010)]
+    assert [record for record in new if record not in reader.counted] == []
 
 
 def test_a_longer_copy_in_another_folder_is_no_log_of_another_broker(log, reader):
