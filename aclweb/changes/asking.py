@@ -149,7 +149,7 @@ def progress_of(row: Computation) -> Progress:
         return Progress(True, 0, ("It waits for a worker.", *_what_comes_first(row)))
     if row.state == State.WORKING:
         share = min(99, 100 * row.steps_done // max(1, row.steps_at_most))
-        done = f"{row.steps_done:,} of at most {number_of(row.steps_at_most, 'step')} done."
+        done = f"{row.steps_done:,} of at most {number_of(row.steps_at_most, 'step')} done; often fewer are needed."
         again = (f"This is try {row.attempts}: the worker before was lost.",) if row.attempts > 1 else ()
         return Progress(
             True, share, ("A worker computes it.", *((done,) if row.steps_at_most else ()), *again)

@@ -70,12 +70,19 @@ class Drift:
 
     same_effect: whether the change still means what was approved. sentences: what
     differs, or what moved without changing the effect; empty if nothing moved.
-    is_unknown: whether nobody can tell here, because it is too much for a page.
+    is_unknown: whether nobody can tell here, because it is too much for a page. is_checked_later: whether a worker then
+    tells before it writes.
     """
 
     same_effect: bool
     sentences: tuple[str, ...] = ()
     is_unknown: bool = False
+    is_checked_later: bool = False
+
+    @property
+    def lets_approve(self) -> bool:
+        """Whether reviewers may agree to the change as it was submitted."""
+        return self.same_effect or self.is_checked_later
 
 
 _drifts: Kept[Drift] = Kept(lambda _: 2_000, TooMuch, most_answers=256)
@@ -105,12 +112,13 @@ def drift(
 
 
 def _unknown(change: Change, moved: str = "") -> Drift:
-    if policy.writable(change.cluster)[0]:
+    is_written = policy.writable(change.cluster)[0]
+    if is_written:
         later = "A worker computes it before it writes, and writes nothing if it differs."
     else:
         later = "aclweb does not write to this cluster, so it would not be computed later: submit the change again."
     why = "Whether the impact is still the same is too much to compute for a page."
-    return Drift(False, (*filter(None, (moved,)), why, later), is_unknown=True)
+    return Drift(False, (*filter(None, (moved,)), why, later), is_unknown=True, is_checked_later=is_written)
 
 
 def _drift(

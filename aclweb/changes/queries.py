@@ -223,6 +223,8 @@ def change_page(change: Change, user: User) -> ChangePage:
     now, notes = _as_of_now(change, view) if is_open else (None, ())
     waits = change.state in (_S.IN_REVIEW, _S.APPROVED, _S.BLOCKED_STALE)
     drift = drift_since_sync(change, view) if waits else None
+    if drift is not None and drift.is_unknown and now is None:
+        notes = ()  # said with the drift
     would_now = ""
     if waits and now is not None and (now.added_already or now.removed_already):
         would_now = _would_now(now, len(items))
@@ -313,8 +315,7 @@ def _some(number: int, count: int) -> str:
 def _acts(change: Change, user: User, held: policy.Held, drift: Drift | None) -> dict[str, Act]:
     """Return which steps this person may take; a stale change is not approved, its author is asked to submit again."""
     acts: dict[str, Act] = {step: Act(*answer) for step, answer in policy.acts(change, user, held).items()}
-    is_checked_later = drift is not None and drift.is_unknown and policy.writable(change.cluster)[0]
-    if drift is not None and not drift.same_effect and not is_checked_later and acts["approve"].allowed:
+    if drift is not None and not drift.lets_approve and acts["approve"].allowed:
         acts["approve"] = Act(False, f"Ask {change.author.get_username()} to submit it again.")
     return acts
 

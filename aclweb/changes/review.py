@@ -247,7 +247,7 @@ def approve(*, change: Change, reviewer: User, comment: str = "", plan_hash: str
             if (locked.epoch, locked.impact_hash) != (asked.epoch, asked.impact_hash):
                 raise _Moved
             _require_still(locked.cluster, view.revision, view.settings)
-            if moved.same_effect or (moved.is_unknown and policy.writable(locked.cluster)[0]):
+            if moved.lets_approve:
                 return _approved(locked, reviewer, comment)
             why = " ".join(moved.sentences)
             trail.record(actor=reviewer, verb="change.approval_refused", target=locked.key, why=why)
