@@ -17,6 +17,7 @@ from aclweb.changes.question import what_if
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.current import in_force
 from aclweb.inventory.sync.run import sync
+from tests.browsing import axe_violations
 from tests.builders import allow, deny
 from tests.inventory.answering_cluster import Answers
 
@@ -201,6 +202,7 @@ def test_in_a_browser_the_page_follows_the_worker_and_shows_the_impact(window, a
     page.get_by_role("button", name="Show the impact").last.click()
     page.get_by_role("button", name="Have a worker compute it").click()
     expect(page.get_by_role("heading", name="It waits for a worker.")).to_be_visible()
+    assert not axe_violations(page)
 
     computing.run_next("worker")
 
@@ -211,6 +213,7 @@ def test_in_a_browser_the_page_follows_the_worker_and_shows_the_impact(window, a
     expect(page.get_by_text("Page 2 of")).to_be_visible()
     page.get_by_role("button", name="Show all of row").first.click()
     expect(page.locator("tr.delta-open")).to_be_visible()
+    assert not axe_violations(page)
     page.locator("#id_title").fill("Nobody but orders")
     page.get_by_role("button", name="Request this change").click()
     expect(page.get_by_text("Waiting for review: 0 of 1 approval.")).to_be_visible()
