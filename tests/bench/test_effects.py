@@ -47,11 +47,13 @@ def test_the_worst_edits_are_cheap_or_refused_with_a_sentence(small: World, titl
     "shape", [each for each in SHAPES.values() if each.ordinary], ids=lambda each: each.title
 )
 def test_an_ordinary_edit_is_never_refused(small: World, shape: Shape) -> None:
-    assert "counts" in work_out(small, shape, ON_A_SITE)
+    assert "counts" in work_out(shape.question(small), ON_A_SITE)
 
 
 def test_what_once_took_a_quarter_of_a_gigabyte_is_stored_in_little(small: World) -> None:
-    found = work_out(small, SHAPES["600 x ALL on *, own principals and hosts"], ON_A_SITE)
+    shape = SHAPES["600 x ALL on *, own principals and hosts"]
+
+    found = work_out(shape.question(small), ON_A_SITE)
 
     assert sum(found["counts"].values()) > 1_000_000
     assert found["stored"] < 100_000
