@@ -131,8 +131,15 @@ def note_sources(looked: Look) -> None:
     commit_and_sweep(looked.folder, version)
 
 
-def _sources(looked: Look, counted: Sequence[Fresh]) -> list[dict[str, Any]]:
-    found = sorted(looked.found.after(counted), key=lambda source: (source.path, source.offset))
+def _sources(looked: Look, counted: Sequence[Fresh], oldest_day: str = "") -> list[dict[str, Any]]:
+    """Return what is known of the logs then. Files that are gone leave when all their records are too old."""
+    since = (
+        round(datetime.fromisoformat(oldest_day).replace(tzinfo=UTC).timestamp()) - 86_400
+        if oldest_day
+        else 0
+    )
+    after = looked.found.after(counted, written_since_ns=since * 1_000_000_000)
+    found = sorted(after, key=lambda source: (source.path, source.offset))
     return [source.as_dict() for source in found]
 
 
@@ -222,7 +229,7 @@ class _Extending:
             self.looked.cluster,
             written,
             samples=self._write_samples(counted.lines),
-            sources=_sources(self.looked, counted.fresh),
+            sources=_sources(self.looked, counted.fresh, self.oldest_day),
             problems=_problems(self.looked),
             zones={fresh.source.broker: self.zone for fresh in counted.fresh},
             oldest_day=self.oldest_day,

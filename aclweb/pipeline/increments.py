@@ -105,8 +105,11 @@ class Found:
     copies: tuple[Copy, ...]
     known: tuple[Source, ...]
 
-    def after(self, counted: Collection[Fresh]) -> tuple[Source, ...]:
-        """Return the sources to store once these bytes are counted; the next look finds the other ones again."""
+    def after(self, counted: Collection[Fresh], *, written_since_ns: int = 0) -> tuple[Source, ...]:
+        """Return the sources to store once these bytes are counted; the next look finds the other ones again.
+
+        written_since_ns: files that are gone and were last written before are forgotten; in nanoseconds since 1970.
+        """
         failed = {fresh.path for fresh in self.fresh} - {fresh.path for fresh in counted}
         kept = [source for source in self.sources if source.path not in failed]
         kept += [copy.source for copy in self.copies if copy.of_path not in failed]
@@ -114,7 +117,11 @@ class Found:
             # What was known before stays true; more of it than needed does no harm.
             names = {(source.path, source.stamp, source.offset) for source in kept}
             kept += [one for one in self.known if (one.path, one.stamp, one.offset) not in names]
-        return tuple(kept)
+        return tuple(
+            source
+            for source in kept
+            if source.state.state != GONE or source.stamp.mtime_ns >= written_since_ns
+        )
 
 
 class NotTheSameError(Exception):

@@ -92,8 +92,9 @@ class Source:
         )
 
     def gone(self) -> Source:
-        """Return this source with the state of a file that is no longer there."""
-        return replace(self, state=FileState(GONE, "It was read before and is gone."))
+        """Return this source with the state of a file that is no longer there, and the marks to know a copy by."""
+        marks = tuple(mark for mark in self.marks if mark[0] in FIRST_PLACES or mark[0] == self.offset)
+        return replace(self, marks=marks, state=FileState(GONE, "It was read before and is gone."))
 
 
 class Match(Enum):

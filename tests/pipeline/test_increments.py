@@ -238,6 +238,19 @@ def test_a_file_that_was_removed_and_comes_back_is_known(log, reader):
     assert reader.read().fresh == ()
 
 
+def test_a_file_that_is_gone_is_forgotten_when_its_records_are_too_old(log, reader):
+    write(log, decisions(0, 100))
+    write(log.with_name("other.log"), b"")
+    reader.read()
+    log.unlink()
+    found = reader.look()
+
+    kept, left = (found.after((), written_since_ns=NOW + late) for late in (0, 1))
+
+    assert [source.path for source in kept if source.offset] == [str(log)]
+    assert [source.path for source in left if source.offset] == []
+
+
 def test_another_file_under_the_same_name_is_read_from_its_beginning(log, reader):
     write(log, decisions(0, 100))
     reader.read()
