@@ -276,6 +276,22 @@ def test_the_sweep_enqueues_what_waits_and_the_task_goes_on_until_nothing_does(a
     assert {now(row).state for row in rows} == {State.DONE}
 
 
+def test_a_process_computes_one_at_a_time_so_that_its_other_work_goes_on(asked, ben, monkeypatch):
+    first, second, during = asked(), asked(person=ben, delta=MORE), []
+    run_next = computing.run_next
+
+    def while_another_thread_asks(owner):
+        tasks.compute_next()
+        during.append({now(first).state, now(second).state})
+        return run_next(owner)
+
+    monkeypatch.setattr(computing, "run_next", while_another_thread_asks)
+    tasks.compute_next()
+
+    assert during == [{State.QUEUED}]
+    assert (now(first).state, now(second).state) == (State.DONE, State.QUEUED)
+
+
 def test_computations_have_the_queue_of_long_work():
     assert app.amqp.router.route({}, "changes.compute_next")["queue"].name == "searches"
 

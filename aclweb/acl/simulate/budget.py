@@ -43,8 +43,9 @@ ON_A_SITE = Budget(steps=550_000, differences=125_000)
 
 
 # What one impact may cost on a worker, which computes one at a time while no page waits: some minutes of one core
-# and 400 MB. The site reads it again to show it, some 250 MB, which is why the second is not ten times a page's too.
-ON_A_WORKER = Budget(steps=5_500_000, differences=300_000, whose="a worker")
+# and 450 MB. A process of the site that shows it takes up to 400 MB for that, which is why the second is twice a page's
+# and not ten times.
+ON_A_WORKER = Budget(steps=5_500_000, differences=250_000, whose="a worker")
 
 Watch = Callable[[int, int], None]
 """Is called now and then with the steps done, and how many there are at most. What it raises ends the work."""
