@@ -209,19 +209,34 @@ def test_times_of_a_named_zone_become_utc_and_count_for_the_day_there(spark, tmp
     ]
 
 
+@contextmanager
+def grown(log: Path, text: str) -> Iterator[None]:
+    """Let a log be longer for the length of a block, for tests that run before and after."""
+    before = log.stat()
+    with log.open("a") as file:
+        file.write(text)
+    finish(log)
+    try:
+        yield
+    finally:
+        os.truncate(log, before.st_size)
+        os.utime(log, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
 @pytest.fixture(scope="module")
-def extended(spark, made, own_logs) -> tuple[Counter[tuple[Any, ...]], Path, access.Extended]:
-    """The rows of a table, that table when a log went on by three decisions, and what was added.
+def extended(
+    spark, made, own_logs, tmp_path_factory
+) -> tuple[Counter[tuple[Any, ...]], Path, access.Extended]:
+    """The rows of a table, a copy of it when a log went on by three decisions, and what was added.
 
     Days in more than one part were folded by that, and the days before the next day left.
     """
-    table, _, _ = made
+    table = tmp_path_factory.mktemp("extended") / "table"
+    shutil.copytree(made[0], table)
     before = rows_of(table)
     (log,) = (log for log in own_logs if log.name == "odd.log")
-    with log.open("a") as file:
-        file.write(decisions(2, "later").replace(DAY, NEXT_DAY) + decisions(1))
-    finish(log)
-    with pytest.MonkeyPatch.context() as patch:
+    later = decisions(2, "later").replace(DAY, NEXT_DAY) + decisions(1)
+    with grown(log, later), pytest.MonkeyPatch.context() as patch:
         patch.setattr("aclweb.pipeline.table.changing.MOST_PARTS", 2)
         patch.setattr("aclweb.pipeline.access.MOST_SAMPLE_PARTS", 1)
         looked = access.look(table, CLUSTER, [str(log) for log in own_logs])
