@@ -45,7 +45,7 @@ def line(impact: Impact, place: int) -> str:
         plain(who(impact.axes.principals, group.principals)),
         ", ".join(operation.pascal for operation in group.operations),
         plain(which(described(impact, group))),
-        plain(where(impact.axes.hosts, group.hosts)),
+        plain(where(impact.axes.hosts, group.hosts, reason=group.reason)),
     ]
     return " | ".join(filter(None, words))
 
@@ -77,6 +77,20 @@ def test_where_most_names_were_allowed_before_the_few_others_are_said() -> None:
     assert said(own, allow("User:etl", "READ", "*")) == [
         "gains | User:etl | Read, Describe | every topic to come, and payments.8 and payments.9"
     ]
+
+
+def test_what_depends_on_a_range_is_not_said_to_be_outside_of_it() -> None:
+    ranged = allow("User:a", "READ", "orders", host="10.0.0.0/8")
+    named = allow("User:a", "READ", "orders", host="192.168.0.1")
+
+    assert said([], ranged) == [
+        "gains | User:a | Read, Describe | orders | from 10.0.0.0/8",
+        "depends | User:a | Read, Describe | orders | from an address that no ACL names",
+    ]
+    assert (
+        said([named], ranged)[1]
+        == "depends | User:a | Read, Describe | orders | from anywhere but 192.168.0.1"
+    )
 
 
 def test_everyone_comes_first_less_those_who_could_already() -> None:

@@ -6,7 +6,7 @@ from aclweb.acl.authorizer import DENY_SHIFT, MAYBE_SHIFT, Basis, Result
 from aclweb.acl.model import AclBinding, Operation
 from aclweb.acl.simulate.cover import Cover, JoinedMasks
 from aclweb.acl.simulate.impact import DEPENDS, GAINS, LOSES, RECOVERED, Outcome
-from aclweb.acl.simulate.wording import listed
+from aclweb.acl.simulate.wording import ON_A_RANGE, listed
 
 _UNKNOWN_VALUE = "It depends on an ACL with a value that this version of aclweb does not know."
 
@@ -88,8 +88,7 @@ def depends_on_address(
         DEPENDS,
         None if is_new else before.side(old, outside, operation),
         after.side(new, outside, operation),
-        f"It depends on whether the address lies in {listed(ranges, 'range')}; "
-        "the answers shown are for an address outside.",
+        f"{ON_A_RANGE}{listed(ranges, 'range')}; the answers shown are for an address outside.",
     )
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from aclweb.acl.model import ResourceType, name_text, number_of
 from aclweb.acl.simulate.axes import ANY_OTHER, PATTERN, PREFIX, NameAxis, NameClass, NameSet, TextAxis
 from aclweb.acl.simulate.describing import Described, Region
+from aclweb.acl.simulate.wording import ON_A_RANGE
 
 MOST_SAID = 3
 """How many names, principals or hosts a phrase spells out before it counts the rest."""
@@ -43,12 +44,23 @@ def who(axis: TextAxis, members: int, most: int = MOST_SAID) -> Phrase:
     return tuple(_everything_but(*axis.described(members), "Everyone", "principal", most))
 
 
-def where(axis: TextAxis, members: int, most: int = MOST_SAID) -> Phrase:
-    """Return the hosts of a set in words; nothing where it is all of them."""
-    is_rest, texts = axis.described(members)
+def where(axis: TextAxis, members: int, most: int = MOST_SAID, *, reason: str | None = None) -> Phrase:
+    """Return the hosts of a set in words; nothing where it is all of them. reason: as for `hosts_of`."""
+    is_rest, texts = hosts_of(axis, members, reason)
     if is_rest and not texts:
-        return ()
+        return () if axis.described(members) == (True, ()) else (Piece("from an address that no ACL names"),)
     return (Piece("from "), *_everything_but(is_rest, texts, "anywhere", "host", most))
+
+
+def hosts_of(axis: TextAxis, members: int, reason: str | None) -> tuple[bool, tuple[str, ...]]:
+    """Return whether a set is all hosts but some, and these; or False and the hosts that it holds.
+
+    reason: why answers from them depend, if they do. What depends on a range is not said to be outside of it.
+    """
+    is_rest, texts = axis.described(members)
+    if is_rest and reason is not None and reason.startswith(ON_A_RANGE):
+        texts = tuple(text for text in texts if "/" not in text)
+    return is_rest, texts
 
 
 def which(names: Described, most: int = MOST_SAID, *, is_typed: bool = False) -> Phrase:

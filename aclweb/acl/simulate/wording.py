@@ -9,6 +9,9 @@ from aclweb.acl.model import AclBinding, acl_text, number_of
 NAMES_SHOWN = 3
 """How many names a warning spells out before it counts the rest."""
 
+ON_A_RANGE = "It depends on whether the address lies in "
+"""How a sentence about an address that nobody names begins, if a range decides."""
+
 
 def first_said(bindings: Sequence[AclBinding]) -> str:
     rest = len(bindings) - NAMES_SHOWN

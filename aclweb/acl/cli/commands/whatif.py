@@ -282,7 +282,7 @@ def _line(impact: Impact, group: Group) -> str:
     """Return what people read of one group."""
     sessions = plain(who(impact.axes.principals, group.principals, NAMES_LISTED))
     names = plain(which(described(impact, group), NAMES_LISTED))
-    hosts = plain(where(impact.axes.hosts, group.hosts, NAMES_LISTED)) or "from anywhere"
+    hosts = plain(where(impact.axes.hosts, group.hosts, NAMES_LISTED, reason=group.reason)) or "from anywhere"
     operations = joined([operation.name for operation in group.operations])
     before = "new" if group.before is None else _side(group.before)
     reason = f" ({group.reason})" if group.reason else ""
