@@ -15,6 +15,9 @@ from aclweb.acl.notation.authorizer_log import records
 from aclweb.pipeline.increments import Found, Fresh, copy_bytes, look_for_new
 from aclweb.pipeline.known_content import Source
 
+NOW = 1_800_000_000 * 1_000_000_000
+"""When these tests look, in nanoseconds since 1970, whatever a real clock shows."""
+
 DECISION = (
     "[2026-11-{day:02} {hour:02}:{minute:02}:{second:02},{milli:03}] DEBUG Principal = User:u{number} is Allowed "
     "operation = READ from host = 10.0.0.7 on resource = Topic:LITERAL:{name} for request = Fetch with "
@@ -58,10 +61,10 @@ class Reader:
         self.known: Sequence[Source] = ()
         self.counted: list[str] = []
 
-    def look(self, now_ns: int | None = None) -> Found:
+    def look(self, now_ns: int = NOW) -> Found:
         return look_for_new([str(path) for path in self.paths], self.known, now_ns=now_ns)
 
-    def read(self, now_ns: int | None = None, counts: Callable[[Fresh], bool] = bool) -> Found:
+    def read(self, now_ns: int = NOW, counts: Callable[[Fresh], bool] = bool) -> Found:
         """Look, and count what is found. counts: whether a file can still be read when it is counted."""
         found = self.look(now_ns)
         counted = [fresh for fresh in found.fresh if counts(fresh)]

@@ -12,10 +12,9 @@ import pytest
 
 from aclweb.pipeline.files import SourceError
 from aclweb.pipeline.increments import NotTheSameError, copy_bytes, is_still_there, look_for_new
-from tests.pipeline.log_folder import Reader, decision, decisions, packed
+from tests.pipeline.log_folder import NOW, Reader, decision, decisions, packed
 
 HOUR = 60 * 60 * 1_000_000_000
-NOW = 1_800_000_000 * 1_000_000_000
 
 
 @pytest.fixture
@@ -135,11 +134,11 @@ def finish_by_rotating(log: Path) -> None:
 @pytest.mark.parametrize("finish", [finish_by_age, finish_by_compressing, finish_by_rotating])
 def test_half_a_record_is_counted_when_its_file_is_finished(log, reader, finish):
     write(log, HALF)
-    reader.read(NOW)
+    reader.read()
 
     finish(log)
-    reader.read(NOW)
-    found = reader.read(NOW)
+    reader.read()
+    found = reader.read()
 
     assert found.fresh == ()
     assert decision(3)[:100] in reader.counted
@@ -148,19 +147,19 @@ def test_half_a_record_is_counted_when_its_file_is_finished(log, reader, finish)
 
 def test_half_a_record_waits_where_the_newer_log_is_still_empty(log, reader):
     write(log, HALF)
-    reader.read(NOW)
+    reader.read()
 
     log.rename(log.with_name(f"{log.name}.1"))
     write(log, b"", hours=1)
 
-    assert reader.read(NOW).fresh == ()
+    assert reader.read().fresh == ()
 
 
 def test_a_record_is_counted_whole_if_its_finished_half_goes_on_after_all(log, reader):
     write(log, HALF, hours=-30)
-    reader.read(NOW)
+    reader.read()
     write(log, decisions(0, 5))
-    reader.read(NOW)
+    reader.read()
 
     assert [decision(number).rstrip("\n") in reader.counted for number in range(5)] == [True] * 5
     assert len(reader.counted) == 6
@@ -480,7 +479,7 @@ def test_only_a_finished_file_is_read_where_it_is(log, reader):
     write(log.with_name("old.log"), decisions(200, 300), hours=-30)
     write(log.with_name("packed.log.gz"), gzip.compress(decisions(300, 400)), hours=-1)
 
-    found = reader.look(NOW)
+    found = reader.look()
 
     assert sorted(Path(fresh.path).name for fresh in found.fresh if fresh.is_whole_file) == [
         "old.log",

@@ -17,7 +17,7 @@ import pytest
 
 from aclweb.acl.notation.authorizer_log import AccessEvent, parse_record, records
 from aclweb.pipeline.contents import WINDOW, LogContent
-from tests.pipeline.log_folder import Reader, decision, packed
+from tests.pipeline.log_folder import NOW, Reader, decision, packed
 
 SEEDS = 200 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 30
 STEPS = 70
@@ -39,7 +39,7 @@ class World:
     def __init__(self, folder: Path, seed: int) -> None:
         self.rng = random.Random(seed)
         self.folder = folder
-        self.now_ns = 1_800_000_000_000_000_000
+        self.now_ns = NOW
         self.number = 0
         self.logs = [
             folder / f"broker-{number}" / "kafka-authorizer.log" for number in range(self.rng.randint(1, 3))
