@@ -40,7 +40,7 @@ from aclweb.pipeline.results import ResultError
 from aclweb.pipeline.session import SessionError, runs_here, spark_session
 from aclweb.pipeline.shipping import write_package
 from aclweb.pipeline.snapshot import Snapshot, read_snapshot
-from aclweb.pipeline.table import Table, TableError, Window
+from aclweb.pipeline.table import NoTableError, Table, TableError, Window
 
 # Logs smaller than this are read before an optimising compiler has paid for itself.
 _SMALL_BYTES = 256 * 1024 * 1024
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return _JOBS[options.job](options)
-    except (AclError, SettingError, SourceError, ResultError) as error:
+    except (AclError, SettingError, SourceError, ResultError, NoTableError) as error:
         print(error, file=sys.stderr)
         return 2
     except (SessionError, TableError) as error:

@@ -33,6 +33,18 @@ def test_a_result_becomes_the_current_load_with_its_rows(given, read_cluster):
     assert (seen.principal, seen.allowed, seen.days) == ("User:eve", False, [["2026-11-20", 3]])
 
 
+def test_of_a_request_the_newest_days_are_loaded(given):
+    days = [
+        {"day": (LAST - timedelta(days=99 - place)).date().isoformat(), "lines": 1} for place in range(100)
+    ]
+
+    loaded = given(requests=[request("User:eve", "READ", "payments.eu", lines=100, days=days)])
+
+    seen = loaded.seen.get()
+    assert seen.lines == 100
+    assert seen.days == [[day["day"], 1] for day in days[10:]]
+
+
 def test_a_newer_result_takes_the_place_of_the_one_before(given):
     given(usage=[use(BINDINGS[0])])
 

@@ -324,10 +324,28 @@ def test_bad_words_end_with_a_sentence_and_write_nothing(snapshot_file, tmp_path
         given[given.index("{snapshot}")] = f"--snapshot={snapshot_file}"
         given += ["--out", str(tmp_path / "out")]
 
-    assert main(given) in (1, 2)
+    assert main(given) == 2
 
     assert told in capsys.readouterr().err
     assert [file.name for file in tmp_path.iterdir()] == ["a.log"]
+
+
+@pytest.mark.parametrize(
+    "error, told",
+    [
+        (OSError(28, "No space left on device", "/data"), "The job failed: No space left on device: /data"),
+        (TableError("part-1.parquet is missing."), "part-1.parquet is missing."),
+    ],
+)
+def test_what_stops_a_job_is_one_line_and_exit_status_1(tmp_path, capsys, monkeypatch, error, told):
+    def stopped(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("aclweb.pipeline.__main__.look", stopped)
+
+    assert main(["access", "--cluster", "eu", "--log", "a", "--out", str(tmp_path)]) == 1
+
+    assert capsys.readouterr().err == f"{told}\n"
 
 
 @pytest.mark.parametrize(

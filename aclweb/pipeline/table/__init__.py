@@ -1,7 +1,7 @@
 """Where is what the logs said kept, so that a log is read once and never forgotten?
 
 Import from here: `Table`, one cluster's access table in a folder of this machine, a `Window` of its days, its
-`Version`, and `TableError`.
+`Version`, and `TableError` with `NoTableError`.
 
     TABLE/cluster=NAME/versions/00000007.json        the commit log: the highest whole number is the table
     TABLE/cluster=NAME/access/day=2026-11-01/…       access rows (schemas.ACCESS), written by executors
@@ -13,8 +13,8 @@ offsets change together, and a process killed at any moment leaves the old table
 follows a version and never a listing of the folder.
 """
 
-from aclweb.pipeline.table.parts import Part, TableError
+from aclweb.pipeline.table.parts import NoTableError, Part, TableError
 from aclweb.pipeline.table.reading import Table, Window
 from aclweb.pipeline.table.versions import Day, Version
 
-__all__ = ["Day", "Part", "Table", "TableError", "Version", "Window"]
+__all__ = ["Day", "NoTableError", "Part", "Table", "TableError", "Version", "Window"]

@@ -39,6 +39,10 @@ class TableError(Exception):
     """An access table that cannot be read or changed; the message names the file and what would be right."""
 
 
+class NoTableError(TableError):
+    """A folder without an access table of the cluster; the message names the clusters that it has."""
+
+
 @dataclass(frozen=True)
 class Part:
     """One Parquet file: its path in the cluster's folder, rows, their `lines` added, bytes, and SHA-256."""

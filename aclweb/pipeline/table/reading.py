@@ -22,8 +22,8 @@ from aclweb.pipeline.table.parts import (
     NOTES,
     NOTES_SCHEMA,
     SAMPLES,
+    NoTableError,
     Part,
-    TableError,
     check,
     rows_of,
 )
@@ -68,12 +68,15 @@ class Table:
 
     @classmethod
     def open(cls, table: Path, cluster: str) -> Table:
-        """Return the cluster's table as it is now; raise TableError where there is none, or it is not whole."""
+        """Return the cluster's table as it is now.
+
+        Raises NoTableError where there is none, and TableError where it is not whole.
+        """
         folder = folder_of(table, cluster)
         version = latest(folder)
         if version is None:
             there = ", ".join(map(repr, clusters_in(table)))
-            raise TableError(
+            raise NoTableError(
                 f"{table} has no access table of the cluster {cluster!r}; "
                 + (f"it has {there}." if there else "make one with `python -m aclweb.pipeline access`.")
             )
