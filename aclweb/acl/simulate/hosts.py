@@ -7,7 +7,7 @@ many; it is called wide here. Hosts that the same wide ones admit get the same a
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -115,19 +115,23 @@ class Hosts:
         return parts
 
     def _outside(self, wide: Iterable[str]) -> Admitting:
-        before, after = (
-            frozenset((WILDCARD, *(host for host in wide if self._is_anywhere(side, host))))
-            for side in self._sides
+        return self._on_both_sides(
+            lambda side: frozenset((WILDCARD, *(host for host in wide if self._is_anywhere(side, host))))
         )
-        return before, after
+
+    def _on_both_sides(self, admitting: Callable[[Matching], frozenset[str]]) -> Admitting:
+        """Return what admits an address before and after, which is worked out once where both sides read alike."""
+        before, after = self._sides
+        found = admitting(before)
+        return found, found if after is before else admitting(after)
 
     def _inside(self, text: str, wide: Iterable[str]) -> Admitting:
         """Return what admits an address of a range that nobody names and that lies in no narrower one."""
-        before, after = (
-            frozenset((WILDCARD, *(host for host in wide if self._admits_range(side, host, text))))
-            for side in self._sides
+        return self._on_both_sides(
+            lambda side: frozenset(
+                (WILDCARD, *(host for host in wide if self._admits_range(side, host, text)))
+            )
         )
-        return before, after
 
     def _admits_range(self, side: Matching, host: str, text: str) -> bool:
         return self._is_anywhere(side, host) or (side.reads_ranges and range_within(text, host))
