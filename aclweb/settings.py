@@ -417,6 +417,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "ENUM_NAME_OVERRIDES": {
         "ClusterStateEnum": "aclweb.clusters.client.ClusterState",
+        "ComputationKindEnum": "aclweb.changes.models.Computation.Kind",
         "ChangeStateEnum": "aclweb.changes.models.Change.State",
         "ComputationStateEnum": "aclweb.changes.models.Computation.State",
         "ItemStateEnum": "aclweb.changes.models.ChangeItem.State",
