@@ -13,10 +13,12 @@ from django.utils import timezone
 from aclweb.accounts.models import Grant, Role
 from aclweb.audit import trail
 from aclweb.audit.models import AuditError
+from aclweb.changes import drift as drifting
 from aclweb.changes import failpoints, review, tasks
 from aclweb.changes.models import Change, ChangeError, ChangeItem
 from aclweb.changes.preview import plan_hash
 from aclweb.changes.rollout import hold
+from aclweb.changes.rollout import preflight as checking
 from aclweb.changes.rollout import run as rollout
 from aclweb.clusters import AclSnapshot, Outcome, OutcomeKind
 from aclweb.inventory import leases
@@ -76,6 +78,51 @@ def test_a_foreign_edit_with_another_effect_blocks_and_writes_nothing(kafka, app
         r"User:ledger would no longer gain Read( and Describe)? on payments\.eu\.", change.sentence
     )
     assert kafka.calls() == []
+
+
+@pytest.fixture
+def slow_check(kafka, monkeypatch):
+    """Return a function that lets every check take long, and somebody write the next of these ACLs during each."""
+
+    def given(*foreign):
+        left = list(foreign)
+
+        def slow(*words, **options):
+            moved = drifting.drift(*words, **options)
+            if left:
+                kafka.edit(add=[left.pop(0)])
+            return moved
+
+        monkeypatch.setattr(checking, "LONG_CHECK_SECONDS", 0.0)
+        monkeypatch.setattr(checking, "drift", slow)
+
+    return given
+
+
+def test_what_is_written_during_a_long_check_is_checked_too(kafka, approved, slow_check):
+    change = approved(WISH)
+    slow_check(allow("User:other", "READ", "orders"), deny("User:*", "ALL", "*"))
+
+    change = ended(change)
+
+    assert change.state == "BLOCKED_STALE"
+    assert kafka.calls() == []
+
+
+def test_after_a_long_check_a_cluster_that_stayed_as_it_was_is_written(approved, slow_check):
+    slow_check()
+
+    assert ended(approved(WISH)).state == "APPLIED"
+
+
+def test_a_cluster_that_changes_during_every_long_check_is_left_alone(kafka, approved, slow_check):
+    change = approved(WISH)
+    slow_check(*(allow(f"User:other-{number}", "READ", "orders") for number in range(checking.MOST_CHECKS)))
+
+    change = ended(change)
+
+    assert (change.state, kafka.calls()) == ("FAILED", [])
+    assert "during each of 3 checks of the impact" in change.sentence
 
 
 def test_a_blocked_change_is_submitted_again_and_approved_anew(kafka, cluster, approved, ada, ben):
