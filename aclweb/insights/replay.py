@@ -32,7 +32,7 @@ from aclweb.insights.models import Load, SeenRequest
 from aclweb.insights.unused import evidence_of
 
 MOST_REQUESTS = 50_000
-"""So many distinct requests are decided again while somebody waits; half a second of one core."""
+"""So many distinct requests are decided again while somebody waits; about a second of one core."""
 
 _MOST_PATTERNS = 50  # of one query; with more, every request of their resource types is looked at
 _FEW_ACLS = 1_000  # of larger edits every request is decided again
@@ -43,8 +43,7 @@ _FEW_RESOURCES = 50  # for so many, the ACLs on them are looked up; for more, al
 class Flip:
     """Requests of one principal for one operation on one resource whose answer would turn, from all hosts together.
 
-    lines: how often they were logged. hosts are sorted. The times are the brokers' own. latest: the primary key of the
-    SeenRequest that was logged last.
+    lines: how often they were logged. hosts are sorted. The times are the brokers' own.
     """
 
     principal: str
@@ -56,7 +55,6 @@ class Flip:
     lines: int
     first_at: datetime
     last_at: datetime
-    latest: int
 
     @property
     def change(self) -> str:
@@ -91,7 +89,7 @@ class Replay:
 
     @property
     def unchanged(self) -> int:
-        """Lines whose answer stays."""
+        """Lines whose answer stays; at most, if some were left out."""
         return self.lines - sum(flip.lines for flip in self.flips)
 
     @property
@@ -218,20 +216,18 @@ _COLUMNS = (
     "lines",
     "first_at",
     "last_at",
-    "pk",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A distinct request of the log: how often it was made, when, and the primary key of its row."""
+    """A distinct request of the log: how often it was made, and when."""
 
     request: AccessRequest
     resource: Resource
     lines: int
     first_at: datetime
     last_at: datetime
-    pk: int
 
     @classmethod
     def of(cls, row: tuple[Any, ...]) -> _Asked:
@@ -293,14 +289,12 @@ def _flips(
 
 
 def _flip(key: _Key, rows: Sequence[_Asked]) -> Flip:
-    latest = max(rows, key=lambda row: row.last_at)
     return Flip(
         *key,
         hosts=tuple(sorted({row.request.host for row in rows})),
         lines=sum(row.lines for row in rows),
         first_at=min(row.first_at for row in rows),
-        last_at=latest.last_at,
-        latest=latest.pk,
+        last_at=max(row.last_at for row in rows),
     )
 
 

@@ -321,7 +321,16 @@ def test_gone_logs_still_count_and_spark_starts_only_where_something_changed(
     third = refresh.refresh(logged)
     assert third != second
     assert (third.lines_read, len(started)) == (4, 2)
-    assert Load.objects.get() == third
+
+    # Nothing new could be read, and that is news.
+    (tmp_path / "c.log.gz").write_text("no gzip file", encoding="utf-8")
+    logged.log_paths += f"\n{tmp_path}/*.gz"
+    logged.save(update_fields=["log_paths"])
+    fourth = refresh.refresh(logged)
+    assert (fourth.lines_read, len(started)) == (4, 3)
+    states = {file["name"]: file["state"] for file in fourth.manifest["files"]}
+    assert states["c.log.gz"] == "not a gzip file"
+    assert Load.objects.get() == fourth
 
 
 def test_where_no_file_can_be_read_the_old_load_stays_and_the_page_says_why(here, logged, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,9 +86,10 @@ class Table:
 
     @property
     def state(self) -> str:
-        """A word for what the table holds: as long as it is the same, so is every answer from the table."""
+        """A word for what the table holds, and what it could not read: while it is the same, so is every answer."""
         names = sorted(part.name for part in self.version.all_parts())
-        return hashlib.sha256("\n".join(names).encode()).hexdigest()
+        told = json.dumps([names, self.version.problems], sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()
 
     def access(self, spark: SparkSession, window: Window) -> DataFrame:
         """Return the access rows of a window (schemas.ACCESS); the same key may be in several."""
