@@ -119,7 +119,7 @@ def preflight(run: Run, client: ClusterClient) -> None:
 
 
 def _holds_the_same(one: Content, other: Content) -> bool:
-    """Whether two readings differ in nothing but order."""
+    """Whether two snapshots differ in nothing but order."""
     return all(
         set(getattr(one, name)) == set(getattr(other, name)) for name in ("bindings", "topics", "groups")
     )
