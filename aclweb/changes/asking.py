@@ -46,13 +46,15 @@ def ask(
 ) -> Computation:
     """Have a worker compute this, unless that is done or asked for already; return the computation.
 
-    asked_from: the address of the page where it was asked. for_change: the change to submit with it.
+    asked_from: the address of the page where it was asked. for_change: the change to submit with it; a link
+    is neither replaced nor set on what somebody else asked for.
     Raises ChangeError where the person has too many that wait, or where a cluster was never read.
     """
     known = of_question(question)
     if known is not None:
         if for_change is not None:
-            Computation.objects.filter(pk=known.pk).update(for_change=for_change)
+            unlinked = Computation.objects.filter(pk=known.pk, owner=person, for_change=None)
+            unlinked.update(for_change=for_change)
         return known
     left, right = question.sides[0], question.sides[1] if len(question.sides) > 1 else None
     revisions = [_revision_of(side) for side in question.sides]

@@ -108,6 +108,12 @@ def question_of(row: Computation) -> Question:
     return Question(row.kind, tuple(sides))
 
 
+def delta_of(row: Computation) -> Delta:
+    """Return the edit that a what-if is about, without what was read of its cluster."""
+    (told,) = json.loads(zlib.decompress(bytes(row.question)))
+    return Delta(_bindings(told["add"]), _bindings(told["remove"]))
+
+
 def finished(question: Question) -> Computation | None:
     """Return the computation of the same question that a worker has done, if there is one."""
     return Computation.objects.filter(key=question.key, state=Computation.State.DONE).first()

@@ -29,6 +29,7 @@ from aclweb.changes import policy, tasks
 from aclweb.changes.drift import drift_since_sync
 from aclweb.changes.models import Change, ChangeError, ChangeItem, stored
 from aclweb.changes.preview import Preview, check, plan_hash, preview, steps_of
+from aclweb.changes.same_edit import edited_since, is_same_edit
 from aclweb.inventory.current import BINDING_COLUMNS, ClusterView, in_force, settings_of
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.store import insert
@@ -153,15 +154,20 @@ def edit(
     return change
 
 
-def submit(*, change: Change, actor: User, computed_on: ClusterView | None = None) -> Change:
+def submit(
+    *, change: Change, actor: User, computed_on: ClusterView | None = None, shown: Delta | None = None
+) -> Change:
     """Fix what is asked for and what it means now, and wait for review; earlier approvals are void.
 
-    computed_on: as in `request`.
+    computed_on: as in `request`. shown: the edit whose impact the page showed. A change that asks for
+    another by now is refused; so is one edited before it is locked, because that begins anew.
     """
 
     def once() -> Change:
         asked = _read(change)
         _require("submit", asked, actor)
+        if shown is not None and not is_same_edit(asked.delta, shown):
+            raise ChangeError(edited_since(asked))
         seen = _seen(asked.cluster, asked.delta, asked.author_id, computed_on)
         with transaction.atomic():
             return _fix(_locked(change), actor, seen, is_of_now=computed_on is None)

@@ -363,6 +363,25 @@ def test_a_draft_that_waits_is_submitted_with_what_was_computed_for_it(cluster, 
     assert now(row).for_change == change
 
 
+def test_a_change_edited_while_it_is_submitted_is_refused_under_the_lock(cluster, ask, ada, monkeypatch):
+    change = ask(*WIDE.add, remove=WIDE.remove)
+    row = asking.ask_for_change(change, person=ada)
+    computing.run_next("worker")
+    side = question_of(now(row)).sides[0]
+    seen = review._seen
+
+    def edited_meanwhile(*what):
+        found = seen(*what)
+        review.edit(change=change, actor=ada, delta=Delta(add=(allow("User:z", "READ", "q"),)))
+        return found
+
+    monkeypatch.setattr(review, "_seen", edited_meanwhile)
+
+    with pytest.raises(ChangeError, match="was edited since, so this is not its impact"):
+        review.submit(change=change, actor=ada, computed_on=side.view, shown=side.delta)
+    assert Change.objects.get().state == Change.State.DRAFT
+
+
 def test_a_large_change_is_reviewed_approved_and_written_as_a_small_one(cluster, kafka, asked, ada, ben):
     asked()
     computing.run_next("worker")

@@ -142,6 +142,115 @@ def test_a_draft_too_large_to_submit_from_its_page_is_computed_and_then_submitte
     assert Change.objects.count() == 1
 
 
+@pytest.fixture
+def wait_for(cluster, ada):
+    """Return a function that drafts the wide edit and has its impact asked for: the change and its computation."""
+
+    def wait_for(browser, author=ada):
+        change = review.draft(cluster=cluster, author=author, title="t", delta=Delta(add=WIDE))
+        there = browser.post(f"/changes/{change.key}/act/", {"step": "submit"})["Location"]
+        return change, Computation.objects.get(address=there.split("/")[-2])
+
+    return wait_for
+
+
+def test_a_draft_edited_since_is_not_submitted_with_an_impact_that_is_not_its_own(ada_browser, ada, wait_for):
+    change, row = wait_for(ada_browser)
+    computing.run_next("worker")
+    other = Delta(add=(allow("User:z", "READ", "q"),))
+    review.edit(change=change, actor=ada, title="t", reason="", delta=other)
+
+    page = ada_browser.get(address(row)).content.decode()
+    bare = ada_browser.post(address(row, "change/"))
+    named = ada_browser.post(address(row, "change/"), {"change": change.pk})
+
+    change.refresh_from_db()
+    assert f"{change.key} was edited since, so this is not its impact." in page
+    assert "for review</button>" not in page
+    assert "Request this change" not in page
+    assert (bare.status_code, named.status_code) == (422, 422)
+    assert (change.state, change.delta, change.impact) == ("DRAFT", other, None)
+
+
+def test_a_draft_whose_acls_are_only_in_another_order_is_submitted(ada_browser, ada, wait_for):
+    change, row = wait_for(ada_browser)
+    computing.run_next("worker")
+    review.edit(change=change, actor=ada, title="t", reason="", delta=Delta(add=WIDE[::-1]))
+
+    ada_browser.post(address(row, "change/"), {"change": change.pk})
+
+    change.refresh_from_db()
+    assert (change.state, change.loses) == ("IN_REVIEW", 80)
+
+
+def test_each_person_submits_their_own_change_with_an_impact_that_is_shared(
+    ada_browser, signed_in, row, ben, wait_for
+):
+    bens, shared = wait_for(signed_in(ben), author=ben)
+    computing.run_next("worker")
+
+    for_ada = ada_browser.get(address(row)).content.decode()
+    for_ben = signed_in(ben).get(address(row)).content.decode()
+    stolen = ada_browser.post(address(row, "change/"), {"change": bens.pk})
+    signed_in(ben).post(address(row, "change/"), {"change": bens.pk})
+
+    bens.refresh_from_db()
+    assert shared == row
+    assert Computation.objects.get().for_change is None
+    assert bens.key not in for_ada
+    assert "Request this change" in for_ada
+    assert f"Submit {bens.key} for review" in for_ben
+    assert stolen.status_code == 422
+    assert (bens.state, bens.loses) == ("IN_REVIEW", 80)
+
+
+def test_a_link_to_a_change_is_not_replaced_by_the_change_of_another(
+    ada_browser, signed_in, ben, cluster, wait_for
+):
+    adas, row = wait_for(ada_browser)
+    bens, _ = wait_for(signed_in(ben), author=ben)
+    computing.run_next("worker")
+
+    assert Computation.objects.get().for_change == adas
+    for_ben = signed_in(ben).get(address(row)).content.decode()
+    assert adas.key not in for_ben
+    assert f"Submit {bens.key} for review" in for_ben
+    assert f"Submit {adas.key} for review" in ada_browser.get(address(row)).content.decode()
+
+
+def test_what_is_computed_again_is_still_for_the_change_that_waits(ada_browser, cluster, wait_for):
+    change, row = wait_for(ada_browser)
+    computing.run_next("worker")
+    sync(cluster, client=Answers(HELD[1:], topics=TOPICS))
+    ada_browser.post(address(row, "again/"))
+    newest = Computation.objects.order_by("pk").last()
+    computing.run_next("worker")
+
+    page = ada_browser.get(address(newest)).content.decode()
+    ada_browser.post(address(newest, "change/"), {"change": change.pk})
+
+    change.refresh_from_db()
+    assert newest != row
+    assert newest.for_change == change
+    assert f"Submit {change.key} for review" in page
+    assert "Request this change" not in page
+    assert (change.state, change.revision.number) == ("IN_REVIEW", 2)
+    assert Change.objects.count() == 1
+
+
+def test_what_waits_for_review_with_this_impact_is_not_submitted_twice(ada_browser, ben, wait_for):
+    change, row = wait_for(ada_browser)
+    computing.run_next("worker")
+    ada_browser.post(address(row, "change/"), {"change": change.pk})
+
+    page = ada_browser.get(address(row)).content.decode()
+    twice = ada_browser.post(address(row, "change/"), {"change": change.pk})
+
+    assert f"{change.key} was submitted with this impact, and waits for review." in page
+    assert "for review</button>" not in page
+    assert twice.status_code == 422
+
+
 def test_who_may_not_see_the_cluster_sees_no_computation_of_it(signed_in, row, eve, ben):
     assert signed_in(eve).get(address(row)).status_code == 404
     assert signed_in(ben).get(address(row)).status_code == 200

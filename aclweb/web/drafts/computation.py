@@ -15,13 +15,14 @@ from django.views.decorators.http import require_GET, require_http_methods
 from aclweb.accounts.access import cluster_or_404, may
 from aclweb.accounts.models import User
 from aclweb.acl.model import AclError
-from aclweb.changes import asking, policy, review
+from aclweb.changes import asking, policy, queries, review
 from aclweb.changes.comparison import compare
 from aclweb.changes.computing import KEPT_FOR
-from aclweb.changes.models import ChangeError, Computation
+from aclweb.changes.models import Change, ChangeError, Computation
 from aclweb.changes.preview import preview
 from aclweb.changes.question import Question, question_of, what_if
 from aclweb.changes.replaying import replay_of
+from aclweb.changes.same_edit import change_for
 from aclweb.inventory.current import in_force, settings_of
 from aclweb.web.drafts import impact_rows, replayed
 from aclweb.web.drafts.comparing import differences
@@ -67,7 +68,14 @@ def again(request: HttpRequest, slug: str, address: str) -> HttpResponse:
     row = _row(request, slug, address)
     if request.method == "POST" and row.kind == Computation.Kind.WHAT_IF:
         try:
-            row = asking.ask(_as_of_now(question_of(row)), person=_person(request), asked_from=row.asked_from)
+            person = _person(request)
+            waiting = change_for(row, person)
+            row = asking.ask(
+                _as_of_now(question_of(row)),
+                person=person,
+                asked_from=row.asked_from,
+                for_change=waiting.change if waiting is not None and waiting.is_same else None,
+            )
         except ChangeError as error:
             messages.error(request, str(error))
     return redirect("computation", slug=slug, address=row.address)
@@ -85,9 +93,9 @@ def change(request: HttpRequest, slug: str, address: str) -> HttpResponse:
     side = question_of(row).sides[0]
     assert side.delta is not None  # a what-if is about one
     try:
-        if row.for_change is not None:
-            review.submit(change=row.for_change, actor=_person(request), computed_on=side.view)
-            return redirect("change", number=row.for_change.pk)
+        if (waits := _change_to_submit(request, row)) is not None:
+            review.submit(change=waits, actor=_person(request), computed_on=side.view, shown=side.delta)
+            return redirect("change", number=waits.pk)
         requested = review.request(
             cluster=row.cluster,
             author=_person(request),
@@ -101,6 +109,25 @@ def change(request: HttpRequest, slug: str, address: str) -> HttpResponse:
     return redirect("change", number=requested.pk)
 
 
+def _change_to_submit(request: HttpRequest, row: Computation) -> Change | None:
+    """Return the change that the form names, else the one that waits for this impact; None to request another.
+
+    Raises ChangeError where the page would offer no button, and says why.
+    """
+    person, number = _person(request), request.POST.get("change", "")
+    waiting = change_for(row, person)
+    if waiting is not None and number in ("", str(waiting.change.pk)):
+        if waiting.why_not:
+            raise ChangeError(waiting.why_not)
+        return None if "title" in request.POST else waiting.change
+    if not number:
+        return None
+    named = queries.change_of(person, int(number)) if number.isdecimal() and len(number) < 19 else None
+    if named is None or named.cluster_id != row.cluster_id:
+        raise ChangeError("The change to submit is not there; open this page again.")
+    return named
+
+
 def _page(
     request: HttpRequest, row: Computation, *, request_error: str = "", status: int = 200
 ) -> HttpResponse:
@@ -110,8 +137,7 @@ def _page(
         **_asked(question),
         "stale": _what_changed(row, question),
         "may_request": may(request.user, "request", row.cluster),
-        "may_submit": row.for_change is not None
-        and policy.may("submit", row.for_change, _person(request))[0],
+        "waiting": change_for(row, _person(request)),
         "unwritable": policy.writable(row.cluster)[1],
         "request_error": request_error,
         "title": request.POST.get("title", ""),
