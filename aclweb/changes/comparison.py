@@ -17,6 +17,7 @@ from aclweb.acl.model import AuthorizerSettings, Delta, ResourceType, number_of
 from aclweb.acl.simulate import Budget, Impact, Names, TooCostly, Watch, simulate, trimmed
 from aclweb.changes.impact import BUDGET, DIFFERENCES
 from aclweb.changes.kept import Kept
+from aclweb.changes.models import Computation
 from aclweb.changes.question import Side as Side
 from aclweb.changes.question import comparison, finished
 from aclweb.changes.replaying import replay_between
@@ -204,12 +205,15 @@ def _from_that(count: int, entries: int) -> str:
     return f"{count:,} of these differences {'comes' if count == 1 else 'come'} from that"
 
 
-def compare(left: Side, right: Side) -> Comparison:
-    """Return what differs in access from the one side to the other."""
-    asked = (left.view.cluster.pk, left.key, right.view.cluster.pk, right.key)
-    delta, impact, left_out = _kept.remember(asked, lambda: _worked_out(left, right))
-    if impact is None and (computed := finished(comparison(left, right))):
-        impact, left_out = computed.impact, frozenset(computed.left_out)
+def compare(left: Side, right: Side, *, computed: Computation | None = None) -> Comparison:
+    """Return what differs in access from the one side to the other.
+
+    computed: what a worker has done of exactly this, whose impact is the answer; looked up if left out.
+    """
+    asked = (left.view.cluster.pk, left.key, right.view.cluster.pk, right.key, computed and computed.pk)
+    delta, impact, left_out = _kept.remember(asked, lambda: _worked_out(left, right, computed))
+    if impact is None and (done := finished(comparison(left, right))):
+        impact, left_out = done.impact, frozenset(done.left_out)
     topics = [set(side.view.loaded.names[ResourceType.TOPIC]) for side in (left, right)]
     too_much = ""
     if impact is None:
@@ -253,10 +257,10 @@ def _weight(worked: _Worked) -> int:
 _kept: Kept[_Worked] = Kept(_weight, TooCostly)
 
 
-def _worked_out(left: Side, right: Side) -> _Worked:
+def _worked_out(left: Side, right: Side, computed: Computation | None = None) -> _Worked:
     """Return the ACLs that differ and the answers that do, None where those would take long, and who is left out."""
     delta = _delta(left, right)
-    computed = finished(comparison(left, right))
+    computed = computed or finished(comparison(left, right))
     if computed is not None and computed.impact is not None:
         return delta, computed.impact, frozenset(computed.left_out)
     try:

@@ -75,16 +75,18 @@ def preview(
     new_topics: Sequence[str] = (),
     requester: int | None = None,
     view: ClusterView | None = None,
+    computed: Computation | None = None,
 ) -> Preview:
     """Return what `delta` and the new topics would do to the cluster as it was last read.
 
     requester: the primary key of whoever asks, part of the plan's hash. view: the cluster as
-    it is now, where the caller has it. Raises ChangeError if the edit cannot be asked for (`check`),
+    it is now, where the caller has it. computed: what a worker has done of exactly this, whose impact
+    is the answer; looked up if left out. Raises ChangeError if the edit cannot be asked for (`check`),
     and TooMuch if its impact is beyond the budget.
     """
     check(delta)
     view = view or in_force(cluster)
-    worked = worked_out(cluster, delta, tuple(new_topics), view)
+    worked = worked_out(cluster, delta, tuple(new_topics), view, computed=computed)
     return Preview(
         impact=worked.impact,
         revision=view.revision,
@@ -129,10 +131,11 @@ def worked_out(
     view: ClusterView,
     *,
     budget: Budget | None = None,
+    computed: Computation | None = None,
 ) -> WorkedOut:
     """Return all of a preview that is the same whoever asks, from memory where it is kept.
 
-    What a worker has computed is taken from there. budget: another than that of a page.
+    What a worker has computed is taken from there. budget: another than that of a page. computed: as in `preview`.
     """
     own = own_principal(cluster)
     asked = what_if(view, delta, new_topics)
@@ -162,14 +165,16 @@ def worked_out(
         )
 
     question = (*on_which_impact_depends(view), delta.add, delta.remove, new_topics, own, budget)
+    if computed is not None:
+        return _worked.remember((*question, computed.pk), lambda: work_out(computed))
     try:
         return _worked.remember(question, lambda: work_out(finished(asked)))
     except TooMuch:
         # The refusal is kept; since then a worker may have computed it.
-        computed = finished(asked)
-        if computed is None:
+        done = finished(asked)
+        if done is None:
             raise
-    return _worked.remember((*question, computed.pk), lambda: work_out(computed))
+    return _worked.remember((*question, done.pk), lambda: work_out(done))
 
 
 def check(delta: Delta) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from aclweb.accounts.models import Grant, Role
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.simulate.budget import Budget
-from aclweb.changes import asking, computing, impact, kept, review, tasks
+from aclweb.changes import asking, computing, impact, kept, question, review, tasks
 from aclweb.changes import comparison as comparing
 from aclweb.changes.models import Change, Computation
 from aclweb.changes.question import what_if
@@ -446,3 +446,52 @@ def test_who_was_left_out_of_a_computed_comparison_is_left_out_on_its_page(
 
     assert found == [frozenset()]
     assert page.context["comparison"].left_out == {"User:admin", "User:other"}
+
+
+@pytest.mark.parametrize("end", ["CANCELLED", "FAILED"])
+def test_a_comparison_that_was_not_done_is_asked_again_with_both_sides(
+    ada_browser, two_revisions, monkeypatch, end
+):
+    ada_browser.post(COMPARED.replace("?", "compute/?"))
+    first = Computation.objects.get()
+    if end == "CANCELLED":
+        ada_browser.post(address(first, "cancel/"))
+    else:
+        with monkeypatch.context() as broken:
+            broken.setattr(comparing, "simulate", lambda *_, **__: 1 / 0)
+            computing.run_next("worker")
+    page = ada_browser.get(address(first)).content.decode()
+
+    there = ada_browser.post(address(first, "again/"))["Location"]
+
+    again = Computation.objects.order_by("pk").last()
+    first.refresh_from_db()
+    assert "A worker begins anew, with the same two sides." in page
+    assert (first.state, again.state, there) == (end, "QUEUED", address(again))
+    assert (again.key, again.revision, again.other_revision) == (
+        first.key,
+        first.revision,
+        first.other_revision,
+    )
+    computing.run_next("worker")
+    assert "lacks 40 rights" in ada_browser.get(there).content.decode()
+
+
+@pytest.mark.parametrize("kind", Computation.Kind.values)
+def test_what_is_done_is_shown_though_a_release_makes_other_keys(
+    ada_browser, two_revisions, cluster, ada, monkeypatch, kind
+):
+    if kind == Computation.Kind.COMPARISON:
+        ada_browser.post(COMPARED.replace("?", "compute/?"))
+    else:
+        asking.ask(what_if(in_force(cluster), Delta(add=WIDE)), person=ada)
+    row = Computation.objects.get()
+    computing.run_next("worker")
+    kept.forget()
+    monkeypatch.setattr(question, "KEY_FORMAT", question.KEY_FORMAT + 1)
+
+    done = ada_browser.get(address(row), {"show": "loses"})
+
+    row.refresh_from_db()
+    assert done.status_code == 200
+    assert done.context["impact"].counts["loses"] == row.loses > 0

@@ -64,9 +64,9 @@ def cancel(request: HttpRequest, slug: str, address: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def again(request: HttpRequest, slug: str, address: str) -> HttpResponse:
-    """Have a worker compute the same for the cluster as it is now."""
+    """Have a worker compute an edit for the cluster as it is now, or a comparison of the same two sides."""
     row = _row(request, slug, address)
-    if request.method == "POST" and row.kind == Computation.Kind.WHAT_IF:
+    if request.method == "POST":
         try:
             person = _person(request)
             waiting = change_for(row, person)
@@ -144,7 +144,7 @@ def _page(
         "reason": request.POST.get("reason", ""),
     }
     if row.state == Computation.State.DONE:
-        context |= _SHOWN[row.kind](question, request.GET)
+        context |= _SHOWN[row.kind](row, question, request.GET)
     return render_page(
         request,
         "drafts/computation/detail.html",
@@ -179,11 +179,11 @@ def _asked(question: Question) -> dict[str, Any]:
     }
 
 
-def _what_if(question: Question, asked: Mapping[str, str]) -> dict[str, Any]:
+def _what_if(row: Computation, question: Question, asked: Mapping[str, str]) -> dict[str, Any]:
     """Return what the page shows of a what-if that is done, without simulating again."""
     side = question.sides[0]
     assert side.delta is not None
-    found = preview(side.view.cluster, side.delta, new_topics=side.new_topics, view=side.view)
+    found = preview(side.view.cluster, side.delta, new_topics=side.new_topics, view=side.view, computed=row)
     kind = asked.get("show", "")
     if kind not in impact_rows.KINDS:
         kind = next((name for name in impact_rows.KINDS if found.impact.counts[name]), "gains")
@@ -197,14 +197,14 @@ def _what_if(question: Question, asked: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _comparison(question: Question, asked: Mapping[str, str]) -> dict[str, Any]:
+def _comparison(row: Computation, question: Question, asked: Mapping[str, str]) -> dict[str, Any]:
     """Return what the page shows of a comparison that is done, without simulating again."""
     left, right = question.sides
-    found = compare(left, right)
+    found = compare(left, right, computed=row)
     return {"impact": found.impact, **differences(asked, found)}
 
 
-_SHOWN: Mapping[str, Callable[[Question, Mapping[str, str]], dict[str, Any]]] = {
+_SHOWN: Mapping[str, Callable[[Computation, Question, Mapping[str, str]], dict[str, Any]]] = {
     Computation.Kind.WHAT_IF: _what_if,
     Computation.Kind.COMPARISON: _comparison,
 }
@@ -229,7 +229,9 @@ def _what_changed(row: Computation, question: Question) -> str:
 
 
 def _as_of_now(question: Question) -> Question:
-    """Return the same question about the clusters as they are now."""
+    """Return the same edit to the cluster as it is now; a comparison is of the two sides that were named."""
+    if question.kind == Computation.Kind.COMPARISON:
+        return question
     side = question.sides[0]
     assert side.delta is not None
     return what_if(in_force(side.view.cluster), side.delta, side.new_topics)
