@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -50,41 +51,62 @@ def ask(
     is neither replaced nor set on what somebody else asked for.
     Raises ChangeError where the person has too many that wait, or where a cluster was never read.
     """
+    row = _known(question, person, for_change)
+    if row is not None:
+        return row
+    asked = _columns(question)
+    with transaction.atomic():
+        # Of what one person asks at once, each sees what the others have stored.
+        User.objects.select_for_update(no_key=True).get(pk=person.pk)
+        row = _known(question, person, for_change)
+        if row is not None:
+            return row
+        _require_room(person)
+        row = Computation.objects.create(
+            **asked, asked_from=asked_from, asked_at=Now(), owner=person, for_change=for_change
+        )
+        row.refresh_from_db(fields=["asked_at"])
+        # After the commit, or a worker could miss the row. A queue that is down only delays it: the sweep tries again.
+        transaction.on_commit(partial(tasks.enqueue_computing), robust=True)
+    return row
+
+
+def _known(question: Question, person: User, for_change: Change | None) -> Computation | None:
+    """Return the computation of this question, linked to the change where it is this person's and has no link."""
     known = of_question(question)
-    if known is not None:
-        if for_change is not None:
-            unlinked = Computation.objects.filter(pk=known.pk, owner=person, for_change=None)
-            unlinked.update(for_change=for_change)
-        return known
-    left, right = question.sides[0], question.sides[1] if len(question.sides) > 1 else None
-    revisions = [_revision_of(side) for side in question.sides]
+    if known is not None and for_change is not None:
+        unlinked = Computation.objects.filter(pk=known.pk, owner=person, for_change=None)
+        unlinked.update(for_change=for_change)
+    return known
+
+
+def _require_room(person: User) -> None:
+    """Raise ChangeError where this person has as many that are not done as one may have."""
     waiting = Computation.objects.filter(owner=person, state__in=OPEN).count()
     if waiting >= MOST_OPEN:
         raise ChangeError(
             f"You have {waiting} computations that are not done, and {MOST_OPEN} is the most. "
             "Wait for one of them, or cancel one."
         )
+
+
+def _columns(question: Question) -> dict[str, Any]:
+    """Return the columns that store a question; raises ChangeError where a cluster of it was never read."""
+    left, right = question.sides[0], question.sides[1] if len(question.sides) > 1 else None
+    revisions = [_revision_of(side) for side in question.sides]
     delta = left.delta if right is None else None
-    row = Computation.objects.create(
-        kind=question.kind,
-        key=question.key,
-        question=question.packed(),
-        asked_from=asked_from,
-        asked_at=Now(),
-        acls_added=len(delta.add) if delta else 0,
-        acls_removed=len(delta.remove) if delta else 0,
-        new_topics=len(left.new_topics),
-        cluster=left.view.cluster,
-        revision=revisions[0],
-        other_cluster=right.view.cluster if right is not None else None,
-        other_revision=revisions[1] if right is not None else None,
-        owner=person,
-        for_change=for_change,
-    )
-    row.refresh_from_db(fields=["asked_at"])
-    # After the commit, or a worker could miss the row. A queue that is down only delays it: the sweep tries again.
-    transaction.on_commit(partial(tasks.enqueue_computing), robust=True)
-    return row
+    return {
+        "kind": question.kind,
+        "key": question.key,
+        "question": question.packed(),
+        "acls_added": len(delta.add) if delta else 0,
+        "acls_removed": len(delta.remove) if delta else 0,
+        "new_topics": len(left.new_topics),
+        "cluster": left.view.cluster,
+        "revision": revisions[0],
+        "other_cluster": right.view.cluster if right is not None else None,
+        "other_revision": revisions[1] if right is not None else None,
+    }
 
 
 def _revision_of(side: Side) -> Revision:
@@ -115,8 +137,9 @@ def of_address(person: User, cluster: Cluster, address: str) -> Computation | No
 
 
 def newest_of(person: User, cluster: Cluster, most: int) -> list[Computation]:
-    """Return the newest computations on a cluster that a person asked for."""
-    return list(Computation.objects.filter(owner=person, cluster=cluster).order_by("-pk")[:most])
+    """Return the newest computations on a cluster that a person asked for and may still look at."""
+    seen = Q(other_cluster=None) | Q(other_cluster__in=access.visible_clusters(person))
+    return list(Computation.objects.filter(seen, owner=person, cluster=cluster).order_by("-pk")[:most])
 
 
 def ask_for_change(change: Change, *, person: User, asked_from: str = "") -> Computation:

@@ -57,18 +57,25 @@ def run_next(owner: str) -> bool:
     try:
         with leases.renewed(lambda: _renew(mine), every_seconds=settings.ACLWEB_LEASE_SECONDS / 3):
             values = _computed(question_of(row), _progress(mine))
+        _end(mine, values)
     except _Ended:
         logger.info("Computation %d was ended by somebody else.", row.pk)
         return True
     except (TooCostly, TooMuch) as error:
         values = {"state": State.TOO_MUCH, "sentence": storable(str(error))}
+        _end(mine, values)
     except Exception as error:  # shown on its page, where it can be asked again
         logger.exception("Computation %d failed.", row.pk)
         sentence = f"This could not be computed: {type(error).__name__}. The site's log says more."
         values = {"state": State.FAILED, "sentence": sentence}
-    mine.update(**values, finished_at=Now(), lease_owner="", lease_until=None)
+        _end(mine, values)
     logger.info("Computation %d: %s, %.1f s.", row.pk, values["state"], time.monotonic() - began)
     return True
+
+
+def _end(mine: QuerySet[Computation], values: Mapping[str, Any]) -> None:
+    with transaction.atomic():
+        mine.update(**values, finished_at=Now(), lease_owner="", lease_until=None)
 
 
 def is_waiting() -> bool:

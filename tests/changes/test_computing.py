@@ -8,6 +8,7 @@ import pytest
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from aclweb.accounts.models import User
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.simulate import digest_of_groups
 from aclweb.acl.simulate.budget import Budget
@@ -226,6 +227,16 @@ def test_an_error_of_the_program_is_said_and_can_be_asked_again(asked, monkeypat
     assert asked().pk != row.pk
 
 
+def test_a_result_that_cannot_be_stored_is_a_failure_that_is_said(asked, monkeypatch):
+    row = asked()
+    monkeypatch.setattr(computing, "stored", lambda _: {"gains": "no number"})
+
+    assert computing.run_next("worker")
+
+    assert (now(row).state, now(row).lease_owner) == (State.FAILED, "")
+    assert "This could not be computed: ValueError." in now(row).sentence
+
+
 def test_of_each_person_one_is_at_work_and_others_need_not_wait_for_it(asked, ben):
     first, second, bens = asked(), asked(MORE), asked(Delta(remove=WIDE.remove), person=ben)
 
@@ -243,6 +254,31 @@ def test_a_person_has_a_few_that_wait_at_most(asked, ben):
     with pytest.raises(ChangeError, match="5 computations that are not done"):
         asked(edits[-1])
     assert asked(edits[-1], person=ben)
+
+
+def test_what_the_same_person_asks_at_once_is_found_and_counted_under_their_lock(cluster, ada, monkeypatch):
+    """Another request of the same person stores its rows just before this one has the lock."""
+    lock, meanwhile = User.objects.select_for_update, []
+
+    def after_another(**how):
+        monkeypatch.setattr(User.objects, "select_for_update", lock)
+        meanwhile.extend(asking.ask(question, person=ada) for question in others)
+        return lock(**how)
+
+    def asked_beside(question):
+        monkeypatch.setattr(User.objects, "select_for_update", after_another)
+        return asking.ask(question, person=ada)
+
+    same = what_if(in_force(cluster), WIDE)
+    others = [same]
+    assert asked_beside(same) in meanwhile
+    assert Computation.objects.count() == 1
+
+    edits = [Delta(add=(allow(f"User:{number}", "READ", "*"),)) for number in range(asking.MOST_OPEN)]
+    others = [what_if(in_force(cluster), delta) for delta in edits[1:]]
+    with pytest.raises(ChangeError, match="5 computations that are not done"):
+        asked_beside(what_if(in_force(cluster), edits[0]))
+    assert asking.of_question(what_if(in_force(cluster), edits[0])) is None
 
 
 def test_old_computations_are_forgotten_and_those_beyond_the_newest(asked, ben, monkeypatch):

@@ -402,8 +402,10 @@ def test_a_comparison_is_seen_only_by_who_may_see_both_clusters(
     assert row.other_cluster == other_cluster
     assert ada_browser.get(address(row)).status_code == 200
     assert signed_in(ben).get(address(row)).status_code == 404
+    assert address(row) in ada_browser.get(PAGE).content.decode()
     grant.delete()
     assert ada_browser.get(address(row)).status_code == 404
+    assert address(row) not in ada_browser.get(PAGE).content.decode()
 
 
 def test_two_drafts_are_compared_by_a_worker_too(ada_browser, two_revisions):
