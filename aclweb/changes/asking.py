@@ -18,7 +18,7 @@ from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.acl.model import number_of
 from aclweb.changes import tasks
-from aclweb.changes.computing import KEPT_FOR
+from aclweb.changes.computing import KEPT_FOR, MOST_KEPT
 from aclweb.changes.models import OPEN, Change, ChangeError, Computation
 from aclweb.changes.question import Question, Side, what_if
 from aclweb.inventory.current import in_force
@@ -180,7 +180,8 @@ def progress_of(row: Computation) -> Progress:
             True, share, ("A worker computes it.", *((done,) if row.steps_at_most else ()), *again)
         )
     if row.state == State.DONE:
-        return Progress(False, 100, (f"A worker has computed it. It is kept for {KEPT_FOR.days} days.",))
+        kept = f"The newest {MOST_KEPT} of each person are kept for {KEPT_FOR.days} days."
+        return Progress(False, 100, (f"A worker has computed it. {kept}",))
     return Progress(False, 0, (row.sentence,))
 
 

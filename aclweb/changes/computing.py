@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -19,10 +19,12 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 
 from aclweb.acl.simulate import ON_A_WORKER, Impact, TooCostly, Watch
+from aclweb.changes import policy
 from aclweb.changes.comparison import compute
 from aclweb.changes.impact import TooMuch, content_of, impact_hash, impact_of, names_of
-from aclweb.changes.models import OPEN, Computation, stored
+from aclweb.changes.models import OPEN, Change, Computation, stored
 from aclweb.changes.question import Question, question_of
+from aclweb.changes.same_edit import changes_of_same_edit
 from aclweb.inventory import leases
 from aclweb.inventory.fields import storable
 
@@ -35,7 +37,7 @@ MOST_ATTEMPTS = 3
 # Between two looks whether the row is still this worker's, which write down how far it is.
 PROGRESS_SECONDS = 0.5
 
-# How long a computation is kept, and how many that are done of one person.
+# How long a computation is kept, and how many that have ended of one person; longer while an open change needs it.
 KEPT_FOR = timedelta(days=7)
 MOST_KEPT = 20
 _REMOVED_AT_ONCE = 100
@@ -84,18 +86,35 @@ def is_waiting() -> bool:
 
 
 def forget_old() -> None:
-    """Delete computations that are older than they are kept, and of each person those beyond the newest."""
+    """Delete computations that are older than they are kept, and of each person those beyond the newest.
+
+    The newest that an open change can be submitted or approved with stays.
+    """
     ended = Computation.objects.annotate(at=Coalesce("finished_at", "asked_at")).order_by()
-    old = ended.filter(at__lt=Now() - KEPT_FOR).values_list("pk", flat=True)[:_REMOVED_AT_ONCE]
-    going = list(old)
+    going = set(ended.filter(at__lt=Now() - KEPT_FOR).values_list("pk", flat=True))
     done = Computation.objects.exclude(state__in=OPEN).order_by("owner", "-pk").values_list("pk", "owner")
     kept: dict[int, int] = {}
     for pk, person in done:
         kept[person] = kept.get(person, 0) + 1
         if kept[person] > MOST_KEPT:
-            going.append(pk)
+            going.add(pk)
     if going:
-        Computation.objects.filter(pk__in=going[:_REMOVED_AT_ONCE]).delete()
+        going -= _needed(going)
+        Computation.objects.filter(pk__in=sorted(going)[:_REMOVED_AT_ONCE]).delete()
+
+
+def _needed(going: Collection[int]) -> set[int]:
+    """Return those of these computations that open changes need: of each change the newest one."""
+    done = Computation.objects.filter(pk__in=going, state=State.DONE, kind=Computation.Kind.WHAT_IF)
+    waiting = Change.objects.filter(state__in=policy.STATES["withdraw"])
+    served: set[int] = set()
+    needed = set()
+    for row in done.order_by("-pk"):
+        new = {change.pk for change in changes_of_same_edit(row, waiting)} - served
+        if new:
+            needed.add(row.pk)
+            served |= new
+    return needed
 
 
 def _claimable() -> Q:

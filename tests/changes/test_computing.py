@@ -297,6 +297,30 @@ def test_old_computations_are_forgotten_and_those_beyond_the_newest(asked, ben, 
     assert set(Computation.objects.all()) == {waiting}
 
 
+def test_what_an_open_change_needs_is_kept_however_old_it_is(
+    asked, ask, ada, ben, cluster, kafka, monkeypatch
+):
+    """Ben's draft needs what Ada asked for, so no link names it; of two that serve it, the newer one stays."""
+    monkeypatch.setattr(computing, "MOST_KEPT", 0)
+    asked()
+    computing.run_next("worker")
+    kafka.edit(add=[allow("User:more", "READ", "orders")])
+    reread(cluster)
+    newer, _ = asked(), asked(MORE)
+    computing.run_next("worker")
+    computing.run_next("worker")
+    draft = ask(*WIDE.add[::-1], remove=WIDE.remove, author=ben)
+    long_ago = timezone.now() - computing.KEPT_FOR - timedelta(days=1)
+    Computation.objects.update(finished_at=long_ago)
+
+    computing.forget_old()
+    assert set(Computation.objects.all()) == {newer}
+
+    review.withdraw(change=draft, actor=ben)
+    computing.forget_old()
+    assert not Computation.objects.exists()
+
+
 def test_the_sweep_enqueues_what_waits_and_the_task_goes_on_until_nothing_does(asked, enqueued):
     tasks.sweep()
     assert not enqueued

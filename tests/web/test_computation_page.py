@@ -82,6 +82,7 @@ def test_a_finished_one_shows_what_a_small_one_shows_without_simulating(ada_brow
     assert done["diff"].object_list == whatif["diff"].object_list != []
     assert done["tiles"] == whatif["tiles"]
     assert opened["opened"].cells
+    assert done["progress"].sentences[0].endswith("The newest 20 of each person are kept for 7 days.")
 
 
 def test_a_draft_that_a_worker_has_computed_is_shown_on_its_own_page(ada_browser, row):

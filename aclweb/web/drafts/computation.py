@@ -17,7 +17,7 @@ from aclweb.accounts.models import User
 from aclweb.acl.model import AclError
 from aclweb.changes import asking, policy, queries, review
 from aclweb.changes.comparison import compare
-from aclweb.changes.computing import KEPT_FOR
+from aclweb.changes.computing import KEPT_FOR, MOST_KEPT
 from aclweb.changes.models import Change, ChangeError, Computation
 from aclweb.changes.preview import preview
 from aclweb.changes.question import Question, question_of, what_if
@@ -241,8 +241,8 @@ def _row(request: HttpRequest, slug: str, address: str) -> Computation:
     cluster = cluster_or_404(request.user, slug)
     row = asking.of_address(_person(request), cluster, address)
     if row is None:
-        days = KEPT_FOR.days
-        raise Http404(f"There is no computation at this address. One is kept for {days} days.")
+        kept = f"The newest {MOST_KEPT} of each person are kept for {KEPT_FOR.days} days."
+        raise Http404(f"There is no computation at this address. {kept}")
     return row
 
 
