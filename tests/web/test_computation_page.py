@@ -228,7 +228,7 @@ def test_what_is_computed_again_is_still_for_the_change_that_waits(ada_browser, 
     computing.run_next("worker")
 
     page = ada_browser.get(address(newest)).content.decode()
-    ada_browser.post(address(newest, "change/"), {"change": change.pk})
+    ada_browser.post(address(newest, "change/"), {"title": "As of an older page"})
 
     change.refresh_from_db()
     assert newest != row

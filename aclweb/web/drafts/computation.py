@@ -119,7 +119,8 @@ def _change_to_submit(request: HttpRequest, row: Computation) -> Change | None:
     if waiting is not None and number in ("", str(waiting.change.pk)):
         if waiting.why_not:
             raise ChangeError(waiting.why_not)
-        return None if "title" in request.POST else waiting.change
+        asks_for_another = "title" in request.POST and row.for_change_id != waiting.change.pk
+        return None if asks_for_another else waiting.change
     if not number:
         return None
     named = queries.change_of(person, int(number)) if number.isdecimal() and len(number) < 19 else None
