@@ -22,9 +22,10 @@ from aclweb.acl.simulate import ON_A_WORKER, Impact, TooCostly, Watch
 from aclweb.changes import policy
 from aclweb.changes.comparison import compute
 from aclweb.changes.impact import TooMuch, content_of, impact_hash, impact_of, names_of
-from aclweb.changes.models import OPEN, Change, Computation, stored
+from aclweb.changes.models import OPEN, Change, Computation
 from aclweb.changes.question import Question, question_of
 from aclweb.changes.same_edit import changes_of_same_edit
+from aclweb.changes.stored_impact import stored
 from aclweb.inventory import leases
 from aclweb.inventory.fields import storable
 

@@ -9,7 +9,6 @@ No way leads from a state with effects to one that says that nothing happened.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import sha256
 from secrets import token_hex
 from typing import Any
 
@@ -19,7 +18,6 @@ from django.db.models import Q
 
 from aclweb.acl.model import (
     AclBinding,
-    AclError,
     Delta,
     Operation,
     PatternType,
@@ -27,8 +25,7 @@ from aclweb.acl.model import (
     ResourceType,
     number_of,
 )
-from aclweb.acl.simulate import Impact, packed, unpacked
-from aclweb.changes.kept import Kept
+from aclweb.changes.stored_impact import KeepsImpact
 from aclweb.inventory.fields import KafkaTextField
 from aclweb.inventory.leases import Leased
 from aclweb.inventory.models import Cluster, Revision
@@ -45,7 +42,7 @@ class Changes(models.Manager["Change"]):
         return super().get_queryset().defer("packed_impact")
 
 
-class Change(Leased):
+class Change(KeepsImpact, Leased):
     class State(models.TextChoices):
         DRAFT = "DRAFT", "draft"
         IN_REVIEW = "IN_REVIEW", "waiting for review"
@@ -71,17 +68,9 @@ class Change(Leased):
     undo_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
     approvals_needed = models.PositiveSmallIntegerField(default=1)
 
-    # What the author saw when submitting: what changes.preview gives pages, packed, and how many
-    # answers each of its lists holds. Lists and badges read the numbers and never the effect.
+    # The impact is what the author saw when submitting, and None for a draft.
     revision = models.ForeignKey(Revision, null=True, on_delete=models.SET_NULL, related_name="+")
-    packed_impact = models.BinaryField(null=True)
-    gains = models.PositiveBigIntegerField(null=True)
-    loses = models.PositiveBigIntegerField(null=True)
-    recovered = models.PositiveBigIntegerField(null=True)
-    depends = models.PositiveBigIntegerField(null=True)
-    unchanged = models.PositiveBigIntegerField(null=True)
     plan_hash = models.CharField(max_length=64, blank=True)
-    impact_hash = models.CharField(max_length=64, blank=True)
 
     # The worker's claim, beside its lease.
     epoch = models.PositiveIntegerField(default=0)
@@ -127,11 +116,6 @@ class Change(Leased):
         )
 
     @property
-    def impact(self) -> Impact | None:
-        """What the author saw when submitting; None for a draft. Read from the database when first asked for."""
-        return _impact_of(self)
-
-    @property
     def has_effects(self) -> bool:
         """Whether something was written to the cluster, or may have been."""
         return any(item.has_effect for item in self.items.all())
@@ -147,30 +131,6 @@ class Change(Leased):
         if moved:
             self.refresh_from_db()
         return bool(moved)
-
-
-_impacts: Kept[Impact] = Kept(lambda impact: impact.weight, AclError, most_answers=16, most_bytes=48 * 2**20)
-"""The stored impacts that this process read last: each page of one asks for it again."""
-
-
-def _impact_of(row: Change | Computation) -> Impact | None:
-    """Return the impact that is stored with a row, which keeps it; None where there is none."""
-    data = row.packed_impact
-    if data is None:
-        return None
-    known: tuple[object, Impact] | None = row.__dict__.get("_unpacked")
-    if known is None or known[0] is not data:
-        stored_bytes = bytes(data)
-        impact = _impacts.remember(sha256(stored_bytes).digest(), lambda: unpacked(stored_bytes))
-        known = row.__dict__["_unpacked"] = (data, impact)
-    return known[1]
-
-
-def stored(impact: Impact | None) -> dict[str, Any]:
-    """Return the columns of a row that hold this impact; None where nobody has fixed one."""
-    if impact is None:
-        return dict.fromkeys(("packed_impact", "gains", "loses", "recovered", "depends", "unchanged"))
-    return {"packed_impact": packed(impact), **impact.counts, "unchanged": impact.unchanged}
 
 
 class ChangeItem(models.Model):
@@ -295,7 +255,7 @@ class Computations(models.Manager["Computation"]):
         return super().get_queryset().defer("question", "packed_impact")
 
 
-class Computation(Leased):
+class Computation(KeepsImpact, Leased):
     """An impact that is too much for a page, so that a worker computes it: what was asked, and how far it is.
 
     Whoever has its address and may look at its clusters sees it.
@@ -343,14 +303,7 @@ class Computation(Leased):
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 
-    # The impact, packed, and its numbers. left_out: as in a comparison.
-    packed_impact = models.BinaryField(null=True)
-    gains = models.PositiveBigIntegerField(null=True)
-    loses = models.PositiveBigIntegerField(null=True)
-    recovered = models.PositiveBigIntegerField(null=True)
-    depends = models.PositiveBigIntegerField(null=True)
-    unchanged = models.PositiveBigIntegerField(null=True)
-    impact_hash = models.CharField(max_length=64, blank=True)
+    # Who is missing from the impact, as in a comparison.
     left_out = models.JSONField(default=list)
 
     objects = Computations()
@@ -365,11 +318,6 @@ class Computation(Leased):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.pk}: {self.get_state_display()}"
-
-    @property
-    def impact(self) -> Impact | None:
-        """What was computed; None where it is not done. Read from the database when first asked for."""
-        return _impact_of(self)
 
     @property
     def asked_words(self) -> str:

@@ -27,9 +27,10 @@ from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta
 from aclweb.audit import trail
 from aclweb.changes import policy, tasks
 from aclweb.changes.drift import drift_since_sync
-from aclweb.changes.models import Change, ChangeError, ChangeItem, stored
+from aclweb.changes.models import Change, ChangeError, ChangeItem
 from aclweb.changes.preview import Preview, check, plan_hash, preview, steps_of
 from aclweb.changes.same_edit import edited_since, is_same_edit
+from aclweb.changes.stored_impact import stored
 from aclweb.inventory.current import BINDING_COLUMNS, ClusterView, in_force, settings_of
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.store import insert

@@ -19,7 +19,7 @@ from aclweb.acl.simulate.budget import Budget
 from aclweb.api import changes as api
 from aclweb.api import impacts
 from aclweb.audit import trail
-from aclweb.changes import comparison, impact, kept, models, preview, queries, review
+from aclweb.changes import comparison, impact, kept, preview, queries, review, stored_impact
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Approval, Change, ChangeError
 from aclweb.changes.rollout import preflight
@@ -367,8 +367,8 @@ def test_a_stored_impact_is_read_once_for_all_its_pages(cluster, ask, ada, ben, 
     change = review.submit(change=ask(*wishes), actor=ada)
     program = APIClient()
     program.force_authenticate(ben)
-    read, unpack = [], models.unpacked
-    monkeypatch.setattr(models, "unpacked", lambda data: read.append(data) or unpack(data))
+    read, unpack = [], stored_impact.unpacked
+    monkeypatch.setattr(stored_impact, "unpacked", lambda data: read.append(data) or unpack(data))
     hashed, digest = [], impacts.digest_of_groups
     monkeypatch.setattr(impacts, "digest_of_groups", lambda told: hashed.append(told) or digest(told))
     kept.forget()
