@@ -1,0 +1,376 @@
+"""Which fewest rights allow what a principal was logged to use?
+
+Only ALLOWs that name the principal change; a DENY and an ACL for others stay. What is proposed is never wider than what
+allows it today, but for the hosts where any is chosen. Every request is decided again with the proposal, and an ACL
+stays where a narrower one would not do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from aclweb.acl.authorizer import IMPLIED, AclIndex, Result, authorize, decide, hazards_of
+from aclweb.acl.kafka import Target, refusal
+from aclweb.acl.logged.generalising import ANY, SEEN, Choices, patterns_for, reaches
+from aclweb.acl.logged.proposal import Held, Proposal, Proposed, Used
+from aclweb.acl.matching import comes_from, is_address
+from aclweb.acl.model import (
+    WILDCARD,
+    AclBinding,
+    AuthorizerSettings,
+    Delta,
+    Operation,
+    PatternType,
+    PermissionType,
+    Resource,
+    ResourceType,
+    number_of,
+)
+
+NEEDED_WHOLE = "Brokers would refuse a narrower ACL for what it is used for."
+NOT_ENOUGH = "Narrower ACLs would not allow all that was logged."
+LAST_COVER = "Without it, everyone would be allowed what no other ACL covers."
+UNCLEAR = "An ACL with an unknown value may decide what it is used for."
+UNUSED = "No logged request needed it."
+ALSO_ALLOWED = "Other ACLs allow each logged request that it allows."
+
+_Ordered = Mapping[AclBinding, None]
+
+
+def propose(
+    principal: str,
+    used: Iterable[Used],
+    index: AclIndex,
+    settings: AuthorizerSettings,
+    choices: Choices | None = None,
+    *,
+    keep: Mapping[AclBinding, str] | None = None,
+) -> Proposal:
+    """Return what the ALLOWs of one principal would be if it could do what it was logged to do.
+
+    used: the logged permits of this principal, each request once. index: all ACLs of the cluster. keep: ACLs that
+    stay whatever the log says, each with the reason as a sentence, such as those too young to judge.
+    """
+    return _Search(principal, tuple(used), index, settings, choices or Choices(), keep or {}).proposal()
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """A request that some ALLOW of the principal is needed for, and the narrowest one that allows it today."""
+
+    used: Used
+    source: AclBinding
+
+
+class _Search:
+    """One principal's ACLs and requests, and which of its ACLs have to stay as they are."""
+
+    def __init__(
+        self,
+        principal: str,
+        used: tuple[Used, ...],
+        index: AclIndex,
+        settings: AuthorizerSettings,
+        choices: Choices,
+        keep: Mapping[AclBinding, str],
+    ) -> None:
+        self.principal, self.used = principal, used
+        self.index, self.settings, self.choices = index, settings, choices
+        self.own = tuple(
+            binding
+            for binding in index.bindings
+            if binding.principal == principal and binding.permission_type is PermissionType.ALLOW
+        )
+        self.own_set = frozenset(self.own)
+        self.staying = {binding: keep[binding] for binding in self.own if binding in keep}
+        self.staying |= {binding: UNCLEAR for binding in self.own if binding.has_unknown}
+        self.matching_today = _matching(used, self.own, settings)
+        resources = dict.fromkeys(each.request.resource for each in used)
+        # An ACL with an unknown pattern may match any name.
+        near = dict.fromkeys(binding for binding in index.bindings if binding.has_unknown)
+        near |= dict.fromkeys(self.own)
+        for resource in resources:
+            near |= dict.fromkeys(index.affecting(resource, settings))
+        self.near = tuple(near)
+
+    def proposal(self) -> Proposal:
+        today = AclIndex(self.near)
+        decided = [(each, decide(each.request, today, self.settings)[0]) for each in self.used]
+        for each, result in decided:
+            if result is Result.UNDECIDED:
+                self._stay(self.matching_today[each], UNCLEAR)
+        allowed = [each for each, result in decided if result is Result.ALLOWED]
+        while True:
+            needs = self._needs(allowed)
+            wanted, wide = self._wanted(needs)
+            final = self._needed_of(wide, needs)
+            gone = tuple(binding for binding in self.own if binding not in final)
+            new = tuple(binding for binding in final if binding not in self.own_set)
+            after = AclIndex(Delta(new, gone).applied_to(self.near))
+            lacking = [
+                each
+                for each in allowed
+                if decide(each.request, after, self.settings)[0] is not Result.ALLOWED
+            ]
+            opened = [binding for binding in gone if self._opens(binding, final)]
+            if not lacking and not opened:
+                return self._told(wanted, final, after)
+            for each in lacking:
+                self._stay(self.matching_today[each], NOT_ENOUGH)
+            self._stay(opened, LAST_COVER)
+
+    def _stay(self, bindings: Iterable[AclBinding], reason: str) -> None:
+        for binding in bindings:
+            self.staying.setdefault(binding, reason)
+
+    def _needs(self, allowed: Iterable[Used]) -> list[_Need]:
+        """Return the requests that nobody else's ACL and none that stays allows."""
+        movable = {binding for binding in self.own if binding not in self.staying}
+        without = AclIndex(binding for binding in self.near if binding not in movable)
+        found = []
+        for each in allowed:
+            if decide(each.request, without, self.settings)[0] is Result.ALLOWED:
+                continue
+            sources = [binding for binding in self.matching_today[each] if binding in movable]
+            if sources:
+                found.append(_Need(each, min(sources, key=lambda source: _width(source, each))))
+        return found
+
+    def _wanted(self, needs: Iterable[_Need]) -> tuple[dict[AclBinding, set[AclBinding]], _Ordered]:
+        """Return what replaces each ACL that is needed, and all ACLs of the principal afterwards."""
+        groups: dict[tuple[AclBinding, Operation, str], list[Used]] = {}
+        hosts = {need: self._host(need) for need in needs}
+        implied = {
+            (need.used.request.resource, IMPLIED.get(need.used.request.operation), host)
+            for need, host in hosts.items()
+        }
+        for need, host in hosts.items():
+            operation = need.used.request.operation
+            # What another right brings along joins no names of its own.
+            if (need.used.request.resource, operation, host) not in implied:
+                groups.setdefault((need.source, operation, host), []).append(need.used)
+        chosen: dict[AclBinding, set[AclBinding]] = {}
+        for (source, operation, host), members in groups.items():
+            names = {each.request.resource.name for each in members}
+            patterns = patterns_for(names, source.pattern, self.choices, self.settings)
+            for each in members:
+                pattern = patterns[each.request.resource.name]
+                narrow = replace(
+                    source,
+                    resource_name=pattern.name,
+                    pattern_type=pattern.pattern_type,
+                    operation=operation,
+                    host=host,
+                )
+                if narrow != source and self._refused(narrow, each):
+                    self._stay((source,), NEEDED_WHOLE)
+                    narrow = source
+                chosen.setdefault(source, set()).add(narrow)
+        staying = [binding for binding in self.own if binding in self.staying]
+        stands_for = _undominated(
+            {narrow for group in chosen.values() for narrow in group}, staying, self.settings
+        )
+        final = dict.fromkeys((*staying, *stands_for.values()))
+        return {source: {stands_for[narrow] for narrow in group} for source, group in chosen.items()}, final
+
+    def _needed_of(self, final: _Ordered, needs: Iterable[_Need]) -> _Ordered:
+        """Return these ACLs without the new ones of which others allow each request."""
+        matching = _matching([need.used for need in needs], final, self.settings)
+        others = {each: len(bindings) for each, bindings in matching.items()}
+        by_acl = _by_acl(matching)
+        kept = dict(final)
+        for binding in reversed(list(final)):
+            members = by_acl.get(binding, [])
+            if binding not in self.own_set and all(others[each] > 1 for each in members):
+                del kept[binding]
+                for each in members:
+                    others[each] -= 1
+        return kept
+
+    def _host(self, need: _Need) -> str:
+        if self.choices.hosts == ANY:
+            return WILDCARD
+        return need.used.request.host if self.choices.hosts == SEEN else need.source.host
+
+    def _refused(self, binding: AclBinding, used: Used) -> bool:
+        """Whether brokers would refuse this ACL, or could fail on the name that it is for."""
+        return refusal("add", binding, Target(self.settings)) is not None or bool(
+            hazards_of(used.request, AclIndex((binding,)), self.settings)
+        )
+
+    def _opens(self, binding: AclBinding, final: Iterable[AclBinding]) -> bool:
+        """Whether without this ACL some name may have none, and be open to everyone for that."""
+        if not self.settings.allow_everyone:
+            return False
+        around = self.index.affecting(Resource(binding.resource_type, binding.resource_name), self.settings)
+        others = (*(other for other in around if other not in self.own_set), *final)
+        return not any(reaches(other.pattern, binding.pattern, self.settings) for other in others)
+
+    def _told(
+        self, wanted: Mapping[AclBinding, set[AclBinding]], final: _Ordered, after: AclIndex
+    ) -> Proposal:
+        not_covered = tuple(
+            each for each in self.used if decide(each.request, after, self.settings)[0] is not Result.ALLOWED
+        )
+        lines = sum(each.lines for each in self.used)
+        of_today = _by_acl(self.matching_today)
+        today = tuple(
+            self._held(
+                binding,
+                of_today.get(binding, []),
+                [narrow for narrow in wanted.get(binding, ()) if narrow in final],
+                stays=binding in final,
+            )
+            for binding in self.own
+        )
+        reasons = {held.binding: held.reason for held in today}
+        of_final = _by_acl(_matching(self.used, final, self.settings))
+        new = sorted((binding for binding in final if binding not in self.own_set), key=_in_list)
+        proposed = []
+        for binding in (*(binding for binding in self.own if binding in final), *new):
+            members = of_final.get(binding, [])
+            proposed.append(
+                Proposed(
+                    binding,
+                    sum(each.lines for each in members),
+                    is_new=binding not in self.own_set,
+                    reason=reasons.get(binding) or _why_new(members),
+                )
+            )
+        return Proposal(
+            principal=self.principal,
+            today=today,
+            proposed=tuple(proposed),
+            lines=lines,
+            covered=lines - sum(each.lines for each in not_covered),
+            not_covered=not_covered,
+        )
+
+    def _held(
+        self, binding: AclBinding, members: Sequence[Used], replaced_by: Iterable[AclBinding], *, stays: bool
+    ) -> Held:
+        lines = sum(each.lines for each in members)
+        names = len({each.request.resource for each in members})
+        replacing = () if stays else tuple(sorted(replaced_by, key=_in_list))
+        if stays:
+            reason = self.staying.get(binding, f"{_needed(lines)} it.")
+        elif not members:
+            reason = UNUSED
+        elif not replacing:
+            reason = ALSO_ALLOWED
+        else:
+            verb = "replaces" if len(replacing) == 1 else "replace"
+            reason = (
+                f"{number_of(names, 'name')} of it {'was' if names == 1 else 'were'} used; "
+                f"{number_of(len(replacing), 'ACL')} {verb} it."
+            )
+        return Held(binding, lines, names, stays, replacing, reason)
+
+
+def _matching(
+    used: Iterable[Used], own: Iterable[AclBinding], settings: AuthorizerSettings
+) -> dict[Used, tuple[AclBinding, ...]]:
+    """Return for each request the ACLs among these that match it."""
+    index = AclIndex(own)
+    return {
+        each: tuple(
+            finding.binding
+            for finding in authorize(each.request, index, settings).findings
+            if finding.counted
+        )
+        for each in used
+    }
+
+
+def _by_acl(matching: Mapping[Used, Iterable[AclBinding]]) -> dict[AclBinding, list[Used]]:
+    found: dict[AclBinding, list[Used]] = {}
+    for each, bindings in matching.items():
+        for binding in bindings:
+            found.setdefault(binding, []).append(each)
+    return found
+
+
+def _width(binding: AclBinding, used: Used) -> tuple[int, ...]:
+    """Return a key that is least for the ACL nearest to the request."""
+    request = used.request
+    kind = {PatternType.LITERAL: 0, PatternType.PREFIXED: 1}.get(binding.pattern_type, 2)
+    operation = (
+        0 if binding.operation is request.operation else 2 if binding.operation is Operation.ALL else 1
+    )
+    host = 0 if binding.host == request.host else 2 if binding.host == WILDCARD else 1
+    return (
+        3 if binding.pattern.is_wildcard else kind,
+        -len(binding.resource_name),
+        operation,
+        host,
+    )
+
+
+def _implies(wide: AclBinding, narrow: AclBinding, settings: AuthorizerSettings) -> bool:
+    """Whether one ALLOW of a principal allows all that another does."""
+    operation = (
+        wide.operation in (narrow.operation, Operation.ALL) or IMPLIED.get(wide.operation) is narrow.operation
+    )
+    host = wide.host in (narrow.host, WILDCARD) or (
+        is_address(narrow.host) and comes_from(wide.host, narrow.host, settings)
+    )
+    return operation and host and not wide.has_unknown and reaches(wide.pattern, narrow.pattern, settings)
+
+
+def _undominated(
+    candidates: Iterable[AclBinding], staying: Iterable[AclBinding], settings: AuthorizerSettings
+) -> dict[AclBinding, AclBinding]:
+    """Return for each candidate itself, or the ACL that makes it needless."""
+    of_one: dict[tuple[ResourceType, str], list[AclBinding]] = {}
+    of_many: list[AclBinding] = []
+    found: dict[AclBinding, AclBinding] = {}
+    for binding in (*staying, *sorted(candidates, key=_widest_first)):
+        place = binding.resource_type, binding.resource_name
+        others = (*of_many, *of_one.get(place, ()))
+        wider = next((other for other in others if _implies(other, binding, settings)), None)
+        found[binding] = wider or binding
+        if wider is None and binding.pattern_type is PatternType.LITERAL and not binding.pattern.is_wildcard:
+            of_one.setdefault(place, []).append(binding)
+        elif wider is None:
+            of_many.append(binding)
+    return found
+
+
+_IMPLIED_LAST = frozenset(IMPLIED.values())
+
+
+def _widest_first(binding: AclBinding) -> tuple[object, ...]:
+    """Sort an ACL before every one that it implies."""
+    return (
+        binding.resource_type.code,
+        not binding.pattern.is_wildcard,
+        binding.pattern_type is not PatternType.GLOB,
+        len(binding.resource_name),
+        binding.pattern_type is PatternType.LITERAL,
+        binding.operation is not Operation.ALL,
+        binding.operation in _IMPLIED_LAST,
+        binding.host != WILDCARD,
+        is_address(binding.host),
+        *_in_list(binding),
+    )
+
+
+def _in_list(binding: AclBinding) -> tuple[int, str, int, int, str]:
+    return (
+        binding.resource_type.code,
+        binding.resource_name,
+        binding.pattern_type.code,
+        binding.operation.code,
+        binding.host,
+    )
+
+
+def _needed(lines: int) -> str:
+    return f"{number_of(lines, 'logged request')} {'needs' if lines == 1 else 'need'}"
+
+
+def _why_new(members: Sequence[Used]) -> str:
+    names = len({each.request.resource for each in members})
+    lines = _needed(sum(each.lines for each in members))
+    return f"{lines} it, for {number_of(names, 'name')}." if names > 1 else f"{lines} it."
