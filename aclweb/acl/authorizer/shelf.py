@@ -21,12 +21,13 @@ class ResourceShelf:
     """The bindings of one resource type, filed by the names that they cover."""
 
     def __init__(self, bindings: Iterable[AclBinding]) -> None:
-        self._unsorted = list(bindings)
+        # All of them, in no order; `bindings` is in scan order.
+        self.unsorted = list(bindings)
         self.unknown_patterns: list[AclBinding] = []
         self.literals: dict[str, list[AclBinding]] = {}
         self.globs: list[AclBinding] = []
         prefixed: dict[str, list[AclBinding]] = {}
-        for binding in self._unsorted:
+        for binding in self.unsorted:
             if binding.pattern_type is PatternType.LITERAL:
                 self.literals.setdefault(binding.resource_name, []).append(binding)
             elif binding.pattern_type is PatternType.PREFIXED:
@@ -46,13 +47,13 @@ class ResourceShelf:
     @cached_property
     def bindings(self) -> list[AclBinding]:
         """All bindings of this type, in scan order."""
-        return in_scan_order(self._unsorted)
+        return in_scan_order(self.unsorted)
 
     @cached_property
     def by_principal(self) -> dict[str, list[AclBinding]]:
         """principal -> its bindings of this type."""
         groups: dict[str, list[AclBinding]] = {}
-        for binding in self._unsorted:
+        for binding in self.unsorted:
             groups.setdefault(binding.principal, []).append(binding)
         return groups
 
@@ -60,14 +61,14 @@ class ResourceShelf:
     def kinds(self) -> frozenset[tuple[int, int]]:
         """The codes of permission and operation of each binding, every pair once."""
         return frozenset(
-            (binding.permission_type._value_, binding.operation._value_) for binding in self._unsorted
+            (binding.permission_type._value_, binding.operation._value_) for binding in self.unsorted
         )
 
     @cached_property
     def no_plain_allows(self) -> dict[str, list[AclBinding]]:
         """principal -> those of its bindings that are or may be something else than an ALLOW on known names."""
         groups: dict[str, list[AclBinding]] = {}
-        for binding in self._unsorted:
+        for binding in self.unsorted:
             plain = binding.pattern_type is not PatternType.UNKNOWN
             if not plain or binding.permission_type is not PermissionType.ALLOW:
                 groups.setdefault(binding.principal, []).append(binding)

@@ -60,7 +60,8 @@ class PrefixChain:
 
     @classmethod
     def of(cls, prefixes: Iterable[str]) -> PrefixChain:
-        return cls.of_sorted(tuple(sorted(set(prefixes))))
+        ordered = tuple(sorted(set(prefixes)))
+        return cls.of_sorted(ordered) if ordered else NO_PREFIXES
 
     @classmethod
     def of_sorted(cls, ordered: tuple[str, ...]) -> PrefixChain:

@@ -148,6 +148,11 @@ class Universe:
             self.names.principals,
         ) - {ANY_USER}
 
+    @cached_property
+    def has_globs(self) -> bool:
+        """Whether an ACL of one of the worlds has a GLOB pattern."""
+        return self.index.first_glob is not None or self.added.first_glob is not None
+
     @property
     def judges_by_example(self) -> bool:
         """Whether a glob is there, so that answers beyond the given names are those of examples."""
@@ -251,6 +256,8 @@ class _TypeNames:
         if self.is_cluster:
             return set()
         found = set(self.universe.new(self.resource_type))
+        if not self.shelves:
+            return found - self.spelled.given
         added = self.universe.added.shelf(self.resource_type)
         if added is not None:
             found |= added.literals.keys() - {WILDCARD}
@@ -272,7 +279,7 @@ class _TypeNames:
     @cached_property
     def prefixes(self) -> tuple[str, ...]:
         """The texts of the PREFIXED patterns, and of two more where settings need them, in order."""
-        if self.is_cluster:
+        if self.is_cluster or not self.shelves:
             return ()
         in_force, added = (
             index.shelf(self.resource_type) for index in (self.universe.index, self.universe.added)
@@ -296,7 +303,7 @@ class _TypeNames:
     @cached_property
     def patterns(self) -> dict[str, str]:
         """Each GLOB pattern with an example that it matches and that nobody gave."""
-        if self.is_cluster:
+        if self.is_cluster or not self.universe.has_globs:
             return {}
         texts = dict.fromkeys(binding.resource_name for shelf in self.shelves for binding in shelf.globs)
         samples = {text: sample_of(glob_shape(text), self._stranger) for text in texts}

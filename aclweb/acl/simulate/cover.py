@@ -52,7 +52,7 @@ class Cover:
         self.settings, self.unknown_patterns = settings, unknown_patterns
         self._is_after, self._covered, self._sides = is_after, covered, sides
         self._super_users = settings.super_users
-        self._never_asked = _never_asked(resource_type, settings)
+        self._never_asked = never_asked(resource_type, settings)
         # What `answer_from` says where nothing is unknown, by whether an ACL denies, and whether one allows.
         self._known = [
             answer_from(mask, 1, covered=covered, unknown_patterns=(), settings=settings)
@@ -147,7 +147,7 @@ class JoinedMasks(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _never_asked(resource_type: ResourceType, settings: AuthorizerSettings) -> int:
+def never_asked(resource_type: ResourceType, settings: AuthorizerSettings) -> int:
     """Return the operations for which brokers never ask, by their codes."""
     return sum(
         1 << operation._value_

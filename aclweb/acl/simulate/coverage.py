@@ -13,6 +13,9 @@ from aclweb.acl.simulate.patterns import PatternNames
 from aclweb.acl.simulate.sets import places_in, run, set_of, set_of_runs
 from aclweb.acl.simulate.worlds import Worlds
 
+_SMALL = 2_048
+"""Sets of so few classes take little room, so that what a pattern covers is kept."""
+
 _FEW = 200
 """So few classes are looked up one by one sooner than all patterns are joined."""
 
@@ -27,6 +30,7 @@ class Coverage:
         self.axis: NameAxis = worlds.universe.axis(resource_type)
         self.shelf, self.added = worlds.shelves[resource_type]
         self._known: dict[tuple[int, str, bool], int] = {}
+        self._patterns: dict[tuple[int, str], PatternNames] = {}
 
     def of(self, pattern_type: PatternType, text: str, settings: AuthorizerSettings) -> int:
         """Return the classes that a pattern covers for certain under these settings."""
@@ -44,6 +48,15 @@ class Coverage:
 
     def names_of(self, pattern_type: PatternType, text: str) -> PatternNames:
         """Return the classes that a pattern covers for certain, before and afterwards."""
+        if self.axis.size > _SMALL:
+            return self._names_of(pattern_type, text)
+        key = (pattern_type._value_, text)
+        found = self._patterns.get(key)
+        if found is None:
+            found = self._patterns[key] = self._names_of(pattern_type, text)
+        return found
+
+    def _names_of(self, pattern_type: PatternType, text: str) -> PatternNames:
         if pattern_type is _LITERAL and text != WILDCARD:
             # Not kept: sets of one late name each take much room.
             return PatternNames(pattern_type, text, self.axis.place_of(text), 0, 0)
@@ -190,7 +203,7 @@ class Coverage:
         if not worlds.same_settings:
             return self.axis.all
         touching = worlds.touching.shelf(self.resource_type)
-        return self.axis.new | (self.joined(touching.bindings) if touching is not None else 0)
+        return self.axis.new | (self.joined(touching.unsorted) if touching is not None else 0)
 
     def _is_covered(
         self,

@@ -6,7 +6,7 @@ names are looked at on which bindings tell it from those; on all other names it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,10 +19,11 @@ from aclweb.acl.simulate.merging import Cells, Gathered, joined_by_names
 from aclweb.acl.simulate.operations import OperationClass, Operations, joined
 from aclweb.acl.simulate.patterns import (
     CoveredNames,
+    OwnNames,
     Patterns,
     PatternTree,
-    changed_names,
-    losing_names,
+    SharedPatterns,
+    are_few,
     names_of,
     sorted_by_patterns,
     split_by,
@@ -91,6 +92,7 @@ class DifferingCells:
         self._operations = Operations(worlds, coverage)
         self._gathered = Gathered(coverage.resource_type)
         self._covers: dict[tuple[bool, bool], Cover] = {}
+        self._shared_names: dict[tuple[int, int], list[CoveredNames]] = {}
 
     def groups(self) -> Iterator[Group]:
         """Yield the groups of cells that differ."""
@@ -106,6 +108,10 @@ class DifferingCells:
                 own = [each._replace(operations=operation.codes) for each in cells]
                 rest[operation.bit] = _OfOthers(own, alike)
         for session in self.sessions.asked():
+            by_name = self.sessions.by_name(session)
+            if by_name is not None:
+                self._take_by_name(session, by_name, rest)
+                continue
             codes, apart = self.sessions.codes_changed(session), self.sessions.codes_apart(session)
             for classes in self._alike(session):
                 bit = classes[0].bit
@@ -147,15 +153,23 @@ class DifferingCells:
         own = self.sessions.own(session, operation.bit)
         looked_at = len(own) + sum(each.looked_at for each in of_others)
         self._meter.spend(1 + looked_at // LOOKED_AT_A_STEP)
+        told = OwnNames.of(own.values())
         if session.is_turned or self.sessions.tells_by_unknown_patterns(session):
             own_names = self._wanted
         else:
-            own_names = (
-                names_of((*own.values(), *self.sessions.lacked(session, operation.bit))) & self._wanted
-            )
+            lacked = names_of(self.sessions.lacked(session, operation.bit)) if session.lacked else 0
+            own_names = (told.all | lacked) & self._wanted
         if not own_names:
             return
         member = self._principals.one(session.principal)
+        if of_others:
+            self._part_from_others(member, own_names, of_others)
+        for found in self._own_rows(session, own, told._replace(all=own_names), operation):
+            for cells in self._on_names(session, found, operation):
+                self._gather(member, cells)
+
+    def _part_from_others(self, member: int, own_names: int, of_others: Iterable[_OfOthers]) -> None:
+        """Take a session from those without a class of their own on some names, and leave it among them on others."""
         for each in (each for of_class in of_others for each in of_class.on(own_names)):
             if own_names == self._wanted:
                 each.alike &= ~member
@@ -166,29 +180,78 @@ class DifferingCells:
                 each.alike &= ~member
                 if inside is not names:
                     self._gather(member, each.cells.on(names.less(inside)))
-        for found in self._own_rows(session, own, own_names, operation):
-            for cells in self._on_names(session, found, operation):
-                self._gather(member, cells)
+
+    def _take_by_name(
+        self, session: AskedSession, own: Sequence[CoveredNames], rest: Mapping[int, _OfOthers]
+    ) -> None:
+        """Gather what differs for a session of which no binding changes, on the few names that count.
+
+        own: these names, by the bindings for this session alone. rest: what differs for others, by operation.
+        """
+        assert session.principal is not None
+        member = self._principals.one(session.principal)
+        masks = frozenset(entry.before for _, entries in own for entry in entries)
+        for classes in self._operations.told_apart_by(self.sessions.masks_beside(session, masks)):
+            operation = joined(classes)
+            bit = operation.bit
+            parts = [
+                CoveredNames(names, about)
+                for names, entries in own
+                if (about := [entry for entry in entries if entry.operations & bit])
+            ]
+            shared = self.sessions.shared(session, bit)
+            if not parts or not shared.region:
+                continue
+            of_others = [rest[each.bit] for each in classes if rest[each.bit].all]
+            self._meter.spend(
+                1 + (len(parts) + sum(each.looked_at for each in of_others)) // LOOKED_AT_A_STEP
+            )
+            if of_others:
+                self._part_from_others(member, _names_of(parts), of_others)
+            for names, entries in parts:
+                left = self.sessions.settled.left_by(entries, bit, shared.losing, names.whole)
+                for found in self._shared_on(shared, left):
+                    with_own = CoveredNames(found.names, entries + found.entries)
+                    for cells in self._on_names(session, with_own, operation):
+                        self._gather(member, cells)
+
+    def _shared_on(self, shared: SharedPatterns, names: int) -> list[CoveredNames]:
+        """Return those of a few names on which an answer to everybody can differ, by the patterns that all share."""
+        key = (id(shared), names)
+        found = self._shared_names.get(key)
+        if found is None:
+            region = names & shared.region & ~shared.tree.settled
+            if not shared.losing:
+                region &= ~shared.gaining_tree.settled
+            found = self._shared_names[key] = list(sorted_by_patterns(shared.patterns.values(), region))
+        return found
 
     def _own_rows(
-        self, session: AskedSession, own: Patterns, own_names: int, operation: OperationClass
+        self, session: AskedSession, own: Patterns, names: OwnNames, operation: OperationClass
     ) -> Iterator[CoveredNames]:
-        """Yield the names on which bindings tell a session from others and an answer can differ."""
+        """Yield the names on which bindings tell a session from others and an answer can differ.
+
+        names: of the session's own patterns; all of them: those on which bindings tell it from others.
+        """
         shared = self.sessions.shared(session, operation.bit)
         is_all = session.is_turned or self.sessions.unknown_patterns(session).changed & operation.bit
-        region = own_names & (self._wanted if is_all else shared.region | changed_names(own.values()))
-        if session.is_turned:
-            yield from _sorted(own, shared.tree, region)
-            return
-        losing = shared.losing | losing_names(own.values())
-        settled = self.sessions.settled
-        region &= ~(
-            shared.tree.settled
-            | settled.denied(own.values())
-            | (shared.gaining_tree.settled | settled.allowed(own.values())) & ~losing
-        )
-        if region:
-            yield from _sorted(own, shared.tree if losing else shared.gaining_tree, region)
+        region = names.all & (self._wanted if is_all else shared.region | names.changed)
+        tree = shared.tree
+        if not session.is_turned:
+            losing = shared.losing | names.losing
+            settled = self.sessions.settled
+            region &= ~(
+                tree.settled
+                | settled.denied(names)
+                | (shared.gaining_tree.settled | settled.allowed(names)) & ~losing
+            )
+            if not losing:
+                tree = shared.gaining_tree
+        if not region:
+            return iter(())
+        if are_few(len(own) + len(shared.patterns), region):
+            return sorted_by_patterns((*own.values(), *shared.patterns.values()), region)
+        return _sorted(own, tree, region)
 
     def _on_names(
         self, session: AskedSession, found: CoveredNames, operation: OperationClass
@@ -250,6 +313,13 @@ class DifferingCells:
                 sides=self._sides,
             )
         return found
+
+
+def _names_of(parts: Iterable[CoveredNames]) -> int:
+    found = 0
+    for names, _ in parts:
+        found |= names.whole
+    return found
 
 
 def _sorted(own: Patterns, tree: PatternTree, region: int) -> Iterator[CoveredNames]:

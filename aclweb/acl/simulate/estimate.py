@@ -158,7 +158,7 @@ class _OfType:
 
     @cached_property
     def _all(self) -> _Bindings:
-        own = (each for shelf in self._shelves for each in shelf.bindings)
+        own = (each for shelf in self._shelves for each in shelf.unsorted)
         return _Bindings(own, self._codes, self.worlds)
 
     @cached_property

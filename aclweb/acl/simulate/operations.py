@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from aclweb.acl.authorizer import DENY_SHIFT, MAYBE_SHIFT
-from aclweb.acl.model import Operation, is_never_asked
+from aclweb.acl.model import Operation
+from aclweb.acl.simulate.cover import never_asked
 from aclweb.acl.simulate.coverage import Coverage
 from aclweb.acl.simulate.patterns import mask_of_parts
 from aclweb.acl.simulate.worlds import Worlds
@@ -38,36 +38,37 @@ class Operations:
             if shelf is not None:
                 kinds |= shelf.kinds
         operations = self._worlds.universe.operations(self._coverage.resource_type)
-        return [_joined(alike) for alike in self._apart(operations, [mask_of_parts(kind) for kind in kinds])]
+        masks = frozenset(map(mask_of_parts, kinds))
+        return [_joined(alike) for alike in _apart(tuple(operations), masks, *self._never_asked)]
 
     def told_apart_by(self, masks: frozenset[int]) -> list[tuple[OperationClass, ...]]:
         """Return them in sets that ACLs with these masks, and what brokers ask for, do not tell apart."""
         found = self._known.get(masks)
         if found is None:
             by_first = {each.first: each for each in self.all}
-            apart = self._apart(by_first, masks)
+            apart = _apart(tuple(by_first), masks, *self._never_asked)
             found = self._known[masks] = [tuple(by_first[each] for each in alike) for alike in apart]
         return found
 
-    def _apart(self, operations: Iterable[Operation], masks: Collection[int]) -> Iterable[list[Operation]]:
-        classes: dict[tuple[object, ...], list[Operation]] = {}
-        for operation in operations:
-            code = operation._value_
-            votes = [mask >> code + shift & 1 for mask in masks for shift in _FIELDS]
-            classes.setdefault((self._never_asked[code], *votes), []).append(operation)
-        return classes.values()
-
     @cached_property
-    def _never_asked(self) -> Mapping[int, tuple[bool, bool]]:
-        """Whether brokers never ask for an operation before, and after, by its code."""
+    def _never_asked(self) -> tuple[int, int]:
+        """The operations for which brokers never ask before, and after, by their codes."""
         kind, worlds = self._coverage.resource_type, self._worlds
-        return {
-            operation._value_: (
-                is_never_asked(kind, operation, worlds.settings),
-                is_never_asked(kind, operation, worlds.after_settings),
-            )
-            for operation in worlds.universe.operations(kind)
-        }
+        return never_asked(kind, worlds.settings), never_asked(kind, worlds.after_settings)
+
+
+@lru_cache(maxsize=1024)
+def _apart(
+    operations: tuple[Operation, ...], masks: frozenset[int], never_before: int, never_after: int
+) -> list[list[Operation]]:
+    """Return operations in lists that ACLs with these masks, and what brokers ask for, do not tell apart."""
+    classes: dict[tuple[int, ...], list[Operation]] = {}
+    for operation in operations:
+        code = operation._value_
+        votes = [mask >> code + shift & 1 for mask in masks for shift in _FIELDS]
+        key = (never_before >> code & 1, never_after >> code & 1, *votes)
+        classes.setdefault(key, []).append(operation)
+    return list(classes.values())
 
 
 def joined(classes: tuple[OperationClass, ...]) -> OperationClass:

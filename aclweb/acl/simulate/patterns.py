@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 from aclweb.acl.authorizer import ALL_BITS, DENY_SHIFT, MAYBE_SHIFT, mask_of
 from aclweb.acl.matching import PrefixChain, SortedNames
 from aclweb.acl.model import WILDCARD, AclBinding, Operation, PatternType, PermissionType
-from aclweb.acl.simulate.sets import Compact, set_of
+from aclweb.acl.simulate.sets import Compact, places_in, set_of
 
 PatternKey = tuple[int, str]
 """The code of a pattern type, and the text."""
@@ -220,6 +220,56 @@ def changed_names(patterns: Iterable[Pattern]) -> int:
     return names | names_of(changed)
 
 
+class OwnNames(NamedTuple):
+    """On which classes of names some of a session's patterns say what about one operation.
+
+    all: that they cover before or afterwards. changed: where a binding comes, goes or is read otherwise.
+    losing: where something else than an ALLOW does. denied, allowed: where a DENY, or an ALLOW, stays for every host.
+    """
+
+    all: int
+    changed: int
+    losing: int
+    denied: int
+    allowed: int
+
+    @classmethod
+    def of(cls, patterns: Collection[Pattern]) -> OwnNames:
+        """Return the names of these patterns; the same as `names_of` and `changed_names` do, in one walk."""
+        if len(patterns) > _FEW:
+            return cls(
+                names_of(patterns),
+                changed_names(patterns),
+                losing_names(patterns),
+                names_of(pattern for pattern in patterns if pattern.keeps_deny),
+                names_of(pattern for pattern in patterns if pattern.keeps_allow),
+            )
+        every = changed = losing = denied = allowed = 0
+        for pattern in patterns:
+            covers = pattern.covers
+            own = covers.before if covers.own_before is covers.own_after else covers.before | covers.after
+            every |= own
+            if pattern.is_changed:
+                changed |= own
+                if not pattern.only_allows:
+                    losing |= own
+            elif covers.own_before is not covers.own_after:
+                changed |= covers.moved
+            if pattern.keeps_deny:
+                denied |= own
+            if pattern.keeps_allow:
+                allowed |= own
+        return cls(every, changed, losing, denied, allowed)
+
+
+_FEW = 8
+"""So few patterns are walked over once; of more, single names are put into a set together."""
+
+
+_MOST_LOOKED_UP = 64
+"""So many times a name is looked for under a pattern sooner than the names are sorted by the patterns."""
+
+
 class CoveredNames(NamedTuple):
     """Names that the same patterns cover: a set of classes, and the bindings with these patterns."""
 
@@ -232,12 +282,15 @@ class CoveredNames(NamedTuple):
         return any(entry.before and entry.after for entry in self.entries)
 
 
-def sorted_by_patterns(patterns: Iterable[Pattern], region: int) -> Iterator[CoveredNames]:
+def sorted_by_patterns(patterns: Collection[Pattern], region: int) -> Iterator[CoveredNames]:
     """Yield the names of a region, once each, with the bindings that cover them.
 
     Literals and prefixes lie in one another or apart, so that each name has a shortest way up to all
     that cover it. The few others (LITERAL `*`, the empty prefix, GLOBs) split what that yields.
     """
+    if are_few(len(patterns), region):
+        yield from _looked_up(patterns, region)
+        return
     literals: list[Pattern] = []
     prefixes: dict[str, Pattern] = {}
     wide: list[Pattern] = []
@@ -255,6 +308,37 @@ def sorted_by_patterns(patterns: Iterable[Pattern], region: int) -> Iterator[Cov
         return
     for found in nested:
         yield from split_by(found, wide)
+
+
+def are_few(patterns: int, region: int) -> bool:
+    """Whether names are looked up under so many patterns sooner than they are sorted by these."""
+    return max(patterns, 1) * region.bit_count() <= _MOST_LOOKED_UP
+
+
+def _looked_up(patterns: Collection[Pattern], region: int) -> Iterator[CoveredNames]:
+    """Yield the names of a region, once each, with the bindings that cover them, name by name."""
+    ordered = list(patterns)
+    found: dict[tuple[tuple[int, bool, bool], ...], int] = {}
+    for place in places_in(region):
+        covering: list[tuple[int, bool, bool]] = []
+        for number, pattern in enumerate(ordered):
+            covers = pattern.covers
+            if covers.place >= 0:
+                if covers.place == place:
+                    covering.append((number, True, True))
+                continue
+            before = after = bool(covers.own_before >> place & 1)
+            if covers.own_after is not covers.own_before:
+                after = bool(covers.own_after >> place & 1)
+            if before or after:
+                covering.append((number, before, after))
+        key = tuple(covering)
+        found[key] = found.get(key, 0) | 1 << place
+    for key, names in found.items():
+        entries: list[Entry] = []
+        for number, is_before, is_after in key:
+            entries += on_sides(ordered[number].entries, is_before=is_before, is_after=is_after)
+        yield CoveredNames(Compact.of(names), entries)
 
 
 def _all_of(region: int) -> Iterator[CoveredNames]:
@@ -331,19 +415,19 @@ class SharedPatterns:
         wanted: all names that count.
         """
         self.patterns, self._settled, self._wanted = patterns, settled, wanted
-        self.region = (changed_names(patterns.values()) | everywhere) & wanted
-        self.losing = losing_names(patterns.values())
+        self._names = OwnNames.of(patterns.values())
+        self.region = (self._names.changed | everywhere) & wanted
+        self.losing = self._names.losing
 
     @cached_property
     def tree(self) -> PatternTree:
         """What these patterns sort names by, but for names that are denied before and after."""
-        return self._tree(self._settled.denied(self.patterns.values()))
+        return self._tree(self._settled.denied(self._names))
 
     @cached_property
     def gaining_tree(self) -> PatternTree:
         """The same where only ALLOWs come and go, so that what an ALLOW that stays is for is left out too."""
-        denied = self._settled.denied(self.patterns.values())
-        return self._tree(denied | self._settled.allowed(self.patterns.values()))
+        return self._tree(self._settled.denied(self._names) | self._settled.allowed(self._names))
 
     def _tree(self, settled: int) -> PatternTree:
         return PatternTree(
@@ -362,15 +446,27 @@ class Settled:
     is_known: bool
     new: int
 
-    def denied(self, patterns: Iterable[Pattern]) -> int:
-        """Return the names that one of these patterns denies to every host on both sides."""
-        return names_of(pattern for pattern in patterns if pattern.keeps_deny) if self.is_known else 0
+    def denied(self, names: OwnNames) -> int:
+        """Return the names that some patterns deny to every host on both sides."""
+        return names.denied if self.is_known else 0
 
-    def allowed(self, patterns: Iterable[Pattern]) -> int:
-        """Return those that one allows to every host; it settles where only ALLOWs come and go."""
-        if not self.is_known:
-            return 0
-        return names_of(pattern for pattern in patterns if pattern.keeps_allow) & ~self.new
+    def allowed(self, names: OwnNames) -> int:
+        """Return those that they allow to every host; it settles where only ALLOWs come and go."""
+        return names.allowed & ~self.new if self.is_known else 0
+
+    def left_by(self, entries: Iterable[Entry], bit: int, losing: int, names: int) -> int:
+        """Return those of some names on which answers can differ beside these bindings, which stay and cover them all.
+
+        losing: the names on which something else than an ALLOW comes or goes.
+        """
+        for entry in entries:
+            if entry.host != WILDCARD or not self.is_known:
+                continue
+            if entry.before >> DENY_SHIFT & bit:
+                return 0
+            if entry.before & bit:
+                names &= losing | self.new
+        return names
 
 
 def losing_names(patterns: Iterable[Pattern]) -> int:

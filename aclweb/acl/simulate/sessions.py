@@ -13,6 +13,7 @@ from aclweb.acl.simulate.coverage import Coverage
 from aclweb.acl.simulate.nearby import Nearby, is_for_any_name
 from aclweb.acl.simulate.patterns import (
     NO_UNKNOWN,
+    CoveredNames,
     Entry,
     FiledPattern,
     Neighbours,
@@ -28,7 +29,7 @@ from aclweb.acl.simulate.patterns import (
     operations_in,
     operations_of_binding,
 )
-from aclweb.acl.simulate.sets import places_in
+from aclweb.acl.simulate.sets import Compact, places_in
 from aclweb.acl.simulate.worlds import Worlds
 
 
@@ -65,6 +66,9 @@ class AskedSession:
 _FEW_NAMES = 100
 """Up to so many classes of names, bindings are looked for by name instead of principal by principal."""
 
+_FEW_PATTERNS = 8
+"""So few patterns of a principal are all looked at; of more, those near what changes are found first."""
+
 
 class Sessions:
     """The sessions of one resource type whose answers can differ, and their bindings."""
@@ -74,13 +78,14 @@ class Sessions:
         self.worlds, self.coverage, self._wanted = worlds, coverage, wanted
         self._matching = worlds.universe.matching
         self._read_before, self._read_after = map(matching_of, (worlds.settings, worlds.after_settings))
+        self._reads_alike = self._read_before.is_nested == self._read_after.is_nested
         self._shelves = [shelf for shelf in (coverage.shelf, coverage.added) if shelf is not None]
         self._filed: dict[str, _Filed] = {}
         self._latest: dict[str, _Filed] = {}
         self._known_masks: dict[tuple[str, ...], frozenset[int]] = {}
         self._shared: dict[tuple[tuple[str, ...], int], SharedPatterns] = {}
         # Of principals that are looked at for a few names alone, and that no ACL of the edit names: what covers these.
-        self._covering: dict[str, dict[AclBinding, None]] = {}
+        self._covering: dict[str, dict[int, list[AclBinding]]] = {}
         self.unknown_old: list[AclBinding] = []
         self.unknown_new: list[AclBinding] = []
         if coverage.shelf is not None:
@@ -88,6 +93,8 @@ class Sessions:
             self.unknown_new = [b for b in self.unknown_old if b not in worlds.removed]
         if coverage.added is not None:
             self.unknown_new = self.unknown_new + coverage.added.unknown_patterns
+        # Whether a binding on either side has a pattern that is not known.
+        self.has_unknown_patterns = bool(self.unknown_old or self.unknown_new)
 
     # Which names.
 
@@ -122,11 +129,6 @@ class Sessions:
         return not self.worlds.same_settings and not self._read_before.reads_caller_as(
             self._read_after, binding
         )
-
-    @property
-    def has_unknown_patterns(self) -> bool:
-        """Whether a binding on either side has a pattern that is not known."""
-        return bool(self.unknown_old or self.unknown_new)
 
     @cached_property
     def settled(self) -> Settled:
@@ -216,7 +218,7 @@ class Sessions:
                 name = worlds.universe.sample(coverage.resource_type, place)
                 for binding in coverage.shelf.covering(name, worlds.settings):
                     if binding.principal not in in_edit:
-                        self._covering.setdefault(binding.principal, {})[binding] = None
+                        self._covering.setdefault(binding.principal, {}).setdefault(place, []).append(binding)
         return {own for own in (*in_edit, *self._covering) if split_principal(own) is not None}
 
     def _principals_for(self, principal: str | None) -> list[str]:
@@ -233,6 +235,21 @@ class Sessions:
         return list(dict.fromkeys(p for shelf in self._shelves for p in shelf.by_principal))
 
     # Their bindings.
+
+    def by_name(self, session: AskedSession) -> list[CoveredNames] | None:
+        """Return the few names that count, by a session's own bindings, of which none changes; None where all count."""
+        covering = self._covering.get(session.principal) if session.principal is not None else None
+        if covering is None or session.own != (session.principal,) or session.lacked:
+            return None
+        if len(covering) == 1:
+            ((place, own),) = covering.items()
+            return [CoveredNames(Compact(1, place), list(map(_staying, own)))]
+        names: dict[tuple[int, ...], int] = {}
+        for place, own in covering.items():
+            key = tuple(map(id, own))
+            names[key] = names.get(key, 0) | 1 << place
+        bindings = {id(each): _staying(each) for own in covering.values() for each in own}
+        return [CoveredNames(Compact.of(own), [bindings[each] for each in key]) for key, own in names.items()]
 
     def codes_changed(self, session: AskedSession) -> int:
         """Return the operations about which a binding for a session that changes says something."""
@@ -252,6 +269,10 @@ class Sessions:
             codes |= self._filed_for(principal).operations
         return codes
 
+    def masks_beside(self, session: AskedSession, own: frozenset[int]) -> frozenset[int]:
+        """Return the masks of the bindings that a session shares with others, and its own."""
+        return self._shared_masks(session.shared) | own
+
     def masks(self, session: AskedSession) -> frozenset[int] | None:
         """Return the masks of the bindings that settle what differs for a session; None where others do too."""
         if session.is_turned or self.has_unknown_patterns:
@@ -267,8 +288,13 @@ class Sessions:
         """Return the masks of those bindings that share a name with one for a session by name that changes."""
         own = [filed for principal in session.own for filed in self._filed_for(principal).patterns.values()]
         changed = [filed for filed in own if filed.changed]
-        is_wide = any(filed.covers.is_wide for filed in changed)
-        shared = self._shared_patterns if is_wide else self._shared_neighbours.near(changed)
+        shared: Iterable[FiledPattern] = self._shared_patterns
+        if len(own) + len(self._shared_patterns) <= _FEW_PATTERNS:
+            names = names_of(changed)
+            own = [filed for filed in own if filed.covers.touches(names)]
+            shared = [filed for filed in shared if filed.covers.touches(names)]
+        elif not any(filed.covers.is_wide for filed in changed):
+            shared = self._shared_neighbours.near(changed)
         return frozenset().union(*(filed.masks for filed in (*own, *shared)))
 
     @cached_property
@@ -334,10 +360,10 @@ class Sessions:
         filed = _Filed()
         worlds, shelf, added = self.worlds, self.coverage.shelf, self.coverage.added
         same = worlds.same_settings
-        own: Iterable[AclBinding] = self._covering.get(principal, ())
-        if not own and shelf is not None:
+        own: Sequence[AclBinding] = ()
+        if shelf is not None:
             own = shelf.by_principal.get(principal, ())
-        near = self._near_changes(principal)
+        near = self._near_changes(principal) if len(own) > _FEW_PATTERNS else ()
         for binding in own:
             if near and not any(some.holds(binding) for some in near):
                 continue
@@ -399,10 +425,6 @@ class Sessions:
             found += on_sides([entry], is_before=is_before, is_after=is_after)
         return found
 
-    @property
-    def _reads_alike(self) -> bool:
-        return self._read_before.is_nested == self._read_after.is_nested
-
     def _for_session(self, binding: AclBinding, principal: str | None) -> tuple[bool, bool]:
         """Whether a binding is for a session as either side reads its principal."""
         if self._reads_alike:
@@ -435,3 +457,9 @@ class Sessions:
             return False
         own = {*session.own, *session.lacked}
         return any(binding.principal in own for binding in (*self.unknown_old, *self.unknown_new))
+
+
+def _staying(binding: AclBinding) -> Entry:
+    """Return a binding that is there before and afterwards."""
+    mask = mask_of_binding(binding)
+    return Entry(binding, binding.host, mask, mask, operations_in(mask), is_changed=False)

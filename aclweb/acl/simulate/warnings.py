@@ -9,6 +9,7 @@ from aclweb.acl.matching import read_range, why_no_topic
 from aclweb.acl.model import (
     OPERATIONS,
     WILDCARD,
+    AclBinding,
     ResourceType,
     name_text,
     number_of,
@@ -70,21 +71,31 @@ class Warnings:
                 f"{number_of(len(unknown), 'ACL')} of this edit have values that aclweb does not know; what "
                 f"they do is unknown, and no client can write them."
             )
-        for binding in in_scan_order(self.worlds.add):
-            if split_principal(binding.principal) is None:
+        odd = (
+            binding
+            for binding in self.worlds.add
+            if self._has_no_type(binding) or self._is_hazardous(binding)
+        )
+        for binding in in_scan_order(odd):
+            if self._has_no_type(binding):
                 yield (
                     f"The principal {binding.principal!r} has no type, so this ACL matches nobody and "
                     f"brokers may refuse it or fail on it; write 'User:{binding.principal}'."
                 )
-            if (
-                self.worlds.after_settings.names_below_asterisk_are_a_hazard
-                and binding.resource_name[:1]
-                and binding.resource_name[0] < WILDCARD
-            ):
+            if self._is_hazardous(binding):
                 yield (
                     f"The name {name_text(binding.resource_name)} begins with a character for which a KRaft "
                     "broker may fail to answer; choose one that begins with a letter or a digit."
                 )
+
+    @staticmethod
+    def _has_no_type(binding: AclBinding) -> bool:
+        return split_principal(binding.principal) is None
+
+    def _is_hazardous(self, binding: AclBinding) -> bool:
+        """Whether the name begins with a character for which a KRaft broker may fail to answer."""
+        is_below_asterisk = "" < binding.resource_name[:1] < WILDCARD
+        return is_below_asterisk and self.worlds.after_settings.names_below_asterisk_are_a_hazard
 
     def _no_ops(self) -> Iterator[str]:
         there = in_scan_order(binding for binding in self.worlds.asked.add if binding in self.worlds.index)

@@ -47,7 +47,7 @@ class Worlds:
         self.add = tuple(binding for binding in delta.add if binding not in index)
         self.remove = tuple(binding for binding in delta.remove if binding in index)
         self.added, self.removed = AclIndex(self.add), frozenset(self.remove)
-        self.touching = AclIndex((*self.add, *self.remove))
+        self.touching = AclIndex((*self.add, *self.remove)) if self.remove else self.added
         self.same_settings = settings.decides_like(after_settings)
         hosts = self._hosts_that_count() if merge_equal_hosts else index.hosts
         self.unmet = (
@@ -132,12 +132,14 @@ class Worlds:
         if shelf is None:
             return 0
         axis = self.universe.axis(resource_type)
-        known = [b for b in shelf.bindings if b.pattern_type is not PatternType.UNKNOWN]
+        known = [b for b in shelf.unsorted if b.pattern_type is not PatternType.UNKNOWN]
         return covered(known) & (axis.given | axis.new)
 
     @cached_property
     def _asked(self) -> AclIndex:
-        return AclIndex((*self.asked.add, *self.asked.remove))
+        add, remove = self.asked.add, self.asked.remove
+        is_same = len(add) == len(self.add) and len(remove) == len(self.remove)
+        return self.touching if is_same else AclIndex((*add, *remove))
 
 
 def _is_nobodys_name(resource_type: ResourceType, kind: str, text: str) -> bool:
