@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from aclweb.acl.logged import Evidence
 from aclweb.acl.model import PermissionType, number_of
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load, Refresh
-from aclweb.insights.unused import NO_LOG, Evidence, evidence_of
+from aclweb.insights.unused import NO_LOG, evidence_of
 from aclweb.inventory.models import Cluster
 
 WHOLE = "read"  # the state of a file that was read to its end

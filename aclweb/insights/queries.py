@@ -16,11 +16,12 @@ from typing import Any
 from django.db.models import Count, Max, Q, Sum
 
 from aclweb.acl.authorizer import authorize
+from aclweb.acl.logged import NO_PERMITS
 from aclweb.acl.model import AccessRequest, Operation, PermissionType, Resource, ResourceType
 from aclweb.insights.causes import Cause, likely_cause
 from aclweb.insights.current import current_load
 from aclweb.insights.models import AclUse, Load, SeenRequest
-from aclweb.insights.unused import NO_LOG, NO_PERMITS, dated, evidence_of, unused_acls
+from aclweb.insights.unused import NO_LOG, dated, evidence_of, unused_acls
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.lists import LazyRows
 from aclweb.inventory.models import Cluster

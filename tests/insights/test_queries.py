@@ -6,6 +6,7 @@ from datetime import UTC, timedelta
 
 import pytest
 
+from aclweb.acl.logged.evidence import NO_HOURS
 from aclweb.acl.model.vocabulary import Operation, Resource, ResourceType
 from aclweb.acl.notation.files import binding_key
 from aclweb.insights import queries, unused
@@ -108,7 +109,7 @@ def test_a_broker_that_stopped_to_log_ends_the_claim(given, read_cluster):
 def test_a_result_of_an_earlier_version_claims_nothing(given, read_cluster):
     given(rows={"usage": 0, "requests": 0})
 
-    assert use_of(read_cluster, FRAUD).reason == unused.NO_HOURS
+    assert use_of(read_cluster, FRAUD).reason == NO_HOURS
     assert queries.unused_count(read_cluster) is None
 
 

@@ -1,9 +1,10 @@
-"""What do logged requests say about the ACLs: which rights would suffice?
+"""What do logged requests say about the ACLs: which are unused, which rights would suffice?
 
-Import from here: `propose`, the fewest rights that allow what a principal was logged to use, with its `Choices`
-and `Used` requests.
+Import from here: `evidence_in`, which says whether a log may call an ACL unused, and `propose`, the fewest rights
+that allow what a principal was logged to use, with its `Choices` and `Used` requests.
 """
 
+from aclweb.acl.logged.evidence import NO_PERMITS, BrokerDay, Evidence, Wanted, both, evidence_in
 from aclweb.acl.logged.generalising import HOSTS, NAMES, Choices
 from aclweb.acl.logged.least_privilege import propose
 from aclweb.acl.logged.proposal import Held, Proposal, Proposed, Used
@@ -12,12 +13,18 @@ from aclweb.acl.logged.rights import Rights, rights_of
 __all__ = [
     "HOSTS",
     "NAMES",
+    "NO_PERMITS",
+    "BrokerDay",
     "Choices",
+    "Evidence",
     "Held",
     "Proposal",
     "Proposed",
     "Rights",
     "Used",
+    "Wanted",
+    "both",
+    "evidence_in",
     "propose",
     "rights_of",
 ]

@@ -1,0 +1,139 @@
+"""May a log claim that an ACL is unused?
+
+People delete ACLs by that claim. So it is made only where every broker that the log names wrote
+its log, with permits, in nearly all hours of a window that is long enough. Everything else is
+"cannot tell", with what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from aclweb.acl.model import PermissionType
+
+NO_PERMITS = "permits are not in the log: the brokers write them at level DEBUG only"
+NO_HOURS = "the result does not say in which hours the brokers wrote; run the job again"
+NO_TIME = "no record of the log begins with a time"
+
+_DAY_HOURS = 24
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerDay:
+    """In which hours of one day one broker wrote its log, and permits into it; bit h is the hour from h o'clock."""
+
+    broker: str
+    day: date
+    hours: int
+    permit_hours: int
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a log must hold before anything is called unused: in `percent` % of the hours of so many days."""
+
+    days: int = 30
+    percent: int = 95
+
+    @property
+    def hours(self) -> int:
+        return self.days * _DAY_HOURS
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a log can claim about ACLs that no request of it needed.
+
+    days: the length of the window. start, end: of the window, on the brokers' clocks; None without
+    a time. why_not: for each permission the reason that nothing can be claimed, empty where it can.
+    brokers: all that the log names.
+    """
+
+    days: int
+    start: datetime | None
+    end: datetime | None
+    why_not: Mapping[PermissionType, str]
+    brokers: tuple[str, ...] = ()
+
+    @property
+    def window(self) -> str:
+        return f"in the {self.days} {'day' if self.days == 1 else 'days'} to {self.end:%Y-%m-%d %H:%M}"
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether ACLs of both permissions can be called unused."""
+        return not any(self.why_not.values())
+
+    def claimable(self) -> list[str]:
+        return [permission.name for permission, reason in self.why_not.items() if not reason]
+
+
+def evidence_in(
+    found: Iterable[BrokerDay],
+    *,
+    first_at: datetime | None,
+    last_at: datetime | None,
+    permits_seen: bool,
+    wanted: Wanted,
+) -> Evidence:
+    """Return what can be claimed by a log from `first_at` to `last_at`, in which these brokers wrote."""
+    if last_at is None:
+        return Evidence(wanted.days, None, None, both(NO_TIME))
+    end = last_at.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+    start = end - timedelta(days=wanted.days)
+    rows = tuple(found)
+    brokers = tuple(sorted({row.broker for row in rows}))
+    if not rows:
+        return Evidence(wanted.days, start, end, both(NO_HOURS))
+    any_hours: dict[str, int] = dict.fromkeys(brokers, 0)
+    permit_hours: dict[str, int] = dict.fromkeys(brokers, 0)
+    for row in rows:
+        midnight = datetime(row.day.year, row.day.month, row.day.day, tzinfo=end.tzinfo)
+        inside = _hours_inside(midnight, start, end)
+        any_hours[row.broker] += (row.hours & inside).bit_count()
+        permit_hours[row.broker] += (row.permit_hours & inside).bit_count()
+    covered = (last_at - (first_at or last_at)) / timedelta(hours=1) + 1
+    # Refusals are in every log; what a DENY forbade would be there.
+    deny = _missing(covered, any_hours, wanted, "records")
+    allow = NO_PERMITS if not permits_seen else _missing(covered, permit_hours, wanted, "permits")
+    return Evidence(
+        wanted.days, start, end, {PermissionType.ALLOW: allow, PermissionType.DENY: deny}, brokers
+    )
+
+
+def both(reason: str) -> dict[PermissionType, str]:
+    """Return one reason for ACLs of both permissions."""
+    return {PermissionType.ALLOW: reason, PermissionType.DENY: reason}
+
+
+def _hours_inside(midnight: datetime, start: datetime, end: datetime) -> int:
+    """Return the hours of a day that lie in the window, as bits."""
+    first = max(0, int((start - midnight) / timedelta(hours=1)))
+    behind = min(_DAY_HOURS, int((end - midnight) / timedelta(hours=1)))
+    return ((1 << behind) - 1) & ~((1 << first) - 1) if first < behind else 0
+
+
+def _missing(covered: float, hours: Mapping[str, int], wanted: Wanted, what: str) -> str:
+    """Return what is missing before something may be claimed; empty if nothing is. covered: hours."""
+    total = wanted.hours
+    enough = total * wanted.percent / 100
+    if covered < enough:
+        return f"the log covers {_span(covered)}, and at least {wanted.days} days are needed (ACLWEB_UNUSED_DAYS)"
+    short = sorted((broker, found) for broker, found in hours.items() if found < enough)
+    if not short:
+        return ""
+    named = "; ".join(f"{broker}: {what} in {found:,} of {total:,} hours" for broker, found in short[:_NAMED])
+    more = f"; and {len(short) - _NAMED} more" if len(short) > _NAMED else ""
+    return (
+        f"too few hours of the last {wanted.days} days are logged with {what} ({named}{more}); "
+        f"{wanted.percent} % are needed"
+    )
+
+
+def _span(hours: float) -> str:
+    if hours < 2 * _DAY_HOURS:
+        return f"{hours:.0f} {'hour' if round(hours) == 1 else 'hours'}"
+    return f"{hours / _DAY_HOURS:.0f} days"
