@@ -95,11 +95,7 @@ def spark() -> Iterator[object]:
     os.environ["JAVA_HOME"] = str(java_home())
     from aclweb.pipeline.session import spark_session
 
-    # Small work is done before its compiled code has paid for itself; the commands run as people run them.
-    conf = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-    # Its data is small, and the machine's cores have other tests to run than to collect garbage side by side.
-    conf["spark.driver.extraJavaOptions"] = "-XX:+UseSerialGC"
-    with spark_session("local[2]", conf=conf, brief=True) as session:
+    with spark_session("local[2]", log_bytes=1) as session:
         yield session
 
 

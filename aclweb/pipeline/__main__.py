@@ -42,8 +42,8 @@ from aclweb.pipeline.shipping import write_package
 from aclweb.pipeline.snapshot import Snapshot, read_snapshot
 from aclweb.pipeline.table import NoTableError, Table, TableError, Window
 
-# Logs smaller than this are read before an optimising compiler has paid for itself.
-_SMALL_BYTES = 256 * 1024 * 1024
+# So much text of a log is in a byte of an access table, or more.
+_TEXT_IN_TABLE = 10
 
 Manifest = Mapping[str, Any]
 Job = Callable[[SparkSession, Snapshot, Logged, Path, Keep], Manifest]
@@ -84,7 +84,7 @@ def _access(options: Namespace) -> int:
             return 0
     files = [fresh.path for fresh in looked.found.fresh]
     _progress(f"Starting Spark for {number_of(len(files), 'log file')} with something new.")
-    with spark_session(options.master, conf=conf, brief=bytes_of(looked) < _SMALL_BYTES) as spark:
+    with spark_session(options.master, conf=conf, log_bytes=bytes_of(looked)) as spark:
         if files:
             if not runs_here(spark):
                 check_executors(spark, files)
@@ -138,14 +138,14 @@ def _decide(options: Namespace, job: Job, summarize: Callable[[Manifest], list[s
             for sentence in table.version.damaged:
                 print(sentence, file=sys.stderr)
             _progress(f"Starting Spark for the access table of {table.version.cluster}.")
-            spark = stack.enter_context(start(brief=table.bytes_in(window) < _SMALL_BYTES))
+            spark = stack.enter_context(start(log_bytes=_TEXT_IN_TABLE * table.bytes_in(window)))
             keep = stack.enter_context(keeping())
             _progress("Adding up and deciding.")
             logged = read_table(spark, table, window, keep)
         else:
             files = log_files(options.log)
             _progress(f"Starting Spark for {number_of(len(files), 'log file')}.")
-            spark = stack.enter_context(start(brief=bytes_in(files) < _SMALL_BYTES))
+            spark = stack.enter_context(start(log_bytes=bytes_in(files)))
             keep = stack.enter_context(keeping())
             if not runs_here(spark):
                 check_executors(spark, files)

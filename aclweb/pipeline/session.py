@@ -28,6 +28,15 @@ from aclweb.pipeline.shipping import make_zip
 
 THIS_MACHINE = "local[*]"
 
+# Logs smaller than this are read before an optimising compiler has paid for itself, and those smaller than
+# _TINY_BYTES before Spark's own generated code has.
+_SMALL_BYTES = 256 * 1024 * 1024
+_TINY_BYTES = 32 * 1024 * 1024
+_BRIEF_JVM = "-XX:TieredStopAtLevel=1"
+_BRIEF_COLLECTOR = "-XX:+UseSerialGC"
+# A JVM that is given two collectors does not start.
+_COLLECTOR = re.compile(r"-XX:[+]Use\w*GC\b")
+
 _MASTER = "spark.master"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _PYTHON = "spark.pyspark.python"
@@ -51,12 +60,13 @@ class SessionError(Exception):
 
 @contextmanager
 def spark_session(
-    master: str | None = None, *, conf: Mapping[str, str] | None = None, brief: bool = False
+    master: str | None = None, *, conf: Mapping[str, str] | None = None, log_bytes: float | None = None
 ) -> Iterator[SparkSession]:
     """Start Spark and stop it at the end.
 
     master: where; None is what Spark's own settings say. conf: Spark's settings, handed on as
-    they are. brief: the work is so small that a JVM which optimises less is done sooner.
+    they are. log_bytes: how much text the job reads, or the table holds; None is very much. Where it is
+    little, compilers are left out that would take longer than they save.
 
     Raises SessionError where Spark cannot start, and JobError with the cause where a call into it
     failed meanwhile.
@@ -75,7 +85,7 @@ def spark_session(
         words = Path(directory) / "spark.log"
         try:
             with _errors_into(words):
-                spark = _start(given, Path(directory), memory=here.memory, brief=brief)
+                spark = _start(given, Path(directory), memory=here.memory, log_bytes=log_bytes)
         except Exception as error:
             cause = cause_of(error, _text_of(words), secrets)
             raise SessionError(f"Spark did not start on {where}. {cause}") from error
@@ -122,7 +132,11 @@ def _of_spark(here: Environment) -> Mapping[str, str]:
     return found
 
 
-def _start(given: Mapping[str, str], directory: Path, *, memory: str, brief: bool) -> SparkSession:
+def _start(
+    given: Mapping[str, str], directory: Path, *, memory: str, log_bytes: float | None
+) -> SparkSession:
+    brief = log_bytes is not None and log_bytes < _SMALL_BYTES
+    tiny = log_bytes is not None and log_bytes < _TINY_BYTES
     logging = directory / "log4j2.properties"
     logging.write_text(_LOGGING, encoding="utf-8")
     # PySpark tells errors as JSON beside raising them.
@@ -148,11 +162,14 @@ def _start(given: Mapping[str, str], directory: Path, *, memory: str, brief: boo
             # Planning again after every step pays only where the data is much larger than the plan.
             "spark.sql.adaptive.enabled": str(not brief).lower(),
         }
+        if tiny:
+            settings |= {
+                "spark.sql.codegen.wholeStage": "false",
+                "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+            }
     settings |= given
     ours = f"-Dlog4j2.configurationFile={logging.as_uri()}"
-    settings[_JAVA_OPTIONS] = " ".join(
-        filter(None, (ours, "-XX:TieredStopAtLevel=1" if brief else "", given.get(_JAVA_OPTIONS, "")))
-    )
+    settings[_JAVA_OPTIONS] = f"{ours} {_java_options(given.get(_JAVA_OPTIONS, ''), brief=brief)}".rstrip()
     # The results depend on these, so nobody else sets them.
     settings |= {"spark.sql.session.timeZone": "UTC", "spark.sql.execution.arrow.pyspark.enabled": "true"}
     secrets = secrets_in(settings)
@@ -165,6 +182,14 @@ def _start(given: Mapping[str, str], directory: Path, *, memory: str, brief: boo
     for key, value in settings.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def _java_options(given: str, *, brief: bool) -> str:
+    """Return the JVM's options; given: those that a person wants."""
+    if not brief:
+        return given
+    collector = () if _COLLECTOR.search(given) else (_BRIEF_COLLECTOR,)
+    return " ".join(filter(None, (_BRIEF_JVM, *collector, given)))
 
 
 def _stop(spark: SparkSession) -> None:

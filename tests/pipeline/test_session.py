@@ -12,7 +12,7 @@ import pytest
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.environment import of_this_process
 from aclweb.pipeline.failures import cause_of, secrets_in
-from aclweb.pipeline.session import _given
+from aclweb.pipeline.session import _given, _java_options
 from devstack.java import java_home
 from tests.servers import need_java
 
@@ -122,3 +122,12 @@ def test_a_master_that_is_not_there_is_reported_in_one_line_without_secrets(tmp_
     assert "nowhere" in answer.stderr
     assert len(answer.stderr.splitlines()) == 1
     assert SECRET not in answer.stdout + answer.stderr
+
+
+@pytest.mark.parametrize("given", ["", "-Dx=y", "-XX:+UseG1GC", "-Da=b -XX:+UseZGC"])
+def test_a_jvm_is_given_one_collector_even_if_a_person_named_one(given):
+    options = _java_options(given, brief=True)
+
+    assert options.count("GC") == 1
+    assert given in options
+    assert _java_options(given, brief=False) == given
