@@ -20,7 +20,7 @@ from aclweb.acl.simulate import (
     which_of,
     who,
 )
-from aclweb.acl.simulate.axes import NameAxis
+from aclweb.acl.simulate.axes import NameAxis, TextAxis
 from aclweb.acl.simulate.describing import describe
 from aclweb.acl.simulate.sets import places_in, set_of
 from tests.acl import test_whatif
@@ -79,18 +79,30 @@ def test_where_most_names_were_allowed_before_the_few_others_are_said() -> None:
     ]
 
 
-def test_what_depends_on_a_range_is_not_said_to_be_outside_of_it() -> None:
+def test_what_a_range_gives_is_said_in_one_row() -> None:
     ranged = allow("User:a", "READ", "orders", host="10.0.0.0/8")
     named = allow("User:a", "READ", "orders", host="192.168.0.1")
 
-    assert said([], ranged) == [
-        "gains | User:a | Read, Describe | orders | from 10.0.0.0/8",
-        "depends | User:a | Read, Describe | orders | from an address that no ACL names",
+    for own in ([], [named]):
+        assert said(own, ranged) == ["gains | User:a | Read, Describe | orders | from 10.0.0.0/8"]
+
+
+def test_ranges_in_one_another_are_rows_of_addresses_that_they_do_not_share() -> None:
+    inner = deny("User:a", "READ", "orders", host="10.1.0.0/16")
+    outer = allow("User:a", "READ", "orders", host="10.0.0.0/8")
+
+    assert said([inner], outer) == [
+        "gains | User:a | Read | orders | from 10.0.0.0/8",
+        "gains | User:a | Describe | orders | from 10.0.0.0/8 and 10.1.0.0/16",
     ]
-    assert (
-        said([named], ranged)[1]
-        == "depends | User:a | Read, Describe | orders | from anywhere but 192.168.0.1"
-    )
+
+
+def test_what_an_older_version_said_to_depend_on_a_range_is_not_said_to_be_outside() -> None:
+    axis = TextAxis(("10.0.0.0/8", "192.168.0.1"))
+    reason = "It depends on whether the address lies in 10.0.0.0/8 (DENIED before, ALLOWED after)"
+
+    assert plain(where(axis, axis.others, reason=reason)) == "from anywhere but 192.168.0.1"
+    assert plain(where(TextAxis(("10.0.0.0/8",)), 2, reason=reason)) == "from an address that no ACL names"
 
 
 def test_everyone_comes_first_less_those_who_could_already() -> None:

@@ -68,6 +68,8 @@ class Rows:
             for host in hosts
         }
         outside = (before.masks_outside(old, other), after.masks_outside(new, other))
+        # A range whose class is for its addresses leaves nothing to depend on.
+        ranges = [text for text in ranges if not self._stands_for_its_addresses(text)]
         inside = [
             (before.masks_inside(old, text, other), after.masks_inside(new, text, other)) for text in ranges
         ]
@@ -144,12 +146,10 @@ class Rows:
         return self.worlds.universe.matching.range_of(host) is not None
 
     def _stands_for_its_addresses(self, host: str) -> bool:
-        """Whether a named host is a range in both worlds; its cell is for its addresses that nobody names.
-
-        Elsewhere its cell is for its text, which a change of settings can turn into a range, or back.
-        """
-        both = map(matching_of, (self.worlds.settings, self.worlds.after_settings))
-        return all(each.is_nested and each.range_of(host) is not None for each in both)
+        """Whether the cell of a named host is for the addresses of a range that nobody names."""
+        both = [matching_of(each) for each in (self.worlds.settings, self.worlds.after_settings)]
+        is_range = any(each.range_of(host) is not None for each in both)
+        return is_range and all(each.is_nested for each in both)
 
     def hosts_inside(self, range_text: str) -> set[str]:
         """Return the named hosts that lie in a range."""

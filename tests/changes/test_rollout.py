@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -15,11 +16,13 @@ from aclweb.audit import trail
 from aclweb.audit.models import AuditError
 from aclweb.changes import drift as drifting
 from aclweb.changes import failpoints, review, tasks
+from aclweb.changes.impact import impact_hash
 from aclweb.changes.models import Change, ChangeError, ChangeItem
 from aclweb.changes.preview import plan_hash
 from aclweb.changes.rollout import hold
 from aclweb.changes.rollout import preflight as checking
 from aclweb.changes.rollout import run as rollout
+from aclweb.changes.stored_impact import stored
 from aclweb.clusters import AclSnapshot, Outcome, OutcomeKind
 from aclweb.inventory import leases
 from aclweb.inventory.findings import lint_run
@@ -208,6 +211,22 @@ def test_another_declaration_of_super_users_blocks(kafka, cluster, approved):
 
     assert change.state == "BLOCKED_STALE"
     assert kafka.calls() == []
+
+
+def test_a_row_that_depends_on_a_range_of_an_older_version_blocks_nothing(kafka, approved):
+    change = approved(allow("User:ledger", "READ", "payments.eu", host="10.0.0.0/8"))
+    (group,) = change.impact.groups
+    elsewhere = change.impact.axes.hosts.others
+    reason = "It depends on whether the address lies in 10.0.0.0/8 (DENIED before, ALLOWED after)"
+    depends = replace(group, change="depends", hosts=elsewhere, after=group.before, reason=reason)
+    older = replace(change.impact, groups=(group, depends))
+    hashed = {"impact_hash": impact_hash(older)}
+    Change.objects.filter(pk=change.pk).update(**stored(older), **hashed)
+    change.approvals.update(**hashed)
+
+    change = ended(change)
+
+    assert change.state == "APPLIED", change.sentence
 
 
 def test_an_approval_is_refused_while_the_effect_is_not_the_one_submitted(kafka, cluster, ask, ada, ben):

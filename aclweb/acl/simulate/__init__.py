@@ -14,7 +14,17 @@ from aclweb.acl.simulate.keeping import of_entries, packed, trimmed, unpacked
 from aclweb.acl.simulate.meaning import apart, meaning_of, sessions_in
 from aclweb.acl.simulate.merging import whatever_the_acls
 from aclweb.acl.simulate.readers import LITERAL_ONLY, WITHOUT_GLOBS, Reader
-from aclweb.acl.simulate.sentences import Phrase, Piece, hosts_of, plain, where, which, which_of, who
+from aclweb.acl.simulate.sentences import (
+    Phrase,
+    Piece,
+    depends_on_range,
+    hosts_of,
+    plain,
+    where,
+    which,
+    which_of,
+    who,
+)
 from aclweb.acl.simulate.simulation import simulate
 from aclweb.acl.simulate.writing import digest_of_groups, entries_as_json, group_as_dict, groups_as_json
 
@@ -41,6 +51,7 @@ __all__ = [
     "TooCostly",
     "Watch",
     "apart",
+    "depends_on_range",
     "described",
     "digest_of",
     "digest_of_groups",

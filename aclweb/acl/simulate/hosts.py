@@ -26,8 +26,8 @@ class HostClasses:
     """How some hosts of ACLs sort all hosts.
 
     named: sets of hosts with a class of their own, by what admits them; together `all_named`. Those that are
-    in none are admitted like an address in no range, which is `outside`. ranges: for each address range,
-    what admits an address in it that nobody names, and what admits the class of the range.
+    in none are admitted like an address in no range, which is `outside`. ranges: for each address range whose
+    class is not for its addresses, what admits one of these that nobody names, and what admits the class.
     """
 
     named: tuple[tuple[int, Admitting], ...]
@@ -83,7 +83,7 @@ class Hosts:
             if rest and admitting != outside:
                 named.append((rest, admitting))
                 answered |= rest
-        ranges = sorted(text for text in wide if self._universe.matching.range_of(text) is not None)
+        ranges = sorted(text for text in wide if self._is_range_as_text(text))
         return HostClasses(
             tuple(named),
             answered,
@@ -161,11 +161,17 @@ class Hosts:
         return side.comes_from(host, self._universe.address(text))
 
     def stands_for_its_addresses(self, host: str) -> bool:
-        """Whether a named host is a range in both worlds; its class is for its addresses that nobody names.
+        """Whether the class of a named host is for the addresses of a range that nobody names.
 
-        Elsewhere its class is for its text, which a change of settings can turn into a range, or back.
+        So it is where one of the worlds reads ranges: no client's address is the text of one. Under the GLOB
+        proposal the class is for the text, because a glob can match a part of a range.
         """
-        return all(side.is_nested and side.range_of(host) is not None for side in self._sides)
+        is_range = self._universe.matching.range_of(host) is not None
+        return is_range and all(side.is_nested for side in self._sides)
+
+    def _is_range_as_text(self, host: str) -> bool:
+        is_range = self._universe.matching.range_of(host) is not None
+        return is_range and not self.stands_for_its_addresses(host)
 
     def _maybe_inside(self, host: str) -> Iterable[str]:
         """Return the named hosts that a wide one may admit; of a range these are found by their numbers."""

@@ -92,7 +92,7 @@ def _add(sets: dict[OutcomeKey, tuple[Outcome, int]], outcome: Outcome, members:
 
 
 def _depends_on_range(at: _ByHost, classes: HostClasses, elsewhere: Outcome | None) -> bool:
-    """Whether answers to addresses that nobody names differ by the range that they are in."""
+    """Whether answers to addresses that nobody names differ by a range whose class is not for them."""
     if all(at.outcome(inside) == elsewhere for _, inside, _ in classes.ranges):
         return False
     return elsewhere is not None or not all(

@@ -55,12 +55,18 @@ def where(axis: TextAxis, members: int, most: int = MOST_SAID, *, reason: str | 
 def hosts_of(axis: TextAxis, members: int, reason: str | None) -> tuple[bool, tuple[str, ...]]:
     """Return whether a set is all hosts but some, and these; or False and the hosts that it holds.
 
-    reason: why answers from them depend, if they do. What depends on a range is not said to be outside of it.
+    reason: why answers from them depend, if they do. What depends on a range is not said to be outside of it:
+    so older versions of aclweb stored it, and so it is under the GLOB proposal.
     """
     is_rest, texts = axis.described(members)
-    if is_rest and reason is not None and reason.startswith(ON_A_RANGE):
+    if is_rest and depends_on_range(reason):
         texts = tuple(text for text in texts if "/" not in text)
     return is_rest, texts
+
+
+def depends_on_range(reason: str | None) -> bool:
+    """Whether answers depend on the range that an address is in, by the reason that is shown for them."""
+    return reason is not None and reason.startswith(ON_A_RANGE)
 
 
 def which(names: Described, most: int = MOST_SAID, *, is_typed: bool = False) -> Phrase:
