@@ -5,7 +5,7 @@ Sentences come from here, so that a page, an API answer and the shell say the sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -191,6 +191,16 @@ def change_of(user: User, pk: int) -> Change | None:
     """Return one change if this person may see it."""
     found = changes_of(user).select_related("cluster", "author", "undo_of", "revision", "applied_revision")
     return found.defer(None).defer("undo_of__packed_impact").filter(pk=pk).first()
+
+
+def in_force_since(cluster: Cluster, numbers: Collection[int]) -> dict[int, datetime]:
+    """Return when each of these changes of the cluster came into force; none that is not in force."""
+    if not numbers:
+        return {}
+    applied = Change.objects.filter(
+        cluster=cluster, pk__in=numbers, state=Change.State.APPLIED, finished_at__isnull=False
+    )
+    return {pk: at for pk, at in applied.values_list("pk", "finished_at") if at is not None}
 
 
 def inbox(user: User, cluster: Cluster | None = None, tab: str = "waiting") -> Inbox:

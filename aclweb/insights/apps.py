@@ -1,4 +1,6 @@
-"""Refuse settings of Spark's that no log job could start with, in every process and at its start."""
+"""At the start of every process: make the verbs of this room known, refuse settings with which no log job starts."""
+
+from importlib import import_module
 
 from django.apps import AppConfig
 from django.conf import settings
@@ -6,11 +8,16 @@ from django.core.exceptions import ImproperlyConfigured
 
 from aclweb.pipeline import environment
 
+# The modules that register verbs; they import models, so they wait until the apps are loaded.
+_VERBS = ("aclweb.insights.denial_marks",)
+
 
 class InsightsConfig(AppConfig):
     name = "aclweb.insights"
 
     def ready(self) -> None:
+        for module in _VERBS:
+            import_module(module)
         if not settings.ACLWEB_SPARK_MASTER:
             return
         try:

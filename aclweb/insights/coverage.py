@@ -62,7 +62,7 @@ class Coverage:
 def coverage(cluster: Cluster) -> Coverage:
     """Return what the newest load can and cannot tell."""
     load = current_load(cluster)
-    problem = _problem(cluster, load)
+    problem = problem_of(cluster, load)
     if load is None:
         sentence = (
             "No authorizer log of this cluster has been read yet, so the use of its ACLs and its denials are unknown."
@@ -86,7 +86,8 @@ def coverage(cluster: Cluster) -> Coverage:
     )
 
 
-def _problem(cluster: Cluster, load: Load | None) -> str:
+def problem_of(cluster: Cluster, load: Load | None) -> str:
+    """Return since when and why the logs were not read again; empty if they were."""
     failed = Refresh.objects.filter(cluster=cluster).exclude(problem="").first()
     if failed is None or failed.tried_at is None or (load is not None and load.loaded_at > failed.tried_at):
         return ""

@@ -18,7 +18,8 @@ from typing import Any
 from django.db import models, transaction
 from django.utils import timezone
 
-from aclweb.insights.models import AclUse, Load, LogDay, SeenRequest
+from aclweb.insights.denial_groups import grouped
+from aclweb.insights.models import AclUse, DenialGroup, Load, LogDay, SeenRequest
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.store import in_turn
 
@@ -80,6 +81,7 @@ def _rows(folder: Path, manifest: dict[str, Any], fresh: Load) -> Iterator[list[
     if "coverage" in manifest["rows"]:
         for rows in _batches(folder / "coverage.parquet"):
             yield [_log_day(fresh, row) for row in rows]
+    yield from grouped(fresh, seen=SeenRequest.objects.all(), group=DenialGroup, at_once=_ROWS_AT_ONCE)
 
 
 def _make_current(fresh: Load) -> list[Load]:
@@ -98,7 +100,7 @@ def _make_current(fresh: Load) -> list[Load]:
 
 def _forget(load: Load) -> None:
     """Delete a load and its rows, in short transactions."""
-    for rows in (AclUse.objects, SeenRequest.objects, LogDay.objects):
+    for rows in (AclUse.objects, SeenRequest.objects, LogDay.objects, DenialGroup.objects):
         own = rows.filter(load=load).order_by("pk")
         while keys := list(own.values_list("pk", flat=True)[:_ROWS_AT_ONCE]):
             with in_turn():

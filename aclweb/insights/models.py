@@ -3,6 +3,7 @@
 One Load is one run of `python -m aclweb.pipeline usage` for one cluster; the rows of the
 newest complete load are what pages show. Where the log does not hold permits, or stops
 early, a page says "cannot tell" and never 0: the Load keeps what is needed to know.
+What people say of denials is in rows of its own, which outlive every load.
 """
 
 from __future__ import annotations
@@ -119,3 +120,61 @@ class SeenRequest(models.Model):
     def __str__(self) -> str:
         answer = "allowed" if self.allowed else "refused"
         return f"{self.principal} {self.operation} {self.resource_type}:{self.resource_name} {answer}"
+
+
+class DenialGroup(models.Model):
+    """The denials of one principal, operation and resource in one load, from all hosts together."""
+
+    load = models.ForeignKey(Load, on_delete=models.CASCADE, related_name="denial_groups")
+    key = models.CharField(max_length=64)  # the same in every load: see denial_groups.key_of
+    principal = KafkaTextField()
+    operation = models.CharField(max_length=20)
+    resource_type = models.CharField(max_length=20)
+    resource_name = KafkaTextField()
+    # Lines in all, on the last day of the log, and in its last 7, 14 and 30 days.
+    lines = models.PositiveBigIntegerField()
+    lines_1 = models.PositiveBigIntegerField()
+    lines_7 = models.PositiveBigIntegerField()
+    lines_14 = models.PositiveBigIntegerField()
+    lines_30 = models.PositiveBigIntegerField()
+    hosts = models.PositiveIntegerField()
+    latest_host = KafkaTextField()
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+    days = models.JSONField(default=list)  # [["2026-11-20", lines]], in order, days without any left out
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["load", "key"], name="one_denial_group_a_key_and_load")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.principal} {self.operation} {self.resource_type}:{self.resource_name}: {self.lines} denials"
+
+
+class DenialMark(models.Model):
+    """What a person has said of a group of denials. A group without one is new."""
+
+    class State(models.TextChoices):
+        NEW = "new", "new"
+        BEING_FIXED = "being-fixed", "being fixed"
+        EXPECTED = "expected", "expected"
+        FIXED = "fixed", "fixed"
+        IGNORED = "ignored", "ignored"
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="denial_marks")
+    key = models.CharField(max_length=64)
+    state = models.CharField(max_length=12, choices=State.choices)
+    until = models.DateField(null=True)  # ignored to the end of this day, UTC
+    change = models.PositiveBigIntegerField(null=True)  # the number of the change that fixes it
+    reason = models.TextField(blank=True)
+    set_by = models.CharField(max_length=254)
+    set_at = models.DateTimeField()
+    # A denial after this brings a fixed group back as new.
+    fixed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "key"], name="one_mark_a_denial_group")]
+
+    def __str__(self) -> str:
+        return f"{self.key[:12]}: {self.state}, by {self.set_by}"

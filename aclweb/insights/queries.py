@@ -7,29 +7,21 @@ the reason, and never 0. Times are the brokers' own, in a zone that their log do
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from typing import Any
+from datetime import datetime
 
-from django.db.models import Count, Max, Q, Sum
+from django.db.models import Q
 
-from aclweb.acl.authorizer import authorize
 from aclweb.acl.logged import NO_PERMITS
 from aclweb.acl.model import AccessRequest, Operation, PermissionType, Resource, ResourceType
-from aclweb.insights.causes import Cause, likely_cause
 from aclweb.insights.current import current_load
-from aclweb.insights.models import AclUse, Load, SeenRequest
+from aclweb.insights.models import AclUse, SeenRequest
 from aclweb.insights.unused import NO_LOG, dated, evidence_of, unused_acls
-from aclweb.inventory.current import ClusterView, in_force
-from aclweb.inventory.lists import LazyRows
 from aclweb.inventory.models import Cluster
 
 NOT_IN_FORCE = "it is not in force"
 TOO_YOUNG = "this ACL is younger than the days that the log would have to cover"
-
-_NEW_DAYS = 3
 
 
 @dataclass(frozen=True)
@@ -109,123 +101,6 @@ def unused_count(cluster: Cluster) -> int | None:
     load = current_load(cluster)
     evidence = evidence_of(load)
     return unused_acls(cluster, load, evidence).count() if evidence.is_complete else None
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """What one principal was refused on one resource, from all hosts together.
-
-    days: lines for each day of the log, none left out. is_new: refused for the first time
-    in the last three days of the log, and the log is longer than that.
-    """
-
-    principal: str
-    operation: Operation
-    resource: Resource
-    lines: int
-    hosts: tuple[str, ...]
-    api_names: tuple[str, ...]
-    first_at: datetime
-    last_at: datetime
-    days: tuple[tuple[str, int], ...]
-    sample: str
-    cause: Cause
-    is_new: bool
-
-
-@dataclass(frozen=True)
-class Refusals:
-    """All refused requests of the log: the groups, latest first, and how many lines and principals in all."""
-
-    rows: Sequence[Refusal]
-    lines: int
-    principals: int
-
-
-def refusals(cluster: Cluster) -> Refusals:
-    """Return refused requests grouped by principal, operation and resource; latest first."""
-    load = current_load(cluster)
-    if load is None:
-        return Refusals((), 0, 0)
-    refused = SeenRequest.objects.filter(load=load, allowed=False)
-    groups = refused.values(*_GROUP).annotate(latest=Max("last_at")).order_by("-latest", *_GROUP)
-    sums = refused.aggregate(lines=Sum("lines"), principals=Count("principal", distinct=True))
-    rows = LazyRows(
-        groups.count(),
-        lambda start, stop: _refusals(load, refused.filter(_any_of(groups[start:stop])), in_force(cluster)),
-    )
-    return Refusals(rows, sums["lines"] or 0, sums["principals"] or 0)
-
-
-def refusals_of(cluster: Cluster, resource: Resource) -> tuple[Refusal, ...]:
-    """Return who was refused what on one resource, latest first."""
-    load = current_load(cluster)
-    if load is None:
-        return ()
-    rows = SeenRequest.objects.filter(
-        load=load, allowed=False, resource_type=resource.resource_type.name, resource_name=resource.name
-    )
-    return _refusals(load, rows, in_force(cluster))
-
-
-_GROUP = ("principal", "operation", "resource_type", "resource_name")
-
-
-def _any_of(groups: Iterable[Mapping[str, Any]]) -> Q:
-    wanted = Q()
-    for group in groups:
-        wanted |= Q(**{name: group[name] for name in _GROUP})
-    return wanted
-
-
-def _refusals(load: Load, rows: Iterable[SeenRequest], now: ClusterView) -> tuple[Refusal, ...]:
-    grouped: dict[tuple[str, ...], list[SeenRequest]] = defaultdict(list)
-    for row in rows:
-        grouped[row.principal, row.operation, row.resource_type, row.resource_name].append(row)
-    found = [_refusal(load, group, now) for group in grouped.values()]
-    return tuple(sorted(found, key=lambda refusal: refusal.last_at, reverse=True))
-
-
-def _refusal(load: Load, group: list[SeenRequest], now: ClusterView) -> Refusal:
-    latest = max(group, key=lambda row: row.last_at)
-    first_at = min(row.first_at for row in group)
-    lines_of_day: dict[str, int] = defaultdict(int)
-    for row in group:
-        for day, lines in row.days:
-            lines_of_day[day] += lines
-    resource = Resource(ResourceType[latest.resource_type], latest.resource_name)
-    operation = Operation[latest.operation]
-    request = AccessRequest(latest.principal, latest.host, operation, resource.resource_type, resource.name)
-    return Refusal(
-        principal=latest.principal,
-        operation=operation,
-        resource=resource,
-        lines=sum(row.lines for row in group),
-        hosts=tuple(sorted({row.host for row in group})),
-        api_names=tuple(sorted({name for row in group for name in row.api_names})),
-        first_at=first_at,
-        last_at=latest.last_at,
-        days=tuple((day, lines_of_day.get(day, 0)) for day in days_of(load)),
-        sample=latest.sample,
-        cause=likely_cause(authorize(request, now.index, now.settings), now.index),
-        is_new=_is_new(load, first_at),
-    )
-
-
-def _is_new(load: Load, first_at: datetime) -> bool:
-    if load.first_at is None or load.last_at is None:
-        return False
-    recent = load.last_at - timedelta(days=_NEW_DAYS)
-    return load.first_at < recent < first_at
-
-
-def days_of(load: Load) -> list[str]:
-    """Return every day that the log covers, at most the last 31."""
-    if load.first_at is None or load.last_at is None:
-        return []
-    last: date = load.last_at.date()
-    count = min(31, (last - load.first_at.date()).days + 1)
-    return [(last - timedelta(days=back)).isoformat() for back in reversed(range(count))]
 
 
 @dataclass(frozen=True)

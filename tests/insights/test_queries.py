@@ -7,7 +7,6 @@ from datetime import UTC, timedelta
 import pytest
 
 from aclweb.acl.logged.evidence import NO_HOURS
-from aclweb.acl.model.vocabulary import Operation, Resource, ResourceType
 from aclweb.acl.notation.files import binding_key
 from aclweb.insights import queries, unused
 from aclweb.insights.coverage import coverage
@@ -144,7 +143,6 @@ def test_without_any_log_nothing_is_known(read_cluster):
 
     assert (found.state, found.reason) == ("cannot-tell", unused.NO_LOG)
     assert coverage(read_cluster).cannot_tell
-    assert queries.refusals(read_cluster).rows == ()
     assert queries.unused_count(read_cluster) is None
 
 
@@ -186,110 +184,6 @@ def test_the_use_of_many_acls_takes_few_queries(given, read_cluster, django_asse
 
     with django_assert_max_num_queries(5):
         queries.usage_of(read_cluster, [binding_key(binding) for binding in BINDINGS])
-
-
-# --- Refusals ---
-
-
-def test_refusals_are_grouped_by_principal_operation_and_resource(given, read_cluster):
-    given(
-        requests=[
-            request("User:eve", "READ", "payments.eu", host="10.0.0.1", lines=2, api_names=["Fetch"]),
-            request("User:eve", "READ", "payments.eu", host="10.0.0.2", lines=3, api_names=["Metadata"]),
-            request("User:eve", "WRITE", "payments.eu", lines=4, last_at=LAST - timedelta(days=1)),
-            request("User:bob", "READ", "payments.eu", allowed=True),
-        ]
-    )
-
-    page = queries.refusals(read_cluster)
-
-    assert (len(page.rows), page.lines, page.principals) == (2, 9, 1)
-    first = page.rows[0]
-    assert (first.principal, first.operation, first.lines) == ("User:eve", Operation.READ, 5)
-    assert first.hosts == ("10.0.0.1", "10.0.0.2")
-    assert first.api_names == ("Fetch", "Metadata")
-    assert first.days[-1] == ("2026-11-20", 5)
-    assert len(first.days) == 14
-
-
-def test_refusals_come_a_page_at_a_time_latest_first(given, read_cluster):
-    given(
-        requests=[
-            request("User:eve", "READ", f"topic-{number}", last_at=LAST - timedelta(minutes=number))
-            for number in range(7)
-        ]
-    )
-
-    rows = queries.refusals(read_cluster).rows
-
-    assert [row.resource.name for row in rows[3:6]] == ["topic-3", "topic-4", "topic-5"]
-    assert len(rows) == 7
-
-
-def test_the_refusals_of_one_resource_are_found(given, read_cluster):
-    given(requests=[request("User:eve", "READ", "payments.eu"), request("User:eve", "READ", "orders")])
-
-    found = queries.refusals_of(read_cluster, Resource(ResourceType.TOPIC, "orders"))
-
-    assert [row.resource.name for row in found] == ["orders"]
-
-
-def test_a_refusal_is_new_if_it_began_in_the_last_days_of_a_longer_log(given, read_cluster):
-    given(
-        requests=[
-            request("User:eve", "READ", "a", first_at=LAST - timedelta(days=1)),
-            request("User:eve", "READ", "b", first_at=FIRST),
-        ]
-    )
-
-    found = {row.resource.name: row.is_new for row in queries.refusals(read_cluster).rows}
-
-    assert found == {"a": True, "b": False}
-
-
-@pytest.mark.parametrize(
-    "asked, kind, told",
-    [
-        (request("User:eve", "READ", "payments.eu"), "deny", "Deny User:eve"),
-        (request("User:CN=fraud, OU=risk", "READ", "orders"), "name", "differ in spaces"),
-        (request("User:cn=FRAUD,OU=risk", "READ", "orders"), "name", "differ in upper and lower case"),
-        (request("User:bob", "WRITE", "orders"), "host", "Has the client moved"),
-        (
-            request(
-                "User:ops",
-                "DESCRIBE",
-                "kafka-cluster",
-                resource_type="CLUSTER",
-                host="0:0:0:0:0:0:0:1",
-            ),
-            "host",
-            "Brokers write this address as 0:0:0:0:0:0:0:1",
-        ),
-        (request("User:indexer", "READ", "images"), "host", "is no address"),
-        (request("User:ANONYMOUS", "READ", "orders"), "anonymous", "listener without authentication"),
-        (request("User:bob", "READ", "billing", resource_type="GROUP"), "group", "as well as on the topic"),
-        (request("User:bob", "WRITE", "payments.eu"), "operation", "and nothing more"),
-        (request("User:zoe", "READ", "elsewhere"), "no-rule", "No ACL gives this right to User:zoe"),
-        (request("User:bob", "READ", "payments.eu"), "allowed-now", "allowed today"),
-    ],
-)
-def test_the_likely_cause_of_a_refusal_is_reported(given, read_cluster, asked, kind, told):
-    given(requests=[asked])
-
-    (refusal,) = queries.refusals(read_cluster).rows
-
-    assert refusal.cause.kind == kind
-    assert told in refusal.cause.sentence
-
-
-def test_a_range_of_addresses_is_told_to_count_for_nobody_before_kafka_4_4(given, read_cluster):
-    read_cluster.kafka_version = "4.3"
-    read_cluster.save()
-    given(requests=[request("User:notes", "READ", "customers", host="10.40.3.17")])
-
-    (refusal,) = queries.refusals(read_cluster).rows
-
-    assert "never matches" in refusal.cause.sentence
 
 
 # --- Requests, coverage, declarations ---

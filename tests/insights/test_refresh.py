@@ -20,6 +20,7 @@ from aclweb.acl.notation.files import binding_key
 from aclweb.insights import queries, refresh, tasks
 from aclweb.insights.coverage import coverage
 from aclweb.insights.declarations import declarations
+from aclweb.insights.denials import inbox
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import Load
 from aclweb.inventory import leases
@@ -64,7 +65,7 @@ def test_the_logs_of_a_cluster_are_read_and_loaded(logged, monkeypatch):
     assert (loaded.lines_read, loaded.revision_number) == (2, logged.revision.number)
     key = binding_key(BINDINGS[0])
     assert queries.usage_of(logged, [key])[key].requests == 1
-    assert queries.refusals(logged).rows[0].cause.kind == "deny"
+    assert inbox(logged, in_force_since=lambda numbers: {}).rows[0].cause.kind == "deny"
     assert [check.kind for check in declarations(logged)] == ["contradicts"]
 
 

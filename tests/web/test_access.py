@@ -118,6 +118,10 @@ TABLE: dict[str, Row] = {
     "findings": Row(f"{C}findings/", SEEN),
     "findings-again": Row(f"{C}findings/again/", (302, 404, 302, 302, 302, 302), "post"),
     "insights": Row(f"{C}insights/", SEEN),
+    # No log has been read, so there is no denial to say something of.
+    "denials-mark": Row(f"{C}insights/denials/mark/?open=x", (302, 404, 403, 404, 404, 404), "post"),
+    "denials-export": Row(f"{C}insights/denials/export/", SEEN),
+    "coverage": Row(f"{C}insights/coverage/", SEEN),
     "changes": Row("/changes/", OWN),
     "change": Row("/changes/CR-{change}/", SEEN),
     "change-commands": Row("/changes/CR-{change}/commands/", SEEN),

@@ -293,11 +293,12 @@ def test_the_tiles_of_insights_are_their_lists(browser):
     rows = rows_of(browser, f"{C}/insights/")
     told = text(page)
 
-    assert number_in(told, "Requests refused") == sum(row.lines for row in rows)
-    assert number_in(told, "Principals refused") == len({row.principal for row in rows})
-    assert f"in {len(rows)} groups" in told
+    assert number_in(told, "Denials") == sum(row.lines for row in rows)
+    assert f"{len(rows)} groups, {len({row.principal for row in rows})} principals" in told
+    new = rows_of(browser, f"{C}/insights/?state=new")
+    assert number_in(told, "New") == len(new) == len(rows)
     assert sum(row.lines for row in rows) == sum(denial["lines"] for denial in DENIALS)
-    (link,) = re.findall(r'<a href="([^"]*use=unused)"', told)
+    link, *_ = re.findall(r'href="([^"]*use=unused)"', told)
     assert number_in(told, "Unused ACLs") == len(rows_of(browser, link)) > 0
 
 
@@ -307,7 +308,7 @@ def test_a_topics_denials_are_those_of_the_inbox(browser):
     page = text(browser.get(f"{C}/topics/stock"))
 
     assert len(rows) == 41
-    assert str(len(rows)) in page.partition('id="refusals')[2][:2_000] or "41" in page
+    assert str(len(rows)) in page.partition('id="denials')[2][:2_000] or "41" in page
 
 
 # --- Comparing --------------------------------------------------------------------------

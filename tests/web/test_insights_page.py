@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from html import unescape
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
+from django.utils import timezone
 
+from aclweb.acl.model.delta import Delta
+from aclweb.changes import review
+from aclweb.changes.models import Change
 from aclweb.insights.load import load
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
@@ -49,15 +54,31 @@ def page(read_cluster, ada, signed_in):
     return client, client.get(PAGE).content.decode()
 
 
+def rows(page: str) -> list[str]:
+    """Return the text of each group in the inbox."""
+    return page.split('id="denials"')[1].split("</table>\n  </div>")[0].split('<tbody id="denial-')[1:]
+
+
 def offers(page: str) -> dict[str, tuple[str, str]]:
     """Return what each row of the inbox offers, as its principal -> (word, address)."""
     found = {}
-    for row in page.split("<tbody>")[1].split("</tbody>")[0].split("<tr>")[1:]:
-        address, word = re.findall(r'<a class="btn btn-sm" href="([^"]*)"[^>]*>([^<]*)</a>', row)[-1]
+    for row in rows(page):
+        address, word = re.findall(r'<a class="btn btn-sm" href="([^"]*)">([^<]*)</a>', row)[0]
         principal = re.search(r'href="[^"]*principal/\?name=([^"]*)"', row)
         assert principal is not None
         found[parse_qs(f"n={unescape(principal[1])}")["n"][0]] = (word, unescape(address))
     return found
+
+
+def opened(client, principal: str, **fields: str):
+    """Open the group of a principal; return the answer and the page's address."""
+    key = next(
+        row.key
+        for row in client.get(PAGE, {"days": "all"}).context["page"].object_list
+        if row.principal == principal
+    )
+    address = f"{PAGE}?{urlencode({'open': key, **fields})}"
+    return client.get(address), address
 
 
 def test_every_denial_offers_something_that_leads_to_a_page(page):
@@ -103,22 +124,199 @@ def test_a_login_name_in_other_case_leads_to_the_acls_that_it_misses(page):
 
 
 def test_a_client_of_a_plaintext_listener_is_offered_no_acl(page):
-    _, text = page
+    client, text = page
 
     word, address = offers(text)["User:ANONYMOUS"]
+    answer, _ = opened(client, "User:ANONYMOUS")
 
     assert word == "Explain"
     assert urlsplit(address).path == "/c/test-eu/explain/"
-    assert "An ACL for User:ANONYMOUS would open the resource to everybody who can reach that listener." in (
-        unescape(text)
+    shown = unescape(answer.content.decode())
+    assert (
+        "An ACL for User:ANONYMOUS would open the resource to everybody who can reach that listener." in shown
     )
+    assert "Propose this ACL" not in shown
+
+
+def test_an_open_group_shows_the_smallest_acl_and_how_many_denials_it_allows(page):
+    client, _ = page
+
+    answer, _ = opened(client, "User:dan")
+    (row,) = [row for row in answer.context["rows"] if row.opened]
+    (remedy,) = row.opened.remedies
+    draft = client.get(remedy.offer.address).context["draft"]
+
+    assert (remedy.allows, remedy.lines) == (3, 3)
+    assert remedy.binding == allow("User:dan", "READ", "payments.eu", host="10.0.0.7")
+    assert [line.binding for line in draft.lines] == [remedy.binding]
+    assert "Allows 3 of 3 denials, and nobody but this principal." in answer.content.decode()
+
+
+def test_a_client_that_moved_is_offered_its_acl_with_the_new_host(page):
+    client, text = page
+
+    word, address = offers(text)["User:bob"]
+    answer = client.get(address)
+    (row,) = [row for row in answer.context["rows"] if row.opened]
+    draft = client.get(row.opened.host_fix.offer.address).context["draft"]
+
+    assert word == "Fix the host"
+    assert {(line.op, line.binding.host) for line in draft.lines} == {
+        ("add", "10.0.0.7"),
+        ("remove", "10.0.0.9"),
+    }
+    assert "No request from 10.0.0.9 was permitted since these denials began." in answer.content.decode()
+
+
+def test_the_acl_of_a_host_that_is_still_used_stays(read_cluster, page, tmp_path):
+    client, _ = page
+    permitted = request("User:bob", "WRITE", "orders", host="10.0.0.9", allowed=True, decided_now="ALLOWED")
+    load(write_result(tmp_path / "used", BINDINGS, requests=[*REFUSED.values(), permitted]), read_cluster)
+
+    answer, _ = opened(client, "User:bob")
+    (row,) = [row for row in answer.context["rows"] if row.opened]
+    draft = client.get(row.opened.host_fix.offer.address).context["draft"]
+
+    assert row.opened.host_fix.offer.word == "Allow this host too"
+    assert [(line.op, line.binding.host) for line in draft.lines] == [("add", "10.0.0.7")]
+
+
+def marking(address: str) -> str:
+    return address.replace("/insights/?", "/insights/denials/mark/?")
+
+
+def test_a_state_is_set_shown_counted_and_recorded(page, ada, ben):
+    client, _ = page
+    _, address = opened(client, "User:dan", sort="latest")
+
+    answer = client.post(marking(address), {"state": "expected", "reason": "A probe of the platform."})
+    shown = client.get(answer["Location"])
+
+    assert answer["Location"] == f"{address}#denials"
+    text = shown.content.decode()
+    assert "Expected, set by ada on " in text
+    assert (
+        "ada marked “READ on TOPIC payments.eu, User:dan” as expected: A probe of the platform."
+        in unescape(text)
+    )
+    assert shown.context["inbox"].counts["expected"] == 1
+    listed = client.get(f"{PAGE}?state=expected").context["page"].object_list
+    assert [row.principal for row in listed] == ["User:dan"]
+    assert "User:dan" in client.get("/events/").content.decode()
+
+
+@pytest.mark.parametrize(
+    "given, told",
+    [
+        ({"state": "ignored"}, "Name the day until which these denials are ignored"),
+        ({"state": "ignored", "until": "soon"}, "This is no day; write it as 2026-12-31."),
+        ({"state": "ignored", "until": "2001-01-01"}, "2001-01-01 is past; name today or a later day."),
+        ({"state": "expected"}, "Say why these denials are expected"),
+        (
+            {"state": "being-fixed", "change": "CR-99"},
+            "There is no change 'CR-99' of test-eu that you may see",
+        ),
+        ({"state": "gone"}, "Select a valid choice. gone is not one of the available choices."),
+    ],
+)
+def test_a_state_that_cannot_be_set_is_explained_beside_its_field(page, given, told):
+    client, _ = page
+    _, address = opened(client, "User:dan")
+
+    answer = client.post(marking(address), {"reason": "", **given})
+
+    assert answer.status_code == 422
+    text = unescape(answer.content.decode())
+    assert told in text.split('class="denial-state"')[1].split("</form>")[0]
+    assert answer.context["inbox"].counts["new"] == len(REFUSED)
+
+
+def test_a_group_that_is_being_fixed_leads_to_its_change(read_cluster, page, ada):
+    client, _ = page
+    change = review.draft(
+        cluster=read_cluster,
+        author=ada,
+        title="Dan",
+        reason="He asked.",
+        delta=Delta(add=(allow("User:dan", "READ", "payments.eu"),)),
+    )
+    _, address = opened(client, "User:dan")
+
+    client.post(marking(address), {"state": "being-fixed", "change": change.key.lower()})
+
+    assert offers(client.get(PAGE).content.decode())["User:dan"] == (change.key, f"/changes/{change.key}/")
+    Change.objects.update(state=Change.State.APPLIED, finished_at=timezone.now())
+    assert client.get(PAGE).context["inbox"].counts == {
+        "new": len(REFUSED) - 1,
+        "being-fixed": 0,
+        "expected": 0,
+        "fixed": 1,
+        "ignored": 0,
+    }
+
+
+def test_a_person_who_only_looks_sets_no_state(page, cho, signed_in):
+    client = signed_in(cho)
+    answer, address = opened(client, "User:dan")
+
+    assert "Set state" not in answer.content.decode()
+    assert client.post(marking(address), {"state": "fixed"}).status_code == 403
+
+
+def test_what_an_address_asks_for_and_nobody_knows_is_reported(page):
+    client, _ = page
+
+    answer = client.get(PAGE, {"state": "odd", "days": "9", "sort": "x", "page": "z"})
+
+    text = unescape(answer.content.decode())
+    assert "state is 'odd'; use one of new, being-fixed, expected, fixed, ignored." in text
+    assert "days is '9'; use one of 1, 7, 14, 30, all." in text
+    assert "sort is 'x'; use one of weight, times, latest." in text
+    assert len(rows(text)) == len(REFUSED)
+
+
+def test_the_export_has_each_group_and_no_formula(read_cluster, page, tmp_path):
+    client, _ = page
+    formula = request("User:=1+1", "READ", "=cmd|x")
+    load(write_result(tmp_path / "formula", BINDINGS, requests=[*REFUSED.values(), formula]), read_cluster)
+
+    answer = client.get("/c/test-eu/insights/denials/export/")
+    lines = list(csv.DictReader(b"".join(answer.streaming_content).decode().splitlines()))
+
+    assert len(lines) >= len(REFUSED) + 1
+    assert "'=cmd|x" in {line["resource_name"] for line in lines}
+    assert all(line["state"] == "new" for line in lines if line["operation"] in ("READ", "WRITE"))
+
+
+def test_the_list_takes_at_most_twelve_queries_and_reads_no_large_column(page, django_assert_max_num_queries):
+    client, _ = page
+
+    with django_assert_max_num_queries(12) as asked:
+        assert client.get(PAGE).status_code == 200
+
+    wide = [
+        query["sql"][:80] for query in asked if '"manifest"' in query["sql"] or '"sample"' in query["sql"]
+    ]
+    assert wide == []
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_denial_is_walked_to_the_impact_of_its_draft(window, read_cluster, ada):
+def test_a_denial_is_opened_marked_and_walked_to_the_impact_of_its_draft(window, read_cluster, ada):
     page = window(ada, PAGE)
 
-    row = page.locator("table.refusals tr").filter(has_text="User:dan")
+    row = page.locator("table.inbox tbody").filter(has_text="User:dan")
+    row.get_by_role("link", name="Open the denials of User:dan").click()
+    row.get_by_role("heading", name="Smallest ACL that would have allowed it").wait_for()
+    assert page.evaluate("document.activeElement.textContent.trim()").startswith("Close")
+    assert "open=" in page.url
+    row.get_by_text("Expected", exact=True).click()
+    row.get_by_label("Why", exact=True).fill("a probe")
+    row.get_by_role("button", name="Set state").click()
+    page.get_by_text("Expected, set by ada on").wait_for()
+    row.get_by_role("link", name="Close").click()
+    row.get_by_role("link", name="Open the denials of User:dan").wait_for()
+
+    row = page.locator("table.inbox tbody").filter(has_text="User:cat")
     row.get_by_role("link", name="Propose ACL").click()
     page.get_by_role("heading", name="Access diff").wait_for()
 

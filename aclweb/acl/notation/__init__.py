@@ -4,6 +4,7 @@ Import from here: reading and writing of JSON lines, CSV, YAML, `kafka-acls --li
 records of the authorizer's log.
 """
 
+from aclweb.acl.notation.acl_csv import write_rows
 from aclweb.acl.notation.authorizer_log import (
     NO_ACL_NOTE,
     NO_LAYOUT,
@@ -71,4 +72,5 @@ __all__ = [
     "why_not_written",
     "write_acls",
     "write_delta",
+    "write_rows",
 ]

@@ -15,7 +15,7 @@ from functools import partial
 from typing import overload
 
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from aclweb.acl.lint import RULES
@@ -205,6 +205,13 @@ def findings(view: ClusterView) -> Findings | None:
     elif lint_run.is_waiting(found) and lint_run.enqueue_again(found):
         _enqueue(cluster)
     return Findings(found)
+
+
+def known_count(cluster: Cluster) -> int | None:
+    """Return how many findings the newest complete run has; None without one. Starts no run; one query."""
+    done = LintRun.objects.filter(cluster=cluster, done_at__isnull=False).order_by("-done_at")
+    own = Count("found", filter=Q(found__is_proposal=False))
+    return done.annotate(number=own).values_list("number", flat=True).first()
 
 
 def proposal(cluster: Cluster, number: int) -> FindingRow | None:

@@ -14,10 +14,12 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
+from aclweb.insights.current import current_load
 from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import SEVERITIES, FindingPage, Findings
 from aclweb.inventory.findings import pages as finding
 from aclweb.web.browse.acl_filters import Choice, Facet, with_field, without
+from aclweb.web.browse.insight_tabs import head
 from aclweb.web.drafts import MOST_LINES
 from aclweb.web.shell import asking_often
 from aclweb.web.shell.htmx import render_page
@@ -45,6 +47,9 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     if shown is not None:
         context |= _listed(request.GET, shown)
         context["may_request"] = access.may(request.user, "request", cluster)
+    counts = context.get("counts")
+    number = counts.total if counts else None
+    context |= {"head": head(cluster, current_load(cluster), found=number), "tab": "findings"}
     return render_page(
         request, "browse/findings/index.html", "browse/findings/_list.html", context, section="insights"
     )

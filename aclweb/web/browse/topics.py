@@ -15,11 +15,13 @@ from aclweb.acl.matching import topic_fault
 from aclweb.acl.model import Operation, ResourceType
 from aclweb.acl.notation import binding_key
 from aclweb.insights.coverage import coverage
-from aclweb.insights.queries import refusals_of, usage_of
+from aclweb.insights.denials import denials_of
+from aclweb.insights.queries import usage_of
 from aclweb.inventory import lists
 from aclweb.inventory.access import topic_access
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
+from aclweb.web.browse.insight_tabs import since_in_force
 from aclweb.web.browse.resource_page import LISTED, ResourcePage, cell_of, heading_of, removals
 from aclweb.web.shell import as_of, links
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -129,7 +131,9 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
         listed = [*shown.acls, *shown.folded_acls_shown]
         context |= {
             "uses": usage_of(cluster, [binding_key(binding) for binding in listed]),
-            "refusals": refusals_of(cluster, shown.access.resource),
+            "denials": denials_of(
+                cluster, resource=shown.access.resource, in_force_since=since_in_force(cluster)
+            ),
             "coverage": coverage(cluster),
         }
     return render_page(

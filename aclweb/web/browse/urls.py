@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from aclweb.web.browse import acls, findings, insights, principals, search, topics
+from aclweb.web.browse import acls, coverage, denials, findings, principals, search, topics
 
 urlpatterns = [
     path("c/<slug:slug>/search/", search.results, name="search"),
@@ -16,5 +16,8 @@ urlpatterns = [
     path("c/<slug:slug>/acls/export/", acls.export, name="acls-export"),
     path("c/<slug:slug>/findings/", findings.index, name="findings"),
     path("c/<slug:slug>/findings/again/", findings.again, name="findings-again"),
-    path("c/<slug:slug>/insights/", insights.index, name="insights"),
+    path("c/<slug:slug>/insights/", denials.index, name="insights"),
+    path("c/<slug:slug>/insights/denials/mark/", denials.mark, name="denials-mark"),
+    path("c/<slug:slug>/insights/denials/export/", denials.export, name="denials-export"),
+    path("c/<slug:slug>/insights/coverage/", coverage.index, name="coverage"),
 ]

@@ -1,0 +1,390 @@
+"""Which denials does the log hold, in groups that people work through, and what has been said of each group?
+
+The state of a group is what a person has set for it, kept by cluster, principal, operation and resource, so it
+survives the next load. A fixed group that is denied again is new, and so is one that was ignored until a past day.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django.db.models import Case, Count, F, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models.functions import Coalesce
+
+from aclweb.acl.authorizer import Decision, authorize
+from aclweb.acl.model import AccessRequest, Operation, Resource, ResourceType
+from aclweb.insights.causes import Cause, likely_cause
+from aclweb.insights.current import current_load
+from aclweb.insights.denial_groups import WINDOWS
+from aclweb.insights.denial_marks import state_of
+from aclweb.insights.models import DenialGroup, DenialMark, Load, SeenRequest
+from aclweb.inventory.current import ClusterView, in_force
+from aclweb.inventory.lists import LazyRows
+from aclweb.inventory.models import Cluster
+
+State = DenialMark.State
+
+LAST_DAY_COUNTS = 10
+"""The weight of a group is its denials, those of the last day of the log counted so many times."""
+
+SORTS = {"weight": "weight", "times": "in_window", "latest": "last_at"}
+_OPEN = (State.NEW, State.BEING_FIXED)
+_EXPORTED_AT_ONCE = 500
+
+EXPORTED = (
+    "state",
+    "principal",
+    "operation",
+    "resource_type",
+    "resource_name",
+    "denials",
+    "on_the_last_day",
+    "hosts",
+    "latest_host",
+    "first",
+    "last",
+    "reason",
+    "set_by",
+    "set_at",
+)
+
+
+@dataclass(frozen=True)
+class Denial:
+    """What one principal was denied on one resource, from all hosts together.
+
+    state: one of State. mark: what was said of it last, which may be out of date: see `state`.
+    lines: in the window asked for; last_day: on the last day of the log. hosts: how many.
+    days: (day, lines) for each day of the window, none left out.
+    decision: what the ACLs in force say to the latest of these requests.
+    """
+
+    key: str
+    principal: str
+    operation: Operation
+    resource: Resource
+    state: str
+    mark: DenialMark | None
+    lines: int
+    last_day: int
+    hosts: int
+    latest_host: str
+    first_at: datetime
+    last_at: datetime
+    days: tuple[tuple[str, int], ...]
+    decision: Decision
+    cause: Cause
+
+    @property
+    def is_back(self) -> bool:
+        """Whether it is new again after a person had said otherwise."""
+        return self.state == State.NEW and self.mark is not None and self.mark.state != State.NEW
+
+
+@dataclass(frozen=True)
+class Inbox:
+    """The groups that were asked for, and figures about all groups of the window.
+
+    rows: those of the state asked for, sorted. counts: how many groups are in each state.
+    new_lines: denials in new groups. last_day, day_before: denials of the last two days of the log.
+    """
+
+    load: Load | None
+    rows: Sequence[Denial]
+    counts: Mapping[str, int]
+    lines: int = 0
+    new_lines: int = 0
+    principals: int = 0
+    last_day: int = 0
+
+    @property
+    def groups(self) -> int:
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True)
+class HostShare:
+    """How many requests of one host were denied and permitted."""
+
+    host: str
+    denied: int
+    permitted: int
+    last_permitted: datetime | None
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What the log holds about one group: hosts, the most denials first; each day; the newest record."""
+
+    hosts: tuple[HostShare, ...]
+    days: tuple[tuple[str, int, int], ...]  # day, denied, permitted
+    api_names: tuple[str, ...]
+    sample: str
+    sample_at: datetime | None
+    permits_logged: bool
+
+
+InForceSince = Callable[[Collection[int]], Mapping[int, datetime]]
+"""Returns since when each of these changes is in force, without those that are not."""
+
+
+def inbox(
+    cluster: Cluster,
+    *,
+    state: str = "",
+    days: int = 0,
+    sort: str = "weight",
+    in_force_since: InForceSince,
+) -> Inbox:
+    """Return the groups of denials; three queries, and one for each page of rows.
+
+    state: one of State, "" for all, open ones first. days: a number of WINDOWS up to the last day of the log, 0 for
+    the whole log. sort: one of SORTS.
+    """
+    load = current_load(cluster)
+    if load is None:
+        return Inbox(None, (), {})
+    groups = _of_window(load, days)
+    said = _said(cluster, groups, in_force_since)
+    not_new = [key for key, each in said.items() if each.state != State.NEW]
+    settled = {"settled": Coalesce(Sum("in_window", filter=Q(key__in=not_new)), 0)} if not_new else {}
+    sums = groups.aggregate(
+        **settled,
+        n=Count("pk"),
+        lines=Coalesce(Sum("in_window"), 0),
+        last_day=Coalesce(Sum("lines_1"), 0),
+        principals=Count("principal", distinct=True),
+    )
+    counts = dict.fromkeys(State.values, 0)
+    for each in said.values():
+        counts[each.state] += 1
+    counts[State.NEW] += sums["n"] - len(said)
+    made = partial(_rows, cluster, _ordered(groups, said, state, sort), said, _days_of(load, days))
+    return Inbox(
+        load=load,
+        rows=LazyRows(counts[state] if state else sums["n"], made),
+        counts=counts,
+        lines=sums["lines"],
+        new_lines=sums["lines"] - sums.get("settled", 0),
+        principals=sums["principals"],
+        last_day=sums["last_day"],
+    )
+
+
+def new_count(cluster: Cluster, load: Load, *, days: int, in_force_since: InForceSince) -> int:
+    """Return how many groups of the window are new; two queries."""
+    groups = _of_window(load, days)
+    said = _said(cluster, groups, in_force_since)
+    return groups.count() - sum(each.state != State.NEW for each in said.values())
+
+
+def denial(cluster: Cluster, key: str, *, days: int = 0, in_force_since: InForceSince) -> Denial | None:
+    """Return one group by its key; None where the log has none."""
+    load = current_load(cluster)
+    if load is None:
+        return None
+    found = _of_window(load, 0).filter(key=key)
+    said = _said(cluster, found, in_force_since)
+    rows = _rows(cluster, found, said, _days_of(load, days), 0, 1)
+    return rows[0] if rows else None
+
+
+def exported(
+    cluster: Cluster,
+    *,
+    state: str = "",
+    days: int = 0,
+    sort: str = "weight",
+    in_force_since: InForceSince,
+) -> Iterator[list[str]]:
+    """Yield EXPORTED columns of each group that `inbox` would list, in its order; no ACL is asked."""
+    load = current_load(cluster)
+    if load is None:
+        return
+    groups = _of_window(load, days)
+    said = _said(cluster, groups, in_force_since)
+    group: Any  # with the annotations of the query
+    for group in _ordered(groups, said, state, sort).iterator(_EXPORTED_AT_ONCE):
+        known = said.get(group.key)
+        mark = known.mark if known else None
+        yield [
+            known.state if known else State.NEW,
+            group.principal,
+            group.operation,
+            group.resource_type,
+            group.resource_name,
+            str(group.in_window),
+            str(group.lines_1),
+            str(group.hosts),
+            group.latest_host,
+            f"{group.first_at:%Y-%m-%d %H:%M:%S}",
+            f"{group.last_at:%Y-%m-%d %H:%M:%S}",
+            mark.reason if mark else "",
+            mark.set_by if mark else "",
+            f"{mark.set_at:%Y-%m-%d %H:%M:%S}" if mark else "",
+        ]
+
+
+def in_words(found: Denial) -> str:
+    """Return what was denied to whom, for a sentence: `READ on TOPIC orders.eu, User:bob`."""
+    kind = found.resource.resource_type.name
+    return f"{found.operation.name} on {kind} {found.resource.name}, {found.principal}"
+
+
+def denials_of(
+    cluster: Cluster,
+    *,
+    resource: Resource | None = None,
+    principal: str | None = None,
+    in_force_since: InForceSince,
+) -> Sequence[Denial]:
+    """Return the groups on one resource, of one principal, or both; the latest first, made when they are asked for."""
+    load = current_load(cluster)
+    if load is None:
+        return ()
+    groups = _of_window(load, 0)
+    if resource is not None:
+        groups = groups.filter(resource_type=resource.resource_type.name, resource_name=resource.name)
+    if principal is not None:
+        groups = groups.filter(principal=principal)
+    said = _said(cluster, groups, in_force_since)
+    made = partial(_rows, cluster, groups.order_by("-last_at", "key"), said, _days_of(load, 0))
+    return LazyRows(groups.count(), made)
+
+
+def detail(load: Load, found: Denial) -> Detail:
+    """Return what the log holds about the requests of one group, denied or permitted; one query."""
+    rows = SeenRequest.objects.filter(
+        load=load,
+        resource_type=found.resource.resource_type.name,
+        resource_name=found.resource.name,
+        principal=found.principal,
+        operation=found.operation.name,
+    )
+    hosts: dict[str, dict[bool, int]] = defaultdict(lambda: {False: 0, True: 0})
+    last_permitted: dict[str, datetime] = {}
+    by_day: dict[bool, dict[str, int]] = {False: defaultdict(int), True: defaultdict(int)}
+    denied = []
+    for row in rows:
+        hosts[row.host][row.allowed] += row.lines
+        if row.allowed:
+            last_permitted[row.host] = row.last_at
+        else:
+            denied.append(row)
+        for day, lines in row.days:
+            by_day[row.allowed][day] += lines
+    newest = max(denied, key=lambda row: row.last_at, default=None)
+    shares = [
+        HostShare(host, counts[False], counts[True], last_permitted.get(host))
+        for host, counts in hosts.items()
+    ]
+    return Detail(
+        hosts=tuple(sorted(shares, key=lambda share: (-share.denied, -share.permitted, share.host))),
+        days=tuple((day, by_day[False].get(day, 0), by_day[True].get(day, 0)) for day in _days_of(load, 0)),
+        api_names=tuple(sorted({name for row in denied for name in row.api_names})),
+        sample=newest.sample if newest else "",
+        sample_at=newest.last_at if newest else None,
+        permits_logged=load.permits_seen,
+    )
+
+
+def _of_window(load: Load, days: int) -> QuerySet[DenialGroup]:
+    column = f"lines_{days}" if days in WINDOWS else "lines"
+    groups = DenialGroup.objects.filter(load=load).annotate(in_window=F(column))
+    return groups.filter(in_window__gt=0)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What a person said of a group that the log holds, and its state today."""
+
+    mark: DenialMark
+    state: str
+
+
+def _said(cluster: Cluster, groups: QuerySet[DenialGroup], in_force_since: InForceSince) -> dict[str, _Said]:
+    """Return, by key, what was said of those of these groups of which anything was."""
+    own = groups.filter(key=OuterRef("key"))
+    marks = DenialMark.objects.filter(cluster=cluster).annotate(last_at=Subquery(own.values("last_at")[:1]))
+    found = [(mark, mark.last_at) for mark in marks if mark.last_at is not None]
+    numbers = {
+        mark.change for mark, _ in found if mark.state == State.BEING_FIXED and mark.change is not None
+    }
+    since = in_force_since(numbers) if numbers else {}
+    return {mark.key: _Said(mark, state_of(mark, last_at, since)) for mark, last_at in found}
+
+
+def _ordered(
+    groups: QuerySet[DenialGroup], said: Mapping[str, _Said], state: str, sort: str
+) -> QuerySet[DenialGroup]:
+    """Return the groups in this state, or all with the open ones first, in this order."""
+    closed = [key for key, each in said.items() if each.state not in _OPEN]
+    return (
+        _in_state(groups, said, state)
+        .annotate(
+            weight=F("in_window") + (LAST_DAY_COUNTS - 1) * F("lines_1"),
+            is_closed=Case(When(key__in=closed, then=1), default=0) if closed else Value(0),
+        )
+        .order_by("is_closed", f"-{SORTS[sort]}", "key")
+    )
+
+
+def _in_state(groups: QuerySet[DenialGroup], said: Mapping[str, _Said], wanted: str) -> QuerySet[DenialGroup]:
+    if not wanted:
+        return groups
+    if wanted == State.NEW:
+        return groups.exclude(key__in=[key for key, each in said.items() if each.state != State.NEW])
+    return groups.filter(key__in=[key for key, each in said.items() if each.state == wanted])
+
+
+def _rows(
+    cluster: Cluster,
+    ordered: QuerySet[DenialGroup],
+    said: Mapping[str, _Said],
+    window: Sequence[str],
+    start: int,
+    stop: int,
+) -> tuple[Denial, ...]:
+    now = in_force(cluster)
+    return tuple(_row(group, said.get(group.key), window, now) for group in ordered[start:stop])
+
+
+def _row(group: Any, said: _Said | None, window: Sequence[str], now: ClusterView) -> Denial:
+    resource = Resource(ResourceType[group.resource_type], group.resource_name)
+    operation = Operation[group.operation]
+    request = AccessRequest(
+        group.principal, group.latest_host, operation, resource.resource_type, resource.name
+    )
+    decision = authorize(request, now.index, now.settings)
+    of_day: dict[str, int] = dict(group.days)
+    return Denial(
+        key=group.key,
+        principal=group.principal,
+        operation=operation,
+        resource=resource,
+        state=said.state if said else State.NEW,
+        mark=said.mark if said else None,
+        lines=group.in_window,
+        last_day=group.lines_1,
+        hosts=group.hosts,
+        latest_host=group.latest_host,
+        first_at=group.first_at,
+        last_at=group.last_at,
+        days=tuple((day, of_day.get(day, 0)) for day in window),
+        decision=decision,
+        cause=likely_cause(decision, now.index),
+    )
+
+
+def _days_of(load: Load, days: int) -> list[str]:
+    """Return every day of the window, at most the last 31 of the log."""
+    if load.first_at is None or load.last_at is None:
+        return []
+    last = load.last_at.date()
+    count = min(31, days or 31, (last - load.first_at.date()).days + 1)
+    return [(last - timedelta(days=back)).isoformat() for back in reversed(range(count))]

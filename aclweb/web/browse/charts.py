@@ -1,0 +1,127 @@
+"""Where are the bars of a drawing? Sizes are units of the drawing, which the page scales; times are days."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+SPARK_WIDTH = 92
+SPARK_HEIGHT = 18
+
+CHART_WIDTH = 360
+PANEL_HEIGHT = 64
+_LEFT = 44
+_TOP = 8
+_GAP = 10
+
+
+@dataclass(frozen=True)
+class Bar:
+    x: float
+    y: float
+    width: float
+    height: float
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One row of bars with a scale of its own: `most` is at `top`, 0 at `foot`."""
+
+    label: str
+    tone: str
+    most: int
+    top: int
+    foot: int
+    bars: tuple[Bar, ...]
+
+    @property
+    def word(self) -> str:
+        """Its highest number in few letters: 980, 12k, 3.1M."""
+        for size, letter in ((1_000_000, "M"), (1_000, "k")):
+            if self.most >= 10 * size:
+                return f"{self.most // size}{letter}"
+            if self.most >= size:
+                return f"{self.most / size:.1f}{letter}"
+        return str(self.most)
+
+
+@dataclass(frozen=True)
+class DayChart:
+    """Rows of bars over the same days. marks: (x, word) of some days below them."""
+
+    width: int
+    height: int
+    left: int
+    panels: tuple[Panel, ...]
+    marks: tuple[tuple[float, str], ...]
+    foot: int
+
+
+def most_of(rows: Sequence[Sequence[tuple[str, int]]]) -> int:
+    """Return the most lines of any day in any of these rows, so that their sparks share one scale."""
+    return max((lines for row in rows for _, lines in row), default=0)
+
+
+def spark(days: Sequence[tuple[str, int]], most: int) -> tuple[Bar, ...]:
+    """Return a bar a day on a logarithmic scale up to `most`; a day without lines is a hairline."""
+    step = SPARK_WIDTH / max(1, len(days))
+    found = []
+    for place, (_, lines) in enumerate(days):
+        share = math.log1p(lines) / math.log1p(most) if lines and most else 0
+        height = max(3.0, SPARK_HEIGHT * share) if lines else 1.0
+        found.append(
+            Bar(
+                round(place * step, 2),
+                round(SPARK_HEIGHT - height, 2),
+                round(min(step * 0.7, 8), 2),
+                round(height, 2),
+            )
+        )
+    return tuple(found)
+
+
+def day_chart(
+    days: Sequence[str], rows: Sequence[tuple[str, str, Sequence[int]]], *, height: int = PANEL_HEIGHT
+) -> DayChart:
+    """Return the drawing of rows (label, tone, lines of each day), one below the other, each on its own scale."""
+    step = (CHART_WIDTH - _LEFT) / max(1, len(days))
+    width = round(min(step * 0.72, 22), 2)
+    panels = []
+    for place, (label, tone, counts) in enumerate(rows):
+        top = _TOP + place * (height + _GAP)
+        most = max(counts, default=0)
+        bars = tuple(
+            _bar(
+                _LEFT + step * number + (step - width) / 2,
+                width,
+                lines,
+                most,
+                top,
+                height,
+                f"{day}: {lines:,}",
+            )
+            for number, (day, lines) in enumerate(zip(days, counts, strict=True))
+            if lines
+        )
+        panels.append(Panel(label, tone, most, top, top + height, bars))
+    foot = _TOP + len(rows) * (height + _GAP) - _GAP
+    every = max(1, math.ceil(len(days) / 5))
+    marks = tuple(
+        (round(_LEFT + step * (number + 0.5), 2), _word(day))
+        for number, day in enumerate(days)
+        if number % every == 0
+    )
+    return DayChart(CHART_WIDTH, foot + 18, _LEFT, tuple(panels), marks, foot)
+
+
+def _bar(x: float, width: float, lines: int, most: int, top: float, height: float, title: str) -> Bar:
+    tall = max(1.5, height * lines / most)
+    return Bar(round(x, 2), round(top + height - tall, 2), width, round(tall, 2), title)
+
+
+def _word(day: str) -> str:
+    found = date.fromisoformat(day)
+    return f"{found.day} {found:%b}"

@@ -1,0 +1,245 @@
+"""How is a group of denials shown: its bars, what mends its cause, and all that the log holds about it?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.urls import reverse
+
+from aclweb.acl.authorizer import AclIndex, Result, decide, smallest_fix
+from aclweb.acl.model import WILDCARD, AclBinding, PatternType, PermissionType
+from aclweb.acl.notation import binding_key
+from aclweb.audit import trail
+from aclweb.insights import denial_marks, denials
+from aclweb.insights.denials import Denial, Detail, State
+from aclweb.insights.models import Load
+from aclweb.inventory.current import in_force
+from aclweb.inventory.models import Cluster
+from aclweb.web.browse.charts import Bar, DayChart, day_chart, most_of, spark
+from aclweb.web.shell import links
+
+HOSTS_SHOWN = 8
+# A denial of more hosts is asked of these alone; the others are not counted as allowed.
+_HOSTS_DECIDED = 500
+
+# Causes where an ACL would hide the fault, or give nobody what they need.
+_NO_ACL_HELPS = ("name", "deny", "anonymous", "unknown", "allowed-now")
+
+TONES = {
+    State.NEW: "accent",
+    State.BEING_FIXED: "warn",
+    State.EXPECTED: "",
+    State.FIXED: "good",
+    State.IGNORED: "",
+}
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a person can do about a denial: a button's word, and where it leads."""
+
+    word: str
+    address: str
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """An ACL that allows some of the denied requests: `allows` of `lines` logged ones."""
+
+    binding: AclBinding
+    allows: int
+    lines: int
+    offer: Offer
+
+
+@dataclass(frozen=True)
+class HostFix:
+    """The ACL of another host, with the host that was denied; `replaces`: the other one is not used any more."""
+
+    before: AclBinding
+    after: AclBinding
+    replaces: bool
+    offer: Offer
+
+
+@dataclass(frozen=True)
+class Opened:
+    """All about one group, for the row that is open."""
+
+    detail: Detail
+    most: int
+    chart: DayChart
+    remedies: tuple[Remedy, ...]
+    host_fix: HostFix | None
+    history: tuple[dict[str, object], ...]
+    explain: str
+
+    @property
+    def hosts(self) -> list[tuple[denials.HostShare, float, float]]:
+        """The hosts shown, each with the lengths of its bars in hundredths."""
+        shown = self.detail.hosts[:HOSTS_SHOWN]
+        return [
+            (share, _percent(share.denied, self.most), _percent(share.permitted, self.most))
+            for share in shown
+        ]
+
+    @property
+    def more_hosts(self) -> int:
+        return max(0, len(self.detail.hosts) - HOSTS_SHOWN)
+
+
+@dataclass(frozen=True)
+class DenialRow:
+    """One group as the inbox shows it; `opened` where it is open."""
+
+    denial: Denial
+    bars: tuple[Bar, ...]
+    offer: Offer | None
+    tone: str
+    word: str
+    opened: Opened | None = None
+
+    @property
+    def anchor(self) -> str:
+        """Its id on the page."""
+        return f"denial-{self.denial.key[:12]}"
+
+
+def rows_of(cluster: Cluster, load: Load, found: Sequence[Denial], *, opened: str) -> tuple[DenialRow, ...]:
+    """Return the rows of a page, whose bars share one scale; `opened` is the key of the open one."""
+    most = most_of([each.days for each in found])
+    return tuple(
+        DenialRow(
+            denial=each,
+            bars=spark(each.days, most),
+            offer=offer_of(cluster, each),
+            tone=TONES[State(each.state)],
+            word=_state_word(each),
+            opened=_opened(cluster, load, each) if each.key == opened else None,
+        )
+        for each in found
+    )
+
+
+def offer_of(cluster: Cluster, found: Denial) -> Offer | None:
+    """Return what mends the likely cause; an ACL only where a missing ACL is the cause."""
+    kind = found.cause.kind
+    if found.state in (State.EXPECTED, State.IGNORED, State.FIXED) or kind == "allowed-now":
+        return None
+    if found.state == State.BEING_FIXED and found.mark is not None and found.mark.change is not None:
+        number = found.mark.change
+        return Offer(f"CR-{number}", reverse("change", args=[number]))
+    if kind == "name" and "=" in found.principal:
+        query = links.encoded(kind="ssl", names=found.principal.partition(":")[2])
+        return Offer("Test the name mapping", f"{reverse('mapping', args=[cluster.slug])}?{query}")
+    if kind == "name":
+        return Offer("Show the other name", links.principal(cluster, found.cause.written))
+    if kind == "host":
+        address = f"{reverse('insights', args=[cluster.slug])}?{links.encoded(days='all', open=found.key)}"
+        return Offer("Fix the host", f"{address}#denials")
+    if kind in _NO_ACL_HELPS:
+        return Offer("Explain", _explanation(cluster, found))
+    return Offer("Propose ACL", _draft(cluster, add=[_proposal(found)]))
+
+
+def _state_word(found: Denial) -> str:
+    if found.is_back:
+        return "new again"
+    if found.state == State.IGNORED and found.mark is not None and found.mark.until is not None:
+        return f"ignored until {found.mark.until.day} {found.mark.until:%b}"
+    return State(found.state).label
+
+
+def _opened(cluster: Cluster, load: Load, found: Denial) -> Opened:
+    detail = denials.detail(load, found)
+    shown = detail.hosts[:HOSTS_SHOWN]
+    days = [day for day, _, _ in detail.days]
+    rows = [("denied", "deny", [denied for _, denied, _ in detail.days])]
+    if detail.permits_logged:
+        rows.insert(0, ("permitted", "", [permitted for _, _, permitted in detail.days]))
+    return Opened(
+        detail=detail,
+        most=max((max(share.denied, share.permitted) for share in shown), default=0),
+        chart=day_chart(days, rows),
+        remedies=_remedies(cluster, found, detail),
+        host_fix=_host_fix(cluster, found, detail),
+        history=tuple(
+            {"sentence": trail.sentence(event), "at": event.at}
+            for event in denial_marks.history(cluster, found.key)
+        ),
+        explain=_explanation(cluster, found),
+    )
+
+
+def _remedies(cluster: Cluster, found: Denial, detail: Detail) -> tuple[Remedy, ...]:
+    """Return the smallest ACL for the newest denied request, and one for any host where there are more hosts."""
+    if found.cause.kind in _NO_ACL_HELPS:
+        return ()
+    smallest = smallest_fix(found.decision)
+    if smallest is None:
+        return ()
+    wanted = [smallest]
+    if found.hosts > 1:
+        wanted.append(replace(smallest, host=WILDCARD))
+    now = in_force(cluster)
+    near = now.index.affecting(found.resource, now.settings)
+    denied = [share for share in detail.hosts if share.denied]
+    remedies = []
+    for binding in wanted:
+        index = AclIndex([*near, binding])
+        allows = 0
+        for share in denied[:_HOSTS_DECIDED]:
+            request = replace(found.decision.request, host=share.host)
+            result, _ = decide(request, index, now.settings)
+            allows += share.denied if result is Result.ALLOWED else 0
+        total = sum(share.denied for share in denied)
+        remedies.append(
+            Remedy(binding, allows, total, Offer("Propose this ACL", _draft(cluster, add=[binding])))
+        )
+    return tuple(remedies)
+
+
+def _host_fix(cluster: Cluster, found: Denial, detail: Detail) -> HostFix | None:
+    before = found.cause.binding
+    if found.cause.kind != "host" or before is None:
+        return None
+    after = replace(before, host=found.latest_host)
+    replaces = detail.permits_logged and not any(
+        share.last_permitted is not None and share.last_permitted > found.first_at
+        for share in detail.hosts
+        if share.host == before.host
+    )
+    address = _draft(cluster, add=[after], remove=[before] if replaces else [])
+    return HostFix(
+        before, after, replaces, Offer("Fix the host" if replaces else "Allow this host too", address)
+    )
+
+
+def _explanation(cluster: Cluster, found: Denial) -> str:
+    kind, name = found.resource.resource_type, found.resource.name
+    return links.explain_cell(cluster, found.principal, found.operation, kind, name, found.latest_host)
+
+
+def _draft(cluster: Cluster, *, add: Sequence[AclBinding], remove: Sequence[AclBinding] = ()) -> str:
+    query = [links.encoded(add=json.dumps(binding.as_dict())) for binding in add]
+    query += [links.encoded(remove_key=binding_key(binding)) for binding in remove]
+    return f"{reverse('what-if', args=[cluster.slug])}?{'&'.join(query)}"
+
+
+def _proposal(found: Denial) -> AclBinding:
+    """Return the narrowest ACL by name that would have allowed these requests from everywhere."""
+    return AclBinding(
+        resource_type=found.resource.resource_type,
+        resource_name=found.resource.name,
+        pattern_type=PatternType.LITERAL,
+        principal=found.principal,
+        host=found.latest_host if found.hosts == 1 else WILDCARD,
+        operation=found.operation,
+        permission_type=PermissionType.ALLOW,
+    )
+
+
+def _percent(part: int, whole: int) -> float:
+    return round(max(1.0, 100 * part / whole), 1) if part and whole else 0.0

@@ -1,0 +1,342 @@
+"""Are denials grouped, counted, sorted and kept in the states that people gave them, from load to load?"""
+
+from __future__ import annotations
+
+from datetime import UTC, timedelta
+from functools import partial
+
+import pytest
+from django.utils import timezone
+
+from aclweb.acl.model.vocabulary import Operation, Resource, ResourceType
+from aclweb.audit.models import Event
+from aclweb.insights import denials
+from aclweb.insights.denial_groups import key_of
+from aclweb.insights.denial_marks import DenialError, history, mark
+from aclweb.insights.denials import State
+from aclweb.insights.models import DenialGroup, DenialMark
+from tests.insights.results import FIRST, LAST, request
+
+EVE = request("User:eve", "READ", "payments.eu")
+DAY = timedelta(days=1)
+
+
+def no_change(numbers):
+    return {}
+
+
+inbox = partial(denials.inbox, in_force_since=no_change)
+
+
+def on_days(lines_of_day, **facts):
+    """A denial with so many lines on each day, by how many days before the last one."""
+    days = [
+        {"day": (LAST - back * DAY).date().isoformat(), "lines": lines}
+        for back, lines in sorted(lines_of_day.items(), reverse=True)
+    ]
+    told = {
+        "lines": sum(lines_of_day.values()),
+        "first_at": LAST - max(lines_of_day) * DAY,
+        "last_at": LAST - min(lines_of_day) * DAY,
+        "days": days,
+    }
+    return EVE | told | facts
+
+
+@pytest.fixture
+def say(read_cluster, ada):
+    """Return a function that sets the state of a group, eve's unless another is given."""
+
+    def said(state, found=None, **facts):
+        found = found or inbox(read_cluster).rows[0]
+        words = denials.in_words(found)
+        return mark(cluster=read_cluster, key=found.key, denial=words, actor=ada, state=state, **facts)
+
+    return said
+
+
+def test_denials_are_grouped_by_principal_operation_and_resource(given, read_cluster):
+    given(
+        requests=[
+            EVE | {"host": "10.0.0.1", "lines": 2, "days": [{"day": "2026-11-20", "lines": 2}]},
+            EVE | {"host": "10.0.0.2", "lines": 3, "last_at": LAST - timedelta(minutes=1)},
+            request("User:eve", "WRITE", "payments.eu", lines=4, last_at=LAST - DAY),
+            request("User:bob", "READ", "payments.eu", allowed=True),
+        ]
+    )
+
+    found = inbox(read_cluster)
+
+    assert (len(found.rows), found.groups, found.lines, found.principals) == (2, 2, 9, 1)
+    first = found.rows[0]
+    assert (first.principal, first.operation, first.lines) == ("User:eve", Operation.READ, 5)
+    assert (first.hosts, first.latest_host, first.last_at) == (2, "10.0.0.1", LAST.replace(tzinfo=UTC))
+    assert first.days[-1] == ("2026-11-20", 5)
+    assert len(first.days) == 14
+
+
+def test_a_window_counts_its_own_days_and_lists_no_other_groups(given, read_cluster):
+    old = on_days({9: 40}, resource_name="old")
+    given(requests=[on_days({0: 1, 5: 20, 8: 300}), old])
+
+    counted = {days: [row.lines for row in inbox(read_cluster, days=days).rows] for days in (1, 7, 14, 30, 0)}
+
+    assert counted == {1: [1], 7: [21], 14: [321, 40], 30: [321, 40], 0: [321, 40]}
+    assert [len(inbox(read_cluster, days=days).rows[0].days) for days in (1, 7, 0)] == [1, 7, 14]
+    assert inbox(read_cluster, days=7).last_day == 1
+
+
+def test_the_last_day_counts_ten_times_in_the_weight(given, read_cluster):
+    given(
+        requests=[
+            on_days({0: 10}, resource_name="ten today"),
+            on_days({3: 99}, resource_name="99 before"),
+            on_days({3: 101}, resource_name="101 before"),
+        ]
+    )
+
+    names = {
+        sort: [row.resource.name for row in inbox(read_cluster, sort=sort).rows] for sort in denials.SORTS
+    }
+
+    assert names["weight"] == ["101 before", "ten today", "99 before"]
+    assert names["times"] == ["101 before", "99 before", "ten today"]
+    assert names["latest"][0] == "ten today"
+
+
+def test_rows_of_a_page_are_those_of_the_whole_list(given, read_cluster):
+    given(
+        requests=[
+            request("User:eve", "READ", f"topic-{number:02}", lines=50 - number) for number in range(30)
+        ]
+    )
+
+    rows = inbox(read_cluster).rows
+
+    assert [row.resource.name for row in rows[3:6]] == ["topic-03", "topic-04", "topic-05"]
+    assert [row.key for row in rows] == [
+        row.key for start in range(0, 30, 7) for row in rows[start : start + 7]
+    ]
+
+
+def test_the_denials_of_one_resource_and_of_one_principal_are_found(given, read_cluster):
+    given(requests=[EVE, request("User:eve", "READ", "orders"), request("User:bob", "READ", "orders")])
+    orders = Resource(ResourceType.TOPIC, "orders")
+
+    on_orders = denials.denials_of(read_cluster, resource=orders, in_force_since=no_change)
+    of_eve = denials.denials_of(read_cluster, principal="User:eve", in_force_since=no_change)
+
+    assert sorted(row.principal for row in on_orders) == ["User:bob", "User:eve"]
+    assert sorted(row.resource.name for row in of_eve) == ["orders", "payments.eu"]
+
+
+def test_an_inbox_takes_few_queries_however_many_groups_there_are(
+    given, read_cluster, say, django_assert_num_queries
+):
+    given(requests=[request("User:eve", "READ", f"topic-{number}") for number in range(60)])
+    say(State.EXPECTED, reason="a probe")
+    inbox(read_cluster).rows[:1]  # what is in force is in memory from here on
+
+    with django_assert_num_queries(5) as asked:
+        found = inbox(read_cluster)
+        assert len(found.rows[:25]) == 25
+
+    wide = [query["sql"] for query in asked if '"sample"' in query["sql"] or '"manifest"' in query["sql"]]
+    assert wide == []
+
+
+# --- States ---
+
+
+def test_a_state_survives_the_next_load(given, read_cluster, say):
+    given(requests=[EVE])
+    say(State.EXPECTED, reason="a probe of the platform")
+
+    given(requests=[EVE | {"lines": 9}, request("User:bob", "READ", "other")])
+
+    found = inbox(read_cluster)
+    assert (found.counts["expected"], found.counts["new"]) == (1, 1)
+    (expected,) = inbox(read_cluster, state="expected").rows
+    assert (expected.principal, expected.mark.set_by) == ("User:eve", "ada")
+    assert expected.mark.reason == "a probe of the platform"
+    assert [row.principal for row in inbox(read_cluster, state="new").rows] == ["User:bob"]
+
+
+@pytest.mark.parametrize("later, state", [(timedelta(), "fixed"), (400 * DAY, "new")])
+def test_a_fixed_group_is_new_again_once_it_is_denied_later(given, read_cluster, say, later, state):
+    given(requests=[EVE])
+    say(State.FIXED)
+    assert inbox(read_cluster).rows[0].state == "fixed"
+
+    given(requests=[EVE | {"last_at": LAST + later}])
+
+    (found,) = inbox(read_cluster).rows
+    assert found.state == state
+    assert found.is_back == (state == "new")
+
+
+def test_an_ignored_group_is_new_once_its_day_is_past(given, read_cluster, say):
+    given(requests=[EVE])
+    say(State.IGNORED, until=timezone.now().date())
+    assert inbox(read_cluster).counts["ignored"] == 1
+
+    DenialMark.objects.update(until=timezone.now().date() - DAY)
+
+    assert inbox(read_cluster).rows[0].is_back
+
+
+def test_a_group_is_fixed_when_its_change_is_in_force_and_nothing_was_denied_since(given, read_cluster, say):
+    given(requests=[EVE])
+    say(State.BEING_FIXED, change=7)
+    logged = LAST.replace(tzinfo=UTC)
+
+    def state_if(since):
+        return denials.inbox(read_cluster, in_force_since=lambda numbers: since).rows[0].state
+
+    assert state_if({}) == "being-fixed"
+    assert state_if({7: logged + DAY}) == "fixed"
+    assert state_if({7: logged - DAY}) == "new"
+
+
+def test_open_groups_come_before_closed_ones_whatever_their_weight(given, read_cluster, say):
+    heavy = request("User:eve", "READ", "heavy", lines=900)
+    given(requests=[heavy, request("User:eve", "READ", "light", lines=1)])
+    say(State.EXPECTED, reason="known")
+
+    assert [row.resource.name for row in inbox(read_cluster).rows] == ["light", "heavy"]
+    found = inbox(read_cluster)
+    assert (found.lines, found.new_lines) == (901, 1)
+
+
+def test_each_state_that_is_set_is_in_the_audit_trail(given, read_cluster, say):
+    given(requests=[EVE])
+    say(State.BEING_FIXED, change=7, reason="in review")
+    say(State.EXPECTED, reason="a probe")
+
+    key = key_of("User:eve", "READ", "TOPIC", "payments.eu")
+    kept = history(read_cluster, key)
+
+    assert [event.facts["told"] for event in kept] == ["expected: a probe", "being fixed by CR-7: in review"]
+    assert history(read_cluster, "0" * 64) == []
+    assert {event.target for event in Event.objects.filter(verb="denial.marked")} == {"cluster:test-eu"}
+
+
+@pytest.mark.parametrize(
+    "state, facts, field",
+    [
+        ("broken", {}, "state"),
+        (State.IGNORED, {}, "until"),
+        (State.IGNORED, {"until": FIRST.date() - 9999 * DAY}, "until"),
+        (State.EXPECTED, {"reason": "  "}, "reason"),
+    ],
+)
+def test_a_state_without_the_fact_that_it_needs_is_refused(given, read_cluster, say, state, facts, field):
+    given(requests=[EVE])
+
+    with pytest.raises(DenialError) as refused:
+        say(state, **facts)
+
+    assert refused.value.field == field
+    assert not DenialMark.objects.exists()
+    assert not Event.objects.filter(verb="denial.marked").exists()
+
+
+# --- One group ---
+
+
+def test_a_group_shows_who_else_asked_and_when(given, read_cluster):
+    given(
+        requests=[
+            on_days({0: 5, 1: 2}, host="10.0.0.1", sample="newest"),
+            on_days({3: 1}, host="10.0.0.2", sample="older"),
+            on_days({9: 40}, host="10.0.0.3", allowed=True),
+        ]
+    )
+    found = inbox(read_cluster)
+
+    detail = denials.detail(found.load, found.rows[0])
+
+    assert [(share.host, share.denied, share.permitted) for share in detail.hosts] == [
+        ("10.0.0.1", 7, 0),
+        ("10.0.0.2", 1, 0),
+        ("10.0.0.3", 0, 40),
+    ]
+    assert detail.days[-1] == ("2026-11-20", 5, 0)
+    assert detail.days[-10] == ("2026-11-11", 0, 40)
+    assert (detail.sample, detail.permits_logged) == ("newest", True)
+
+
+def test_an_export_has_every_group_of_the_list_in_its_order(given, read_cluster, say):
+    given(requests=[request("User:eve", "READ", f"topic-{number}", lines=number + 1) for number in range(40)])
+    say(State.FIXED, reason="done")
+
+    rows = list(denials.exported(read_cluster, in_force_since=no_change))
+
+    listed = [
+        (row.state, row.principal, row.resource.name, str(row.lines)) for row in inbox(read_cluster).rows
+    ]
+    assert [(row[0], row[1], row[4], row[5]) for row in rows] == listed
+    assert rows[-1][11:13] == ["done", "ada"]
+    assert all(len(row) == len(denials.EXPORTED) for row in rows)
+
+
+def test_the_groups_of_an_earlier_load_go_with_it(given, read_cluster):
+    given(requests=[EVE])
+    given(requests=[request("User:bob", "READ", "x")])
+
+    assert [group.principal for group in DenialGroup.objects.all()] == ["User:bob"]
+
+
+def test_without_a_log_there_is_no_denial(read_cluster):
+    found = inbox(read_cluster)
+
+    assert (found.load, len(found.rows), found.groups) == (None, 0, 0)
+    assert list(denials.exported(read_cluster, in_force_since=no_change)) == []
+
+
+# --- Causes ---
+
+
+@pytest.mark.parametrize(
+    "asked, kind, told",
+    [
+        (request("User:eve", "READ", "payments.eu"), "deny", "Deny User:eve"),
+        (request("User:CN=fraud, OU=risk", "READ", "orders"), "name", "differ in spaces"),
+        (request("User:cn=FRAUD,OU=risk", "READ", "orders"), "name", "differ in upper and lower case"),
+        (request("User:bob", "WRITE", "orders"), "host", "Has the client moved"),
+        (
+            request(
+                "User:ops",
+                "DESCRIBE",
+                "kafka-cluster",
+                resource_type="CLUSTER",
+                host="0:0:0:0:0:0:0:1",
+            ),
+            "host",
+            "Brokers write this address as 0:0:0:0:0:0:0:1",
+        ),
+        (request("User:indexer", "READ", "images"), "host", "is no address"),
+        (request("User:ANONYMOUS", "READ", "orders"), "anonymous", "listener without authentication"),
+        (request("User:bob", "READ", "billing", resource_type="GROUP"), "group", "as well as on the topic"),
+        (request("User:bob", "WRITE", "payments.eu"), "operation", "and nothing more"),
+        (request("User:zoe", "READ", "elsewhere"), "no-rule", "No ACL gives this right to User:zoe"),
+        (request("User:bob", "READ", "payments.eu"), "allowed-now", "allowed today"),
+    ],
+)
+def test_the_likely_cause_of_a_denial_is_reported(given, read_cluster, asked, kind, told):
+    given(requests=[asked])
+
+    (found,) = inbox(read_cluster).rows
+
+    assert found.cause.kind == kind
+    assert told in found.cause.sentence
+
+
+def test_a_range_of_addresses_is_told_to_count_for_nobody_before_kafka_4_4(given, read_cluster):
+    read_cluster.kafka_version = "4.3"
+    read_cluster.save()
+    given(requests=[request("User:notes", "READ", "customers", host="10.40.3.17")])
+
+    (found,) = inbox(read_cluster).rows
+
+    assert "never matches" in found.cause.sentence
