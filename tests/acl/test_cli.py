@@ -21,6 +21,7 @@ from aclweb.acl.cli.main import COMMANDS, main
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding
 from aclweb.acl.notation.files import OUTPUTS, read_acls, write_acls
 from tests.builders import allow, ask, deny, read, write
+from tests.layouts.framing import framed
 from tests.real_outputs import real_output
 
 ROOT = Path(__file__).parents[2]
@@ -789,6 +790,17 @@ def test_standard_input_is_a_dash_and_can_be_given_once(run):
     status, out, err = run("decide", "--acls", "-", "--requests", "-")
     assert (status, out) == (2, "")
     assert "two files" in err
+
+
+def test_audit_finds_the_layout_of_each_log(run):
+    lines = real_output("audit/standard-4.4.0.log").rstrip("\n").split("\n")
+    Path("l").write_text("\n".join(framed("cri", lines)))
+    Path("m").write_text("\n".join(lines))
+
+    framed_events, plain_events = (answers(run("audit", file, "--json")[1]) for file in ("l", "m"))
+
+    assert framed_events == plain_events
+    assert len(plain_events) == 200
 
 
 def test_audit_prints_decisions_and_counts_the_rest(run):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
@@ -14,6 +15,7 @@ from aclweb.inventory.sync.run import sync
 from aclweb.web.shell import links
 from tests.builders import allow, deny
 from tests.inventory.answering_cluster import Answers
+from tests.layouts.framing import FRAMED, framed
 
 OWN_HOST = allow("User:bob", "WRITE", "orders.", pattern="PREFIXED", host="10.0.0.7")
 QUESTION = {
@@ -314,6 +316,18 @@ def test_a_pasted_log_line_fills_the_question_in_and_is_compared_with_the_answer
     assert page.context["pasted_answer"].kind == "agrees"
     assert "The broker said Denied at 2026-11-20 17:23:05,114, based on rule DefaultDeny." in text(page)
     assert "The first of the 2 decisions that were pasted was taken." in text(page)
+
+
+def test_a_pasted_line_is_understood_in_the_layout_of_a_container(browser):
+    for frame in FRAMED:
+        page = pasted(browser, "\n".join(framed(frame, [LOGGED])))
+
+        assert page.context["answer"].request.host == "10.0.0.8"
+        assert "The broker said Denied at 2026-11-20 17:23:05,114, based on rule DefaultDeny." in text(page)
+
+    record = {"log.level": "INFO", "message": LOGGED[31:-26], "log.logger": "kafka.authorizer.logger"}
+    page = pasted(browser, json.dumps({"@timestamp": "2026-11-20T17:23:05.114Z"} | record))
+    assert "The broker said Denied at 2026-11-20 17:23:05,114Z, based on rule DefaultDeny." in text(page)
 
 
 def test_a_pasted_line_that_says_otherwise_is_reported_as_that(browser):

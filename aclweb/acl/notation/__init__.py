@@ -1,7 +1,7 @@
 """How are ACLs, requests and edits written in files, and read from them, exactly?
 
 Import from here: reading and writing of JSON lines, CSV, YAML, `kafka-acls --list`, ZooKeeper's nodes, and
-records of the authorizer's log.
+records of the authorizer's log in any layout.
 """
 
 from aclweb.acl.notation.acl_csv import write_rows
@@ -31,6 +31,24 @@ from aclweb.acl.notation.files import (
     write_acls,
     write_delta,
 )
+from aclweb.acl.notation.log_layouts import (
+    KAFKA,
+    LAYOUTS,
+    LONGEST_RECORD,
+    RECORD_LAYOUTS,
+    SOME_TIME,
+    UNKNOWN,
+    Layout,
+    LogRecord,
+    LogTime,
+    Parting,
+    detected,
+    events_in,
+    is_of_layout,
+    layout_of,
+    of_pattern,
+    shown,
+)
 from aclweb.acl.notation.objects import (
     ACL_KEYS,
     binding_from_dict,
@@ -44,19 +62,34 @@ from aclweb.acl.notation.znodes import encode, path_of
 __all__ = [
     "ACL_KEYS",
     "FORMATS",
+    "KAFKA",
+    "LAYOUTS",
+    "LONGEST_RECORD",
     "NO_ACL_NOTE",
     "NO_LAYOUT",
     "OUTPUTS",
+    "RECORD_LAYOUTS",
+    "SOME_TIME",
     "SUPER_USER_NOTE",
+    "UNKNOWN",
     "UNREADABLE",
     "AccessEvent",
     "AclFile",
     "Edit",
+    "Layout",
+    "LogRecord",
+    "LogTime",
     "NotDecision",
+    "Parting",
     "binding_from_dict",
     "binding_key",
+    "detected",
     "encode",
+    "events_in",
     "filter_from_dict",
+    "is_of_layout",
+    "layout_of",
+    "of_pattern",
     "parse_object",
     "parse_record",
     "path_of",
@@ -68,6 +101,7 @@ __all__ = [
     "read_requests",
     "records",
     "request_from_dict",
+    "shown",
     "starts_record",
     "why_not_written",
     "write_acls",

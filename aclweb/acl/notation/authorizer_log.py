@@ -2,7 +2,7 @@
 
 Reads the decisions of every authorizer that wrote such a log: `standard` (KRaft, with the
 rule that decided), `acl` (ZooKeeper mode, 2.4 to 3.9), `simple-2.0` (2.0 to 2.3) and
-`simple-0.9` (0.9 to 1.1). Pure text work: the pipeline and the pages share it.
+`simple-0.9` (0.9 to 1.1); and decision records, which are JSON. Pure text work: the pipeline and the pages share it.
 
 Principals and names are free text and may hold any of the words around them, so the
 fixed words are looked for from both ends: the rule, the count and the request from the
@@ -12,10 +12,11 @@ name imitates those words more than one reading is possible, and the event says 
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from aclweb.acl.model import (
     ANY_USER,
@@ -96,6 +97,7 @@ class NotDecision:
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}[,.][0-9]{3}"
 _RECORD_START = re.compile(rf"\[{_TIME}\] [A-Z]+ ")
 _LAYOUT = re.compile(rf"\[({_TIME})\] ([A-Z]+) +(.*) \(([^()\s]+)\)", re.DOTALL)
+_RECORD_OF_JSON = re.compile(rf"\[({_TIME})\] (\{{.*\}})", re.DOTALL)
 _RECORD_END = re.compile(r" \([^()\s]+\)\r?$")
 _TAIL = f" ({LOGGER})"
 # Warnings of the JVM may end in brackets too; they take no part in a decision that ended before them.
@@ -200,6 +202,8 @@ def parse_record(record: str) -> AccessEvent | NotDecision:
     """Return what one record says; `record` is without its line end."""
     layout = _LAYOUT.fullmatch(record)
     if layout is None:
+        if told := _RECORD_OF_JSON.fullmatch(record):
+            return _decision_record(told[2], told[1])
         damaged = _RECORD_START.match(record) and ("Principal = " in record or LOGGER in record)
         return NotDecision(UNREADABLE if damaged else NO_LAYOUT)
     time, level, message, logger = layout.groups()
@@ -214,6 +218,62 @@ def parse_suffix(text: str) -> AccessEvent | NotDecision:
     The event's `time` and `level` are None.
     """
     return _parse_message(text.removesuffix(_TAIL), None, None)
+
+
+class DecisionRecordError(ValueError):
+    """An object that is no decision record; the message says what it lacks."""
+
+
+_DECISION_WORDS = ("principal", "host", "operation", "resourceType", "resourceName")
+
+
+def decision_record_text(found: Mapping[str, Any]) -> str:
+    """Return a decision record without its time, as text that is the same for equal decisions.
+
+    found: its keys, see docs/pipeline.md; others are left out. Raises DecisionRecordError where one is wrong.
+    """
+    told = {key: found.get(key) for key in _DECISION_WORDS}
+    wrong = next((key for key, value in told.items() if not isinstance(value, str)), None)
+    if wrong is not None:
+        raise DecisionRecordError(f"A decision record needs {wrong!r} as a text.")
+    allowed, pattern_type, api = found.get("allowed"), found.get("patternType"), found.get("api")
+    if not isinstance(allowed, bool):
+        raise DecisionRecordError("A decision record needs 'allowed' as true or false.")
+    if pattern_type is not None and pattern_type not in PatternType.__members__:
+        raise DecisionRecordError(f"{pattern_type!r} is no pattern type of a decision record.")
+    if api is not None and not isinstance(api, str):
+        raise DecisionRecordError("The 'api' of a decision record is a text.")
+    told |= {"patternType": pattern_type, "allowed": allowed, "api": api}
+    return json.dumps(told, ensure_ascii=False, sort_keys=True)
+
+
+def _decision_record(text: str, time: str) -> AccessEvent | NotDecision:
+    try:
+        found = json.loads(text)
+        decision_record_text(found)
+    except (ValueError, RecursionError, AttributeError):
+        return NotDecision(UNREADABLE)
+    return AccessEvent(
+        time=time,
+        level=None,
+        principal=found["principal"],
+        allowed=found["allowed"],
+        operation=_OPERATIONS.get(_plain_word(found["operation"]), Operation.UNKNOWN),
+        host=found["host"],
+        resource_type=_RESOURCE_TYPES.get(_plain_word(found["resourceType"]), ResourceType.UNKNOWN),
+        resource_name=found["resourceName"],
+        pattern_type=PatternType[found["patternType"]] if found.get("patternType") else None,
+        api_name=found.get("api"),
+        ref_count=None,
+        rule=None,
+        acl=None,
+        family="decision-record",
+        ambiguous=False,
+    )
+
+
+def _plain_word(word: str) -> str:
+    return word.replace("_", "").upper()
 
 
 class _End(NamedTuple):

@@ -7,14 +7,24 @@ rules of now agree with it. The line is not stored.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.urls import reverse
 
 from aclweb.acl.authorizer import Result, reported_acl
 from aclweb.acl.model import Operation, ResourceType
-from aclweb.acl.notation import AccessEvent, NotDecision, authorizer_log, binding_key
+from aclweb.acl.notation import (
+    KAFKA,
+    UNKNOWN,
+    AccessEvent,
+    NotDecision,
+    authorizer_log,
+    binding_key,
+    detected,
+    events_in,
+    layout_of,
+)
 from aclweb.inventory.models import Cluster
 from aclweb.web.ask.answering import Answer
 from aclweb.web.ask.looks_like import origin_of
@@ -70,7 +80,7 @@ def question_in(text: str) -> str:
     """
     if not text.strip():
         raise LineError(f"Paste a line of kafka-authorizer.log, such as: {_EXAMPLE}")
-    found = [_read(record) for record in authorizer_log.records(text.splitlines())]
+    found = _read_all(text.splitlines())
     events = [event for event in found if isinstance(event, AccessEvent)]
     if not events:
         reasons = [each.reason for each in found if isinstance(each, NotDecision)]
@@ -155,6 +165,14 @@ def pasted_answer(
         return PastedAnswer("reported", "What the pasted line says", f"{said} {why}", tuple(doubts))
     why = "The ACLs may have changed since, or a declaration is wrong."
     return PastedAnswer("contradicts", "The pasted line says otherwise", f"{said} {why}", tuple(doubts))
+
+
+def _read_all(lines: Sequence[str]) -> list[AccessEvent | NotDecision]:
+    """Read pasted lines in whatever layout they have, or as parts of records."""
+    name = detected(lines)
+    if name in (KAFKA, UNKNOWN):
+        return [_read(record) for record in authorizer_log.records(lines)]
+    return list(events_in(lines, layout_of(name)))
 
 
 def _read(record: str) -> AccessEvent | NotDecision:

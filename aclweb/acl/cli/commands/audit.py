@@ -12,6 +12,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
@@ -26,9 +27,21 @@ from aclweb.acl.cli.commands.console import (
 from aclweb.acl.cli.commands.inputs import STANDARD_INPUT, Inputs, unreadable
 from aclweb.acl.cli.commands.options import add_json_option
 from aclweb.acl.model import NotationError, name_text, number_of
-from aclweb.acl.notation import AccessEvent, NotDecision, parse_record, records
+from aclweb.acl.notation import (
+    KAFKA,
+    UNKNOWN,
+    AccessEvent,
+    NotDecision,
+    detected,
+    events_in,
+    layout_of,
+    parse_record,
+    records,
+)
 
 _GZIP = b"\x1f\x8b"
+_LOOKED_AT = 1 << 16
+"""Characters at the beginning of a log that tell its layout."""
 _KEPT_IN_MEMORY = 64 << 20
 """Bytes; what gzip unpacks to more is kept in a temporary file."""
 
@@ -111,12 +124,21 @@ def _unpacked(path: str, raw: BinaryIO) -> BinaryIO:
 
 def _events(logs: list[TextIO], others: Counter[str]) -> Iterator[AccessEvent]:
     for log in logs:
-        for record in with_progress(records(log), what="Read"):
-            event = parse_record(record)
+        for event in with_progress(_events_of(log), what="Read"):
             if isinstance(event, NotDecision):
                 others[event.reason] += 1
             else:
                 yield event
+
+
+def _events_of(log: TextIO) -> Iterator[AccessEvent | NotDecision]:
+    """Yield what each record says, in the layout that the beginning of the log has."""
+    first = log.readlines(_LOOKED_AT)
+    name = detected([line.removesuffix("\n") for line in first])
+    lines = chain(first, log)
+    if name in (KAFKA, UNKNOWN):
+        return map(parse_record, records(lines))
+    return events_in((line.removesuffix("\n") for line in lines), layout_of(name))
 
 
 def _in_words(event: AccessEvent) -> str:
