@@ -18,20 +18,21 @@ from zoneinfo import ZoneInfo
 
 from pyspark.sql import SparkSession
 
-from aclweb.acl.model import AclError, number_of
+from aclweb.acl.model import AclError, NotationError, number_of
+from aclweb.acl.notation import LAYOUTS, RECORD_LAYOUTS, of_pattern
 from aclweb.pipeline.access import KEPT_DAYS, bytes_of, check_zone, extend, look, note_sources, nothing_new
 from aclweb.pipeline.access import summary as access_summary
 from aclweb.pipeline.environment import SettingError
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError, bytes_in, log_files
 from aclweb.pipeline.job import (
-    Keep,
     keeping,
     read_logs,
     read_table,
     run_usage_of_table,
     write_usage,
 )
+from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import Logged, state_of, summary, warnings
 from aclweb.pipeline.preflight import check_executors
 from aclweb.pipeline.replay import read_edit_file, write_replay
@@ -71,7 +72,7 @@ def _access(options: Namespace) -> int:
     """Make or extend the access table of a cluster; with nothing to do, no Spark is started."""
     conf = _settings(options.conf)
     snapshot = _snapshot_of_access(options)
-    looked = look(_local(options.out), _cluster(options, snapshot), options.log)
+    looked = look(_local(options.out), _cluster(options, snapshot), options.log, options.layout)
     for path, state in looked.found.problems:
         print(f"{path}: {state.state}. {state.reason}", file=sys.stderr)
     for sentence in (*(looked.base.damaged if looked.base else ()), *looked.found.remarks):
@@ -150,7 +151,7 @@ def _decide(options: Namespace, job: Job, summarize: Callable[[Manifest], list[s
             if not runs_here(spark):
                 check_executors(spark, files)
             _progress("Counting, parsing and deciding.")
-            logged = read_logs(spark, files, keep)
+            logged = read_logs(spark, files, keep, layout=options.layout)
         manifest = job(spark, snapshot, logged, Path(options.out), keep)
     for warning in warnings(manifest):
         print(warning, file=sys.stderr)
@@ -199,6 +200,22 @@ def _zone(given: str) -> str:
         return ZoneInfo(given).key
     except (OSError, ValueError, KeyError):
         raise ArgumentTypeError(f"{given!r} is no time zone; write it as Europe/Berlin or UTC") from None
+
+
+def _layout(given: str) -> str:
+    if given not in LAYOUTS:
+        raise ArgumentTypeError(
+            f"{given!r} is no layout; use {', '.join(RECORD_LAYOUTS)}, also behind cri+, docker+, syslog3164+ or "
+            "syslog5424+"
+        )
+    return given
+
+
+def _pattern(given: str) -> str:
+    try:
+        return of_pattern(given)
+    except NotationError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 def _days(given: str) -> int:
@@ -258,6 +275,7 @@ def _parser() -> ArgumentParser:
         help="with --usage: do not write it where it would have this `state` in its manifest",
     )
     _add_logs(access.add_argument, required=True)
+    _add_layouts(access)
     access.add_argument(
         "--out", required=True, metavar="TABLE", help="the folder of the table; new rows are added"
     )
@@ -302,6 +320,7 @@ def _add_reading(parser: ArgumentParser) -> None:
     )
     read = parser.add_mutually_exclusive_group(required=True)
     _add_logs(read.add_argument, required=False)
+    _add_layouts(parser)
     read.add_argument("--table", help="an access table, in the place of logs")
     parser.add_argument(
         "--cluster", help="the cluster's name in the table (default: the one in the snapshot)"
@@ -316,6 +335,23 @@ def _add_reading(parser: ArgumentParser) -> None:
     _add_spark(parser)
 
 
+def _add_layouts(parser: ArgumentParser) -> None:
+    given = parser.add_mutually_exclusive_group()
+    given.add_argument(
+        "--layout",
+        type=_layout,
+        metavar="NAME",
+        help=f"that of all logs: {', '.join(RECORD_LAYOUTS)} (default: that which the beginning of each log has)",
+    )
+    given.add_argument(
+        "--pattern",
+        type=_pattern,
+        dest="layout",
+        metavar="PATTERN",
+        help="the PatternLayout of all logs, as log4j's configuration has it",
+    )
+
+
 def _add_logs(add: Callable[..., Any], *, required: bool) -> None:
     add(
         "--log",
@@ -323,7 +359,7 @@ def _add_logs(add: Callable[..., Any], *, required: bool) -> None:
         action="extend",
         nargs="+",
         metavar="PATH",
-        help="authorizer logs: files (.gz too), folders, or patterns in quotes",
+        help="authorizer logs: files (.gz, .bz2 and .zst too), folders, or patterns in quotes",
     )
 
 

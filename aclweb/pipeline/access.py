@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from aclweb.acl.model import number_of
+from aclweb.acl.notation import UNKNOWN
 from aclweb.pipeline import schemas, totals
 from aclweb.pipeline.coverage import Row, added
 from aclweb.pipeline.failures import JobError
@@ -26,9 +27,11 @@ from aclweb.pipeline.increments import (
     is_still_there,
     look_for_new,
 )
-from aclweb.pipeline.job import Keep, counted_lines, keeping, path_of
+from aclweb.pipeline.job import counted_lines, keeping, path_of
 from aclweb.pipeline.known_content import Source
+from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import added_notes
+from aclweb.pipeline.readings import Reading, check_layouts, first_line, why_unknown
 from aclweb.pipeline.sources import nothing_read
 from aclweb.pipeline.table.changing import (
     MOST_SAMPLE_PARTS,
@@ -84,19 +87,29 @@ class Extended:
     warnings: tuple[str, ...]
 
 
-def look(table: Path, cluster: str, paths: Sequence[str]) -> Look:
+def look(table: Path, cluster: str, paths: Sequence[str], layout: str | None = None) -> Look:
     """Return what is new in the logs; no Spark is needed for it.
 
+    layout: that of all logs, None to look for that of each.
+
     Raises SourceError for a path that means no file, TableError for a table that cannot be read, and JobError where
-    no file can be read.
+    no file can be read, or each with something new is of an unknown layout.
     """
     folder = folder_of(table, cluster)
     base = latest(folder)
     known = [Source.from_dict(dict(source)) for source in base.sources] if base else []
-    found = look_for_new(paths, known)
+    found = look_for_new(paths, known, layout=layout)
     if found.problems and not (found.fresh or found.unchanged or found.skipped):
         raise JobError(nothing_read(dict(found.problems)))
+    unknown = _unknown(found.fresh)
+    if unknown and len(unknown) == len(found.fresh):
+        raise JobError(why_unknown(unknown, "nothing of it can be read"))
     return Look(folder, cluster, base, found)
+
+
+def _unknown(fresh: Sequence[Fresh]) -> dict[str, str]:
+    """Return the paths of the files of an unknown layout, with the first line of each."""
+    return {one.path: first_line(one.path) for one in fresh if one.source.layout == UNKNOWN}
 
 
 def check_zone(looked: Look, zone: str | None) -> None:
@@ -250,7 +263,8 @@ class _Extending:
     def _count(self) -> _Counted:
         """Count the new bytes; what changed while Spark read it is left for the next run."""
         files, late = self._readable()
-        lines, states = counted_lines(self.spark, list(files), self.keep, zone=self.zone)
+        readings = {path: Reading(fresh.source.layout, self.zone) for path, fresh in files.items()}
+        lines, states = counted_lines(self.spark, list(files), self.keep, readings=readings)
         found = [row.asDict() for row in totals.coverage(lines).collect()]
         unsure = {
             path
@@ -267,6 +281,7 @@ class _Extending:
                 fresh = files[path]
                 facts = {"url": row["file"], "file": fresh.path, "broker": fresh.source.broker}
                 coverage.append(row | facts)
+        check_layouts(coverage, _unknown(list(files.values())), "file")
         return _Counted(
             lines,
             coverage,

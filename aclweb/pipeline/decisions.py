@@ -33,6 +33,7 @@ from aclweb.acl.model import (
 from aclweb.acl.notation import (
     NO_ACL_NOTE,
     NO_LAYOUT,
+    SOME_TIME,
     SUPER_USER_NOTE,
     UNREADABLE,
     AccessEvent,
@@ -42,7 +43,6 @@ from aclweb.acl.notation import (
 )
 from aclweb.pipeline import schemas
 from aclweb.pipeline.snapshot import Snapshot
-from aclweb.pipeline.sources import SOME_TIME
 
 UNKNOWN_WORD = "decision with a word that this program does not know"
 

@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from aclweb.acl.notation import UNKNOWN, layout_of
 from aclweb.pipeline.contents import (
     WINDOW,
     FileChangedError,
@@ -51,7 +52,8 @@ from aclweb.pipeline.known_content import (
     marks_of,
     match_of,
 )
-from aclweb.pipeline.record_ends import end_of_records, last_start, may_go_on, start_of_record
+from aclweb.pipeline.readings import layout_in
+from aclweb.pipeline.record_ends import end_of_records, may_go_on, start_of_record
 
 FINISHED_AFTER_SECONDS = 24 * 60 * 60
 """A file that did not change for so long is finished, whatever its last line looks like."""
@@ -128,10 +130,13 @@ class NotTheSameError(Exception):
     """A file that was replaced after it was looked at; nothing of it may be counted now."""
 
 
-def look_for_new(paths: Sequence[str], known: Sequence[Source], *, now_ns: int | None = None) -> Found:
+def look_for_new(
+    paths: Sequence[str], known: Sequence[Source], *, layout: str | None = None, now_ns: int | None = None
+) -> Found:
     """Return which bytes of the files that `paths` mean are not counted yet.
 
-    known: the sources stored with what was counted. now_ns: the time now, in nanoseconds since 1970.
+    known: the sources stored with what was counted. layout: that of all files, perhaps in a frame that is looked for;
+    None to look for the layout of each. now_ns: the time now, in nanoseconds since 1970.
     Raises SourceError for a path that means no file or no file of this machine, and where files never cease to
     be replaced.
     """
@@ -143,7 +148,7 @@ def look_for_new(paths: Sequence[str], known: Sequence[Source], *, now_ns: int |
     now_ns = time.time_ns() if now_ns is None else now_ns
     for _ in range(_ATTEMPTS):
         try:
-            return _Look(known, now_ns).at(log_files(paths))
+            return _Look(known, now_ns, layout).at(log_files(paths))
         except (FileChangedError, FileNotFoundError):
             continue
     raise SourceError(f"The log files changed during each of {_ATTEMPTS} looks at them; try again.")
@@ -198,10 +203,14 @@ class _Opened:
 
 @dataclass
 class _Look:
-    """One look at all files of a cluster. newest: when a log of each broker was last written, compressed ones apart."""
+    """One look at all files of a cluster.
+
+    wanted: the layout that somebody named. newest: when a log of each broker was last written, compressed ones apart.
+    """
 
     known: Sequence[Source]
     now_ns: int
+    wanted: str | None = None
     work: Work = field(default_factory=Work)
     stamps: dict[str, FileStamp] = field(default_factory=dict)
     unchanged: dict[str, Source] = field(default_factory=dict)
@@ -306,22 +315,30 @@ class _Look:
             broker=matched.source.broker if matched else broker_of(content.path),
             stamp=content.stamp,
             state=truncated(content.damage) if content.damage else FileState(READ),
+            layout=self._layout(content, matched),
         )
         fresh = None
         if matched is not None and matched.bytes_known == content.length:
             source = self._known_copy(content, source, matched)
         else:
-            source, fresh = self._with_new_bytes(content, source, matched, head)
+            source, fresh = self._with_new_bytes(content, source, matched)
         window = content.window(content.length)
         return _Opened(source, fresh, matched, content.length, head, window)
+
+    def _layout(self, content: LogContent, matched: Matched | None) -> str:
+        """Return the name of the content's layout; what is known of it stays, unless somebody names another one."""
+        if self.wanted is None and matched is not None and matched.source.layout != UNKNOWN:
+            return matched.source.layout
+        return layout_in(content.read, self.wanted)
 
     def _known_copy(self, content: LogContent, source: Source, matched: Matched) -> Source:
         """Return what is known of a file all of whose bytes are counted."""
         known, length = matched.source, content.length
         resume = known.resume
         if matched.match is not Match.WHOLE:
-            whole = end_of_records(content.read, 0, length, has_records=True)
-            resume = whole if may_go_on(content.read, whole, length) else length
+            layout = layout_of(source.layout)
+            whole = end_of_records(content.read, 0, length, layout)
+            resume = whole if may_go_on(content.read, whole, length, layout) else length
         is_there = known.path != source.path and self.stamps.get(known.path) == known.stamp
         return replace(
             source,
@@ -333,28 +350,31 @@ class _Look:
         )
 
     def _with_new_bytes(
-        self, content: LogContent, source: Source, matched: Matched | None, head: bytes
+        self, content: LogContent, source: Source, matched: Matched | None
     ) -> tuple[Source, Fresh | None]:
         """Return what is known of a file with bytes that are not counted, and which of them are to be counted."""
         known = matched.source if matched is not None and matched.match is Match.WHOLE else None
-        start = known.resume if known else 0
+        layout = layout_of(source.layout)
+        # Nothing was read of what had no layout.
+        start = known.resume if known and (known.layout == source.layout or known.layout != UNKNOWN) else 0
         if matched is not None and known is None:
-            start = start_of_record(content.read, matched.bytes_known)
-        has_records = last_start(head, at_line_start=True) is not None
+            start = start_of_record(content.read, matched.bytes_known, layout)
         length = content.length
-        whole = end_of_records(content.read, start, length, has_records=has_records)
+        whole = end_of_records(content.read, start, length, layout)
         is_finished = not content.damage and self._is_finished(content.path, content.stamp)
         end = length if is_finished else whole
         if end <= start:
             kept = (
-                replace(known, path=source.path, stamp=source.stamp, state=source.state) if known else source
+                replace(known, path=source.path, stamp=source.stamp, state=source.state, layout=source.layout)
+                if known
+                else source
             )
             was_cut = matched is not None and matched.was_cut
             return replace(kept, waiting=length - kept.offset, was_cut=was_cut), None
         source = replace(
             source,
             offset=end,
-            resume=whole if end > whole and may_go_on(content.read, whole, end) else end,
+            resume=whole if end > whole and may_go_on(content.read, whole, end, layout) else end,
             waiting=length - end,
             marks=marks_of(content, end, known.marks if known else ()),
             was_cut=matched is not None and matched.was_cut,

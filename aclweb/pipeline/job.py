@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -13,17 +14,21 @@ import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
+from aclweb.acl.notation import KAFKA, UNKNOWN
 from aclweb.pipeline import decisions, sources, totals, usage
 from aclweb.pipeline.coverage import broker_of, coverage_table, in_span
-from aclweb.pipeline.failures import SPARK_ERRORS
+from aclweb.pipeline.distant import distant_files
+from aclweb.pipeline.failures import SPARK_ERRORS, JobError
 from aclweb.pipeline.files import READ, FileState
+from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import NOTES, Logged, Source, broker_names, manifest_of, notes_by_reason
+from aclweb.pipeline.readings import Reading, check_layouts, first_line, layout_in, reading_of, why_unknown
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 from aclweb.pipeline.schemas import REQUEST, UNPARSED
 from aclweb.pipeline.snapshot import Snapshot
 from aclweb.pipeline.table import Table, Window
 
-Keep = Callable[[DataFrame], DataFrame]
+_LOOKED_AT = 1 << 20
 
 
 def run_usage(spark: SparkSession, snapshot: Snapshot, files: Sequence[str], out: Path) -> dict[str, Any]:
@@ -66,13 +71,22 @@ def write_usage(
     return manifest
 
 
-def read_logs(spark: SparkSession, files: Sequence[str], keep: Keep) -> Logged:
-    """Return what log files hold; raises JobError where none can be read."""
-    lines, states = counted_lines(spark, files, keep)
+def read_logs(spark: SparkSession, files: Sequence[str], keep: Keep, *, layout: str | None = None) -> Logged:
+    """Return what log files hold.
+
+    layout: that of all files, None to look for that of each. Raises JobError where none can be read, or where most
+    lines are in files of an unknown layout.
+    """
+    readings = _readings(spark, files, layout)
+    unknown = {path: first_line(path) for path, reading in readings.items() if reading.layout == UNKNOWN}
+    if unknown and len(unknown) == len(readings):
+        raise JobError(why_unknown(unknown, "nothing of it can be read"))
+    lines, states = counted_lines(spark, list(readings), keep, readings=readings)
     rows = [row.asDict() for row in totals.coverage(lines).collect()]
     coverage = [
         row | {"source": path, "broker": broker_of(path)} for row in rows for path in [path_of(row["file"])]
     ]
+    check_layouts(coverage, unknown, "source")
     named = {path for path, state in states.items() if "://" not in path or state.state != READ}
     return Logged(
         access=keep(totals.access_rows(lines)),
@@ -80,20 +94,43 @@ def read_logs(spark: SparkSession, files: Sequence[str], keep: Keep) -> Logged:
         coverage=coverage,
         notes=[row.asDict() for row in totals.notes(lines).collect()],
         sources={
-            path: Source(path, states.get(path, FileState(READ)))
+            path: Source(path, states.get(path, FileState(READ)), _layout_of(readings, path))
             for path in named | {row["source"] for row in coverage}
         },
     )
 
 
+def _readings(spark: SparkSession, files: Sequence[str], layout: str | None) -> dict[str, Reading]:
+    """Return how each file is read; an address of files is replaced by them."""
+    found: dict[str, Reading] = {}
+    for path in files:
+        if "://" not in path:
+            found[path] = reading_of(path, Reading(layout or ""))
+            continue
+        distant = distant_files(spark, path, _LOOKED_AT)
+        if not distant:
+            found[path] = Reading(layout or KAFKA)
+        for name, beginning in distant.items():
+            found[name] = Reading(layout_in(partial(_range, beginning), layout))
+    return found
+
+
+def _range(data: bytes, start: int, end: int) -> bytes:
+    return data[start:end]
+
+
+def _layout_of(readings: Mapping[str, Reading], path: str) -> str:
+    return readings[path].layout if path in readings else ""
+
+
 def counted_lines(
-    spark: SparkSession, files: Sequence[str], keep: Keep, *, zone: str | None = None
+    spark: SparkSession, files: Sequence[str], keep: Keep, *, readings: Mapping[str, Reading]
 ) -> tuple[DataFrame, Mapping[str, FileState]]:
     """Return what the records of log files say (`totals.read_lines`), and the state of each file by its path.
 
-    zone: as for `sources.read_counts`. Raises JobError where none can be read.
+    readings: how each file is read. Raises JobError where none can be read.
     """
-    counted = sources.read_counts(spark, files, keep, zone=zone)
+    counted = sources.read_counts(spark, files, keep, readings=readings)
     texts = counted.counts.select("raw", "timed").distinct()
     return keep(totals.read_lines(counted.counts, decisions.parse(texts))), counted.states
 
@@ -125,12 +162,15 @@ def read_table(spark: SparkSession, table: Table, window: Window, keep: Keep) ->
         path: FileState(found["state"], found.get("reason", ""), found.get("at_byte"))
         for path, found in table.version.problems.items()
     }
+    layouts = {str(source["path"]): str(source.get("layout", "")) for source in table.version.sources}
     return Logged(
         access=keep(table.access(spark, window)),
         samples=totals.latest(table.samples(spark)),
         coverage=coverage,
         notes=table.notes(window),
-        sources={path: Source(path, states.get(path, FileState(READ))) for path in paths},
+        sources={
+            path: Source(path, states.get(path, FileState(READ)), layouts.get(path, "")) for path in paths
+        },
         table_state=table.state if window.is_all else None,
     )
 

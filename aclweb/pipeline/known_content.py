@@ -16,6 +16,7 @@ from enum import Enum
 from itertools import takewhile
 from typing import Any
 
+from aclweb.acl.notation import KAFKA
 from aclweb.pipeline.contents import WINDOW, FileStamp, LogContent
 from aclweb.pipeline.coverage import broker_of
 from aclweb.pipeline.files import GONE, READ, FileState
@@ -42,7 +43,7 @@ class Source:
     behind `offset` that are no whole record yet. marks: places in ascending order, each with the
     digest of up to 4,096 bytes before it; the last place is `offset`. broker: whose log it is.
     same_as: the path of the file in which this content was counted, empty if it was this one. was_cut: more was
-    counted of the file than it holds, because it lost its end.
+    counted of the file than it holds, because it lost its end. layout: the name of that in which it was counted.
     """
 
     path: str
@@ -55,6 +56,7 @@ class Source:
     state: FileState = _WHOLLY_READ
     same_as: str = ""
     was_cut: bool = False
+    layout: str = KAFKA
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON of a table's version."""
@@ -72,6 +74,7 @@ class Source:
             "marks": [list(mark) for mark in self.marks],
             "same_as": self.same_as,
             "was_cut": self.was_cut,
+            "layout": self.layout,
             **self.state.as_dict(),
         }
 
@@ -89,6 +92,7 @@ class Source:
             state=FileState(found["state"], found.get("reason", ""), found.get("at_byte")),
             same_as=found["same_as"],
             was_cut=found["was_cut"],
+            layout=found.get("layout", KAFKA),
         )
 
     def gone(self) -> Source:

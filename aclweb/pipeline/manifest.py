@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import Row as SparkRow
 
 from aclweb.acl.model import number_of
+from aclweb.acl.notation import shown
 from aclweb.pipeline.coverage import FIRSTS, LASTS, SUMS, Row, added, broker_of, in_span, short_names
 from aclweb.pipeline.files import READ, FileState
 from aclweb.pipeline.schemas import NOT_UTF8, OTHER, UNPARSED
@@ -28,10 +29,11 @@ _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the tables show times without a 
 
 @dataclass(frozen=True)
 class Source:
-    """A file that was asked for: where it was last seen, and how far it was read."""
+    """A file that was asked for: where it was last seen, how far it was read, and the name of its layout, if known."""
 
     path: str
     state: FileState
+    layout: str = ""
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,7 @@ def _files(logged: Logged, until: date) -> list[dict[str, Any]]:
         row, span = held.get(key), spans.get(key, {})
         broker = row["broker"] if row else broker_of(source.path)
         facts = {"path": source.path, "name": names[source.path], "broker": brokers.get(broker)}
+        facts |= {"layout": shown(source.layout) or None}
         facts |= source.state.as_dict() | {name: row[name] if row else 0 for name in SUMS}
         found.append(
             facts | {name.removesuffix("_us") + "_at": _text(span.get(name)) for name in (*FIRSTS, *LASTS)}

@@ -30,7 +30,7 @@ from aclweb.pipeline import totals
 from aclweb.pipeline.batch import BASES, Column, Requests, decide_all
 from aclweb.pipeline.decisions import Shipped, bindings_of, shipped
 from aclweb.pipeline.failures import SPARK_ERRORS
-from aclweb.pipeline.job import Keep
+from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 from aclweb.pipeline.schemas import REQUEST

@@ -1,7 +1,8 @@
 """How often does each record occur in the logs?
 
 Most lines of a log repeat a decision that was made before, so whole records are counted by
-their text behind the time before anything is parsed. Files may be compressed (.gz), and a
+their text behind the time before anything is parsed. Files may be compressed, and have any layout: those of
+Kafka's own are counted here, others in `aclweb.pipeline.layout_counts`. A
 record may span lines: it ends as `aclweb.acl.notation.authorizer_log.records` has it, which is asked itself
 wherever a record is more than one line. (One thing is not seen: a last line that is a bracket and
 no line end, the first byte of a record that is being written.)
@@ -9,23 +10,20 @@ no line end, the first byte of a record that is being written.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from aclweb.acl.notation import records
+from aclweb.acl.notation import KAFKA, LONGEST_RECORD, SOME_TIME, records
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError
 from aclweb.pipeline.files import FileState, address, examine, look
-
-SOME_TIME = "[2000-01-01 00:00:00,000] "
-"""A time and what follows it: texts are counted without theirs, and the core wants whole records."""
-
-REPLACED = "\ufffd"
+from aclweb.pipeline.layout_counts import REPLACED, Keep, counts_in_layout
+from aclweb.pipeline.readings import Reading
 
 # A new record starts with a bracket at the start of a line. Cutting there, and not at every
 # line, lets Spark keep most records that span lines in one piece.
@@ -39,8 +37,6 @@ _WHOLE, _BRACKETED, _TORN = 0, 1, 2
 _FIRST_TIME = "0001-01-01 00:00:00"
 _ATTEMPTS = 3
 
-Keep = Callable[[DataFrame], DataFrame]
-
 
 @dataclass(frozen=True)
 class RecordCounts:
@@ -51,24 +47,35 @@ class RecordCounts:
 
 
 def read_counts(
-    spark: SparkSession, files: Sequence[str], keep: Keep, *, zone: str | None = None
+    spark: SparkSession,
+    files: Sequence[str],
+    keep: Keep,
+    *,
+    readings: Mapping[str, Reading] | None = None,
+    zone: str | None = None,
 ) -> RecordCounts:
     """Return how often each record is in each file, and how far each file could be read.
 
     The files are read once, and a second time only those with a line that starts with a bracket
     and is no record. A row may come in parts: add up `lines`. keep: persists a frame for the
-    length of the job. zone: that of the clocks which wrote the files, whose times become UTC; None leaves them as
-    they are written. Of an hour that a clock shows twice, the first is taken.
+    length of the job. readings: how to read a file; one that has none is read in Kafka's own layout with `zone`.
+    Times of a zone become UTC; without one they are as they are written. Of an hour that a clock shows twice, the first
+    is taken.
 
     Raises JobError where no file can be read, and what Spark raises where it fails for another reason.
     """
+    readings = {file: (readings or {}).get(file, Reading(KAFKA, zone)) for file in files}
     states = {file: look(file) for file in files}
     for attempt in range(_ATTEMPTS):
         readable = [file for file in files if states[file].is_readable]
         if not readable:
             raise JobError(nothing_read(states))
         try:
-            return RecordCounts(_counts(spark, readable, keep, zone, tolerant=attempt > 0), states)
+            counts = [
+                _counts_of(spark, group, reading, keep, tolerant=attempt > 0)
+                for reading, group in _by_reading(readable, readings).items()
+            ]
+            return RecordCounts(reduce(DataFrame.unionByName, counts), states)
         except SPARK_ERRORS:
             found = examine(spark, readable)
             if attempt == _ATTEMPTS - 1 or all(states[file] == state for file, state in found.items()):
@@ -83,6 +90,21 @@ def nothing_read(states: Mapping[str, FileState]) -> str:
     if len(states) == 1:
         return f"The log file could not be read: {first}"
     return f"None of the {len(states)} log files could be read: {first}"
+
+
+def _by_reading(files: Sequence[str], readings: Mapping[str, Reading]) -> dict[Reading, list[str]]:
+    found: dict[Reading, list[str]] = {}
+    for file in files:
+        found.setdefault(readings[file], []).append(file)
+    return found
+
+
+def _counts_of(
+    spark: SparkSession, files: Sequence[str], reading: Reading, keep: Keep, *, tolerant: bool
+) -> DataFrame:
+    if reading.layout == KAFKA:
+        return _counts(spark, files, keep, reading.zone, tolerant=tolerant)
+    return keep(counts_in_layout(spark, files, reading, keep, tolerant=tolerant))
 
 
 def _counts(
@@ -133,7 +155,7 @@ def _pieces(spark: SparkSession, files: Sequence[str], *, tolerant: bool) -> Dat
         F.col("_metadata.file_block_start").alias("block"),
         F.monotonically_increasing_id().alias("position"),
         # First of all: Spark cuts a text whose last character lacks a byte behind its end.
-        F.make_valid_utf8("value").alias("value"),
+        F.substring(F.make_valid_utf8("value"), 1, LONGEST_RECORD).alias("value"),
         (~F.is_valid_utf8("value")).alias("not_utf8"),
     )
     return found.withColumn(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from aclweb.acl.notation import KAFKA, layout_of
 from aclweb.acl.notation.authorizer_log import records
 from aclweb.pipeline.increments import Found, Fresh, copy_bytes, look_for_new
 from aclweb.pipeline.known_content import Source
@@ -79,7 +80,11 @@ def records_in(all_fresh: Sequence[Fresh]) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         for fresh in all_fresh:
             text = copy_bytes(fresh, Path(folder)).read_bytes().decode("utf-8", "replace")
-            counted += records(text.split("\n"))
+            layout = layout_of(fresh.source.layout)
+            if layout.name == KAFKA:
+                counted += records(text.split("\n"))
+            else:
+                counted += [record.text for record in layout.read(text.split("\n"))]
     return counted
 
 

@@ -521,7 +521,8 @@ def test_a_look_at_a_large_file_that_grew_reads_little_of_it(log, reader):
     second = reader.look()
 
     assert len(large) > 20_000_000
-    assert first.work.bytes_read < 100_000
+    # The layout is looked for in 65,536 of them.
+    assert first.work.bytes_read < 150_000
     assert second.work.bytes_read < 100_000
 
 

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from aclweb.acl.notation import SOME_TIME
 from aclweb.acl.notation.authorizer_log import AccessEvent, parse_record, records
-from aclweb.pipeline.sources import SOME_TIME, read_counts
+from aclweb.pipeline.sources import read_counts
 
 pytestmark = pytest.mark.spark
 
