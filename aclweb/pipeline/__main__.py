@@ -85,7 +85,7 @@ def _access(options: Namespace) -> int:
             return 0
     files = [fresh.path for fresh in looked.found.fresh]
     _progress(f"Starting Spark for {number_of(len(files), 'log file')} with something new.")
-    with spark_session(options.master, conf=conf, log_bytes=bytes_of(looked)) as spark:
+    with spark_session(options.master, conf=conf, log_bytes=bytes_of(looked), archive=True) as spark:
         if files:
             if not runs_here(spark):
                 check_executors(spark, files)
@@ -133,7 +133,7 @@ def _decide(options: Namespace, job: Job, summarize: Callable[[Manifest], list[s
     window = _window(options)
     snapshot = read_snapshot(Path(options.snapshot))
     with ExitStack() as stack:
-        start = partial(spark_session, options.master, conf=conf)
+        start = partial(spark_session, options.master, conf=conf, archive=True)
         if options.table:
             table = Table.open(_local(options.table), options.cluster or snapshot.cluster)
             for sentence in table.version.damaged:

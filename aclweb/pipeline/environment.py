@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 # What Spark needs to start a driver at all.
 _LEAST_MEMORY_MIB = 450
@@ -30,7 +31,7 @@ class Environment:
     """What was set for a job; a text is empty where nothing was.
 
     memory: that of a driver on this machine, as Spark writes sizes. submitted: spark-submit started
-    this process and the JVM.
+    this process and the JVM. cache: aclweb's folder for what can be made again.
     """
 
     java_home: str
@@ -38,6 +39,7 @@ class Environment:
     master: str
     memory: str
     submitted: bool
+    cache: Path
 
 
 def check_memory(given: str) -> None:
@@ -76,6 +78,8 @@ def of_this_process() -> Environment:
         # Raise it where a job on this machine says that it ran out of memory.
         memory=memory,
         submitted="PYSPARK_GATEWAY_PORT" in os.environ,
+        # The site's too (aclweb.runtime.java), which travels to no other machine as this room does.
+        cache=Path(os.environ.get("XDG_CACHE_HOME", "") or Path.home() / ".cache") / "aclweb",
     )
 
 

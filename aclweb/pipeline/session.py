@@ -12,16 +12,17 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from logging import CRITICAL, getLogger
 from pathlib import Path
+from subprocess import TimeoutExpired
 
 from pyspark import SparkConf, SparkContext
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
-from aclweb.pipeline import environment
+from aclweb.pipeline import class_archive, environment
 from aclweb.pipeline.environment import Environment
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError, cause_of, secrets_in
 from aclweb.pipeline.shipping import make_zip
@@ -36,6 +37,9 @@ _BRIEF_JVM = "-XX:TieredStopAtLevel=1"
 _BRIEF_COLLECTOR = "-XX:+UseSerialGC"
 # A JVM that is given two collectors does not start.
 _COLLECTOR = re.compile(r"-XX:[+]Use\w*GC\b")
+
+# A JVM that leaves an archive of its classes writes for some seconds before it ends.
+_LONGEST_EXIT_SECONDS = 120.0
 
 _MASTER = "spark.master"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
@@ -60,32 +64,41 @@ class SessionError(Exception):
 
 @contextmanager
 def spark_session(
-    master: str | None = None, *, conf: Mapping[str, str] | None = None, log_bytes: float | None = None
+    master: str | None = None,
+    *,
+    conf: Mapping[str, str] | None = None,
+    log_bytes: float | None = None,
+    archive: bool = False,
 ) -> Iterator[SparkSession]:
     """Start Spark and stop it at the end.
 
     master: where; None is what Spark's own settings say. conf: Spark's settings, handed on as
     they are. log_bytes: how much text the job reads, or the table holds; None is very much. Where it is
-    little, compilers are left out that would take longer than they save.
+    little, compilers are left out that would take longer than they save. archive: whether the JVM is to end with
+    the session and leave an archive of its classes for the next, where there is none.
 
     Raises SessionError where Spark cannot start, and JobError with the cause where a call into it
     failed meanwhile.
     """
     here = environment.of_this_process()
-    if not shutil.which("java") and not (
-        here.java_home and (Path(here.java_home) / "bin" / "java").is_file()
-    ):
+    java = _java(here)
+    if java is None:
         raise SessionError(
             "Spark needs Java 17 or newer and none was found; install one or set JAVA_HOME to it."
         )
     given = _given(master, conf or {}, here)
     where = given.get(_MASTER, THIS_MACHINE)
     secrets = secrets_in(given)
+    classes = class_archive.archive_of(here.cache, java)
+    making = class_archive.to_make(classes) if archive and not here.submitted else ()
     with tempfile.TemporaryDirectory(prefix="aclweb-spark-", ignore_cleanup_errors=True) as directory:
         words = Path(directory) / "spark.log"
         try:
             with _errors_into(words):
-                spark = _start(given, Path(directory), memory=here.memory, log_bytes=log_bytes)
+                options = class_archive.to_use(classes) or making
+                spark = _start(
+                    given, Path(directory), memory=here.memory, log_bytes=log_bytes, options=options
+                )
         except Exception as error:
             cause = cause_of(error, _text_of(words), secrets)
             raise SessionError(f"Spark did not start on {where}. {cause}") from error
@@ -97,6 +110,31 @@ def spark_session(
             raise JobError(cause_of(error, _text_of(words), secrets)) from error
         finally:
             _stop(spark)
+        if making:
+            class_archive.made(classes, ended_well=_end_jvm() == 0)
+
+
+def _java(here: Environment) -> Path | None:
+    """Return the program that Spark's own scripts start."""
+    if here.java_home and (own := Path(here.java_home) / "bin" / "java").is_file():
+        return own
+    found = shutil.which("java")
+    return Path(found) if found else None
+
+
+def _end_jvm() -> int | None:
+    """End the JVM that PySpark started, and return its status; None where it has none, or does not end."""
+    gateway = SparkContext._gateway
+    process = getattr(gateway, "proc", None)
+    if process is None:
+        return None
+    SparkContext._gateway = SparkContext._jvm = None
+    gateway.shutdown()
+    process.stdin.close()
+    with suppress(TimeoutExpired):
+        return int(process.wait(_LONGEST_EXIT_SECONDS))
+    process.kill()
+    return None
 
 
 def runs_here(spark: SparkSession) -> bool:
@@ -133,7 +171,12 @@ def _of_spark(here: Environment) -> Mapping[str, str]:
 
 
 def _start(
-    given: Mapping[str, str], directory: Path, *, memory: str, log_bytes: float | None
+    given: Mapping[str, str],
+    directory: Path,
+    *,
+    memory: str,
+    log_bytes: float | None,
+    options: Sequence[str],
 ) -> SparkSession:
     brief = log_bytes is not None and log_bytes < _SMALL_BYTES
     tiny = log_bytes is not None and log_bytes < _TINY_BYTES
@@ -168,7 +211,7 @@ def _start(
                 "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             }
     settings |= given
-    ours = f"-Dlog4j2.configurationFile={logging.as_uri()}"
+    ours = " ".join((f"-Dlog4j2.configurationFile={logging.as_uri()}", *options))
     settings[_JAVA_OPTIONS] = f"{ours} {_java_options(given.get(_JAVA_OPTIONS, ''), brief=brief)}".rstrip()
     # The results depend on these, so nobody else sets them.
     settings |= {"spark.sql.session.timeZone": "UTC", "spark.sql.execution.arrow.pyspark.enabled": "true"}

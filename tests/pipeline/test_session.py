@@ -13,6 +13,7 @@ from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.environment import of_this_process
 from aclweb.pipeline.failures import cause_of, secrets_in
 from aclweb.pipeline.session import _given, _java_options
+from aclweb.runtime.java import cache_folder
 from devstack.java import java_home
 from tests.servers import need_java
 
@@ -131,3 +132,10 @@ def test_a_jvm_is_given_one_collector_even_if_a_person_named_one(given):
     assert options.count("GC") == 1
     assert given in options
     assert _java_options(given, brief=False) == given
+
+
+@pytest.mark.parametrize("given", ["", "/somewhere/cache"])
+def test_the_pipeline_and_the_site_keep_what_can_be_made_again_in_one_folder(given, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", given)
+
+    assert of_this_process().cache == cache_folder(given)
