@@ -15,7 +15,7 @@ import pytest
 from aclweb.pipeline.manifest import summary, warnings
 from aclweb.pipeline.shipping import write_package
 from devstack.java import java_home
-from tests.pipeline.spark_cluster import HOME, QUICK_JVM, spark_cluster
+from tests.pipeline.spark_cluster import HOME, quick_jvm, spark_cluster
 from tests.pipeline.test_job import manifest_of, run
 from tests.servers import need_java
 
@@ -23,22 +23,27 @@ pytestmark = pytest.mark.spark
 
 FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
 ROOT = Path(__file__).resolve().parents[2]
-# What such a machine needs: it has one address and little memory.
-SMALL = {
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.executor.memory": "512m",
-    "spark.executor.extraJavaOptions": " ".join(QUICK_JVM),
-    "spark.driver.extraJavaOptions": " ".join(QUICK_JVM),
-    "spark.sql.shuffle.partitions": "2",
-}
-if not FULL:
-    # As the Spark of all other tests: so few lines are counted before generated code has been compiled.
-    SMALL |= {
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+
+
+def small() -> list[str]:
+    """What such a machine needs: it has one address and little memory."""
+    options = " ".join(quick_jvm())
+    settings = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.executor.memory": "512m",
+        "spark.executor.extraJavaOptions": options,
+        "spark.driver.extraJavaOptions": options,
+        "spark.sql.shuffle.partitions": "2",
     }
+    if not FULL:
+        # As the Spark of all other tests: so few lines are counted before generated code has been compiled.
+        settings |= {
+            "spark.sql.adaptive.enabled": "false",
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        }
+    return [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +89,7 @@ def rows_of(result: Path) -> dict[str, object]:
 def test_the_documented_command_gives_the_same_rows_on_a_cluster(
     cluster, here, logs, snapshot_file, tmp_path
 ):
-    conf = [part for key, value in SMALL.items() for part in ("--conf", f"{key}={value}")]
-    command = [sys.executable, "-m", "aclweb.pipeline", "usage", "--master", cluster, *conf]
+    command = [sys.executable, "-m", "aclweb.pipeline", "usage", "--master", cluster, *small()]
     command += ["--snapshot", snapshot_file, "--log", *logs, "--out", tmp_path / "out"]
 
     answer = started(command, tmp_path, PYTHONPATH=str(ROOT))
@@ -103,12 +107,11 @@ def test_the_documented_command_gives_the_same_rows_on_a_cluster(
 def test_spark_submit_decides_where_the_job_runs(cluster, here, logs, snapshot_file, tmp_path):
     """The master, the settings and the code come from spark-submit alone; the project is on no path."""
     packed, entry = write_package(tmp_path / "package")
-    conf = [part for key, value in SMALL.items() for part in ("--conf", f"{key}={value}")]
     command = [
         HOME / "bin" / "spark-submit",
         "--master",
         cluster,
-        *conf,
+        *small(),
         "--conf",
         "spark.app.name=from-submit",
     ]
@@ -132,8 +135,7 @@ def test_an_executor_that_cannot_do_its_part_is_named_with_what_it_lacks(cluster
     bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
     bare.chmod(0o755)
     (tmp_path / "a.log").write_text("[2026-11-20 10:00:04,000] WARN The disk is full (kafka.server.Log)\n")
-    conf = [part for key, value in SMALL.items() for part in ("--conf", f"{key}={value}")]
-    command = [sys.executable, "-m", "aclweb.pipeline", "usage", "--master", cluster, *conf]
+    command = [sys.executable, "-m", "aclweb.pipeline", "usage", "--master", cluster, *small()]
     command += ["--snapshot", snapshot_file, "--log", tmp_path / "a.log", "--out", tmp_path / "out"]
 
     answer = started(command, tmp_path, PYTHONPATH=str(ROOT), PYSPARK_PYTHON=str(bare))
