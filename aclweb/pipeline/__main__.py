@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 
 from pyspark.sql import SparkSession
 
+from aclweb.acl.logged import Wanted
 from aclweb.acl.model import AclError, NotationError, number_of
 from aclweb.acl.notation import LAYOUTS, RECORD_LAYOUTS, of_pattern
 from aclweb.pipeline.access import KEPT_DAYS, bytes_of, check_zone, extend, look, note_sources, nothing_new
@@ -33,6 +34,8 @@ from aclweb.pipeline.job import (
     write_usage,
 )
 from aclweb.pipeline.layout_counts import Keep
+from aclweb.pipeline.load_bearing import summary as load_bearing_summary
+from aclweb.pipeline.load_bearing import write_load_bearing
 from aclweb.pipeline.manifest import Logged, state_of, summary, warnings
 from aclweb.pipeline.preflight import check_executors
 from aclweb.pipeline.replay import read_edit_file, write_replay
@@ -127,6 +130,12 @@ def _replay(options: Namespace) -> int:
     return _decide(options, job, replay_summary)
 
 
+def _load_bearing(options: Namespace) -> int:
+    """Tell which ACLs the logged requests need, and which may go."""
+    wanted = Wanted(days=options.days, percent=options.percent)
+    return _decide(options, partial(write_load_bearing, wanted=wanted), load_bearing_summary)
+
+
 def _decide(options: Namespace, job: Job, summarize: Callable[[Manifest], list[str]]) -> int:
     """Run a job that decides what was logged, and say what it found."""
     conf = _settings(options.conf)
@@ -193,6 +202,12 @@ def _day(given: str) -> str:
         return date.fromisoformat(given).isoformat()
     except ValueError:
         raise ArgumentTypeError(f"{given!r} is no day; write it as 2026-11-01") from None
+
+
+def _percent(given: str) -> int:
+    if not (given.isascii() and given.isdigit() and 1 <= int(given) <= 100):
+        raise ArgumentTypeError(f"{given!r} is no share; give a whole number from 1 to 100")
+    return int(given)
 
 
 def _zone(given: str) -> str:
@@ -308,6 +323,25 @@ def _parser() -> ArgumentParser:
     )
     _add_reading(replay)
 
+    load_bearing = jobs.add_parser(
+        "load-bearing", help="which ACLs the logged requests need, and which may go"
+    )
+    load_bearing.add_argument(
+        "--days",
+        type=_days,
+        default=Wanted.days,
+        metavar="N",
+        help=f"days without a request before an ACL is called unused (default: {Wanted.days})",
+    )
+    load_bearing.add_argument(
+        "--percent",
+        type=_percent,
+        default=Wanted.percent,
+        metavar="P",
+        help=f"share of their hours that every broker must have logged (default: {Wanted.percent})",
+    )
+    _add_reading(load_bearing)
+
     package = jobs.add_parser("package", help="write aclweb.zip and run_pipeline.py for spark-submit")
     package.add_argument("--out", required=True, help="the folder for the two files")
     return parser
@@ -377,7 +411,13 @@ def _add_spark(parser: ArgumentParser) -> None:
     )
 
 
-_JOBS = {"access": _access, "usage": _usage, "replay": _replay, "package": _package}
+_JOBS = {
+    "access": _access,
+    "usage": _usage,
+    "replay": _replay,
+    "load-bearing": _load_bearing,
+    "package": _package,
+}
 
 
 def _progress(sentence: str) -> None:

@@ -20,6 +20,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from aclweb.acl.authorizer import HARDCODE, AclIndex, Basis, authorize
+from aclweb.acl.logged import one_of
 from aclweb.acl.model import (
     AccessRequest,
     AclBinding,
@@ -183,6 +184,7 @@ class Matcher:
             "decided_now": decision.result.name,
             "basis_now": decision.basis.name,
             "determining": sorted(self._keys[binding] for binding in settled),
+            "one_of": sorted(self._keys[binding] for binding in one_of(decision)),
         }
 
 

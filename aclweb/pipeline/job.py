@@ -55,7 +55,7 @@ def write_usage(
             sane = in_span(logged.coverage, until)
             tables = {
                 "usage": usage.usage(seen, logged.access).orderBy("binding_key").toArrow(),
-                "requests": seen.orderBy(*REQUEST, "allowed").toArrow(),
+                "requests": seen.drop("one_of").orderBy(*REQUEST, "allowed").toArrow(),
                 "unparsed": pa.Table.from_pylist(notes_by_reason(logged.notes, UNPARSED), schema=NOTES),
                 "coverage": coverage_table(sane, broker_names(sane)),
             }

@@ -68,7 +68,7 @@ def write_replay(
 
     Tables: flips, by_principal, by_resource, by_day. The same input gives the same files, byte by byte.
     """
-    edit = _Edit(shipped(snapshot), delta)
+    edit = Edit(shipped(snapshot), delta)
     broadcast = spark.sparkContext.broadcast(edit)
     until = datetime.now(UTC).date() + timedelta(days=1)
     try:
@@ -110,7 +110,7 @@ def requests_by_day(access: DataFrame) -> DataFrame:
     return totals.added(access, "day", *REQUEST)
 
 
-def decide_both(requests: DataFrame, edit: Broadcast[_Edit]) -> DataFrame:
+def decide_both(requests: DataFrame, edit: Broadcast[Edit]) -> DataFrame:
     """Return the answers to each request before and after the edit; requests: schemas.REQUEST, each once."""
     schema = StructType.fromDDL(_BOTH)
     function = partial(_decided_batches, to_arrow_schema(schema), edit)
@@ -222,7 +222,7 @@ def summary(manifest: Mapping[str, Any]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Edit:
+class Edit:
     """The ACLs and what is added and removed, as they travel to the executors."""
 
     snapshot: Shipped
@@ -232,17 +232,17 @@ class _Edit:
 class _Indexes:
     """The ACLs before and after an edit, filed for questions."""
 
-    def __init__(self, edit: _Edit) -> None:
+    def __init__(self, edit: Edit) -> None:
         bindings = bindings_of(edit.snapshot)
         self.settings = edit.snapshot.settings
         self.before = AclIndex(bindings)
         self.after = AclIndex(edit.delta.applied_to(bindings))
 
 
-_known: list[tuple[_Edit, _Indexes]] = []
+_known: list[tuple[Edit, _Indexes]] = []
 
 
-def _indexes_of(edit: _Edit) -> _Indexes:
+def _indexes_of(edit: Edit) -> _Indexes:
     """Return this worker's indexes for the edit, made the first time it is asked for."""
     if not _known or _known[0][0] != edit:
         _known[:] = [(edit, _Indexes(edit))]
@@ -250,7 +250,7 @@ def _indexes_of(edit: _Edit) -> _Indexes:
 
 
 def _decided_batches(
-    schema: pa.Schema, edit: Broadcast[_Edit], batches: Iterable[pa.RecordBatch]
+    schema: pa.Schema, edit: Broadcast[Edit], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     known = _indexes_of(edit.value)
     for batch in batches:

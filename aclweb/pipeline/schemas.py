@@ -31,10 +31,11 @@ NOT_UTF8 = "not_utf8"  # a note only: some byte of the record was no UTF-8
 
 REQUEST = ("principal", "host", "operation", "resource_type", "resource_name")
 
-# One row for a distinct request: what the ACLs of the snapshot say, and which of them settle it.
+# One row for a distinct request: what the ACLs of the snapshot say, which of them settle it, and of which one must stay
+# for the answer to stay (one_of, empty where all that settle it may go).
 DECIDED = """
     principal string, host string, operation string, resource_type string, resource_name string,
-    decided_now string, basis_now string, determining array<string>
+    decided_now string, basis_now string, determining array<string>, one_of array<string>
 """
 
 # What makes an access row, beside its day and what wrote it. broker_rule: the first word of what the broker gave as

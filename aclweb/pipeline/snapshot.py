@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from aclweb.acl.cli.commands.options import why_not_decided
+from aclweb.acl.matching import SortedNames
 from aclweb.acl.model import (
     ALLOW_EVERYONE_KEY,
     SUPER_USERS_KEY,
@@ -20,6 +21,7 @@ from aclweb.acl.model import (
     AclError,
     AuthorizerSettings,
     NotationError,
+    ResourceType,
 )
 from aclweb.acl.notation import binding_key, parse_object, read_acl_file
 
@@ -40,7 +42,8 @@ HEADER_KEYS = (
 class Snapshot:
     """One cluster as it was read: `bindings` by their keys, without repetitions.
 
-    digest: of the ACLs. decision_digest: of all that a decision depends on; equal ones decide every request alike.
+    existing: all names there are, of the resource types of which that is known. digest: of the ACLs. decision_digest:
+    of all that a decision depends on; equal ones decide every request alike.
     """
 
     cluster: str
@@ -49,6 +52,7 @@ class Snapshot:
     bindings: Mapping[str, AclBinding]
     digest: str
     decision_digest: str
+    existing: Mapping[ResourceType, SortedNames] = field(default_factory=dict)
 
 
 def read_snapshot(path: Path) -> Snapshot:
@@ -74,6 +78,7 @@ def read_snapshot(path: Path) -> Snapshot:
         bindings=bindings,
         digest=digest,
         decision_digest=hashlib.sha256(json.dumps([digest, declared], sort_keys=True).encode()).hexdigest(),
+        existing=_existing(header, path),
     )
 
 
@@ -98,6 +103,20 @@ def _revision(value: object, path: Path) -> int | None:
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     raise NotationError(f"{path}:1: The revision is {value!r}; write a whole number or null.")
+
+
+def _existing(header: Mapping[str, object], path: Path) -> dict[ResourceType, SortedNames]:
+    """Return the topics and groups of which the header says that they are all."""
+    found = {}
+    for kind, key in ((ResourceType.TOPIC, "topics"), (ResourceType.GROUP, "groups")):
+        names = header.get(key)
+        if names is not None and not (
+            isinstance(names, list) and all(isinstance(name, str) for name in names)
+        ):
+            raise NotationError(f"{path}:1: The {key} are no list of names; write one, or null.")
+        if names is not None and header.get(f"{key}_known") == "all":
+            found[kind] = SortedNames(names)
+    return found
 
 
 def _settings(header: Mapping[str, object], path: Path) -> AuthorizerSettings:

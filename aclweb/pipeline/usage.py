@@ -13,6 +13,9 @@ from pyspark.sql import functions as F
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.totals import SAMPLE_LENGTH
 
+MOST_REPLACING = 5
+"""So many ACLs are named that settle the requests of another one too."""
+
 
 def distinct_requests(access: DataFrame) -> DataFrame:
     """Return each request that somebody made, once (schemas.REQUEST); access: schemas.ACCESS."""
@@ -26,7 +29,7 @@ def seen_requests(access: DataFrame, samples: DataFrame, decided: DataFrame) -> 
     for each distinct request (schemas.DECIDED).
 
     Returns the columns of schemas.REQUEST, allowed, lines, first_at, last_at, api_names,
-    days (day and lines), sample (the latest record), decided_now, basis_now, determining,
+    days (day and lines), sample (the latest record), decided_now, basis_now, determining, one_of,
     and differs: whether the snapshot's ACLs answer otherwise than the log.
     """
     key = [*REQUEST, "allowed"]
@@ -58,9 +61,11 @@ def usage(seen: DataFrame, access: DataFrame) -> DataFrame:
 
     Returns binding_key; requests (decisions it was a determining binding of); alone (and
     the only one); first_at and last_at of those, null where there is none; named (lines in
-    which the broker gave it as its rule).
+    which the broker gave it as its rule); needed (decisions that would be otherwise without it); and
+    replaceable_by (others that settle the same requests, those of most lines first; empty where it is needed).
     """
-    settled = seen.filter(_agrees()).select(
+    agreeing = seen.filter(_agrees())
+    settled = agreeing.select(
         F.explode("determining").alias("binding_key"),
         "lines",
         (F.size("determining") == 1).alias("is_alone"),
@@ -82,14 +87,46 @@ def usage(seen: DataFrame, access: DataFrame) -> DataFrame:
             moment(F.max("last_us")).alias("last_named"),
         )
     )
-    both = counted.join(named, on="binding_key", how="full")
+    needed = (
+        agreeing.filter(F.size("one_of") == 1)
+        .groupBy(F.col("one_of")[0].alias("binding_key"))
+        .agg(
+            F.sum("lines").alias("needed"),
+            F.min("first_at").alias("first_needed"),
+            F.max("last_at").alias("last_needed"),
+        )
+    )
+    both = (
+        counted.join(named, on="binding_key", how="full")
+        .join(needed, on="binding_key", how="full")
+        .join(_replacing(agreeing), on="binding_key", how="left")
+    )
     return both.select(
         "binding_key",
         F.coalesce("requests", F.lit(0).cast("long")).alias("requests"),
         F.coalesce("alone", F.lit(0).cast("long")).alias("alone"),
         F.coalesce("named", F.lit(0).cast("long")).alias("named"),
-        F.coalesce("first_at", "first_named").alias("first_at"),
-        F.coalesce("last_at", "last_named").alias("last_at"),
+        F.coalesce("first_at", "first_needed", "first_named").alias("first_at"),
+        F.coalesce("last_at", "last_needed", "last_named").alias("last_at"),
+        F.coalesce("needed", F.lit(0).cast("long")).alias("needed"),
+        F.coalesce(
+            F.when(F.col("needed").isNull(), F.col("replaceable_by")), F.array().cast("array<string>")
+        ).alias("replaceable_by"),
+    )
+
+
+def _replacing(agreeing: DataFrame) -> DataFrame:
+    """Return binding_key and replaceable_by: others that settle requests with it, at most MOST_REPLACING."""
+    shared = agreeing.filter(F.size("determining") > 1)
+    pairs = (
+        shared.select(F.explode("determining").alias("binding_key"), "determining", "lines")
+        .select("binding_key", F.explode("determining").alias("other"), "lines")
+        .filter(F.col("binding_key") != F.col("other"))
+    )
+    counted = pairs.groupBy("binding_key", "other").agg(F.sum("lines").alias("lines"))
+    ordered = F.sort_array(F.collect_list(F.struct((-F.col("lines")).alias("lines"), "other")))
+    return counted.groupBy("binding_key").agg(
+        F.slice(ordered, 1, MOST_REPLACING)["other"].alias("replaceable_by")
     )
 
 

@@ -17,6 +17,9 @@ WORDS = {
     "int64": "long",
     "int32": "int",
     "list<item: int32>": "list of int",
+    "list<item: string>": "list of string",
+    "list<element: string>": "list of string",
+    "bool": "boolean",
     "timestamp[us]": "timestamp",
 }
 

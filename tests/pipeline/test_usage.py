@@ -28,7 +28,7 @@ LINES = """file string, day string, raw string, timed boolean, lines long, first
 DECIDED = schemas.DECIDED
 SEEN = """principal string, host string, operation string, resource_type string, resource_name string,
     allowed boolean, lines long, first_at timestamp_ntz, last_at timestamp_ntz, decided_now string,
-    determining array<string>"""
+    determining array<string>, one_of array<string>"""
 
 
 def line(**facts):
@@ -49,7 +49,7 @@ def line(**facts):
 
 def seen(**facts):
     row = {**REQUEST, "allowed": True, "lines": 1, "first_at": MORNING, "last_at": NOON}
-    return row | {"decided_now": "ALLOWED", "determining": ["a"]} | facts
+    return row | {"decided_now": "ALLOWED", "determining": ["a"], "one_of": ["a"]} | facts
 
 
 def micros(moment):
@@ -70,7 +70,9 @@ def test_requests_are_put_together_over_files_and_days(spark):
         line(lines=5, allowed=False, api_name="Fetch"),
         line(kind="probe", lines=7),
     ]
-    decided = [{**REQUEST, "decided_now": "ALLOWED", "basis_now": "ALLOW_ACL", "determining": ["a"]}]
+    decided = [
+        {**REQUEST, "decided_now": "ALLOWED", "basis_now": "ALLOW_ACL", "determining": ["a"], "one_of": []}
+    ]
 
     made = frame(spark, lines, LINES)
     found = usage.seen_requests(
@@ -91,7 +93,7 @@ def test_requests_are_put_together_over_files_and_days(spark):
 def test_an_acl_is_used_where_it_settles_what_the_log_says_and_nowhere_else(spark):
     rows = [
         seen(lines=2),
-        seen(lines=3, principal="User:eve", determining=["a", "b"], last_at=EVENING),
+        seen(lines=3, principal="User:eve", determining=["a", "b"], one_of=["a", "b"], last_at=EVENING),
         seen(lines=5, principal="User:joe", allowed=False),
     ]
     named = [line(named_key="b", lines=4), line(named_key="gone", lines=6, last_at=EVENING)]
@@ -102,6 +104,8 @@ def test_an_acl_is_used_where_it_settles_what_the_log_says_and_nowhere_else(spar
     assert (found["a"].requests, found["a"].alone, found["a"].named) == (5, 2, 0)
     assert (found["b"].requests, found["b"].alone, found["b"].named) == (3, 0, 4)
     assert (found["gone"].requests, found["gone"].alone, found["gone"].named) == (0, 0, 6)
+    assert (found["a"].needed, found["a"].replaceable_by) == (2, [])
+    assert (found["b"].needed, found["b"].replaceable_by) == (0, ["a"])
     assert found["a"].last_at == EVENING
     assert found["gone"].last_at == EVENING
 
@@ -160,13 +164,14 @@ def test_reasons_that_brokers_give_become_facts_about_declarations(spark):
         line(lines=8, rule="MatchingAcl(acl=StandardAcl(resourceType=TOPIC))"),
     ]
     decided = [
-        {**REQUEST, "decided_now": "DENIED", "basis_now": "DEFAULT_DENY", "determining": []},
+        {**REQUEST, "decided_now": "DENIED", "basis_now": "DEFAULT_DENY", "determining": [], "one_of": []},
         {
             **REQUEST,
             "principal": "User:eve",
             "decided_now": "DENIED",
             "basis_now": "NO_ALLOW_ACL",
             "determining": [],
+            "one_of": [],
         },
     ]
 

@@ -1,12 +1,14 @@
-"""What do logged requests say about the ACLs: which are unused, which rights would suffice?
+"""What do logged requests say about the ACLs: which are needed, which rights would suffice?
 
-Import from here: `evidence_in`, which says whether a log may call an ACL unused, and `propose`, the fewest rights
-that allow what a principal was logged to use, with its `Choices` and `Used` requests.
+Import from here: `evidence_in`, which says whether a log may call an ACL unused; `one_of` and `removable`, which say
+which ACLs may go; and `propose`, the fewest rights that allow what a principal was logged to use, with its `Choices`
+and `Used` requests.
 """
 
 from aclweb.acl.logged.evidence import NO_PERMITS, BrokerDay, Evidence, Wanted, both, evidence_in
 from aclweb.acl.logged.generalising import HOSTS, NAMES, Choices
 from aclweb.acl.logged.least_privilege import propose
+from aclweb.acl.logged.needed import one_of, removable
 from aclweb.acl.logged.proposal import Held, Proposal, Proposed, Used
 from aclweb.acl.logged.rights import Rights, rights_of
 
@@ -25,6 +27,8 @@ __all__ = [
     "Wanted",
     "both",
     "evidence_in",
+    "one_of",
     "propose",
+    "removable",
     "rights_of",
 ]

@@ -1,0 +1,257 @@
+"""Which ACLs of the snapshot do the logged requests need, and which may go?
+
+Every distinct request was decided with all ACLs, and without the one that alone settles it. That several ACLs may
+go together is proven by deciding every request again without all of them at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from aclweb.acl.logged import BrokerDay, Evidence, Wanted, evidence_in, removable
+from aclweb.acl.matching import SortedNames
+from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, PermissionType, ResourceType, number_of
+from aclweb.pipeline import decisions, usage
+from aclweb.pipeline.coverage import Row, added, in_span
+from aclweb.pipeline.failures import SPARK_ERRORS
+from aclweb.pipeline.layout_counts import Keep
+from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
+from aclweb.pipeline.replay import Edit, decide_both
+from aclweb.pipeline.results import new_result, write_manifest, write_table
+from aclweb.pipeline.schemas import REQUEST
+from aclweb.pipeline.snapshot import Snapshot
+
+NEEDED, REPLACEABLE, UNUSED = "needed", "replaceable", "unused"
+ORPHANED, NO_DATA = "orphaned", "no data"
+STATES = (NEEDED, REPLACEABLE, UNUSED, ORPHANED, NO_DATA)
+
+MOST_GROUPS = 100_000
+"""So many different sets of ACLs that settle a request are looked at; the replay proves the result all the same."""
+
+_ROUNDS = 5
+_TIME = pa.timestamp("us")
+ACLS = pa.schema(
+    [("binding_key", pa.string())]
+    + [(name, pa.string()) for name in ("resource_type", "resource_name", "pattern_type")]
+    + [(name, pa.string()) for name in ("principal", "host", "operation", "permission_type")]
+    + [("state", pa.string()), ("reason", pa.string())]
+    + [("requests", pa.int64()), ("needed", pa.int64()), ("needed_lately", pa.int64()), ("last_at", _TIME)]
+    + [("replaceable_by", pa.list_(pa.string())), ("removable", pa.bool_())]
+)
+
+
+def write_load_bearing(
+    spark: SparkSession, snapshot: Snapshot, logged: Logged, out: Path, keep: Keep, *, wanted: Wanted
+) -> dict[str, Any]:
+    """Write the table and the manifest of the load-bearing job to `out` and return the manifest.
+
+    Table: acls, a row for each ACL of the snapshot. wanted: what a log must hold before it calls an ACL unused.
+    """
+    until = datetime.now(UTC).date() + timedelta(days=1)
+    evidence = evidence_of(logged, until, wanted)
+    shipped = decisions.shipped(snapshot)
+    broadcast = spark.sparkContext.broadcast(shipped)
+    try:
+        with new_result(out) as folder:
+            decided = keep(decisions.decide_requests(usage.distinct_requests(logged.access), broadcast))
+            seen = keep(usage.seen_requests(logged.access, logged.samples, decided))
+            uses = {row["binding_key"]: row.asDict() for row in usage.usage(seen, logged.access).collect()}
+            lately = _lately(seen, evidence)
+            states = {
+                key: _state(binding, uses.get(key, {}), evidence, snapshot.existing, snapshot.settings)
+                for key, binding in snapshot.bindings.items()
+            }
+            candidates = {key for key, (state, _) in states.items() if state == REPLACEABLE}
+            gone = _proven(spark, decided, shipped, snapshot.bindings, candidates, keep)
+            rows = [
+                _row(key, binding, states[key], uses.get(key, {}), lately.get(key, 0), gone)
+                for key, binding in sorted(snapshot.bindings.items())
+            ]
+            write_table(folder, "acls", pa.Table.from_pylist(rows, schema=ACLS))
+            counts = Counter(state for state, _ in states.values())
+            manifest = {
+                "format": FORMAT,
+                "job": "load-bearing",
+                "snapshot": snapshot_facts(snapshot),
+                **log_facts(logged, until),
+                "evidence": {
+                    "days": evidence.days,
+                    "start": str(evidence.start) if evidence.start else None,
+                    "end": str(evidence.end) if evidence.end else None,
+                    "brokers": list(evidence.brokers),
+                    "missing": {
+                        permission.name: reason for permission, reason in evidence.why_not.items() if reason
+                    },
+                },
+                "load_bearing": {state: counts[state] for state in STATES} | {"removable": len(gone)},
+                "rows": {"acls": len(rows)},
+            }
+            write_manifest(folder, manifest)
+    finally:
+        # Where Spark itself has ended, the error that is on its way says why, and this would hide it.
+        with suppress(*SPARK_ERRORS):
+            broadcast.destroy()
+    return manifest
+
+
+def evidence_of(logged: Logged, until: date, wanted: Wanted) -> Evidence:
+    """Return what the logs can claim about ACLs that no request needed."""
+    days = added(in_span(logged.coverage, until), "broker", "day")
+    return evidence_in(
+        (
+            BrokerDay(row["broker"], date.fromisoformat(row["day"]), row["hours"], row["permit_hours"])
+            for row in days
+        ),
+        first_at=_moment(days, "first_us", min),
+        last_at=_moment(days, "last_us", max),
+        permits_seen=any(row["permits"] for row in days),
+        wanted=wanted,
+    )
+
+
+def _moment(rows: Iterable[Row], name: str, choose: Any) -> datetime | None:
+    """The time as the broker's clock showed it, or UTC where its zone is known."""
+    micros = choose((row[name] for row in rows if row[name] is not None), default=None)
+    return (
+        None
+        if micros is None
+        else datetime.fromtimestamp(0, UTC).replace(tzinfo=None) + timedelta(microseconds=micros)
+    )
+
+
+def _lately(seen: DataFrame, evidence: Evidence) -> Mapping[str, int]:
+    """Return for each ACL the lines of the last days that would be answered otherwise without it."""
+    if evidence.start is None:
+        return {}
+    first = evidence.start.date().isoformat()
+    found = (
+        seen.filter((F.size("one_of") == 1) & ~F.col("differs"))
+        .select(F.col("one_of")[0].alias("needed"), F.explode("days").alias("of"))
+        .filter(F.col("of.day") >= first)
+        .groupBy("needed")
+        .agg(F.sum("of.lines").alias("lines"))
+    )
+    return {row["needed"]: row["lines"] for row in found.collect()}
+
+
+def _state(
+    binding: AclBinding,
+    use: Mapping[str, Any],
+    evidence: Evidence,
+    existing: Mapping[ResourceType, SortedNames],
+    settings: AuthorizerSettings,
+) -> tuple[str, str]:
+    """Return one of STATES, and a reason where the state has one."""
+    if use.get("needed"):
+        return NEEDED, ""
+    if use.get("requests"):
+        return REPLACEABLE, "" if use["replaceable_by"] else "Without it the default gives the same answers."
+    names = existing.get(binding.resource_type)
+    # A group is made by its first client, so a group that does not exist says nothing.
+    if (
+        names is not None
+        and binding.resource_type is ResourceType.TOPIC
+        and not binding.pattern.is_wildcard
+        and not names.under(binding, settings)
+    ):
+        return ORPHANED, "No topic that exists matches it."
+    permission = PermissionType.DENY if binding.is_deny else PermissionType.ALLOW
+    missing = evidence.why_not[permission]
+    return (NO_DATA, missing) if missing else (UNUSED, "")
+
+
+def _proven(
+    spark: SparkSession,
+    decided: DataFrame,
+    shipped: decisions.Shipped,
+    bindings: Mapping[str, AclBinding],
+    candidates: Collection[str],
+    keep: Keep,
+) -> frozenset[str]:
+    """Return candidates without which, all at once, no request is answered otherwise; empty if none is proven.
+
+    decided: schemas.DECIDED.
+    """
+    if not candidates:
+        return frozenset()
+    settled_by = [row[0] for row in _groups(decided, "one_of").collect()]
+    for _ in range(_ROUNDS):
+        gone = removable(settled_by, candidates)
+        edit = Edit(shipped, Delta(remove=tuple(bindings[key] for key in sorted(gone))))
+        broadcast = spark.sparkContext.broadcast(edit)
+        try:
+            both = decide_both(decided, broadcast)
+            flipped = both.filter(F.col("before") != F.col("after")).select(*REQUEST)
+            turned = keep(decided.join(flipped, on=list(REQUEST)))
+            if turned.isEmpty():
+                return gone
+            lost = [row[0] for name in ("determining", "one_of") for row in _groups(turned, name).collect()]
+        finally:
+            with suppress(*SPARK_ERRORS):
+                broadcast.destroy()
+        # What settles a request that turned has to stay, whatever the choice was.
+        candidates = set(candidates).difference(*lost) if lost else set()
+        if not candidates:
+            break
+    return frozenset()
+
+
+def _groups(decided: DataFrame, name: str) -> DataFrame:
+    """Return the different sets of ACLs in a column."""
+    return decided.filter(F.size(name) > 0).select(name).distinct().limit(MOST_GROUPS)
+
+
+def _row(
+    key: str,
+    binding: AclBinding,
+    state: tuple[str, str],
+    use: Mapping[str, Any],
+    lately: int,
+    gone: Collection[str],
+) -> Row:
+    return {
+        "binding_key": key,
+        **binding.as_dict(),
+        "state": state[0],
+        "reason": state[1],
+        "requests": use.get("requests", 0),
+        "needed": use.get("needed", 0),
+        "needed_lately": lately,
+        "last_at": use.get("last_at") if use.get("requests") else None,
+        "replaceable_by": use.get("replaceable_by") or [],
+        "removable": key in gone,
+    }
+
+
+def summary(manifest: Mapping[str, Any]) -> list[str]:
+    """Return what a person wants to know at the end of a run, a sentence a line."""
+    found, evidence = manifest["load_bearing"], manifest["evidence"]
+    report = read_summary(manifest)
+    report.append(
+        f"{number_of(found[NEEDED], 'ACL')} {_verb(found[NEEDED], 'is', 'are')} needed by a logged request."
+    )
+    report.append(
+        f"{number_of(found[REPLACEABLE], 'ACL')} could go alone, as others give the same answers; "
+        f"{found['removable']:,} of them could go together."
+    )
+    report.append(
+        f"{number_of(found[UNUSED], 'ACL')} {_verb(found[UNUSED], 'is', 'are')} unused, "
+        f"{found[ORPHANED]:,} match no topic that exists."
+    )
+    if found[NO_DATA]:
+        reasons = "; ".join(sorted(set(evidence["missing"].values())))
+        report.append(f"Of {number_of(found[NO_DATA], 'ACL')} the log cannot tell: {reasons}.")
+    return report
+
+
+def _verb(count: int, one: str, many: str) -> str:
+    return one if count == 1 else many

@@ -1,0 +1,186 @@
+"""Does the load-bearing job find what removing each ACL, and all of a set, does to every logged request?"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from aclweb.acl.authorizer.decision import decide
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.logged.evidence import Wanted
+from aclweb.acl.model.authorizers import AuthorizerSettings
+from aclweb.acl.notation.files import binding_key
+from tests.builders import allow, deny
+from tests.pipeline.made_logs import Line, logged
+from tests.pipeline.test_pages import of_arrow, on_the_page
+from tests.random_cases import random_request, random_world
+
+pytestmark = pytest.mark.spark
+
+NEEDED = allow("User:a", "WRITE", "orders")
+FORBIDS = deny("User:b", "READ", "secret")
+ALLOWS_B = allow("User:b", "READ", "*")
+EXACT = allow("User:c", "READ", "news")
+PREFIX = allow("User:c", "READ", "ne", pattern="PREFIXED")
+ALL = allow("User:c", "ALL", "news")
+POINTLESS = deny("User:z", "READ", "orders")
+UNUSED = allow("User:d", "READ", "orders")
+UNUSED_DENY = deny("User:d", "WRITE", "orders")
+ORPHAN = allow("User:d", "READ", "gone.", pattern="PREFIXED")
+GROUP = allow("User:d", "READ", "no-such-group", resource_type="GROUP")
+PLANTED = [
+    *(NEEDED, FORBIDS, ALLOWS_B, EXACT, PREFIX, ALL),
+    *(POINTLESS, UNUSED, UNUSED_DENY, ORPHAN, GROUP),
+]
+LINES = [
+    Line("User:a", "WRITE", "orders", lines=7),
+    Line("User:a", "WRITE", "orders", lines=5, days_ago=40),
+    Line("User:b", "READ", "secret", allowed=False, lines=3),
+    Line("User:b", "READ", "open", lines=2),
+    Line("User:c", "READ", "news", lines=4),
+    Line("User:z", "READ", "orders", allowed=False),
+    # It was denied then and is allowed now, so it is no use of the ACL that allows it.
+    Line("User:d", "READ", "orders", allowed=False),
+]
+
+
+def run(
+    spark, out: Path, bindings, lines, *, days: int = 31, settings=None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the manifest and the rows of the job, by key."""
+    from aclweb.pipeline.job import keeping
+    from aclweb.pipeline.load_bearing import write_load_bearing
+
+    with keeping() as keep:
+        write_load_bearing(
+            spark,
+            snapshot_of(bindings, settings),
+            logged(spark, lines, days=days),
+            out,
+            keep,
+            wanted=Wanted(),
+        )
+    rows = pq.read_table(out / "acls.parquet").to_pylist()
+    manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    return manifest, {row["binding_key"]: row for row in rows}
+
+
+def snapshot_of(bindings, settings=None):
+    from aclweb.acl.matching import SortedNames
+    from aclweb.acl.model import ResourceType
+    from aclweb.pipeline.snapshot import Snapshot, digest_of
+
+    existing = {
+        ResourceType.TOPIC: SortedNames(["orders", "news", "secret", "open"]),
+        ResourceType.GROUP: SortedNames(()),
+    }
+    keys = {binding_key(binding): binding for binding in bindings}
+    settings = settings or AuthorizerSettings()
+    return Snapshot("test-eu", 7, settings, keys, digest_of(keys), digest_of(keys), existing)
+
+
+@pytest.fixture(scope="module")
+def planted(spark, tmp_path_factory) -> tuple[dict[str, Any], dict[str, Any]]:
+    return run(spark, tmp_path_factory.mktemp("out") / "planted", PLANTED, LINES)
+
+
+def test_each_planted_acl_has_its_state(planted):
+    manifest, rows = planted
+
+    assert {binding: rows[binding_key(binding)]["state"] for binding in PLANTED} == {
+        NEEDED: "needed",
+        FORBIDS: "needed",
+        ALLOWS_B: "needed",
+        **dict.fromkeys((EXACT, PREFIX, ALL, POINTLESS), "replaceable"),
+        **dict.fromkeys((UNUSED, UNUSED_DENY, GROUP), "unused"),
+        ORPHAN: "orphaned",
+    }
+    assert manifest["load_bearing"] == {
+        "needed": 3,
+        "replaceable": 4,
+        "unused": 3,
+        "orphaned": 1,
+        "no data": 0,
+        "removable": 3,
+    }
+
+
+def test_a_needed_acl_has_its_lines_of_the_whole_log_and_of_the_last_days(planted):
+    row = planted[1][binding_key(NEEDED)]
+
+    assert (row["requests"], row["needed"], row["needed_lately"]) == (12, 12, 7)
+    assert (row["replaceable_by"], row["removable"]) == ([], False)
+
+
+def test_a_replaceable_acl_names_the_others_and_one_of_them_stays(planted):
+    rows = planted[1]
+    keys = {binding_key(binding) for binding in (EXACT, PREFIX, ALL)}
+
+    assert {key: set(rows[key]["replaceable_by"]) for key in keys} == {key: keys - {key} for key in keys}
+    assert sorted(rows[key]["removable"] for key in keys) == [False, True, True]
+    assert rows[binding_key(POINTLESS)]["reason"] == "Without it the default gives the same answers."
+
+
+def test_too_short_a_log_calls_nothing_unused_and_says_what_is_missing(spark, tmp_path):
+    manifest, rows = run(spark, tmp_path / "out", [UNUSED, ORPHAN], [], days=10)
+
+    row = rows[binding_key(UNUSED)]
+    assert (row["state"], rows[binding_key(ORPHAN)]["state"]) == ("no data", "orphaned")
+    assert row["reason"] == "the log covers 10 days, and at least 30 days are needed (ACLWEB_UNUSED_DAYS)"
+    assert manifest["evidence"]["missing"] == {"ALLOW": row["reason"], "DENY": row["reason"]}
+
+
+def test_the_page_names_every_column_with_its_type():
+    from aclweb.pipeline.load_bearing import ACLS
+
+    assert on_the_page("`acls.parquet`") == of_arrow(ACLS)
+
+
+@pytest.mark.parametrize("seed", [3])
+def test_in_a_random_world_it_finds_what_removing_one_and_all_does(spark, tmp_path, seed):
+    rng = random.Random(f"load bearing {seed}")
+    world = random_world(rng, authorizer="standard", most=60)
+    bindings = list(dict.fromkeys((*world.bindings, *(random_world(rng, authorizer="standard").bindings))))
+    index = AclIndex(bindings)
+    lines = []
+    for _ in range(150):
+        request = random_request(rng, world)
+        allowed = decide(request, index, world.settings)[0].name == "ALLOWED"
+        lines.append(
+            Line(
+                request.principal,
+                request.operation.name,
+                request.resource.name,
+                allowed=allowed if rng.random() < 0.9 else not allowed,
+                lines=rng.randint(1, 9),
+                kind=request.resource_type.name,
+                host=request.host,
+            )
+        )
+    needed: Counter[str] = Counter()
+    for binding in bindings:
+        without = AclIndex(other for other in bindings if other != binding)
+        for line in lines:
+            now = decide(line.request, index, world.settings)[0]
+            agrees = (now.name == "ALLOWED") == line.allowed
+            if agrees and decide(line.request, without, world.settings)[0] is not now:
+                needed[binding_key(binding)] += line.lines
+
+    manifest, rows = run(spark, tmp_path / "out", bindings, lines, settings=world.settings)
+
+    assert {key: row["needed"] for key, row in rows.items() if row["needed"]} == needed
+    assert {key for key, row in rows.items() if row["state"] == "needed"} == set(needed)
+    left = AclIndex(binding for binding in bindings if not rows[binding_key(binding)]["removable"])
+    turned = [
+        line
+        for line in lines
+        if decide(line.request, index, world.settings)[0] is not decide(line.request, left, world.settings)[0]
+    ]
+    assert turned == []
+    assert manifest["load_bearing"]["removable"] > 0
