@@ -189,6 +189,9 @@ def _use(load: Load, row: dict[str, Any]) -> AclUse:
         requests=row["requests"],
         alone=row["alone"],
         named=row["named"],
+        # Results of earlier versions do not tell these.
+        needed=row.get("needed"),
+        replaceable_by=row.get("replaceable_by") or [],
         first_at=_in_utc(row["first_at"]),
         last_at=_in_utc(row["last_at"]),
     )

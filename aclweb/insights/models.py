@@ -83,6 +83,10 @@ class AclUse(models.Model):
     requests = models.PositiveBigIntegerField()  # decisions it was a determining binding of
     alone = models.PositiveBigIntegerField()  # ... and the only one
     named = models.PositiveBigIntegerField()  # lines in which the broker named it as the rule
+    # Decisions that would be otherwise without it; null in a load of an earlier version.
+    needed = models.PositiveBigIntegerField(null=True)
+    # Keys of other ACLs that settle the same requests, those of most lines first; empty where it is needed.
+    replaceable_by = models.JSONField(default=list)
     first_at = models.DateTimeField()
     last_at = models.DateTimeField()
 

@@ -30,7 +30,8 @@ class Use:
 
     state: "used", "unused" or "cannot-tell". `reason` says why the log cannot tell.
     requests: decisions it was one of the settling ACLs of; alone: those it settled by
-    itself; named: lines in which the broker gave it as its rule. `reason` may be given beside
+    itself; named: lines in which the broker gave it as its rule. needed: requests that would be answered otherwise
+    without it, None where a load of an earlier version does not tell. `reason` may be given beside
     a number too: then there may have been more. window: the days that "unused" is about.
     """
 
@@ -43,6 +44,8 @@ class Use:
     last_at: datetime | None = None
     reason: str = ""
     window: str = ""
+    needed: int | None = None
+    replaceable_by: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -53,7 +56,12 @@ class Use:
             return f"No request of the log needed it {self.window}.{doubt}"
         last = f", last on {self.last_at:%Y-%m-%d %H:%M}" if self.last_at else ""
         requests = f"{self.requests:,} {'request' if self.requests == 1 else 'requests'}"
-        return f"It settled {requests}{last}; {self.alone:,} of them were decided by it alone."
+        settled = f"It settled {requests}{last}; {self.alone:,} of them were decided by it alone."
+        if self.needed is None:
+            return settled
+        if self.needed:
+            return f"{settled} Without it {self.needed:,} would be answered otherwise."
+        return f"{settled} Without it each would be answered the same."
 
 
 def usage_of(cluster: Cluster, keys: Collection[str]) -> dict[str, Use]:
@@ -64,16 +72,25 @@ def usage_of(cluster: Cluster, keys: Collection[str]) -> dict[str, Use]:
         return {key: Use(key, "cannot-tell", reason=NO_LOG) for key in wanted}
     used = {use.key: use for use in AclUse.objects.filter(load=load, key__in=wanted)}
     evidence = evidence_of(load)
-    open_keys = [key for key in wanted if key not in used or not used[key].requests]
+    open_keys = [key for key in wanted if key not in used or not (used[key].requests or used[key].needed)]
     unused = set(unused_acls(cluster, load, evidence).filter(key__in=open_keys).values_list("key", flat=True))
     facts = {key: (permission, number, at) for key, permission, number, at in dated(cluster, open_keys)}
     uses = {}
     for key in wanted:
         use = used.get(key)
-        if use is not None and use.requests:
+        if use is not None and (use.requests or use.needed):
             reason = "" if load.permits_seen else NO_PERMITS
             uses[key] = Use(
-                key, "used", use.requests, use.alone, use.named, use.first_at, use.last_at, reason
+                key,
+                "used",
+                use.requests,
+                use.alone,
+                use.named,
+                use.first_at,
+                use.last_at,
+                reason,
+                needed=use.needed,
+                replaceable_by=tuple(use.replaceable_by),
             )
             continue
         permission, number, read_at = facts.get(key, (PermissionType.ALLOW.name, 0, None))

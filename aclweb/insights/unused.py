@@ -40,7 +40,8 @@ def unused_acls(cluster: Cluster, load: Load | None, evidence: Evidence) -> Quer
     here = StoredAcl.objects.filter(stored_in_force(cluster.revision_id), cluster=cluster)
     if load is None or evidence.start is None:
         return here.none()
-    used = AclUse.objects.filter(load=load, requests__gt=0).values("key")
+    # One that settles nothing may still keep a default from deciding.
+    used = AclUse.objects.filter(Q(requests__gt=0) | Q(needed__gt=0), load=load).values("key")
     # The first sync finds ACLs that are older than it; only later ones date them.
     young = Q(added_in__number__gt=1, added_in__read_at__gt=evidence.start)
     return here.filter(permission_type__in=evidence.claimable()).exclude(key__in=used).exclude(young)

@@ -29,6 +29,8 @@ _USAGE = pa.schema(
         "named": pa.int64(),
         "first_at": _TIME,
         "last_at": _TIME,
+        "needed": pa.int64(),
+        "replaceable_by": pa.list_(pa.string()),
     }
 )
 _REQUESTS = pa.schema(

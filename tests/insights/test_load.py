@@ -33,6 +33,13 @@ def test_a_result_becomes_the_current_load_with_its_rows(given, read_cluster):
     assert (seen.principal, seen.allowed, seen.days) == ("User:eve", False, [["2026-11-20", 3]])
 
 
+def test_how_often_an_acl_was_needed_and_what_could_replace_it_is_loaded(given):
+    loaded = given(usage=[use(BINDINGS[0], needed=2), use(BINDINGS[1], needed=0, replaceable_by=["a" * 64])])
+
+    rows = {row.key: (row.needed, row.replaceable_by) for row in loaded.uses.all()}
+    assert rows == {binding_key(BINDINGS[0]): (2, []), binding_key(BINDINGS[1]): (0, ["a" * 64])}
+
+
 def test_of_a_request_the_newest_days_are_loaded(given):
     days = [
         {"day": (LAST - timedelta(days=99 - place)).date().isoformat(), "lines": 1} for place in range(100)

@@ -42,6 +42,26 @@ def test_a_used_acl_tells_how_often_and_when_last(given, read_cluster):
     )
 
 
+@pytest.mark.parametrize(
+    ("needed", "told"),
+    [
+        (2, "Without it 2 would be answered otherwise."),
+        (0, "Without it each would be answered the same."),
+    ],
+)
+def test_a_used_acl_tells_whether_any_request_needed_it(given, read_cluster, needed, told):
+    given(usage=[use(PREFIX, needed=needed)])
+
+    assert use_of(read_cluster, PREFIX).sentence.endswith(told)
+
+
+def test_an_acl_that_only_ends_the_default_for_others_is_not_called_unused(given, read_cluster):
+    given(usage=[use(FRAUD, requests=0, alone=0, needed=3)])
+
+    assert queries.unused_count(read_cluster) == len(BINDINGS) - 1
+    assert use_of(read_cluster, FRAUD).state == "used"
+
+
 def test_an_acl_without_a_request_is_unused_where_every_hour_of_the_window_is_logged(given, read_cluster):
     given(usage=[use(PREFIX)])
 
