@@ -60,6 +60,20 @@ class LogDay(models.Model):
         return f"{self.broker} {self.day}: {self.lines} lines"
 
 
+class RetiredBroker(models.Model):
+    """A broker of which an administrator says that it is gone, so that its log is not missed."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="retired_brokers")
+    broker = KafkaTextField()  # as in LogDay
+    since = models.DateField()  # the first day on which it did not run any more
+    reason = models.TextField(blank=True)
+    set_by = models.CharField(max_length=254)
+    set_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.broker} is gone since {self.since}"
+
+
 class Refresh(Leased):
     """The last try to read a cluster's logs; `problem` is a sentence, empty if it went well.
 

@@ -2,7 +2,8 @@
 
 People delete ACLs by that claim. So it is made only where every broker that the log names wrote
 its log, with permits, in nearly all hours of a window that is long enough, and for no ACL that is
-younger than the window. Everything else is "cannot tell", with what is missing.
+younger than the window. Everything else is "cannot tell", with what is missing. A broker that is gone for good
+has to have written until then only.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 
 from aclweb.acl.logged import BrokerDay, Evidence, Wanted, both, evidence_in
-from aclweb.insights.models import AclUse, Load, LogDay
+from aclweb.insights.models import AclUse, Load
+from aclweb.insights.retired import broker_days, with_gone
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
 
 NO_LOG = "no authorizer log has been read"
@@ -25,9 +27,12 @@ def evidence_of(load: Load | None) -> Evidence:
     wanted = Wanted(days=settings.ACLWEB_UNUSED_DAYS, percent=settings.ACLWEB_UNUSED_HOURS_PERCENT)
     if load is None:
         return Evidence(wanted.days, None, None, both(NO_LOG))
-    rows = LogDay.objects.filter(load=load).values_list("broker", "day", "hours", "permit_hours")
+    found: Iterable[BrokerDay] = ()
+    if load.last_at is not None:
+        columns = ("broker", "day", "hours", "permit_hours", "gone")
+        found = with_gone(broker_days(load).values_list(*columns), load.last_at)
     return evidence_in(
-        (BrokerDay(*row) for row in (rows if load.last_at is not None else ())),
+        found,
         first_at=load.first_at,
         last_at=load.last_at,
         permits_seen=load.permits_seen,
@@ -42,9 +47,21 @@ def unused_acls(cluster: Cluster, load: Load | None, evidence: Evidence) -> Quer
         return here.none()
     # One that settles nothing may still keep a default from deciding.
     used = AclUse.objects.filter(Q(requests__gt=0) | Q(needed__gt=0), load=load).values("key")
+    found = here.filter(permission_type__in=evidence.claimable()).exclude(key__in=used)
+    return found.exclude(_younger(evidence.start))
+
+
+def _younger(start: datetime) -> Q:
     # The first sync finds ACLs that are older than it; only later ones date them.
-    young = Q(added_in__number__gt=1, added_in__read_at__gt=evidence.start)
-    return here.filter(permission_type__in=evidence.claimable()).exclude(key__in=used).exclude(young)
+    return Q(added_in__number__gt=1, added_in__read_at__gt=start)
+
+
+def younger_acls(cluster: Cluster, evidence: Evidence) -> int:
+    """Return how many ACLs in force are younger than the window, so that the log cannot call them unused."""
+    if evidence.start is None:
+        return 0
+    here = StoredAcl.objects.filter(stored_in_force(cluster.revision_id), cluster=cluster)
+    return here.filter(_younger(evidence.start)).count()
 
 
 def dated(cluster: Cluster, keys: Collection[str]) -> Iterable[tuple[str, str, int, datetime]]:

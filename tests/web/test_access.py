@@ -122,6 +122,9 @@ TABLE: dict[str, Row] = {
     "denials-mark": Row(f"{C}insights/denials/mark/?open=x", (302, 404, 403, 404, 404, 404), "post"),
     "denials-export": Row(f"{C}insights/denials/export/", SEEN),
     "coverage": Row(f"{C}insights/coverage/", SEEN),
+    "coverage-export": Row(f"{C}insights/coverage/export/", SEEN),
+    # Nobody has named a broker, which is said on the page.
+    "broker-retire": Row(f"{C}insights/coverage/retire/", (302, 404, 403, 403, 403, 422), "post"),
     "changes": Row("/changes/", OWN),
     "change": Row("/changes/CR-{change}/", SEEN),
     "change-commands": Row("/changes/CR-{change}/commands/", SEEN),

@@ -15,6 +15,7 @@ from aclweb.changes import review
 from aclweb.changes.models import Change
 from aclweb.insights.load import load
 from aclweb.inventory.sync.run import sync
+from tests.browsing import axe_violations
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
 from tests.insights.results import request, write_result
@@ -309,6 +310,9 @@ def test_a_denial_is_opened_marked_and_walked_to_the_impact_of_its_draft(window,
     row.get_by_role("heading", name="Smallest ACL that would have allowed it").wait_for()
     assert page.evaluate("document.activeElement.textContent.trim()").startswith("Close")
     assert "open=" in page.url
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        assert axe_violations(page) == [], theme
     row.get_by_text("Expected", exact=True).click()
     row.get_by_label("Why", exact=True).fill("a probe")
     row.get_by_role("button", name="Set state").click()

@@ -125,3 +125,38 @@ def _bar(x: float, width: float, lines: int, most: int, top: float, height: floa
 def _word(day: str) -> str:
     found = date.fromisoformat(day)
     return f"{found.day} {found:%b}"
+
+
+def day_rows(days: Sequence[tuple[str, float]]) -> tuple[tuple[str, str], ...]:
+    """Return for each kind of day the path of its cells in a drawing 10 wide a day and 20 high.
+
+    days: the kind of each day, and how high it is, from 0 to 1.
+    """
+    paths: dict[str, list[str]] = {}
+    for place, (kind, share) in enumerate(days):
+        height = round(20 * share, 1)
+        paths.setdefault(kind, []).append(f"M{place * 10 + 0.5} {20 - height}h9v{height}h-9z")
+    return tuple((kind, "".join(cells)) for kind, cells in paths.items())
+
+
+def hour_chart(counts: Sequence[int], *, most: int) -> DayChart:
+    """Return 24 bars, each up to `most`."""
+    step = (CHART_WIDTH - _LEFT) / 24
+    width = round(step - 3, 2)
+    bars = tuple(
+        _bar(
+            _LEFT + step * hour + 1.5,
+            width,
+            count,
+            max(1, most),
+            _TOP,
+            PANEL_HEIGHT,
+            f"{hour:02}:00: {count}",
+        )
+        for hour, count in enumerate(counts)
+        if count
+    )
+    foot = _TOP + PANEL_HEIGHT
+    marks = tuple((round(_LEFT + step * (hour + 0.5), 2), f"{hour:02}") for hour in range(0, 24, 4))
+    panel = Panel("days", "", most, _TOP, foot, bars)
+    return DayChart(CHART_WIDTH, foot + 18, _LEFT, (panel,), marks, foot)

@@ -20,4 +20,6 @@ urlpatterns = [
     path("c/<slug:slug>/insights/denials/mark/", denials.mark, name="denials-mark"),
     path("c/<slug:slug>/insights/denials/export/", denials.export, name="denials-export"),
     path("c/<slug:slug>/insights/coverage/", coverage.index, name="coverage"),
+    path("c/<slug:slug>/insights/coverage/export/", coverage.export, name="coverage-export"),
+    path("c/<slug:slug>/insights/coverage/retire/", coverage.retire_broker, name="broker-retire"),
 ]

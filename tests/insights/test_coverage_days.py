@@ -1,0 +1,158 @@
+"""Does each day show what each broker logged, and does a broker that is gone stop hiding what is unused?"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, timedelta
+
+import pytest
+
+from aclweb.acl.model.vocabulary import PermissionType
+from aclweb.audit.models import Event
+from aclweb.insights import queries
+from aclweb.insights.coverage_days import coverage_days
+from aclweb.insights.models import Load, RetiredBroker
+from aclweb.insights.retired import RetiredError, retire, take_back
+from aclweb.insights.unused import evidence_of
+from tests.insights.conftest import BINDINGS
+from tests.insights.results import FIRST, LAST, log_days
+
+DAY = timedelta(days=1)
+MIDDLE = FIRST + 6 * DAY  # 13 November
+
+
+def found(days=90):
+    return coverage_days(Load.objects.get(current=True), days=days)
+
+
+def kinds(broker):
+    (each,) = [each for each in found().brokers if each.broker == broker]
+    return "".join(cell.kind[0] for cell in each.days)
+
+
+@pytest.fixture
+def one_stopped(given):
+    """Two brokers that logged in all hours; b2 wrote its last line on 13 November."""
+    return given(coverage=[*log_days("b1"), *log_days("b2", last=MIDDLE)])
+
+
+def test_each_day_of_each_broker_shows_what_it_logged(given):
+    quiet = log_days("b2", permit_hours=())
+    for day in quiet[2:4]:
+        day["hours"] = list(range(3, 9))
+    given(coverage=[*log_days("b1"), *quiet[:8]])
+
+    assert kinds("b1") == "p" * 14
+    assert kinds("b2") == "ddggdddd" + "n" * 6
+    assert "".join(kind[0] for kind in found().together) == "ddnndddd" + "n" * 6
+    assert (found().whole, found().denials_whole) == (0, 6)
+
+
+def test_the_first_and_the_last_day_want_only_the_hours_of_the_log(given):
+    """The log begins at 08:00 and ends at 20:00."""
+    days = log_days("b1")
+    days[0] |= {"hours": list(range(8, 24)), "permit_hours": list(range(8, 24))}
+    days[-1] |= {"hours": list(range(21)), "permit_hours": list(range(21))}
+    given(coverage=days)
+
+    assert kinds("b1") == "p" * 14
+
+
+def test_days_in_a_row_with_the_same_fault_are_one_line_with_its_hours(given):
+    torn = log_days("b1")
+    torn[4]["hours"] = torn[4]["permit_hours"] = [*range(2), *range(9, 22)]
+    given(
+        coverage=[*torn, *(day for day in log_days("b2") if day["day"] not in ("2026-11-15", "2026-11-16"))]
+    )
+
+    missing = [(each.broker, each.first.day, each.days, each.words, each.hours) for each in found().missing]
+
+    assert missing == [
+        ("b2", 15, 2, "no log", ""),
+        ("b1", 11, 1, "hours missing", "02:00–09:00, 22:00–24:00"),
+    ]
+
+
+def test_month_ends_are_named_where_all_brokers_logged_permits(given):
+    given(coverage=log_days("b1", first=FIRST - 20 * DAY))
+    Load.objects.update(first_at=(FIRST - 20 * DAY).replace(tzinfo=UTC))
+
+    assert found().month_ends == (date(2026, 10, 31),)
+    assert len(found(days=7).days) == 7
+
+
+def test_without_days_nothing_is_shown(given):
+    given(rows={"usage": 0, "requests": 0})
+
+    assert (found().brokers, set(found().together), found().whole) == ((), {"none"}, 0)
+    assert coverage_days(None, days=9).days == ()
+
+
+# --- Retired brokers ---
+
+
+def test_a_broker_that_is_gone_no_longer_hides_what_is_unused(one_stopped, read_cluster, ada):
+    assert queries.unused_count(read_cluster) is None
+
+    retire(cluster=read_cluster, broker="b2", since=date(2026, 11, 14), actor=ada, reason="scaled down")
+
+    assert queries.unused_count(read_cluster) == len(BINDINGS)
+    assert kinds("b2") == "p" * 7 + "g" * 7
+    assert found().whole == 14
+    told = Event.objects.get(verb="broker.retired").facts
+    assert (told["broker"], told["since"], told["why"]) == ("b2", "2026-11-14", ": scaled down")
+
+
+def test_taking_it_back_hides_it_again(one_stopped, read_cluster, ada):
+    retire(cluster=read_cluster, broker="b2", since=date(2026, 11, 14), actor=ada)
+
+    assert take_back(cluster=read_cluster, broker="b2", actor=ada)
+    assert not take_back(cluster=read_cluster, broker="b2", actor=ada)
+
+    assert queries.unused_count(read_cluster) is None
+    assert Event.objects.filter(verb="broker.returned").count() == 1
+
+
+def test_hours_before_it_was_gone_are_still_missed(given, read_cluster, ada):
+    given(coverage=[*log_days("b1"), *log_days("b2", last=MIDDLE, permit_hours=range(12))])
+
+    retire(cluster=read_cluster, broker="b2", since=date(2026, 11, 14), actor=ada)
+
+    evidence = evidence_of(Load.objects.get(current=True))
+    assert "b2: permits in" in evidence.why_not[PermissionType.ALLOW]
+    assert evidence.why_not[PermissionType.DENY] == ""
+
+
+def test_a_broker_that_writes_again_is_missed_again(one_stopped, given, read_cluster, ada):
+    retire(cluster=read_cluster, broker="b2", since=date(2026, 11, 14), actor=ada)
+
+    given(coverage=[*log_days("b1"), *log_days("b2", last=MIDDLE), *log_days("b2", first=LAST)])
+
+    assert queries.unused_count(read_cluster) is None
+    (back,) = [each for each in found().brokers if each.broker == "b2"]
+    assert back.is_back
+    assert kinds("b2") == "p" * 7 + "n" * 6 + "p"
+
+
+@pytest.mark.parametrize(
+    "broker, since, field",
+    [
+        ("b9", date(2026, 11, 14), "broker"),
+        ("b2", date(2026, 11, 13), "since"),
+        ("b2", date(2999, 1, 1), "since"),
+    ],
+)
+def test_a_broker_that_the_log_contradicts_is_not_retired(
+    one_stopped, read_cluster, ada, broker, since, field
+):
+    with pytest.raises(RetiredError) as refused:
+        retire(cluster=read_cluster, broker=broker, since=since, actor=ada)
+
+    assert refused.value.field == field
+    assert not RetiredBroker.objects.exists()
+
+
+def test_saying_it_twice_keeps_the_later_day(one_stopped, read_cluster, ada):
+    for day in (14, 16):
+        retire(cluster=read_cluster, broker="b2", since=date(2026, 11, day), actor=ada)
+
+    assert [row.since.day for row in RetiredBroker.objects.all()] == [16]
