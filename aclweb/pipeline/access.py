@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
 
 from aclweb.acl.model import number_of
 from aclweb.acl.notation import UNKNOWN
-from aclweb.pipeline import schemas, totals
-from aclweb.pipeline.coverage import Row, added
+from aclweb.pipeline import totals
+from aclweb.pipeline.coverage import Row
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import READ
 from aclweb.pipeline.increments import (
@@ -30,39 +28,22 @@ from aclweb.pipeline.increments import (
 from aclweb.pipeline.job import counted_lines, keeping, path_of
 from aclweb.pipeline.known_content import Source
 from aclweb.pipeline.layout_counts import Keep
-from aclweb.pipeline.manifest import added_notes
 from aclweb.pipeline.readings import Reading, check_layouts, first_line, why_unknown
 from aclweb.pipeline.sources import nothing_read
 from aclweb.pipeline.table.changing import (
-    MOST_SAMPLE_PARTS,
-    Written,
-    adopt_frames,
     commit_and_sweep,
-    days_to_fold,
     next_version,
     unfinished_folder,
-    write_rows,
 )
 from aclweb.pipeline.table.parts import (
-    ACCESS,
-    COVERAGE,
-    COVERAGE_SCHEMA,
-    NOTES,
-    NOTES_SCHEMA,
-    SAMPLES,
-    Part,
     TableError,
     check,
-    place_of,
 )
-from aclweb.pipeline.table.reading import Table, Window, folder_of
+from aclweb.pipeline.table.reading import folder_of
 from aclweb.pipeline.table.versions import PARSER, Version, latest
+from aclweb.pipeline.writing import Writing
 
 KEPT_DAYS = 400
-
-_FILE_ROWS = 10_000_000
-# What the access rows of a table have beside those of a usage job.
-_OF_TABLE = ("broker", "ambiguous")
 
 
 @dataclass(frozen=True)
@@ -219,46 +200,25 @@ class _Extending:
     zone: str | None
 
     def run(self) -> Extended:
-        counted = self._count()
-        rows = [row for row in counted.coverage if self._is_kept(row["day"])]
-        by_day = {row["day"] or "": row for row in added(rows, "day")}
-        folded = {day for day in days_to_fold(self.looked.base, by_day) if not day or self._is_kept(day)}
-        parts = {
-            ACCESS: self._write_access(counted, folded),
-            COVERAGE: self._write_coverage(rows, folded),
-            NOTES: self._write_notes(counted.lines, folded),
-        }
-        written = {
-            day: Written(
-                lines=by_day[day]["lines"] if day in by_day else 0,
-                decisions=by_day[day]["decisions"] if day in by_day else 0,
-                parts={dataset: found.get(day, ()) for dataset, found in parts.items()},
-                is_folded=day in folded,
-            )
-            for day in {*by_day, *folded}
-        }
-        version = next_version(
-            self.looked.base,
-            self.looked.cluster,
-            written,
-            samples=self._write_samples(counted.lines),
-            sources=_sources(self.looked, counted.fresh, self.oldest_day),
-            problems=_problems(self.looked),
-            zones={fresh.source.broker: self.zone for fresh in counted.fresh},
-            oldest_day=self.oldest_day,
+        looked, counted = self.looked, self._count()
+        writing = Writing(
+            self.spark, looked.folder, looked.cluster, looked.base, self.unfinished, self.oldest_day
         )
-        commit_and_sweep(self.looked.folder, version)
+        added = writing.add(
+            counted.lines,
+            counted.coverage,
+            sources=_sources(looked, counted.fresh, self.oldest_day),
+            problems=_problems(looked),
+            zones={fresh.source.broker: self.zone for fresh in counted.fresh},
+        )
         return Extended(
-            version,
+            added.version,
             files=len(counted.fresh),
-            lines=sum(row["lines"] for row in rows),
-            decisions=sum(row["decisions"] for row in rows),
-            too_old=sum(row["lines"] for row in counted.coverage) - sum(row["lines"] for row in rows),
+            lines=added.lines,
+            decisions=added.decisions,
+            too_old=added.too_old,
             warnings=counted.warnings,
         )
-
-    def _is_kept(self, day: str | None) -> bool:
-        return day is None or day >= self.oldest_day
 
     def _count(self) -> _Counted:
         """Count the new bytes; what changed while Spark read it is left for the next run."""
@@ -304,65 +264,6 @@ class _Extending:
         if not files:
             raise JobError(f"Every log file with something new was replaced while it was read: {late[0]}.")
         return files, late
-
-    def _write_access(self, counted: _Counted, folded: set[str]) -> dict[str, tuple[Part, ...]]:
-        found = {row["url"]: row["broker"] for row in counted.coverage}
-        brokers = self.spark.createDataFrame([*found.items()] or [("", "")], "file string, broker string")
-        lines = counted.lines.join(F.broadcast(brokers), "file").filter(F.col("day") >= self.oldest_day)
-        rows = totals.access_rows(lines, *_OF_TABLE)
-        if folded and self.looked.base:
-            table = Table(self.looked.folder, self.looked.base)
-            old = [part for day in folded for part in self.looked.base.days[day].parts[ACCESS]]
-            both = rows.unionByName(table.read(self.spark, ACCESS, schemas.ACCESS, old))
-            rows = totals.added(both, "day", *schemas.ACCESS_KEY, *_OF_TABLE)
-        ordered = rows.select(*StructType.fromDDL(schemas.ACCESS).names).repartition("day")
-        self._write(ordered.sortWithinPartitions("day", *schemas.ACCESS_KEY, "broker"), ACCESS, "day")
-        return adopt_frames(self.unfinished / ACCESS, self.looked.folder, ACCESS)
-
-    def _write_samples(self, lines: DataFrame) -> tuple[Part, ...]:
-        """Write the latest record of each request; return the parts that the next version has."""
-        base = self.looked.base
-        kept = base.samples if base else ()
-        found = totals.samples(lines.filter(F.col("day") >= self.oldest_day))
-        if base and len(kept) >= MOST_SAMPLE_PARTS:
-            oldest = datetime.fromisoformat(self.oldest_day).replace(tzinfo=UTC)
-            known = Table(self.looked.folder, base).samples(self.spark)
-            known = known.filter(F.col("last_us") >= round(oldest.timestamp()) * 1_000_000)
-            found, kept = totals.latest(found.unionByName(known)), ()
-        self._write(found.sortWithinPartitions(*schemas.REQUEST, "allowed"), SAMPLES)
-        new = adopt_frames(self.unfinished / SAMPLES, self.looked.folder, SAMPLES)
-        return (*kept, *new.get("", ()))
-
-    def _write_coverage(self, rows: Sequence[Row], folded: set[str]) -> dict[str, tuple[Part, ...]]:
-        old = self._known(Table.coverage, folded)
-        return self._write_rows(COVERAGE, COVERAGE_SCHEMA, added([*old, *rows], "day", "file", "broker"))
-
-    def _write_notes(self, lines: DataFrame, folded: set[str]) -> dict[str, tuple[Part, ...]]:
-        new = [row.asDict() for row in totals.notes(lines).collect() if self._is_kept(row["day"])]
-        return self._write_rows(NOTES, NOTES_SCHEMA, added_notes([*self._known(Table.notes, folded), *new]))
-
-    def _write_rows(
-        self, dataset: str, schema: pa.Schema, rows: Sequence[Row]
-    ) -> dict[str, tuple[Part, ...]]:
-        by_day: dict[str, list[Row]] = {}
-        for row in rows:
-            by_day.setdefault(row["day"] or "", []).append(row)
-        return {
-            day: write_rows(found, schema, self.unfinished, self.looked.folder, place_of(dataset, day))
-            for day, found in by_day.items()
-        }
-
-    def _known(self, read: Callable[[Table, Window], list[Row]], days: set[str]) -> list[Row]:
-        """Return the rows that the table has of some days."""
-        if not (days and self.looked.base):
-            return []
-        table = Table(self.looked.folder, self.looked.base)
-        return [row for row in read(table, Window()) if (row["day"] or "") in days]
-
-    def _write(self, rows: DataFrame, dataset: str, *by: str) -> None:
-        """Have the executors write rows into the unfinished folder."""
-        writer = rows.write.option("compression", "zstd").option("maxRecordsPerFile", _FILE_ROWS)
-        writer.partitionBy(*by).parquet(f"file://{(self.unfinished / dataset).resolve()}")
 
 
 def summary(extended: Extended) -> list[str]:

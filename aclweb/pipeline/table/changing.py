@@ -120,10 +120,11 @@ def next_version(
     problems: Mapping[str, Mapping[str, Any]],
     zones: Mapping[str, str | None] = MappingProxyType({}),
     oldest_day: str,
+    offsets: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> Version:
     """Return the version after `base` with what was written; days before `oldest_day` leave.
 
-    zones: of the clocks of brokers whose logs were read for it.
+    zones: of the clocks of brokers whose logs were read for it. offsets: how far topics were read then.
 
     Raises TableError where the rows of a day do not add up to its decisions.
     """
@@ -153,6 +154,7 @@ def next_version(
         sources=tuple(sources),
         problems=problems,
         zones={**(base.zones if base else {}), **zones},
+        offsets={**(base.offsets if base else {}), **offsets},
     )
 
 

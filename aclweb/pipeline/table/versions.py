@@ -20,7 +20,9 @@ from typing import Any
 from aclweb.pipeline.table import failpoints
 from aclweb.pipeline.table.parts import BY_DAY, Part, TableError, sync_folder
 
-FORMAT = 1  # of a version and of the parts; raised when a reader of the old ones could go wrong
+FORMAT = 2  # of a version and of the parts; raised when a reader of the old ones could go wrong
+# An aclweb that reads up to 1 knows no topics: it would forget how far they were read.
+_FORMAT_WITHOUT_TOPICS = 1
 PARSER = 1  # raised when a record could be read otherwise than before
 
 VERSIONS = "versions"
@@ -47,6 +49,7 @@ class Version:
     """One whole state of a cluster's table.
 
     days: by day, "" for records without a time. sources: how far each log has been read (`increments.Source`).
+    offsets: how far each topic has been read (`topics.Position`), by its name.
     damaged: sentences about higher numbers that are not whole. highest: the highest number there was.
     """
 
@@ -58,6 +61,7 @@ class Version:
     sources: tuple[Mapping[str, Any], ...] = ()
     problems: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     zones: Mapping[str, str | None] = field(default_factory=dict)
+    offsets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     damaged: tuple[str, ...] = ()
     highest: int = 0
 
@@ -135,7 +139,7 @@ def _files_in(folder: Path) -> Iterable[Path]:
 
 def _text_of(version: Version) -> str:
     body = {
-        "format": FORMAT,
+        "format": FORMAT if version.offsets else _FORMAT_WITHOUT_TOPICS,
         "number": version.number,
         "cluster": version.cluster,
         "written_at": version.written_at,
@@ -153,6 +157,8 @@ def _text_of(version: Version) -> str:
         "problems": dict(version.problems),
         "zones": dict(version.zones),
     }
+    if version.offsets:
+        body["offsets"] = {topic: dict(position) for topic, position in version.offsets.items()}
     return json.dumps(body | {"digest": _digest_of(body)}, indent=1, sort_keys=True) + "\n"
 
 
@@ -193,6 +199,7 @@ def _read(path: Path) -> Version | None:
         sources=tuple(body["sources"]),
         problems=body.get("problems", {}),
         zones=body.get("zones", {}),
+        offsets=body.get("offsets", {}),
     )
 
 
