@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 
 from pyspark.sql import SparkSession
 
-from aclweb.acl.logged import Wanted
+from aclweb.acl.logged import HOSTS, NAMES, Choices, Wanted
 from aclweb.acl.model import AclError, NotationError, number_of
 from aclweb.acl.notation import LAYOUTS, RECORD_LAYOUTS, of_pattern
 from aclweb.pipeline.access import KEPT_DAYS, bytes_of, check_zone, extend, look, note_sources, nothing_new
@@ -34,6 +34,8 @@ from aclweb.pipeline.job import (
     write_usage,
 )
 from aclweb.pipeline.layout_counts import Keep
+from aclweb.pipeline.least_privilege import summary as least_privilege_summary
+from aclweb.pipeline.least_privilege import write_least_privilege
 from aclweb.pipeline.load_bearing import summary as load_bearing_summary
 from aclweb.pipeline.load_bearing import write_load_bearing
 from aclweb.pipeline.manifest import Logged, state_of, summary, warnings
@@ -134,6 +136,20 @@ def _load_bearing(options: Namespace) -> int:
     """Tell which ACLs the logged requests need, and which may go."""
     wanted = Wanted(days=options.days, percent=options.percent)
     return _decide(options, partial(write_load_bearing, wanted=wanted), load_bearing_summary)
+
+
+def _least_privilege(options: Namespace) -> int:
+    """Propose the fewest rights that would have allowed what each principal did."""
+    choices = Choices(
+        names=options.names,
+        delimiter=options.delimiter,
+        hosts=options.hosts,
+        by_prefix=not options.exact_groups,
+        percent=options.used_percent,
+    )
+    wanted = Wanted(days=options.days, percent=options.percent)
+    job = partial(write_least_privilege, choices=choices, wanted=wanted, principals=options.principal)
+    return _decide(options, job, least_privilege_summary)
 
 
 def _decide(options: Namespace, job: Job, summarize: Callable[[Manifest], list[str]]) -> int:
@@ -326,25 +342,62 @@ def _parser() -> ArgumentParser:
     load_bearing = jobs.add_parser(
         "load-bearing", help="which ACLs the logged requests need, and which may go"
     )
-    load_bearing.add_argument(
+    _add_evidence(load_bearing)
+    _add_reading(load_bearing)
+
+    least = jobs.add_parser(
+        "least-privilege", help="the fewest rights that would have allowed what each principal did"
+    )
+    least.add_argument(
+        "--principal",
+        action="append",
+        default=[],
+        metavar="PRINCIPAL",
+        help="whose rights; may be given again (default: all that ACLs name)",
+    )
+    least.add_argument(
+        "--names", choices=NAMES, default=Choices.names, help=f"of topics (default: {Choices.names})"
+    )
+    least.add_argument(
+        "--delimiter", default=Choices.delimiter, metavar="CHARACTER", help="where a prefix ends (default: .)"
+    )
+    least.add_argument(
+        "--hosts", choices=HOSTS, default=Choices.hosts, help=f"of the new ACLs (default: {Choices.hosts})"
+    )
+    least.add_argument(
+        "--exact-groups", action="store_true", help="no prefix for groups and transactional ids"
+    )
+    least.add_argument(
+        "--used-percent",
+        type=_percent,
+        default=Choices.percent,
+        metavar="P",
+        help=f"with --names most-used: share of a prefix's topics that were used (default: {Choices.percent})",
+    )
+    _add_evidence(least)
+    _add_reading(least)
+
+    package = jobs.add_parser("package", help="write aclweb.zip and run_pipeline.py for spark-submit")
+    package.add_argument("--out", required=True, help="the folder for the two files")
+    return parser
+
+
+def _add_evidence(parser: ArgumentParser) -> None:
+    """Add the options of a job that says what no request needed."""
+    parser.add_argument(
         "--days",
         type=_days,
         default=Wanted.days,
         metavar="N",
         help=f"days without a request before an ACL is called unused (default: {Wanted.days})",
     )
-    load_bearing.add_argument(
+    parser.add_argument(
         "--percent",
         type=_percent,
         default=Wanted.percent,
         metavar="P",
         help=f"share of their hours that every broker must have logged (default: {Wanted.percent})",
     )
-    _add_reading(load_bearing)
-
-    package = jobs.add_parser("package", help="write aclweb.zip and run_pipeline.py for spark-submit")
-    package.add_argument("--out", required=True, help="the folder for the two files")
-    return parser
 
 
 def _add_reading(parser: ArgumentParser) -> None:
@@ -416,6 +469,7 @@ _JOBS = {
     "usage": _usage,
     "replay": _replay,
     "load-bearing": _load_bearing,
+    "least-privilege": _least_privilege,
     "package": _package,
 }
 

@@ -7,9 +7,9 @@ go together is proven by deciding every request again without all of them at onc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from aclweb.acl.logged import BrokerDay, Evidence, Wanted, evidence_in, removable
+from aclweb.acl.logged import Evidence, Wanted, removable
 from aclweb.acl.matching import SortedNames
 from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, PermissionType, ResourceType, number_of
 from aclweb.pipeline import decisions, usage
-from aclweb.pipeline.coverage import Row, added, in_span
+from aclweb.pipeline.coverage import Row
+from aclweb.pipeline.evidence import evidence_facts, evidence_of
 from aclweb.pipeline.failures import SPARK_ERRORS
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
@@ -83,15 +84,7 @@ def write_load_bearing(
                 "job": "load-bearing",
                 "snapshot": snapshot_facts(snapshot),
                 **log_facts(logged, until),
-                "evidence": {
-                    "days": evidence.days,
-                    "start": str(evidence.start) if evidence.start else None,
-                    "end": str(evidence.end) if evidence.end else None,
-                    "brokers": list(evidence.brokers),
-                    "missing": {
-                        permission.name: reason for permission, reason in evidence.why_not.items() if reason
-                    },
-                },
+                "evidence": evidence_facts(evidence),
                 "load_bearing": {state: counts[state] for state in STATES} | {"removable": len(gone)},
                 "rows": {"acls": len(rows)},
             }
@@ -101,31 +94,6 @@ def write_load_bearing(
         with suppress(*SPARK_ERRORS):
             broadcast.destroy()
     return manifest
-
-
-def evidence_of(logged: Logged, until: date, wanted: Wanted) -> Evidence:
-    """Return what the logs can claim about ACLs that no request needed."""
-    days = added(in_span(logged.coverage, until), "broker", "day")
-    return evidence_in(
-        (
-            BrokerDay(row["broker"], date.fromisoformat(row["day"]), row["hours"], row["permit_hours"])
-            for row in days
-        ),
-        first_at=_moment(days, "first_us", min),
-        last_at=_moment(days, "last_us", max),
-        permits_seen=any(row["permits"] for row in days),
-        wanted=wanted,
-    )
-
-
-def _moment(rows: Iterable[Row], name: str, choose: Any) -> datetime | None:
-    """The time as the broker's clock showed it, or UTC where its zone is known."""
-    micros = choose((row[name] for row in rows if row[name] is not None), default=None)
-    return (
-        None
-        if micros is None
-        else datetime.fromtimestamp(0, UTC).replace(tzinfo=None) + timedelta(microseconds=micros)
-    )
 
 
 def _lately(seen: DataFrame, evidence: Evidence) -> Mapping[str, int]:

@@ -236,6 +236,17 @@ def test_an_acl_that_is_too_young_to_judge_stays_and_what_it_allows_needs_no_oth
     assert (answer.keeps, answer.adds, answer.reasons) == ((young,), (), {young: reason})
 
 
+def test_where_a_log_may_call_nothing_unused_what_it_does_not_hold_stays():
+    unmatched, wide = allow(APP, "READ", "quiet"), allow(APP, "READ", "orders.", pattern="PREFIXED")
+
+    answer = propose(
+        APP, [used("READ", "orders.a")], AclIndex([unmatched, wide]), DENYING, why_not_unused="no hours"
+    )
+
+    assert (answer.keeps, answer.removes) == ((unmatched,), (wide,))
+    assert answer.reasons[unmatched] == "Cannot tell whether it is used: no hours."
+
+
 def test_a_request_that_todays_acls_deny_is_not_covered_and_gets_no_acl():
     refused = used("WRITE", "orders", 3)
 

@@ -128,6 +128,15 @@ class AclIndex:
         """The principals that bindings name, without `User:*`."""
         return frozenset(binding.principal for binding in self.bindings) - {ANY_USER}
 
+    def of_principal(self, principal: str) -> tuple[AclBinding, ...]:
+        """Return the bindings that name this principal, in first-seen order."""
+        return self._of_principal.get(principal, ())
+
+    @cached_property
+    def with_unknown(self) -> tuple[AclBinding, ...]:
+        """The bindings with an enum that this program does not know."""
+        return tuple(binding for binding in self.bindings if binding.has_unknown)
+
     @cached_property
     def typed_principals(self) -> frozenset[str]:
         """Those of them that have a type, which alone match somebody."""
@@ -137,6 +146,13 @@ class AclIndex:
     def hosts(self) -> frozenset[str]:
         """The hosts that bindings name, without `*`."""
         return frozenset(binding.host for binding in self.bindings) - {WILDCARD}
+
+    @cached_property
+    def _of_principal(self) -> Mapping[str, tuple[AclBinding, ...]]:
+        groups: dict[str, list[AclBinding]] = {}
+        for binding in self.bindings:
+            groups.setdefault(binding.principal, []).append(binding)
+        return {principal: tuple(group) for principal, group in groups.items()}
 
     @cached_property
     def _members(self) -> frozenset[AclBinding]:

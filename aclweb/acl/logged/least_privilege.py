@@ -46,13 +46,18 @@ def propose(
     choices: Choices | None = None,
     *,
     keep: Mapping[AclBinding, str] | None = None,
+    why_not_unused: str = "",
 ) -> Proposal:
     """Return what the ALLOWs of one principal would be if it could do what it was logged to do.
 
     used: the logged permits of this principal, each request once. index: all ACLs of the cluster. keep: ACLs that
-    stay whatever the log says, each with the reason as a sentence, such as those too young to judge.
+    stay whatever the log says, each with the reason as a sentence, such as those too young to judge. why_not_unused:
+    the reason why the log may call no ALLOW unused; then those that no logged request matches stay too.
     """
-    return _Search(principal, tuple(used), index, settings, choices or Choices(), keep or {}).proposal()
+    search = _Search(principal, tuple(used), index, settings, choices or Choices(), keep or {})
+    if why_not_unused:
+        search.keep_unmatched(f"Cannot tell whether it is used: {why_not_unused}.")
+    return search.proposal()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +84,8 @@ class _Search:
         self.index, self.settings, self.choices = index, settings, choices
         self.own = tuple(
             binding
-            for binding in index.bindings
-            if binding.principal == principal and binding.permission_type is PermissionType.ALLOW
+            for binding in index.of_principal(principal)
+            if binding.permission_type is PermissionType.ALLOW
         )
         self.own_set = frozenset(self.own)
         self.staying = {binding: keep[binding] for binding in self.own if binding in keep}
@@ -88,11 +93,16 @@ class _Search:
         self.matching_today = _matching(used, self.own, settings)
         resources = dict.fromkeys(each.request.resource for each in used)
         # An ACL with an unknown pattern may match any name.
-        near = dict.fromkeys(binding for binding in index.bindings if binding.has_unknown)
+        near = dict.fromkeys(index.with_unknown)
         near |= dict.fromkeys(self.own)
         for resource in resources:
             near |= dict.fromkeys(index.affecting(resource, settings))
         self.near = tuple(near)
+
+    def keep_unmatched(self, reason: str) -> None:
+        """Let every ACL stay that no logged request matches."""
+        matched = set(_by_acl(self.matching_today))
+        self._stay((binding for binding in self.own if binding not in matched), reason)
 
     def proposal(self) -> Proposal:
         today = AclIndex(self.near)

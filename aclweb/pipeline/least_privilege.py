@@ -1,0 +1,322 @@
+"""Which fewest rights would have allowed what each principal did?
+
+Each principal's logged permits go to one Python function of an executor, which asks the core: the function that the
+site's page asks. All proposals together are then proven by deciding every logged request again with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.broadcast import Broadcast
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.logged import Choices, Proposal, Used, Wanted, propose, rights_of
+from aclweb.acl.matching import matching_of
+from aclweb.acl.model import (
+    ANY_USER,
+    AccessRequest,
+    AclBinding,
+    Delta,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+    number_of,
+)
+from aclweb.acl.notation import binding_key, write_delta
+from aclweb.pipeline.decisions import Shipped, bindings_of, shipped
+from aclweb.pipeline.evidence import evidence_facts, evidence_of
+from aclweb.pipeline.failures import SPARK_ERRORS
+from aclweb.pipeline.files import SourceError
+from aclweb.pipeline.layout_counts import Keep
+from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
+from aclweb.pipeline.replay import ALLOWED, CHANGES, DENIED, Edit, changes, decide_both, requests_by_day
+from aclweb.pipeline.results import new_result, write_manifest, write_table
+from aclweb.pipeline.schemas import REQUEST
+from aclweb.pipeline.snapshot import Snapshot
+
+ADD, REMOVE, KEEP = "add", "remove", "keep"
+
+_ACL = ("resource_type", "resource_name", "pattern_type", "principal", "host", "operation", "permission_type")
+
+# One row for an ACL of a proposal, with the numbers of its whole proposal.
+PROPOSED = """
+    principal string, change string, binding_key string, resource_type string, resource_name string,
+    pattern_type string, host string, operation string, permission_type string, lines long,
+    replaced_by array<string>, reason string,
+    logged long, covered long, rights long, rights_removed long
+"""
+
+_OF_ACL = (*(name for name in _ACL if name != "principal"), "lines", "replaced_by", "reason")
+
+
+def write_least_privilege(
+    spark: SparkSession,
+    snapshot: Snapshot,
+    logged: Logged,
+    out: Path,
+    keep: Keep,
+    *,
+    choices: Choices,
+    wanted: Wanted,
+    principals: Collection[str] = (),
+) -> dict[str, Any]:
+    """Write the tables, the edit and the manifest of the least-privilege job to `out`; return the manifest.
+
+    Tables: acls, principals. The edit is delta.jsonl. principals: whose rights are looked at; none is all that ACLs
+    name. Without a permit in the log nothing is proposed. Raises SourceError for a principal that no ACL names.
+    """
+    until = datetime.now(UTC).date() + timedelta(days=1)
+    evidence = evidence_of(logged, until, wanted)
+    facts = log_facts(logged, until)
+    named = _named(snapshot, principals) if facts["coverage"]["permits_seen"] else []
+    why_not = evidence.why_not[PermissionType.ALLOW]
+    choices = replace(choices, existing=snapshot.existing)
+    broadcast = spark.sparkContext.broadcast(_Question(shipped(snapshot), choices, why_not))
+    try:
+        with new_result(out) as folder:
+            proposed = keep(proposals(spark, used_by(logged.access), named, broadcast))
+            acls = proposed.select("principal", "change", "binding_key", *_OF_ACL)
+            tables = {
+                "acls": acls.orderBy("principal", "change", "binding_key").toArrow(),
+                "principals": _by_principal(proposed).orderBy("principal").toArrow(),
+            }
+            delta = _delta(tables["acls"])
+            for name, table in tables.items():
+                write_table(folder, name, table)
+            (folder / "delta.jsonl").write_text(write_delta(delta), encoding="utf-8")
+            manifest = {
+                "format": FORMAT,
+                "job": "least-privilege",
+                "snapshot": snapshot_facts(snapshot),
+                **facts,
+                "evidence": evidence_facts(evidence),
+                "choices": {
+                    "names": choices.names,
+                    "delimiter": choices.delimiter,
+                    "hosts": choices.hosts,
+                    "by_prefix": choices.by_prefix,
+                    "percent": choices.percent,
+                },
+                "delta": {"add": len(delta.add), "remove": len(delta.remove)},
+                "covered": _covered(tables["principals"]),
+                "replay": _replayed(spark, snapshot, logged, delta),
+                "rows": {name: table.num_rows for name, table in tables.items()},
+            }
+            write_manifest(folder, manifest)
+    finally:
+        # Where Spark itself has ended, the error that is on its way says why, and this would hide it.
+        with suppress(*SPARK_ERRORS):
+            broadcast.destroy()
+    return manifest
+
+
+def _named(snapshot: Snapshot, principals: Collection[str]) -> list[str]:
+    """Return the principals whose rights are looked at, sorted: ACLs for many belong to none."""
+    matching = matching_of(snapshot.settings)
+    known = {
+        binding.principal
+        for binding in snapshot.bindings.values()
+        if binding.permission_type is PermissionType.ALLOW
+        and binding.principal != ANY_USER
+        and not matching.is_principal_glob(binding.principal)
+    }
+    missing = sorted(set(principals) - known)
+    if missing:
+        raise SourceError(
+            f"No ACL of the snapshot allows anything to {missing[0]!r} by name; give a principal of one, "
+            "such as User:orders-api."
+        )
+    return sorted(principals or known)
+
+
+def used_by(access: DataFrame) -> DataFrame:
+    """Return how often each request was logged as allowed: schemas.REQUEST and lines."""
+    return access.filter("allowed").groupBy(*REQUEST).agg(F.sum("lines").alias("lines"))
+
+
+def proposals(
+    spark: SparkSession, used: DataFrame, principals: Sequence[str], question: Broadcast[_Question]
+) -> DataFrame:
+    """Return the proposal for each of the principals, a row an ACL (PROPOSED); used: of `used_by`."""
+    schema = StructType.fromDDL(PROPOSED)
+    wanted = spark.createDataFrame([(principal,) for principal in principals], "principal string")
+    rows = wanted.join(used, on="principal", how="left").select(*REQUEST, "lines")
+    arrow = to_arrow_schema(schema)
+    # Spark reads the annotations of a function, and those of a partial one it does not understand.
+    return rows.groupBy("principal").applyInArrow(lambda group: _proposed(arrow, question, group), schema)
+
+
+def _by_principal(proposed: DataFrame) -> DataFrame:
+    numbers = [F.count_if(F.col("change") == change).alias(change) for change in (ADD, REMOVE, KEEP)]
+    whole = [F.first(name).alias(name) for name in ("logged", "covered", "rights", "rights_removed")]
+    return proposed.groupBy("principal").agg(*numbers, *whole)
+
+
+def _delta(acls: pa.Table) -> Delta:
+    sides: dict[str, list[AclBinding]] = {ADD: [], REMOVE: [], KEEP: []}
+    for row in acls.to_pylist():
+        sides[row["change"]].append(_binding(row))
+    return Delta(add=tuple(sides[ADD]), remove=tuple(sides[REMOVE]))
+
+
+def _binding(row: Mapping[str, Any]) -> AclBinding:
+    return AclBinding(
+        ResourceType[row["resource_type"]],
+        row["resource_name"],
+        PatternType[row["pattern_type"]],
+        row["principal"],
+        row["host"],
+        Operation[row["operation"]],
+        PermissionType[row["permission_type"]],
+    )
+
+
+def _covered(principals: pa.Table) -> dict[str, Any]:
+    rows = principals.to_pylist()
+    known = [row for row in rows if row["rights"] is not None]
+    return {
+        "principals": len(rows),
+        "lines": sum(row["logged"] for row in rows),
+        "covered": sum(row["covered"] for row in rows),
+        "rights": sum(row["rights"] for row in known) if known else None,
+        "rights_removed": sum(row["rights_removed"] for row in known) if known else None,
+    }
+
+
+def _replayed(spark: SparkSession, snapshot: Snapshot, logged: Logged, delta: Delta) -> dict[str, int]:
+    """Return the lines of each change that all proposals together would make to the logged requests."""
+    broadcast = spark.sparkContext.broadcast(Edit(shipped(snapshot), delta))
+    try:
+        seen = requests_by_day(logged.access)
+        changed = changes(seen, decide_both(seen.select(*REQUEST).distinct(), broadcast))
+        found = {
+            row["change"]: int(row["lines"])
+            for row in changed.groupBy("change").agg(F.sum("lines").alias("lines")).collect()
+        }
+    finally:
+        with suppress(*SPARK_ERRORS):
+            broadcast.destroy()
+    return {name: found.get(name, 0) for name in CHANGES}
+
+
+def summary(manifest: Mapping[str, Any]) -> list[str]:
+    """Return what a person wants to know at the end of a run, a sentence a line."""
+    report = read_summary(manifest)
+    if not manifest["coverage"]["permits_seen"]:
+        return [
+            *report,
+            "No permit is in the log, so it cannot tell which rights are used; nothing is proposed.",
+        ]
+    found, delta, replay = manifest["covered"], manifest["delta"], manifest["replay"]
+    report.append(
+        f"For {number_of(found['principals'], 'principal')}: {number_of(delta['add'], 'ACL')} to add and "
+        f"{delta['remove']:,} to remove cover {found['covered']:,} of {found['lines']:,} logged permits."
+    )
+    if found["rights"] is not None:
+        report.append(
+            f"{found['rights_removed']:,} of {number_of(found['rights'], 'right')} on existing names would go."
+        )
+    report.append(
+        f"Decided again with all of it, {number_of(replay[DENIED], 'logged request')} allowed now would be denied, "
+        f"{replay[ALLOWED]:,} denied now would be allowed."
+    )
+    missing = manifest["evidence"]["missing"].get("ALLOW")
+    if missing:
+        report.append(f"More may be in use than the log shows: {missing}.")
+    return report
+
+
+# --- On the executors -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What travels to the executors: the ACLs, how wide the proposals are, and why nothing may be called unused."""
+
+    snapshot: Shipped
+    choices: Choices
+    why_not_unused: str
+
+
+_known: list[tuple[Shipped, AclIndex]] = []
+
+
+def _index_of(snapshot: Shipped) -> AclIndex:
+    """Return this worker's index of the ACLs, made the first time it is asked for."""
+    if not _known or _known[0][0] != snapshot:
+        _known[:] = [(snapshot, AclIndex(bindings_of(snapshot)))]
+    return _known[0][1]
+
+
+def _proposed(schema: pa.Schema, question: Broadcast[_Question], group: pa.Table) -> pa.Table:
+    """Return the proposal for one principal; group: its rows of `used_by`, or one with nothing but its name."""
+    asked = question.value
+    rows = group.to_pylist()
+    principal = rows[0]["principal"]
+    used = [
+        Used(
+            AccessRequest(
+                principal,
+                row["host"],
+                Operation[row["operation"]],
+                ResourceType[row["resource_type"]],
+                row["resource_name"],
+            ),
+            row["lines"],
+        )
+        for row in rows
+        if row["lines"] is not None
+    ]
+    settings = asked.snapshot.settings
+    found = propose(
+        principal,
+        used,
+        _index_of(asked.snapshot),
+        settings,
+        asked.choices,
+        why_not_unused=asked.why_not_unused,
+    )
+    existing = asked.choices.existing
+    before = [held.binding for held in found.today]
+    rights = rights_of(before, [each.binding for each in found], existing, settings) if existing else None
+    whole = {
+        "logged": found.lines,
+        "covered": found.covered,
+        "rights": rights.today if rights else None,
+        "rights_removed": rights.removed if rights else None,
+    }
+    return pa.Table.from_pylist([row | whole for row in _rows(found)], schema=schema)
+
+
+def _rows(found: Proposal) -> Iterator[dict[str, Any]]:
+    for held in found.today:
+        yield {
+            "change": KEEP if held.stays else REMOVE,
+            "binding_key": binding_key(held.binding),
+            **held.binding.as_dict(),
+            "lines": held.lines,
+            "replaced_by": sorted(map(binding_key, held.replaced_by)),
+            "reason": held.reason,
+        }
+    for each in found:
+        if each.is_new:
+            yield {
+                "change": ADD,
+                "binding_key": binding_key(each.binding),
+                **each.binding.as_dict(),
+                "lines": each.lines,
+                "replaced_by": [],
+                "reason": each.reason,
+            }

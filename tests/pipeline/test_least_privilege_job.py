@@ -1,0 +1,152 @@
+"""Does the least-privilege job propose what the core proposes, for every principal, and prove it?"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.logged.evidence import Wanted
+from aclweb.acl.logged.generalising import Choices
+from aclweb.acl.logged.least_privilege import propose
+from aclweb.acl.logged.proposal import Used
+from aclweb.acl.model.authorizers import AuthorizerSettings
+from aclweb.acl.notation.files import binding_key, read_delta
+from tests.builders import allow, deny
+from tests.pipeline.made_logs import Line, logged
+from tests.pipeline.test_load_bearing import snapshot_of
+from tests.pipeline.test_pages import of_arrow, on_the_page
+
+pytestmark = pytest.mark.spark
+
+TODAY = [
+    allow("User:a", "ALL", "*"),
+    allow("User:a", "READ", "*", resource_type="GROUP"),
+    allow("User:b", "READ", "news"),
+    allow("User:idle", "READ", "orders"),
+    allow("User:*", "DESCRIBE", "open"),
+    deny("User:a", "READ", "secret"),
+]
+LINES = [
+    Line("User:a", "READ", "orders", lines=4),
+    Line("User:a", "READ", "orders", lines=3, days_ago=2),
+    Line("User:a", "DESCRIBE", "orders", lines=2),
+    Line("User:a", "READ", "secret", allowed=False, lines=5),
+    Line("User:a", "READ", "app-one", kind="GROUP"),
+    Line("User:a", "READ", "app-two", kind="GROUP"),
+    Line("User:b", "READ", "news", lines=6),
+    # It was allowed then; the snapshot denies it.
+    Line("User:b", "WRITE", "news", lines=2),
+    Line("User:unknown", "DESCRIBE", "open"),
+]
+PRINCIPALS = ("User:a", "User:b", "User:idle")
+
+
+def run(
+    spark, out: Path, lines, *, days: int = 31, principals=(), choices: Choices | None = None
+) -> dict[str, Any]:
+    from aclweb.pipeline.job import keeping
+    from aclweb.pipeline.least_privilege import write_least_privilege
+
+    with keeping() as keep:
+        return write_least_privilege(
+            spark,
+            snapshot_of(TODAY),
+            logged(spark, lines, days=days),
+            out,
+            keep,
+            choices=choices or Choices(),
+            wanted=Wanted(),
+            principals=principals,
+        )
+
+
+@pytest.fixture(scope="module")
+def result(spark, tmp_path_factory) -> tuple[Path, dict[str, Any]]:
+    out = tmp_path_factory.mktemp("out") / "least"
+    run(spark, out, LINES)
+    return out, json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+
+
+def test_each_principal_gets_what_the_core_proposes_for_its_permits(result):
+    rows = pq.read_table(result[0] / "acls.parquet").to_pylist()
+    found = {
+        (row["principal"], row["change"], row["binding_key"], row["lines"], row["reason"]) for row in rows
+    }
+    expected = set()
+    for principal in PRINCIPALS:
+        sums: dict[Any, int] = defaultdict(int)
+        for line in LINES:
+            if line.principal == principal and line.allowed:
+                sums[line.request] += line.lines
+        logged_permits = [Used(*item) for item in sums.items()]
+        answer = propose(principal, logged_permits, AclIndex(TODAY), AuthorizerSettings())
+        for held in answer.today:
+            change = "keep" if held.stays else "remove"
+            expected.add((principal, change, binding_key(held.binding), held.lines, held.reason))
+        for each in answer:
+            if each.is_new:
+                expected.add((principal, "add", binding_key(each.binding), each.lines, each.reason))
+
+    assert found == expected
+    assert {row["change"] for row in rows} == {"add", "remove", "keep"}
+
+
+def test_the_edit_is_a_file_that_whatif_reads_and_replay_proves(result):
+    out, manifest = result
+    delta = read_delta((out / "delta.jsonl").read_text(encoding="utf-8"), source="delta.jsonl")
+
+    assert set(delta.remove) == {TODAY[0], TODAY[1], TODAY[3]}
+    assert set(delta.add) == {
+        allow("User:a", "READ", "orders"),
+        allow("User:a", "READ", "app-", resource_type="GROUP", pattern="PREFIXED"),
+    }
+    assert (manifest["replay"]["denied"], manifest["replay"]["allowed"]) == (0, 0)
+    assert manifest["replay"]["unchanged"] == sum(line.lines for line in LINES)
+
+
+def test_the_sums_by_principal_say_what_is_covered_and_which_rights_go(result):
+    out, manifest = result
+    rows = {row["principal"]: row for row in pq.read_table(out / "principals.parquet").to_pylist()}
+
+    assert [(rows[name]["logged"], rows[name]["covered"]) for name in PRINCIPALS] == [
+        (11, 11),
+        (8, 6),
+        (0, 0),
+    ]
+    assert (rows["User:idle"]["rights"], rows["User:idle"]["rights_removed"]) == (1, 1)
+    assert rows["User:a"]["rights_removed"] == rows["User:a"]["rights"] - 1
+    assert (manifest["covered"]["lines"], manifest["covered"]["covered"]) == (19, 17)
+
+
+def test_too_short_a_log_takes_nothing_away_that_it_does_not_hold(spark, tmp_path):
+    manifest = run(spark, tmp_path / "out", LINES, days=10, principals=["User:idle"])
+
+    assert manifest["delta"] == {"add": 0, "remove": 0}
+    assert "days are needed" in manifest["evidence"]["missing"]["ALLOW"]
+
+
+def test_a_principal_that_no_acl_names_is_refused_with_a_sentence(spark, tmp_path):
+    from aclweb.pipeline.files import SourceError
+
+    with pytest.raises(SourceError) as caught:
+        run(spark, tmp_path / "out", LINES, principals=["User:nobody"])
+
+    assert str(caught.value) == (
+        "No ACL of the snapshot allows anything to 'User:nobody' by name; give a principal of one, "
+        "such as User:orders-api."
+    )
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("heading", "table"),
+    [("`acls.parquet` of `least-privilege`", "acls"), ("`principals.parquet`", "principals")],
+)
+def test_the_page_names_every_column_with_its_type(result, heading, table):
+    assert on_the_page(heading) == of_arrow(pq.read_schema(result[0] / f"{table}.parquet"))
