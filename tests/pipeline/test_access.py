@@ -238,7 +238,7 @@ def extended(
     later = decisions(2, "later").replace(DAY, NEXT_DAY) + decisions(1)
     with grown(log, later), pytest.MonkeyPatch.context() as patch:
         patch.setattr("aclweb.pipeline.table.changing.MOST_PARTS", 2)
-        patch.setattr("aclweb.pipeline.access.MOST_SAMPLE_PARTS", 1)
+        patch.setattr("aclweb.pipeline.writing.MOST_SAMPLE_PARTS", 1)
         looked = access.look(table, CLUSTER, [str(log) for log in own_logs])
         with pytest.raises(TableError, match=r"odd\.log was read with the time zone UTC before; give --time"):
             access.check_zone(looked, "Europe/Berlin")
