@@ -48,6 +48,13 @@ class Use:
     replaceable_by: tuple[str, ...] = ()
 
     @property
+    def load(self) -> str:
+        """Whether it can be missed, in a word: `needed`, `replaceable`, `used`, `unused`, or `cannot tell`."""
+        if self.state != "used":
+            return self.state.replace("-", " ")
+        return USED if self.needed is None else NEEDED if self.needed else REPLACEABLE
+
+    @property
     def sentence(self) -> str:
         if self.state == "cannot-tell":
             return f"Cannot tell whether it is used: {self.reason}."
@@ -111,6 +118,28 @@ def unused_keys(cluster: Cluster) -> frozenset[str]:
     """Return the keys of the ACLs in force that `usage_of` calls unused."""
     load = current_load(cluster)
     return frozenset(unused_acls(cluster, load, evidence_of(load)).values_list("key", flat=True))
+
+
+USED, NEEDED, REPLACEABLE = "used", "needed", "replaceable"
+_COUNTED = Q(requests__gt=0) | Q(needed__gt=0)
+_OF_WORD = {USED: _COUNTED, NEEDED: Q(needed__gt=0), REPLACEABLE: Q(requests__gt=0, needed=0)}
+
+
+def used_keys(cluster: Cluster, word: str = USED) -> frozenset[str]:
+    """Return the keys of the ACLs that requests of the log used, that they needed, or that others could replace."""
+    uses = AclUse.objects.filter(_OF_WORD[word], load=current_load(cluster))
+    return frozenset(uses.values_list("key", flat=True))
+
+
+# The sorts of a list of ACLs by their use, each with its columns; the first that is asked for comes first.
+_SORTS = {"requests": ("-requests", "key"), "last-used": ("-last_at", "key")}
+USE_SORTS = tuple(_SORTS)
+
+
+def keys_by_use(cluster: Cluster, sort: str) -> tuple[str, ...]:
+    """Return the keys of the used ACLs in one of USE_SORTS: used last, or by most requests, first."""
+    uses = AclUse.objects.filter(_COUNTED, load=current_load(cluster)).order_by(*_SORTS[sort])
+    return tuple(uses.values_list("key", flat=True))
 
 
 def unused_count(cluster: Cluster) -> int | None:

@@ -187,7 +187,8 @@ def test_each_count_beside_the_list_is_the_list_that_it_leads_to(browser, asked)
     for facet in page.context["facets"]:
         for choice in facet.values:
             if not choice.current:
-                assert len(rows_of(browser, f"{C}/acls/{choice.url}")) == choice.count, choice.word
+                listed = rows_of(browser, f"{C}/acls/{choice.url}")
+                assert choice.count in (None, len(listed)), choice.word
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -15,7 +15,7 @@ from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 from tests.insights.conftest import BINDINGS, read_cluster  # noqa: F401 a fixture
-from tests.insights.results import file, log_days, use, write_result
+from tests.insights.results import LAST, file, log_days, use, write_result
 
 NAMES = {"topics": ["orders", "payments.eu"], "groups": ["billing"]}
 
@@ -50,11 +50,11 @@ def test_the_number_of_unused_acls_links_to_a_list_of_as_many(page_of, read_clus
     assert "in the 13 days to 2026-11-20 21:00" in shown
     assert f"{link[2]} of {len(BINDINGS) + 2} " in listed
     rows = listed.split("<tbody>")[1].split("</tbody>")[0]
-    assert rows.count("<tr ") == rows.count(">unused<") == 6
+    assert rows.count("<tr ") == rows.count(">Unused<") == 6
     assert "User:new" not in rows
     assert f'value="{binding_key(BINDINGS[0])}"' not in rows
     everything = page_of("/c/test-eu/acls/")
-    assert everything.count(">unused<") == 6
+    assert everything.split("<tbody>")[1].count(">Unused<") == 6
 
 
 def test_where_the_log_cannot_tell_neither_number_nor_list_claims_it(page_of, read_cluster, tmp_path):  # noqa: F811
@@ -77,7 +77,7 @@ def test_where_the_log_cannot_tell_neither_number_nor_list_claims_it(page_of, re
 def test_another_word_for_use_is_reported_and_lists_everything(page_of, read_cluster):  # noqa: F811
     listed = page_of("/c/test-eu/acls/?use=idle")
 
-    assert "use is &#x27;idle&#x27;; use &#x27;unused&#x27;." in listed
+    assert "use is &#x27;idle&#x27;; use one of needed, replaceable, used, unused, cannot-tell." in listed
     assert listed.split("<tbody>")[1].split("</tbody>")[0].count("<tr ") == len(BINDINGS)
 
 
@@ -110,3 +110,71 @@ def test_two_brokers_with_one_file_name_are_distinguished(page_of, read_cluster,
     assert "b2/authorizer.log" in page
     assert page.count(">truncated<") == 1
     assert [entry.is_whole for entry in coverage(read_cluster).files] == [True, False]
+
+
+def rows_of(page: str) -> list[str]:
+    """Return the principal of each row of a list of ACLs."""
+    body = page.split("<tbody>")[1].split("</tbody>")[0]
+    return [row.split('data-principal="')[1].split('"')[0] for row in body.split("<tr ")[1:]]
+
+
+@pytest.fixture
+def used(read_cluster, tmp_path):  # noqa: F811
+    """Three ACLs were used: the third last, the second most; others could replace the first."""
+    at = {place: LAST - timedelta(hours=place) for place in range(3)}
+    uses = [
+        use(BINDINGS[2], requests=5, needed=5, last_at=at[0]),
+        use(BINDINGS[1], requests=900, needed=7, last_at=at[1]),
+        use(BINDINGS[0], requests=70, needed=0, last_at=at[2]),
+    ]
+    load(write_result(tmp_path / "usage", BINDINGS, usage=uses), read_cluster)
+    return [BINDINGS[2].principal, BINDINGS[1].principal, BINDINGS[0].principal]
+
+
+def test_the_list_is_sorted_by_last_use_and_by_requests_with_the_unused_behind(used, page_of):
+    by_time = rows_of(page_of("/c/test-eu/acls/?sort=last-used"))
+    by_load = rows_of(page_of("/c/test-eu/acls/?sort=requests"))
+
+    assert len(by_time) == len(by_load) == len(BINDINGS)
+    assert by_time[:3] == used
+    assert by_load[:3] == [used[1], used[2], used[0]]
+
+
+def test_the_list_is_filtered_by_what_the_log_shows(used, page_of):
+    found = {
+        word: rows_of(page_of(f"/c/test-eu/acls/?use={word}"))
+        for word in ("used", "needed", "replaceable", "unused")
+    }
+
+    assert sorted(found["used"]) == sorted(used)
+    assert sorted(found["needed"]) == sorted(used[:2])
+    assert found["replaceable"] == used[2:]
+    assert len(found["unused"]) == len(BINDINGS) - 3
+    assert "No ACL matches these filters" in page_of("/c/test-eu/acls/?use=cannot-tell")
+
+
+def test_an_acl_of_which_the_log_cannot_tell_is_found(page_of, read_cluster, tmp_path):  # noqa: F811
+    files = [file("b1.log"), file("b2.log")]
+    load(write_result(tmp_path / "usage", BINDINGS, files=files), read_cluster)
+
+    listed = rows_of(page_of("/c/test-eu/acls/?use=cannot-tell"))
+
+    assert len(listed) == len(BINDINGS) - 1
+    assert "User:eve" not in listed, "denials are logged, so an unused DENY shows"
+
+
+def test_each_column_of_the_log_is_under_the_link_that_sorts_by_it(used, page_of):
+    head, _, body = page_of("/c/test-eu/acls/?sort=requests").partition("<thead>")[2].partition("</thead>")
+    words = [re.sub("<[^>]*>", "", cell).strip() for cell in re.findall(r"<th .*?</th>", head, re.DOTALL)][
+        -2:
+    ]
+    labels = re.findall(r'data-label="([^"]*)"', body.split("<tr ")[1])[-2:]
+
+    assert [word.lower() for word in words] == labels == ["requests", "last used"]
+    assert 'aria-sort="descending"' in head
+
+
+def test_a_word_of_no_sort_is_reported(page_of, used):
+    listed = page_of("/c/test-eu/acls/?sort=size")
+
+    assert "sort is &#x27;size&#x27;; use one of requests, last-used." in listed

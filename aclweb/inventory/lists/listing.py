@@ -94,6 +94,7 @@ class AclListFilters:
     reach: "exact", "prefix", "all" or "unknown", the kind of pattern.
     orphan: only ACLs that cover no existing name.
     keys: only the ACLs with these binding keys, which another room chose; None for all.
+    without_keys: none of the ACLs with these keys. first_keys: those that come first, in this order.
     """
 
     text: str = ""
@@ -107,6 +108,8 @@ class AclListFilters:
     reach: str = ""
     orphan: bool = False
     keys: frozenset[str] | None = None
+    without_keys: frozenset[str] = frozenset()
+    first_keys: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, words in _WORDS.items():
@@ -212,6 +215,9 @@ def _filtered(
     found: Sequence[AclBinding] = view.loaded.in_reading_order
     for test in _tests(view, filters):
         found = [binding for binding in found if test(binding)]
+    if filters.first_keys:
+        places = {key: place for place, key in enumerate(filters.first_keys)}
+        found = sorted(found, key=lambda binding: places.get(binding_key(binding), len(places)))
     return found, _facets(view, found)
 
 
@@ -251,6 +257,9 @@ def _tests(view: ClusterView, filters: AclListFilters) -> Iterable[Callable[[Acl
     if filters.keys is not None:
         keys = filters.keys
         yield lambda binding: binding_key(binding) in keys
+    if filters.without_keys:
+        unwanted = filters.without_keys
+        yield lambda binding: binding_key(binding) not in unwanted
 
 
 def _names_test(view: ClusterView, filters: AclListFilters) -> Callable[[AclBinding], bool]:

@@ -16,12 +16,13 @@ from itertools import zip_longest
 from django.http import QueryDict
 
 from aclweb.acl.model import AclError, ResourceType
+from aclweb.insights import queries
 from aclweb.insights.coverage import coverage
-from aclweb.insights.queries import unused_keys
 from aclweb.inventory.lists import AclListFilters
 from aclweb.inventory.models import Cluster
 
-UNUSED = "unused"
+UNUSED, CANNOT_TELL = "unused", "cannot-tell"
+USES = (queries.NEEDED, queries.REPLACEABLE, queries.USED, UNUSED, CANNOT_TELL)
 
 FIELDS = (
     "text",
@@ -114,16 +115,58 @@ def read(query: Mapping[str, str]) -> tuple[AclListFilters, tuple[str, ...]]:
 def by_use(
     cluster: Cluster, query: Mapping[str, str], filters: AclListFilters, faults: tuple[str, ...]
 ) -> tuple[AclListFilters, tuple[str, ...]]:
-    """Return the filters with those of the address that ask the logs: `use=unused`; and what is unknown."""
-    use = query.get("use", "")
+    """Return the filters with those of the address that ask the logs, `use=` and `sort=`; and what is unknown."""
+    use, sort = query.get("use", ""), query.get("sort", "")
+    if sort in queries.USE_SORTS:
+        filters = replace(filters, first_keys=queries.keys_by_use(cluster, sort))
+    elif sort:
+        faults = (*faults, f"sort is {sort!r}; use one of {', '.join(queries.USE_SORTS)}.")
     if not use:
         return filters, faults
-    if use != UNUSED:
-        return filters, (*faults, f"use is {use!r}; use '{UNUSED}'.")
+    if use not in USES:
+        return filters, (*faults, f"use is {use!r}; use one of {', '.join(USES)}.")
     reason = coverage(cluster).reason
+    if use == CANNOT_TELL:
+        known = queries.used_keys(cluster) | queries.unused_keys(cluster)
+        return replace(filters, without_keys=known), faults
     if reason:
-        faults = (*faults, f"Which ALLOW ACLs are unused is unknown: {reason}.")
-    return replace(filters, keys=unused_keys(cluster)), faults
+        known_use = "unused" if use == UNUSED else "used"
+        faults = (*faults, f"Which ALLOW ACLs are {known_use} is unknown: {reason}.")
+    keys = queries.unused_keys(cluster) if use == UNUSED else queries.used_keys(cluster, use)
+    return replace(filters, keys=keys), faults
+
+
+def sorts(query: QueryDict) -> dict[str, Choice]:
+    """Return the sorts by use, each as a link that turns it on, or off where it is on."""
+    words = {"last-used": "Last used", "requests": "Requests"}
+    return {
+        sort.replace("-", "_"): Choice(
+            sort,
+            words[sort],
+            None,
+            query.get("sort") == sort,
+            without(query, "sort") if query.get("sort") == sort else with_field(query, "sort", sort),
+        )
+        for sort in queries.USE_SORTS
+    }
+
+
+def use_facet(query: QueryDict) -> Facet:
+    """Return the links that filter by what the logs show; they are not counted, which would ask for every ACL."""
+    current = query.get("use", "")
+    return Facet(
+        "In the log",
+        tuple(
+            Choice(
+                use,
+                use.replace("-", " ").capitalize(),
+                None,
+                current == use,
+                without(query, "use") if current == use else with_field(query, "use", use),
+            )
+            for use in USES
+        ),
+    )
 
 
 def chips(query: QueryDict, filters: AclListFilters) -> list[Chip]:
@@ -138,7 +181,7 @@ def chips(query: QueryDict, filters: AclListFilters) -> list[Chip]:
         "host": ("host", filters.host, True),
         "reach": ("pattern", filters.reach, False),
         "orphan": ("covers", "nothing now" if filters.orphan else "", False),
-        "use": ("use", UNUSED if filters.keys is not None else "", False),
+        "use": ("use", query.get("use", "").replace("-", " ") if query.get("use") in USES else "", False),
     }
     return [
         Chip(label, value, is_name, without(query, name))

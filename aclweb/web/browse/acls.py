@@ -49,7 +49,8 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "chips": acl_filters.chips(request.GET, filters),
         "kept": [(name, value) for name, value in request.GET.items() if name not in ("page", "add")],
         "matches": acl_filters.matches(request.GET, filters),
-        "facets": acl_filters.facets(request.GET, listed.facets),
+        "facets": [*acl_filters.facets(request.GET, listed.facets), acl_filters.use_facet(request.GET)],
+        "sorts": acl_filters.sorts(request.GET),
         "most_copied": MOST_COPIED,
         "exports": _exports(cluster.slug, request.GET),
         # An ACL of the past can be gone: nothing is chosen for a what-if there.
@@ -77,7 +78,7 @@ def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     view = in_force(cluster, as_of.read(request, cluster).past)
     bindings = lists.all_acls(view, filters)
     listed = f"{reverse('acls', args=[slug])}?{_filters_of(request.GET)}"
-    is_wrong = wrong or request.GET.get("use", "") not in ("", acl_filters.UNUSED)
+    is_wrong = wrong or request.GET.get("use", "") not in ("", *acl_filters.USES)
     if is_wrong or view.revision is None:
         return redirect(listed)
     reason = exporting.why_not(bindings, format, view.settings)
