@@ -12,6 +12,7 @@ import pytest
 
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import read_through
+from tests.pipeline.log_folder import packed
 from tests.pipeline.test_job import run
 
 pytestmark = pytest.mark.spark
@@ -52,6 +53,12 @@ NAMES = [
 ]
 
 
+def torn(name: str) -> bytes:
+    """Compressed decisions that end too early."""
+    whole = packed(name, decisions(20_000).encode())
+    return whole[: len(whole) * 3 // 4]
+
+
 @pytest.fixture(scope="module")
 def odd(spark, snapshot_file, tmp_path_factory) -> tuple[Path, dict[str, Any]]:
     """A folder of odd files and the manifest of a job on them."""
@@ -64,6 +71,8 @@ def odd(spark, snapshot_file, tmp_path_factory) -> tuple[Path, dict[str, Any]]:
         "foreign.log": "".join(line + FOREIGN[place % 4] + "\n" for place, line in enumerate(lines)).encode(),
         "latin.log": decisions(2).encode() + latin + parted + decisions(2).encode() + cut,
         "torn.gz": WHOLE[: len(WHOLE) // 2],
+        "torn.bz2": torn("torn.bz2"),
+        "torn.zst": torn("torn.zst"),
         "plain.gz": decisions(3).encode(),
         "packed.log": gzip.compress(decisions(4).encode()),
         "good.log": decisions(5, start=90_000).encode(),
@@ -108,6 +117,10 @@ def test_a_bad_file_costs_itself_and_is_named_with_its_state(odd):
     assert found["torn.gz"]["at_byte"] == len(WHOLE) // 2
     assert 5_000 < found["torn.gz"]["decisions"] < 15_000
     assert found["torn.gz"]["unparsed"] <= 1
+    for name in ("torn.bz2", "torn.zst"):
+        entry = state_of(manifest, folder / name)
+        assert (entry["state"], entry["unparsed"] <= 1) == ("truncated", True)
+        assert 9_000 < entry["decisions"] < 20_000, name
     assert found["plain.gz"]["state"] == "not a gzip file"
     assert state_of(manifest, folder / "packed.log")["state"] == "refused"
     assert state_of(manifest, folder / "gone.log")["state"] == "gone"
