@@ -30,7 +30,7 @@ def plant_prod(server: ZooKeeperServer, directory: Path) -> Cluster:
     """Write prod-eu into a running ZooKeeper, unless it is there, and read it."""
     address = server.address + CHROOT
     company.plant(address)
-    return _found_at(company.PROD, "zookeeper", address, log_paths=str(logs_of_prod(directory) / "*"))
+    return _found_at(company.PROD, "zookeeper", address, logs=str(logs_of_prod(directory) / "*"))
 
 
 def plant_file(directory: Path) -> Cluster:
@@ -40,9 +40,7 @@ def plant_file(directory: Path) -> Cluster:
         partial = file.with_suffix(".partial")
         partial.write_text(company.snapshot_text(company.PROD), encoding="utf-8")
         partial.replace(file)
-    return _found_at(
-        f"{company.PROD}-file", "snapshot", str(file), log_paths=str(logs_of_prod(directory) / "*")
-    )
+    return _found_at(f"{company.PROD}-file", "snapshot", str(file), logs=str(logs_of_prod(directory) / "*"))
 
 
 def plant_edge(broker: KafkaBroker) -> Cluster:
@@ -53,7 +51,7 @@ def plant_edge(broker: KafkaBroker) -> Cluster:
         "admin",
         broker.bootstrap,
         options=broker.connection().options,
-        log_paths=str(broker.authorizer_log),
+        logs=str(broker.authorizer_log),
     )
 
 
@@ -89,7 +87,7 @@ def _found_at(
     address: str,
     *,
     options: Mapping[str, str] | None = None,
-    log_paths: str = "",
+    logs: str = "",
 ) -> Cluster:
     """Return the cluster's row, made at the first start, with the place where it is found now; and read it."""
     name = slug.removesuffix("-file")
@@ -110,8 +108,11 @@ def _found_at(
     )
     cluster.address = address
     cluster.options = dict(options or {})
-    cluster.log_paths = log_paths
-    cluster.save(update_fields=["address", "options", "log_paths"])
+    cluster.save(update_fields=["address", "options"])
+    if not cluster.log_sources.filter(path=logs).exists():
+        cluster.log_sources.all().delete()
+        if logs:
+            cluster.log_sources.create(path=logs)
     if made:
         firststart.give_roles(cluster)
     sync.sync(cluster)

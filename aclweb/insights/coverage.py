@@ -66,7 +66,7 @@ def coverage(cluster: Cluster) -> Coverage:
     if load is None:
         sentence = (
             "No authorizer log of this cluster has been read yet, so the use of its ACLs and its denials are unknown."
-            if cluster.log_paths.strip()
+            if cluster.log_sources.exists()
             else "Nobody has said where this cluster's authorizer logs are, so the use of its ACLs is unknown."
         )
         return Coverage(None, True, NO_LOG, (sentence,), problem=problem)

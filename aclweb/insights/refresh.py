@@ -8,6 +8,7 @@ workers, on one host or two, from reading the same logs at once.
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
 import signal
@@ -24,6 +25,7 @@ from django.db.models import QuerySet
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import Load, Refresh
 from aclweb.inventory import leases
+from aclweb.inventory.admin import log_sources
 from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import snapshot_text
@@ -65,8 +67,8 @@ def _keep(cluster: Cluster, problem: str) -> None:
 def _refreshed(cluster: Cluster) -> Load | None:
     if not settings.ACLWEB_SPARK_MASTER:
         raise InsightsError("Reading logs is switched off here: ACLWEB_SPARK_MASTER is empty.")
-    logs = log_paths(cluster)
-    if not logs:
+    sources = log_sources.for_job(cluster)
+    if not sources:
         raise InsightsError(
             f"Nobody has said where the authorizer logs of {cluster} are; set them at the cluster."
         )
@@ -81,12 +83,14 @@ def _refreshed(cluster: Cluster) -> Load | None:
         with tempfile.TemporaryDirectory(prefix="aclweb-insights-") as directory:
             snapshot = Path(directory) / "snapshot.jsonl"
             snapshot.write_text(snapshot_text(in_force(cluster)), encoding="utf-8")
+            given = Path(directory) / "sources.json"
+            given.write_text(json.dumps(sources), encoding="utf-8")
             result = Path(directory) / "usage"
             before = Load.objects.filter(cluster=cluster, current=True).order_by("-loaded_at").first()
             _run(
                 [
                     "access",
-                    *("--cluster", cluster.slug, "--log", *logs),
+                    *("--cluster", cluster.slug, "--source", str(given)),
                     *("--out", str(settings.ACLWEB_ACCESS_TABLE)),
                     *("--keep-days", str(settings.ACLWEB_ACCESS_DAYS)),
                     *("--known", before.manifest.get("state", "") if before else ""),
@@ -109,11 +113,6 @@ def _row(cluster: Cluster) -> QuerySet[Refresh]:
     """Return the one row of the cluster on which its refreshes take turns; makes it where it is missing."""
     row, _ = Refresh.objects.get_or_create(cluster=cluster)
     return Refresh.objects.filter(pk=row.pk)
-
-
-def log_paths(cluster: Cluster) -> list[str]:
-    """Return where the cluster's logs are: a path or pattern a line."""
-    return [line.strip() for line in cluster.log_paths.splitlines() if line.strip()]
 
 
 def _run(arguments: Sequence[str]) -> None:

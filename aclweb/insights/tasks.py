@@ -32,5 +32,10 @@ def refresh(cluster_id: int) -> None:
 @app.task(name="insights.refresh_all", ignore_result=True)
 def refresh_all() -> None:
     """Have the logs of every cluster read that has any."""
-    for cluster_id in Cluster.objects.exclude(log_paths="").order_by("pk").values_list("pk", flat=True):
+    for cluster_id in (
+        Cluster.objects.filter(log_sources__isnull=False)
+        .order_by("pk")
+        .distinct()
+        .values_list("pk", flat=True)
+    ):
         refresh.delay(cluster_id)

@@ -8,6 +8,7 @@ from django.apps import AppConfig
 _VERBS = (
     "aclweb.inventory.admin.declare",
     "aclweb.inventory.sync.quarantine",
+    "aclweb.inventory.admin.log_sources",
     "aclweb.inventory.admin.register",
     "aclweb.inventory.sync.run",
 )

@@ -66,9 +66,6 @@ class Cluster(Leased):
     # First contact is read-only: nothing is written until an administrator switches changes on.
     changes_enabled = models.BooleanField(default=False)
     approvals_needed = models.PositiveSmallIntegerField(default=1)
-    # Where this cluster's authorizer logs are: one path or glob a line. Empty: no log, so insights cannot tell.
-    log_paths = models.TextField(blank=True)
-
     cluster_id = models.CharField(max_length=100, blank=True)
     state = models.CharField(
         max_length=20, blank=True, choices=[(state.value, state.name) for state in ClusterState]
@@ -124,6 +121,34 @@ class Cluster(Leased):
     @property
     def groups_known(self) -> bool:
         return self.groups_listed != Known.UNKNOWN
+
+
+class LogSource(models.Model):
+    """Where authorizer logs of a cluster are, and what somebody says of them. None: insights cannot tell anything."""
+
+    class Level(models.TextChoices):
+        UNDECLARED = "", "not declared"
+        DEBUG = "DEBUG", "permits and denials (DEBUG)"
+        INFO = "INFO", "denials only (INFO)"
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="log_sources")
+    # A file, a folder or a pattern with *, on the machine of the worker.
+    path = models.CharField(max_length=1000)
+    # What results call the broker; empty to name it after its files.
+    broker = models.CharField(max_length=200, blank=True)
+    # That of the broker's clock; empty to keep times as they are written.
+    time_zone = models.CharField(max_length=64, blank=True)
+    # A name of `aclweb.acl.notation.LAYOUTS`, or a pattern of log4j; neither to look for the layout of each file.
+    layout = models.CharField(max_length=60, blank=True)
+    pattern = models.CharField(max_length=500, blank=True)
+    level = models.CharField(max_length=5, choices=Level.choices, default=Level.UNDECLARED, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["cluster", "path"], name="log_source_once")]
+
+    def __str__(self) -> str:
+        return self.path
 
 
 class Declaration(models.Model):

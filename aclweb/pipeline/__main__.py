@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 from aclweb.acl.logged import HOSTS, NAMES, Choices, Wanted
 from aclweb.acl.model import AclError, NotationError, number_of
 from aclweb.acl.notation import LAYOUTS, RECORD_LAYOUTS, of_pattern
-from aclweb.pipeline.access import KEPT_DAYS, bytes_of, check_zone, extend, look, note_sources, nothing_new
+from aclweb.pipeline.access import KEPT_DAYS, bytes_of, check_zones, extend, look, note_sources, nothing_new
 from aclweb.pipeline.access import summary as access_summary
 from aclweb.pipeline.environment import SettingError
 from aclweb.pipeline.failures import JobError
@@ -31,6 +31,7 @@ from aclweb.pipeline.job import (
     read_logs,
     read_table,
     run_usage_of_table,
+    state_with,
     write_usage,
 )
 from aclweb.pipeline.layout_counts import Keep
@@ -38,6 +39,7 @@ from aclweb.pipeline.least_privilege import summary as least_privilege_summary
 from aclweb.pipeline.least_privilege import write_least_privilege
 from aclweb.pipeline.load_bearing import summary as load_bearing_summary
 from aclweb.pipeline.load_bearing import write_load_bearing
+from aclweb.pipeline.log_sources import LogSource, broker_names, read_sources
 from aclweb.pipeline.manifest import Logged, state_of, summary, warnings
 from aclweb.pipeline.preflight import check_executors
 from aclweb.pipeline.replay import read_edit_file, write_replay
@@ -77,16 +79,17 @@ def _access(options: Namespace) -> int:
     """Make or extend the access table of a cluster; with nothing to do, no Spark is started."""
     conf = _settings(options.conf)
     snapshot = _snapshot_of_access(options)
-    looked = look(_local(options.out), _cluster(options, snapshot), options.log, options.layout)
+    looked = look(_local(options.out), _cluster(options, snapshot), _sources(options))
     for path, state in looked.found.problems:
         print(f"{path}: {state.state}. {state.reason}", file=sys.stderr)
     for sentence in (*(looked.base.damaged if looked.base else ()), *looked.found.remarks):
         print(sentence, file=sys.stderr)
-    check_zone(looked, options.time_zone)
+    check_zones(looked)
+    names = broker_names(looked.sources)
     if not looked.found.fresh:
         print(nothing_new(looked))
         note_sources(looked)
-        if snapshot is None or options.usage is None or _is_known(options, snapshot, looked.cluster):
+        if snapshot is None or options.usage is None or _is_known(options, snapshot, looked.cluster, names):
             return 0
     files = [fresh.path for fresh in looked.found.fresh]
     _progress(f"Starting Spark for {number_of(len(files), 'log file')} with something new.")
@@ -95,7 +98,7 @@ def _access(options: Namespace) -> int:
             if not runs_here(spark):
                 check_executors(spark, files)
             _progress("Counting, parsing and adding up.")
-            extended = extend(spark, looked, zone=options.time_zone, keep_days=options.keep_days)
+            extended = extend(spark, looked, keep_days=options.keep_days)
             for warning in extended.warnings:
                 print(warning, file=sys.stderr)
             print("\n".join(access_summary(extended)))
@@ -103,7 +106,7 @@ def _access(options: Namespace) -> int:
         if snapshot is not None and options.usage is not None:
             _progress("Deciding.")
             table = Table.open(_local(options.out), looked.cluster)
-            manifest = run_usage_of_table(spark, snapshot, table, Window(), Path(options.usage))
+            manifest = run_usage_of_table(spark, snapshot, table, Window(), Path(options.usage), names)
             print("\n".join(summary(manifest)))
             print(f"Written to {options.usage}.")
     return 0
@@ -115,10 +118,21 @@ def _snapshot_of_access(options: Namespace) -> Snapshot | None:
     return read_snapshot(Path(options.snapshot)) if options.snapshot else None
 
 
-def _is_known(options: Namespace, snapshot: Snapshot, cluster: str) -> bool:
+def _sources(options: Namespace) -> Sequence[LogSource]:
+    """Return the logs that the words of a command name."""
+    if not options.source:
+        return [LogSource(path, zone=options.time_zone, layout=options.layout) for path in options.log]
+    if options.time_zone or options.layout:
+        raise SourceError(
+            "--source names the zone and the layout of each log; leave out --time-zone, --layout and --pattern."
+        )
+    return read_sources(Path(options.source))
+
+
+def _is_known(options: Namespace, snapshot: Snapshot, cluster: str, names: Mapping[str, str]) -> bool:
     """Return whether the result of `usage` would be the one that the caller has."""
     table = Table.open(_local(options.out), cluster)
-    return bool(options.known == state_of(snapshot, table.state))
+    return bool(options.known == state_of(snapshot, state_with(table, names)))
 
 
 def _usage(options: Namespace) -> int:
@@ -305,7 +319,13 @@ def _parser() -> ArgumentParser:
         metavar="STATE",
         help="with --usage: do not write it where it would have this `state` in its manifest",
     )
-    _add_logs(access.add_argument, required=True)
+    named = access.add_mutually_exclusive_group(required=True)
+    _add_logs(named.add_argument, required=False)
+    named.add_argument(
+        "--source",
+        metavar="FILE",
+        help="a JSON list of logs, each with its path, broker, time_zone and layout or pattern",
+    )
     _add_layouts(access)
     access.add_argument(
         "--out", required=True, metavar="TABLE", help="the folder of the table; new rows are added"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -28,6 +28,7 @@ from aclweb.pipeline.increments import (
 from aclweb.pipeline.job import counted_lines, keeping, path_of
 from aclweb.pipeline.known_content import Source
 from aclweb.pipeline.layout_counts import Keep
+from aclweb.pipeline.log_sources import LogSource, by_file
 from aclweb.pipeline.readings import Reading, check_layouts, first_line, why_unknown
 from aclweb.pipeline.sources import nothing_read
 from aclweb.pipeline.table.changing import (
@@ -48,12 +49,18 @@ KEPT_DAYS = 400
 
 @dataclass(frozen=True)
 class Look:
-    """What the logs of a cluster hold that its table does not."""
+    """What the logs of a cluster hold that its table does not. sources: by the path of each file."""
 
     folder: Path
     cluster: str
     base: Version | None
     found: Found
+    sources: Mapping[str, LogSource]
+
+    def zone_of(self, fresh: Fresh) -> str | None:
+        """Return the zone of the clock that wrote a file."""
+        source = self.sources.get(fresh.path)
+        return source.zone if source else None
 
 
 @dataclass(frozen=True)
@@ -68,10 +75,8 @@ class Extended:
     warnings: tuple[str, ...]
 
 
-def look(table: Path, cluster: str, paths: Sequence[str], layout: str | None = None) -> Look:
+def look(table: Path, cluster: str, sources: Sequence[LogSource]) -> Look:
     """Return what is new in the logs; no Spark is needed for it.
-
-    layout: that of all logs, None to look for that of each.
 
     Raises SourceError for a path that means no file, TableError for a table that cannot be read, and JobError where
     no file can be read, or each with something new is of an unknown layout.
@@ -79,13 +84,14 @@ def look(table: Path, cluster: str, paths: Sequence[str], layout: str | None = N
     folder = folder_of(table, cluster)
     base = latest(folder)
     known = [Source.from_dict(dict(source)) for source in base.sources] if base else []
-    found = look_for_new(paths, known, layout=layout)
+    layouts = {file: source.layout for file, source in by_file(sources).items() if source.layout}
+    found = look_for_new([source.path for source in sources], known, layouts=layouts)
     if found.problems and not (found.fresh or found.unchanged or found.skipped):
         raise JobError(nothing_read(dict(found.problems)))
     unknown = _unknown(found.fresh)
     if unknown and len(unknown) == len(found.fresh):
         raise JobError(why_unknown(unknown, "nothing of it can be read"))
-    return Look(folder, cluster, base, found)
+    return Look(folder, cluster, base, found, by_file(sources))
 
 
 def _unknown(fresh: Sequence[Fresh]) -> dict[str, str]:
@@ -93,14 +99,15 @@ def _unknown(fresh: Sequence[Fresh]) -> dict[str, str]:
     return {one.path: first_line(one.path) for one in fresh if one.source.layout == UNKNOWN}
 
 
-def check_zone(looked: Look, zone: str | None) -> None:
-    """Raise TableError where a broker's log was read with another zone than this before."""
+def check_zones(looked: Look) -> None:
+    """Raise TableError where a broker's log was read with another zone than now before."""
     known = looked.base.zones if looked.base else {}
     for fresh in looked.found.fresh:
+        zone = looked.zone_of(fresh)
         before = known.get(fresh.source.broker, zone)
         if before != zone:
             given = f"with the time zone {before}" if before else "without a time zone"
-            again = f"give --time-zone {before} again" if before else "leave --time-zone out"
+            again = f"give the time zone {before} again" if before else "give none"
             raise TableError(
                 f"The log {fresh.source.broker} was read {given} before; {again}, or make the table anew in another "
                 "folder."
@@ -160,13 +167,10 @@ def extend(
     spark: SparkSession,
     looked: Look,
     *,
-    zone: str | None = None,
     keep_days: int = KEPT_DAYS,
     today: date | None = None,
 ) -> Extended:
     """Add what is new in the logs to the table, in one step; return what was added.
-
-    zone: that of the brokers' clocks; None keeps times as they are written.
 
     Nothing that is persisted outlives the run. Raises JobError where no file can be read, and TableError where
     the table cannot be changed.
@@ -175,7 +179,7 @@ def extend(
     with unfinished_folder(looked.folder) as unfinished, keeping() as keep:
         if looked.base:
             check(looked.folder, looked.base.all_parts())
-        return _Extending(spark, looked, unfinished, keep, oldest_day, zone).run()
+        return _Extending(spark, looked, unfinished, keep, oldest_day).run()
 
 
 @dataclass(frozen=True)
@@ -197,7 +201,6 @@ class _Extending:
     unfinished: Path
     keep: Keep
     oldest_day: str
-    zone: str | None
 
     def run(self) -> Extended:
         looked, counted = self.looked, self._count()
@@ -209,7 +212,7 @@ class _Extending:
             counted.coverage,
             sources=_sources(looked, counted.fresh, self.oldest_day),
             problems=_problems(looked),
-            zones={fresh.source.broker: self.zone for fresh in counted.fresh},
+            zones={fresh.source.broker: looked.zone_of(fresh) for fresh in counted.fresh},
         )
         return Extended(
             added.version,
@@ -223,7 +226,9 @@ class _Extending:
     def _count(self) -> _Counted:
         """Count the new bytes; what changed while Spark read it is left for the next run."""
         files, late = self._readable()
-        readings = {path: Reading(fresh.source.layout, self.zone) for path, fresh in files.items()}
+        readings = {
+            path: Reading(fresh.source.layout, self.looked.zone_of(fresh)) for path, fresh in files.items()
+        }
         lines, states = counted_lines(self.spark, list(files), self.keep, readings=readings)
         found = [row.asDict() for row in totals.coverage(lines).collect()]
         unsure = {
@@ -279,7 +284,7 @@ def summary(extended: Extended) -> list[str]:
             f"{number_of(extended.too_old, 'record')} of days before those that the table keeps were left out."
         )
     if any(zone is None for zone in version.zones.values()):
-        report.append("Times are as the brokers wrote them, because no --time-zone was given.")
+        report.append("Times are as the brokers wrote them, because no time zone was given.")
     if old := [day for day in version.days.values() if day.parser < PARSER]:
         report.append(
             f"{number_of(len(old), 'day')} of the table hold rows that an earlier version of aclweb read."

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -131,12 +131,16 @@ class NotTheSameError(Exception):
 
 
 def look_for_new(
-    paths: Sequence[str], known: Sequence[Source], *, layout: str | None = None, now_ns: int | None = None
+    paths: Sequence[str],
+    known: Sequence[Source],
+    *,
+    layouts: Mapping[str, str] | None = None,
+    now_ns: int | None = None,
 ) -> Found:
     """Return which bytes of the files that `paths` mean are not counted yet.
 
-    known: the sources stored with what was counted. layout: that of all files, perhaps in a frame that is looked for;
-    None to look for the layout of each. now_ns: the time now, in nanoseconds since 1970.
+    known: the sources stored with what was counted. layouts: those that are known of some
+    files, perhaps in a frame that is looked for. now_ns: the time now, in nanoseconds since 1970.
     Raises SourceError for a path that means no file or no file of this machine, and where files never cease to
     be replaced.
     """
@@ -148,7 +152,7 @@ def look_for_new(
     now_ns = time.time_ns() if now_ns is None else now_ns
     for _ in range(_ATTEMPTS):
         try:
-            return _Look(known, now_ns, layout).at(log_files(paths))
+            return _Look(known, now_ns, layouts or {}).at(log_files(paths))
         except (FileChangedError, FileNotFoundError):
             continue
     raise SourceError(f"The log files changed during each of {_ATTEMPTS} looks at them; try again.")
@@ -205,12 +209,12 @@ class _Opened:
 class _Look:
     """One look at all files of a cluster.
 
-    wanted: the layout that somebody named. newest: when a log of each broker was last written, compressed ones apart.
+    wanted: the layouts that somebody named. newest: when a log of each broker was last written, compressed ones apart.
     """
 
     known: Sequence[Source]
     now_ns: int
-    wanted: str | None = None
+    wanted: Mapping[str, str] = field(default_factory=dict)
     work: Work = field(default_factory=Work)
     stamps: dict[str, FileStamp] = field(default_factory=dict)
     unchanged: dict[str, Source] = field(default_factory=dict)
@@ -327,9 +331,10 @@ class _Look:
 
     def _layout(self, content: LogContent, matched: Matched | None) -> str:
         """Return the name of the content's layout; what is known of it stays, unless somebody names another one."""
-        if self.wanted is None and matched is not None and matched.source.layout != UNKNOWN:
+        wanted = self.wanted.get(content.path)
+        if wanted is None and matched is not None and matched.source.layout != UNKNOWN:
             return matched.source.layout
-        return layout_in(content.read, self.wanted)
+        return layout_in(content.read, wanted)
 
     def _known_copy(self, content: LogContent, source: Source, matched: Matched) -> Source:
         """Return what is known of a file all of whose bytes are counted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -57,7 +58,7 @@ def write_usage(
                 "usage": usage.usage(seen, logged.access).orderBy("binding_key").toArrow(),
                 "requests": seen.drop("one_of").orderBy(*REQUEST, "allowed").toArrow(),
                 "unparsed": pa.Table.from_pylist(notes_by_reason(logged.notes, UNPARSED), schema=NOTES),
-                "coverage": coverage_table(sane, broker_names(sane)),
+                "coverage": coverage_table(sane, broker_names(sane, logged.names)),
             }
             for name, table in tables.items():
                 write_table(folder, name, table)
@@ -142,17 +143,30 @@ def path_of(file: str) -> str:
 
 
 def run_usage_of_table(
-    spark: SparkSession, snapshot: Snapshot, table: Table, window: Window, out: Path
+    spark: SparkSession,
+    snapshot: Snapshot,
+    table: Table,
+    window: Window,
+    out: Path,
+    names: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Write what `run_usage` writes, on what an access table holds of the days in a window.
 
-    A sample is the latest that the table has of its request, also where that is of another day.
+    A sample is the latest that the table has of its request, also where that is of another day. names: what somebody
+    called brokers, by `broker_of`.
     """
     with keeping() as keep:
-        return write_usage(spark, snapshot, read_table(spark, table, window, keep), out, keep)
+        return write_usage(spark, snapshot, read_table(spark, table, window, keep, names or {}), out, keep)
 
 
-def read_table(spark: SparkSession, table: Table, window: Window, keep: Keep) -> Logged:
+def state_with(table: Table, names: Mapping[str, str]) -> str:
+    """Return a word for what a table holds with brokers so named."""
+    return f"{table.state} {json.dumps(sorted(names.items()))}" if names else table.state
+
+
+def read_table(
+    spark: SparkSession, table: Table, window: Window, keep: Keep, names: Mapping[str, str] | None = None
+) -> Logged:
     """Return what an access table holds of the days in a window."""
     coverage = [row | {"source": row["file"]} for row in table.coverage(window)]
     paths = {row["source"] for row in coverage}
@@ -171,7 +185,8 @@ def read_table(spark: SparkSession, table: Table, window: Window, keep: Keep) ->
         sources={
             path: Source(path, states.get(path, FileState(READ)), layouts.get(path, "")) for path in paths
         },
-        table_state=table.state if window.is_all else None,
+        table_state=state_with(table, names or {}) if window.is_all else None,
+        names=names or {},
     )
 
 

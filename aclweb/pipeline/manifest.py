@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -42,7 +42,8 @@ class Logged:
 
     access: schemas.ACCESS, perhaps without broker and ambiguous. samples: schemas.SAMPLES. coverage: rows with
     the key `source`, and `broker` by `broker_of`. notes: rows of `totals.notes`. sources: by the key in `coverage`.
-    table_state: that of the table, null if the logs themselves were read.
+    table_state: that of the table, null if the logs themselves were read. names: what somebody called brokers, by
+    `broker_of`.
     """
 
     access: DataFrame
@@ -51,6 +52,7 @@ class Logged:
     notes: Sequence[Row]
     sources: Mapping[str, Source]
     table_state: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def added_notes(notes: Iterable[Row], *key: str) -> list[Row]:
@@ -72,9 +74,10 @@ def notes_by_reason(notes: Iterable[Row], kind: str) -> list[Row]:
     return sorted(shown, key=lambda note: (-note["lines"], note["reason"]))
 
 
-def broker_names(coverage: Iterable[Row]) -> dict[str, str]:
+def broker_names(coverage: Iterable[Row], named: Mapping[str, str]) -> dict[str, str]:
     """Return what the brokers are called of which a day is in the span, by `broker_of`."""
-    return short_names(row["broker"] for row in coverage)
+    brokers = {row["broker"] for row in coverage}
+    return short_names(brokers) | {broker: named[broker] for broker in brokers & named.keys()}
 
 
 def manifest_of(
@@ -161,7 +164,7 @@ def _files(logged: Logged, until: date) -> list[dict[str, Any]]:
     sane = in_span(logged.coverage, until)
     held = {row["source"]: row for row in added(logged.coverage, "source")}
     spans = {row["source"]: row for row in added(sane, "source")}
-    brokers = broker_names(sane)
+    brokers = broker_names(sane, logged.names)
     names = short_names(source.path for source in logged.sources.values())
     found = []
     for key, source in sorted(logged.sources.items(), key=lambda entry: entry[1].path):

@@ -24,7 +24,8 @@ from tests.fake_cluster import FakeCluster  # noqa: E402
 
 
 def setup() -> None:
-    cluster = Cluster.objects.create(slug="eu", name="eu", kind="snapshot", address="x", log_paths="/logs/*")
+    cluster = Cluster.objects.create(slug="eu", name="eu", kind="snapshot", address="x")
+    cluster.log_sources.create(path="/logs/*")
     sync(cluster, client=FakeCluster([allow("User:bob", "READ", "orders")], topics=["orders"]))
 
 

@@ -12,7 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from aclweb.insights.models import Load, SeenRequest
-from aclweb.inventory.models import Cluster
+from aclweb.inventory.models import Cluster, LogSource
 from tests.servers_data import copy_of
 
 pytestmark = pytest.mark.django_db
@@ -69,3 +69,23 @@ def test_columns_that_nobody_read_come_back_empty_where_there_are_rows(database)
     finally:
         MigrationExecutor(connection).migrate(after)
         cluster.delete()
+
+
+def test_each_line_of_a_clusters_log_paths_becomes_a_log_source_and_comes_back(database):
+    connection = connections[database]
+    after = MigrationExecutor(connection).loader.graph.leaf_nodes()
+    before = [("inventory", "0009_lint_runs")]
+    executor = MigrationExecutor(connection)
+    executor.migrate(before)
+    old = executor.loader.project_state(before).apps.get_model("inventory", "Cluster").objects.using(database)
+    cluster = old.create(
+        slug="old", name="old", kind="admin", address="b:1", log_paths="/a\n\n /b*.log \n/a\n"
+    )
+    old.create(slug="none", name="none", kind="admin", address="b:1")
+
+    MigrationExecutor(connection).migrate(after)
+    sources = LogSource.objects.using(database).values_list("cluster", "path")
+    assert sorted(sources) == [(cluster.pk, "/a"), (cluster.pk, "/b*.log")]
+    MigrationExecutor(connection).migrate(before)
+
+    assert sorted(old.values_list("slug", "log_paths")) == [("none", ""), ("old", "/a\n/b*.log")]

@@ -24,7 +24,9 @@ from aclweb.insights.denials import inbox
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import Load
 from aclweb.inventory import leases
+from aclweb.inventory.admin import log_sources
 from aclweb.inventory.current.view import in_force
+from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.snapshots import snapshot_text
 from aclweb.pipeline import __main__ as pipeline
 from aclweb.pipeline.snapshot import read_snapshot
@@ -43,12 +45,15 @@ based on rule SuperUser (kafka.authorizer.logger)
 """
 
 
+def logs_at(cluster: Cluster, *paths: str) -> None:
+    log_sources.set_paths(actor="ada", cluster=cluster, paths=paths)
+
+
 @pytest.fixture
 def logged(read_cluster, tmp_path, settings):
     settings.ACLWEB_ACCESS_TABLE = tmp_path / "access"
     (tmp_path / "a.log").write_text(LOG, encoding="utf-8")
-    read_cluster.log_paths = f"{tmp_path}/*.log\n"
-    read_cluster.save()
+    logs_at(read_cluster, f"{tmp_path}/*.log")
     return read_cluster
 
 
@@ -97,7 +102,7 @@ def test_a_cluster_without_logs_says_so(read_cluster):
 
 
 def test_a_cluster_that_was_never_read_says_so(cluster):
-    cluster.log_paths = "a.log"
+    logs_at(cluster, "a.log")
 
     with pytest.raises(InsightsError, match="has not been synced yet"):
         refresh.refresh(cluster)
@@ -112,7 +117,7 @@ def test_reading_logs_can_be_switched_off(logged, settings):
 
 def test_the_sentence_of_a_job_that_failed_is_passed_on(logged):
     need_java()
-    logged.log_paths = "/nowhere/at-all.log"
+    logs_at(logged, "/nowhere/at-all.log")
 
     with pytest.raises(InsightsError, match=r"No log file is at '/nowhere/at-all\.log'"):
         refresh.refresh(logged)
@@ -281,8 +286,7 @@ def here(spark, monkeypatch, capsys):
 def test_a_bad_file_beside_good_ones_is_reported_on_the_page_and_costs_itself(here, logged, tmp_path):
     (tmp_path / "b.log").write_bytes(LOG.encode().replace(b"payments", b"paym\xe9nts"))
     (tmp_path / "plain.gz").write_text(LOG)
-    logged.log_paths = f"{tmp_path}/*.log\n{tmp_path}/*.gz\n"
-    logged.save()
+    logs_at(logged, f"{tmp_path}/*.log", f"{tmp_path}/*.gz")
 
     loaded = refresh.refresh(logged)
 
@@ -325,8 +329,7 @@ def test_gone_logs_still_count_and_spark_starts_only_where_something_changed(
 
     # Nothing new could be read, and that is news.
     (tmp_path / "c.log.gz").write_text("no gzip file", encoding="utf-8")
-    logged.log_paths += f"\n{tmp_path}/*.gz"
-    logged.save(update_fields=["log_paths"])
+    logs_at(logged, f"{tmp_path}/*.log", f"{tmp_path}/*.gz")
     fourth = refresh.refresh(logged)
     assert (fourth.lines_read, len(started)) == (4, 3)
     states = {file["name"]: file["state"] for file in fourth.manifest["files"]}
@@ -337,8 +340,7 @@ def test_gone_logs_still_count_and_spark_starts_only_where_something_changed(
 def test_where_no_file_can_be_read_the_old_load_stays_and_the_page_says_why(here, logged, tmp_path):
     load(write_result(tmp_path / "usage", BINDINGS), logged)
     (tmp_path / "plain.gz").write_text(LOG)
-    logged.log_paths = f"{tmp_path}/plain.gz"
-    logged.save()
+    logs_at(logged, f"{tmp_path}/plain.gz")
 
     tasks.refresh(logged.pk)
 

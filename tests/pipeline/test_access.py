@@ -19,6 +19,7 @@ import pytest
 from aclweb.pipeline import access, totals
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.job import run_usage_of_table
+from aclweb.pipeline.log_sources import LogSource
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import read_snapshot
 from aclweb.pipeline.sources import read_counts
@@ -239,11 +240,16 @@ def extended(
     with grown(log, later), pytest.MonkeyPatch.context() as patch:
         patch.setattr("aclweb.pipeline.table.changing.MOST_PARTS", 2)
         patch.setattr("aclweb.pipeline.writing.MOST_SAMPLE_PARTS", 1)
-        looked = access.look(table, CLUSTER, [str(log) for log in own_logs])
-        with pytest.raises(TableError, match=r"odd\.log was read with the time zone UTC before; give --time"):
-            access.check_zone(looked, "Europe/Berlin")
-        access.check_zone(looked, "UTC")
-        added = access.extend(spark, looked, zone="UTC", keep_days=30, today=date(2026, 12, 21))
+        elsewhere = access.look(
+            table, CLUSTER, [LogSource(str(log), zone="Europe/Berlin") for log in own_logs]
+        )
+        with pytest.raises(
+            TableError, match=r"odd\.log was read with the time zone UTC before; give the time"
+        ):
+            access.check_zones(elsewhere)
+        looked = access.look(table, CLUSTER, [LogSource(str(log), zone="UTC") for log in own_logs])
+        access.check_zones(looked)
+        added = access.extend(spark, looked, keep_days=30, today=date(2026, 12, 21))
     return before, table, added
 
 

@@ -26,8 +26,11 @@ from aclweb.acl.notation import (
 from aclweb.pipeline import access
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.failures import JobError
+from aclweb.pipeline.files import SourceError
+from aclweb.pipeline.job import read_table
 from aclweb.pipeline.layout_counts import _placed
-from aclweb.pipeline.schemas import ACCESS
+from aclweb.pipeline.log_sources import LogSource, broker_names, read_sources
+from aclweb.pipeline.manifest import broker_names as names_of
 from aclweb.pipeline.table import Table
 from aclweb.pipeline.table.reading import Window
 from tests.layouts.framing import FRAMED, framed
@@ -141,8 +144,16 @@ def test_a_time_with_a_zone_is_utc_in_the_table_and_one_without_is_of_the_zone_g
     (folder / "a" / "x.log").write_text(content(strimzi))
     (folder / "b" / "x.log").write_text(content(ecs))
 
-    looked = access.look(tmp_path / "table", "eu", [str(folder / "*" / "*")])
-    access.extend(spark, looked, zone="Europe/Berlin", keep_days=4000)
+    (tmp_path / "sources.json").write_text(
+        json.dumps(
+            [
+                {"path": f"{folder}/a", "broker": "one", "time_zone": "Europe/Berlin", "level": "DEBUG"},
+                {"path": f"{folder}/*/*", "layout": "ecs", "time_zone": "Asia/Tokyo"},
+            ]
+        )
+    )
+    looked = access.look(tmp_path / "table", "eu", read_sources(tmp_path / "sources.json"))
+    access.extend(spark, looked, keep_days=4000)
 
     table = Table.open(tmp_path / "table", "eu")
     rows: dict[str, Counter[tuple[Any, ...]]] = {}
@@ -152,7 +163,10 @@ def test_a_time_with_a_zone_is_utc_in_the_table_and_one_without_is_of_the_zone_g
     assert rows["a"] == rows["b"]
     assert rows["a"].total() > 500
     assert {source["layout"] for source in table.version.sources} == {"strimzi", "ecs"}
-    assert set(ACCESS.split()) & {"first_us"}
+    names = broker_names(looked.sources)
+    logged = read_table(spark, table, Window(), lambda frame: frame, names)
+    assert sorted(names_of(logged.coverage, logged.names).values()) == ["b/x.log", "one"]
+    assert logged.table_state != read_table(spark, table, Window(), lambda frame: frame).table_state
 
 
 @pytest.mark.parametrize(
@@ -223,7 +237,7 @@ def test_a_layout_that_somebody_names_is_looked_for_in_every_frame(tmp_path):
     (tmp_path / "a.log").write_text("\n".join(framed("cri", text.split("\n"))))
     pattern = next(written.layout for written in WRITTEN if written.file == "utc")
 
-    looked = access.look(tmp_path / "table", "eu", [str(tmp_path / "a.log")], pattern)
+    looked = access.look(tmp_path / "table", "eu", [LogSource(str(tmp_path / "a.log"), layout=pattern)])
 
     assert [fresh.source.layout for fresh in looked.found.fresh] == [f"cri+{pattern}"]
 
@@ -276,3 +290,38 @@ def test_a_layout_that_cannot_be_read_is_refused(capsys, given, told):
         main(["access", "--cluster", "eu", "--log", "a", "--out", "o", *given])
 
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("{", "cannot be read: Expecting property name"),
+        ("[]", "are no list; write it as"),
+        ('[{"broker": "x"}]', "Source 1 has no 'path'; name a file, a folder or a pattern."),
+        ('[{"path": "a"}, {"path": "a", "zone": "UTC"}]', "Source 2 has 'zone', which is no key or no text"),
+        ('[{"path": "a", "time_zone": "Mars/North"}]', "Source 1: 'Mars/North' is no time zone; write it as"),
+        ('[{"path": "a", "layout": "log5j"}]', "Source 1: 'log5j' is no layout"),
+        ('[{"path": "a", "pattern": "%q"}]', "Source 1: The pattern '%q' has %q"),
+        (
+            '[{"path": "a", "pattern": "%d %m%n", "layout": "kafka"}]',
+            "It has a layout and a pattern; give one",
+        ),
+    ],
+)
+def test_a_file_of_sources_that_is_none_is_refused_with_a_sentence(tmp_path, written, told):
+    (tmp_path / "sources.json").write_text(written)
+
+    with pytest.raises(SourceError) as error:
+        read_sources(tmp_path / "sources.json")
+
+    assert told in str(error.value)
+
+
+def test_a_zone_beside_a_file_of_sources_is_refused(tmp_path, capsys):
+    words = ["access", "--cluster", "eu", "--source", "s.json", "--out", str(tmp_path / "table")]
+
+    assert main([*words, "--time-zone", "UTC"]) == 2
+
+    assert (
+        "--source names the zone and the layout of each log; leave out --time-zone" in capsys.readouterr().err
+    )

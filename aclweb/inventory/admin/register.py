@@ -33,7 +33,6 @@ _SETTABLE = (
     "kafka_version",
     "changes_enabled",
     "approvals_needed",
-    "log_paths",
 )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 
 from aclweb.acl.model import AclError
 from aclweb.clusters import KINDS, Known, checking, connect
@@ -26,6 +27,7 @@ from aclweb.clusters.connection import (
     why_exposed,
 )
 from aclweb.inventory.admin import declare as declaring
+from aclweb.inventory.admin import log_sources
 from aclweb.inventory.admin import register as registering
 from aclweb.inventory.current import broker_settings, connection_of, settings_of
 from aclweb.inventory.lists import status
@@ -96,17 +98,19 @@ class Command(BaseCommand):
                 "list": self._list,
                 "check": self._check,
             }[act](options)
-        except (registering.RegisteringError, AclError) as error:
+        except (registering.RegisteringError, log_sources.LogSourceError, AclError) as error:
             raise CommandError(str(error), returncode=2) from error
 
     def _add(self, options: dict[str, Any]) -> None:
-        cluster = registering.add(
-            actor=at_the_shell(),
-            slug=options["cluster"],
-            kind=options["kind"],
-            address=options["address"],
-            **_settings(options, {}),
-        )
+        with transaction.atomic():
+            cluster = registering.add(
+                actor=at_the_shell(),
+                slug=options["cluster"],
+                kind=options["kind"],
+                address=options["address"],
+                **_settings(options, {}),
+            )
+            log_sources.set_paths(actor=at_the_shell(), cluster=cluster, paths=options["logs"] or ())
         declaring.declare(cluster=cluster, actor=at_the_shell(), **_declared(options))
         self._print_exposed(options)
         slug = cluster.slug
@@ -133,6 +137,9 @@ class Command(BaseCommand):
         if options["address"]:
             settings["address"] = options["address"]
         changed = registering.change(actor=at_the_shell(), cluster=cluster, **settings)
+        if options["logs"]:
+            paths = log_sources.set_paths(actor=at_the_shell(), cluster=cluster, paths=options["logs"])
+            changed = paths or changed
         self._print_exposed(options)
         shown = pem.described(cluster.options) if "options" in settings else ()
         sentence = "Changed." if changed else "Nothing was to be changed."
@@ -253,7 +260,6 @@ def _settings(options: dict[str, Any], stored: dict[str, str]) -> dict[str, Any]
     given = {name: options[name] for name in ("name", "authorizer", "kafka_version")}
     given["approvals_needed"] = options["approvals"]
     given["changes_enabled"] = _YES.get(options["changes"] or "")
-    given["log_paths"] = "\n".join(options["logs"]) if options["logs"] else None
     if options["options"] or _names_pem(options):
         given["options"] = _client_settings(options, stored)
     return {name: value for name, value in given.items() if value is not None}

@@ -1,0 +1,97 @@
+"""Where are the logs of a cluster, and what is known of each: whose it is, its zone, its layout?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from aclweb.acl.model import NotationError
+from aclweb.acl.notation import LAYOUTS, of_pattern
+from aclweb.pipeline.coverage import broker_of
+from aclweb.pipeline.files import SourceError, log_files
+
+_KEYS = ("path", "broker", "time_zone", "layout", "pattern", "level")
+
+
+@dataclass(frozen=True)
+class LogSource:
+    """Log files of one kind.
+
+    path: a file, a folder or a pattern. broker: whose they are, empty to name it after the files. zone: that of its
+    clock, None to keep times as they are written. layout: a name for `layout_of`, None to look for it.
+    """
+
+    path: str
+    broker: str = ""
+    zone: str | None = None
+    layout: str | None = None
+
+
+def by_file(sources: Sequence[LogSource]) -> dict[str, LogSource]:
+    """Return the source of each file that is there now; of several that mean it, the first."""
+    found: dict[str, LogSource] = {}
+    for source in sources:
+        for file in log_files([source.path]):
+            found.setdefault(file, source)
+    return found
+
+
+def broker_names(files: Mapping[str, LogSource]) -> dict[str, str]:
+    """Return the names that somebody gave to brokers, by `broker_of`."""
+    return {broker_of(file): source.broker for file, source in sorted(files.items()) if source.broker}
+
+
+def read_sources(path: Path) -> tuple[LogSource, ...]:
+    """Return the sources in a file: a JSON list of objects with path and, if known, the other keys of docs/pipeline.md.
+
+    Raises SourceError for a file that is none.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise SourceError(f"The sources in {str(path)!r} cannot be read: {why}.") from error
+    if not isinstance(found, list) or not found:
+        raise SourceError(
+            f'The sources in {str(path)!r} are no list; write it as [{{"path": "/var/log/kafka"}}].'
+        )
+    return tuple(_source(one, number) for number, one in enumerate(found, 1))
+
+
+def _source(found: Any, number: int) -> LogSource:
+    if not isinstance(found, dict) or not found.get("path"):
+        raise SourceError(f"Source {number} has no 'path'; name a file, a folder or a pattern.")
+    wrong = next(
+        (key for key, value in found.items() if key not in _KEYS or not isinstance(value, str)), None
+    )
+    if wrong is not None:
+        raise SourceError(
+            f"Source {number} has {wrong!r}, which is no key or no text; the keys are {', '.join(_KEYS)}."
+        )
+    try:
+        return LogSource(found["path"], found.get("broker", ""), _zone(found), _layout(found))
+    except (NotationError, SourceError) as error:
+        raise SourceError(f"Source {number}: {error}") from error
+
+
+def _zone(found: Mapping[str, str]) -> str | None:
+    name = found.get("time_zone")
+    if not name:
+        return None
+    try:
+        return ZoneInfo(name).key
+    except (OSError, ValueError, KeyError):
+        raise SourceError(f"{name!r} is no time zone; write it as Europe/Berlin or UTC.") from None
+
+
+def _layout(found: Mapping[str, str]) -> str | None:
+    name, pattern = found.get("layout"), found.get("pattern")
+    if name and pattern:
+        raise SourceError("It has a layout and a pattern; give one of them.")
+    if name and name not in LAYOUTS:
+        raise SourceError(f"{name!r} is no layout; docs/pipeline.md names them.")
+    return of_pattern(pattern) if pattern else name or None
