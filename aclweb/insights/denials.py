@@ -17,8 +17,8 @@ from django.db.models import Case, Count, F, OuterRef, Q, QuerySet, Subquery, Su
 from django.db.models.functions import Coalesce
 
 from aclweb.acl.authorizer import Decision, authorize
+from aclweb.acl.logged import Cause, likely_cause
 from aclweb.acl.model import AccessRequest, Operation, Resource, ResourceType
-from aclweb.insights.causes import Cause, likely_cause
 from aclweb.insights.current import current_load
 from aclweb.insights.denial_groups import WINDOWS
 from aclweb.insights.denial_marks import state_of

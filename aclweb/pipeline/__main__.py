@@ -42,6 +42,8 @@ from aclweb.pipeline.load_bearing import write_load_bearing
 from aclweb.pipeline.log_sources import LogSource, broker_names, read_sources
 from aclweb.pipeline.manifest import Logged, state_of, summary, warnings
 from aclweb.pipeline.preflight import check_executors
+from aclweb.pipeline.refusals import summary as refusals_summary
+from aclweb.pipeline.refusals import write_refusals
 from aclweb.pipeline.replay import read_edit_file, write_replay
 from aclweb.pipeline.replay import summary as replay_summary
 from aclweb.pipeline.results import ResultError
@@ -164,6 +166,11 @@ def _least_privilege(options: Namespace) -> int:
     wanted = Wanted(days=options.days, percent=options.percent)
     job = partial(write_least_privilege, choices=choices, wanted=wanted, principals=options.principal)
     return _decide(options, job, least_privilege_summary)
+
+
+def _refusals(options: Namespace) -> int:
+    """Tell who was denied what, and why."""
+    return _decide(options, write_refusals, refusals_summary)
 
 
 def _decide(options: Namespace, job: Job, summarize: Callable[[Manifest], list[str]]) -> int:
@@ -397,6 +404,9 @@ def _parser() -> ArgumentParser:
     _add_evidence(least)
     _add_reading(least)
 
+    refusals = jobs.add_parser("refusals", help="who was denied what, why, and what would have allowed it")
+    _add_reading(refusals)
+
     package = jobs.add_parser("package", help="write aclweb.zip and run_pipeline.py for spark-submit")
     package.add_argument("--out", required=True, help="the folder for the two files")
     return parser
@@ -490,6 +500,7 @@ _JOBS = {
     "replay": _replay,
     "load-bearing": _load_bearing,
     "least-privilege": _least_privilege,
+    "refusals": _refusals,
     "package": _package,
 }
 

@@ -21,6 +21,7 @@ WORDS = {
     "list<element: string>": "list of string",
     "bool": "boolean",
     "timestamp[us]": "timestamp",
+    "list<element: struct<day: string, lines: int64>>": "list of (`day`, `lines`)",
 }
 
 
@@ -36,7 +37,7 @@ def of_ddl(columns: str) -> dict[str, str]:
 
 
 def of_arrow(schema: pa.Schema) -> dict[str, str]:
-    return {field.name: WORDS[str(field.type)] for field in schema}
+    return {field.name: WORDS[str(field.type).replace(" not null", "")] for field in schema}
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,15 @@
-"""What do logged requests say about the ACLs: which are needed, which rights would suffice?
+"""What do logged requests say about the ACLs: which are needed, which rights would suffice, why was one denied?
 
 Import from here: `evidence_in`, which says whether a log may call an ACL unused; `one_of` and `removable`, which say
-which ACLs may go; and `propose`, the fewest rights that allow what a principal was logged to use, with its `Choices`
-and `Used` requests.
+which ACLs may go; `likely_cause` of a denial, and the `nearest` names that ACLs have; and `propose`, the fewest rights
+that allow what a principal was logged to use, with its `Choices` and `Used` requests.
 """
 
+from aclweb.acl.logged.causes import Cause, likely_cause
 from aclweb.acl.logged.evidence import NO_PERMITS, BrokerDay, Evidence, Wanted, both, evidence_in
 from aclweb.acl.logged.generalising import HOSTS, NAMES, Choices
 from aclweb.acl.logged.least_privilege import propose
+from aclweb.acl.logged.near_names import nearest
 from aclweb.acl.logged.needed import one_of, removable
 from aclweb.acl.logged.proposal import Held, Proposal, Proposed, Used
 from aclweb.acl.logged.rights import Rights, rights_of
@@ -17,6 +19,7 @@ __all__ = [
     "NAMES",
     "NO_PERMITS",
     "BrokerDay",
+    "Cause",
     "Choices",
     "Evidence",
     "Held",
@@ -27,6 +30,8 @@ __all__ = [
     "Wanted",
     "both",
     "evidence_in",
+    "likely_cause",
+    "nearest",
     "one_of",
     "propose",
     "removable",

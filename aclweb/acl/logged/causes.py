@@ -157,9 +157,8 @@ def _group_missing(decision: Decision, index: AclIndex) -> Cause | None:
     reads = next(
         (
             binding
-            for binding in index
-            if binding.principal == request.principal
-            and binding.resource_type is ResourceType.TOPIC
+            for binding in index.of_principal(request.principal)
+            if binding.resource_type is ResourceType.TOPIC
             and binding.permission_type is PermissionType.ALLOW
             and binding.operation in (Operation.READ, Operation.ALL)
         ),
