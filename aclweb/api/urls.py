@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from aclweb.api import changes, comparing, computations, findings, needs, views
+from aclweb.api import changes, comparing, computations, findings, log_sources, needs, views
 
 app_name = "api"
 
@@ -17,6 +17,7 @@ urlpatterns = [
     path("v1/clusters/<slug:slug>/what-if/", views.WhatIf.as_view(), name="what-if"),
     path("v1/clusters/<slug:slug>/needs/", needs.Needs.as_view(), name="needs"),
     path("v1/clusters/<slug:slug>/findings/", findings.FindingList.as_view(), name="findings"),
+    path("v1/clusters/<slug:slug>/log-sources/", log_sources.LogSourceList.as_view(), name="log-sources"),
     path("v1/clusters/<slug:slug>/compare/", comparing.Compare.as_view(), name="compare"),
     path(
         "v1/clusters/<slug:slug>/computations/<slug:address>/",

@@ -23,6 +23,7 @@ from aclweb.changes import asking, computing, review
 from aclweb.changes.models import Computation
 from aclweb.changes.question import what_if
 from aclweb.inventory.current import in_force
+from aclweb.inventory.models import LogSource
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
@@ -69,6 +70,9 @@ TABLE: dict[str, Row] = {
     # No reading is held, so an administrator has nothing to accept.
     "accept-reading": Row(f"{C}accept/", (302, 404, 403, 403, 403, 422), "post"),
     "declare": Row(f"{C}declare/", (302, 404, 403, 403, 403, 302), "post"),
+    "log-sources": Row(f"{C}log-sources/", SEEN),
+    "log-source": Row(f"{C}log-sources/{{source}}/", (302, 404, 403, 403, 403, 200)),
+    "log-source-remove": Row(f"{C}log-sources/{{source}}/remove/", (302, 404, 403, 403, 403, 302), "post"),
     "search": Row(f"{C}search/?q=t", SEEN),
     "explain": Row(
         f"{C}explain/?principal=User:bob&operation=READ&type=TOPIC&name=orders.eu&host=10.0.0.7", SEEN
@@ -144,6 +148,7 @@ TABLE: dict[str, Row] = {
     "api:what-if": Row(f"{A}what-if/", API_SEEN, "post", {"add": [RULE.as_dict()]}, as_json=True),
     "api:needs": Row(f"{A}needs/", API_SEEN, "post", {"actions": ["consume"]}, as_json=True),
     "api:findings": Row(f"{A}findings/", API_SEEN),
+    "api:log-sources": Row(f"{A}log-sources/", API_SEEN),
     "api:compare": Row(f"{A}compare/?other=test-eu", API_SEEN),
     "api:computation": Row(f"{A}computations/{{computation}}/", API_SEEN),
     "api:changes": Row("/api/v1/changes/", API_OWN),
@@ -165,6 +170,7 @@ def waiting(cluster, ada):
     with FakeCluster(bindings=[allow("User:bob", "READ", "orders.eu")], topics=["orders.eu"]) as fake:
         sync(cluster, client=fake)
     cluster.refresh_from_db()
+    cluster.log_sources.create(path="/logs")
     change = review.draft(
         cluster=cluster,
         author=ada,
@@ -258,4 +264,6 @@ def ask(browser, row: Row, change):
 def filled(text: str, change) -> str:
     if "{computation}" in text:
         text = text.replace("{computation}", Computation.objects.order_by("pk")[0].address)
+    if "{source}" in text:
+        text = text.replace("{source}", str(LogSource.objects.order_by("pk")[0].pk))
     return text.replace("{change}", str(change.pk)).replace("{plan}", change.plan_hash)

@@ -1,0 +1,135 @@
+"""Where are the authorizer logs of a cluster, and what did somebody say of each?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_http_methods
+
+from aclweb.accounts import access
+from aclweb.accounts.models import User
+from aclweb.acl.notation import LAYOUTS
+from aclweb.inventory.admin import log_sources
+from aclweb.inventory.models import Cluster, LogSource
+from aclweb.web.shell.htmx import render_page
+
+_NAME = {"class": "form-control name", "spellcheck": "false", "autocomplete": "off"}
+
+
+class LogSourceForm(forms.Form):
+    """Values of a log source; what is wrong with them, `log_sources` says."""
+
+    path = forms.CharField(
+        label="Path",
+        required=False,
+        widget=forms.TextInput(attrs=_NAME),
+        help_text="A file, a folder or a pattern, on the worker's machine: /var/log/kafka/kafka-authorizer.log*",
+    )
+    broker = forms.CharField(
+        label="Broker",
+        required=False,
+        widget=forms.TextInput(attrs=_NAME),
+        help_text="What pages call the broker. Empty: named after its files.",
+    )
+    time_zone = forms.CharField(
+        label="Time zone of its clock",
+        required=False,
+        widget=forms.TextInput(attrs=_NAME | {"placeholder": "Europe/Berlin"}),
+        help_text="Its times then become UTC. Logs that were read before keep the zone that they were read with.",
+    )
+    level = forms.ChoiceField(label="What it logs", required=False, choices=LogSource.Level.choices)
+    layout = forms.ChoiceField(
+        label="Layout",
+        required=False,
+        choices=[("", "as the beginning of each file says"), *((name, name) for name in LAYOUTS)],
+    )
+    pattern = forms.CharField(
+        label="Or its log4j pattern",
+        required=False,
+        strip=False,
+        widget=forms.TextInput(attrs=_NAME | {"placeholder": "[%d] %p %m (%c)%n"}),
+        help_text="The pattern of the PatternLayout in the brokers' configuration.",
+    )
+
+    def save(self, actor: User, cluster: Cluster, source: LogSource | None) -> bool:
+        """Add a log source, or change this one; return False where a field is wrong, which the form then says."""
+        given = {name: self.cleaned_data[name] for name in log_sources.FIELDS}
+        try:
+            if source is None:
+                log_sources.add(actor=actor, cluster=cluster, **given)
+            else:
+                log_sources.change(actor=actor, source=source, **given)
+        except log_sources.LogSourceError as error:
+            for name, fault in error.faults.items():
+                self.add_error(name, fault)
+            return False
+        return True
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def index(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the log sources of a cluster; add one to them."""
+    cluster = access.cluster_or_404(request.user, slug)
+    if request.method == "GET":
+        return _page(request, cluster, LogSourceForm())
+    return _saved(request, cluster, None, "Added. The next refresh of the logs reads it.")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def edit(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """Show one log source to whoever may change it, and change it."""
+    cluster = access.cluster_or_404(request.user, slug)
+    access.require(request.user, "administer", cluster)
+    source = get_object_or_404(cluster.log_sources, pk=number)
+    if request.method == "GET":
+        initial = {name: getattr(source, name) for name in log_sources.FIELDS}
+        return _page(request, cluster, LogSourceForm(initial=initial), source)
+    return _saved(request, cluster, source, "Changed. It counts from the next refresh of the logs on.")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def remove(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """Remove one log source; what was read of it stays."""
+    cluster = access.cluster_or_404(request.user, slug)
+    access.require(request.user, "administer", cluster)
+    if request.method == "POST":
+        source = get_object_or_404(cluster.log_sources, pk=number)
+        assert isinstance(request.user, User)  # login_required
+        log_sources.remove(actor=request.user, source=source)
+        messages.success(request, f"Removed {source.path}. What was read of it stays.")
+    return redirect("log-sources", slug=slug)
+
+
+def _saved(request: HttpRequest, cluster: Cluster, source: LogSource | None, sentence: str) -> HttpResponse:
+    access.require(request.user, "administer", cluster)
+    assert isinstance(request.user, User)  # login_required
+    form = LogSourceForm(request.POST)
+    if not form.is_valid() or not form.save(request.user, cluster, source):
+        return _page(request, cluster, form, source, status=422)
+    messages.success(request, sentence)
+    return redirect("log-sources", slug=cluster.slug)
+
+
+def _page(
+    request: HttpRequest,
+    cluster: Cluster,
+    form: LogSourceForm,
+    source: LogSource | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    context: dict[str, Any] = {
+        "cluster": cluster,
+        "form": form,
+        "source": source,
+        "sources": cluster.log_sources.all(),
+        "may_administer": access.may(request.user, "administer", cluster),
+    }
+    return render_page(request, "clusters/log_sources.html", None, context, status=status)

@@ -1,0 +1,84 @@
+"""The page on which people say where the logs of a cluster are."""
+
+from __future__ import annotations
+
+from html import unescape
+
+import pytest
+
+from aclweb.inventory.admin.log_sources import for_job
+
+URL = "/c/test-eu/log-sources/"
+GIVEN = {
+    "path": "/var/log/kafka/*.log",
+    "broker": "broker-1",
+    "time_zone": "Europe/Berlin",
+    "level": "DEBUG",
+    "layout": "",
+    "pattern": "[%d] %p %m (%c)%n",
+}
+
+
+@pytest.fixture
+def admin(cluster, dot, signed_in):
+    return signed_in(dot)
+
+
+def text(page) -> str:
+    return unescape(page.content.decode())
+
+
+def test_an_administrator_adds_changes_and_removes_a_log_source(cluster, admin):
+    page = admin.post(URL, GIVEN, follow=True)
+    assert page.redirect_chain == [(URL, 302)]
+    assert "Added. The next refresh of the logs reads it." in text(page)
+    assert "permits and denials (DEBUG)" in text(page)
+    assert for_job(cluster) == [{name: value for name, value in GIVEN.items() if value}]
+
+    number = cluster.log_sources.get().pk
+    assert 'value="[%d] %p %m (%c)%n"' in text(admin.get(f"{URL}{number}/"))
+    admin.post(f"{URL}{number}/", GIVEN | {"pattern": "", "layout": "cri+strimzi"})
+    assert for_job(cluster)[0]["layout"] == "cri+strimzi"
+
+    assert "Removed /var/log/kafka/*.log." in text(admin.post(f"{URL}{number}/remove/", follow=True))
+    assert for_job(cluster) == []
+
+
+def test_what_is_wrong_is_said_beside_its_field_and_nothing_typed_is_lost(cluster, admin):
+    page = admin.post(URL, GIVEN | {"time_zone": "Mars/North", "pattern": "%q", "path": "s3a://b/x"})
+
+    assert page.status_code == 422
+    errors = page.context["form"].errors
+    assert {name: len(found) for name, found in errors.items()} == {"path": 1, "time_zone": 1, "pattern": 1}
+    assert "'Mars/North' is no time zone; write it as Europe/Berlin or UTC." in text(page)
+    assert all(f'value="{GIVEN[name]}"' in text(page) for name in ("broker",))
+    assert 'value="s3a://b/x"' in text(page)
+    assert for_job(cluster) == []
+
+
+def test_whoever_sees_the_cluster_sees_its_log_sources_and_no_form(cluster, cho, signed_in):
+    cluster.log_sources.create(path="/logs/<b>")
+
+    page = signed_in(cho).get(URL)
+
+    assert "/logs/<b>" in text(page)
+    assert b"/logs/<b>" not in page.content
+    assert "Add a log source" not in text(page)
+    assert signed_in(cho).post(URL, GIVEN).status_code == 403
+    assert 'href="/c/test-eu/log-sources/"' in text(signed_in(cho).get("/c/test-eu/"))
+
+
+def test_a_log_source_of_another_cluster_is_not_there(cluster, other_cluster, admin):
+    number = other_cluster.log_sources.create(path="/logs").pk
+
+    assert admin.get(f"{URL}{number}/").status_code == 404
+    assert admin.post(f"{URL}{number}/remove/").status_code == 404
+
+
+def test_a_program_gets_the_log_sources(cluster, cho, signed_in):
+    cluster.log_sources.create(path="/logs", layout="strimzi")
+
+    found = signed_in(cho).get("/api/v1/clusters/test-eu/log-sources/").json()
+
+    assert [row["path"] for row in found["results"]] == ["/logs"]
+    assert found["results"][0]["layout"] == "strimzi"
