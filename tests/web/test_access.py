@@ -90,6 +90,7 @@ TABLE: dict[str, Row] = {
     "mapping": Row(f"{C}mapping/?kind=ssl&names=CN=bob", SEEN),
     "principals": Row(f"{C}principals/", SEEN),
     "principal": Row(f"{C}principal/?name=User:bob", SEEN),
+    "least-privilege": Row(f"{C}principal/least-privilege/?name=User:bob", SEEN),
     "acls": Row(f"{C}acls/", SEEN),
     "acls-export": Row(f"{C}acls/export/?format=csv", SEEN),
     "what-if": Row(f"{C}what-if/", SEEN),

@@ -58,6 +58,7 @@ STATES = [
     f"{C}/topics/?q=orders", f"{C}/topics/?q=nothing-has-this", f"{C}/resource/?type=GROUP&name=bobs",
     f"{C}/resource/?type=TRANSACTIONAL_ID&name=tx-1", f"{C}/resource/?type=CLUSTER&name=kafka-cluster",
     f"{C}/principal/?name=User:bob", f"{C}/principal/?name=User:bob&as_of=1", f"{C}/principal/?name=User:*",
+    f"{C}/principal/least-privilege/?name=User:bob",
     f"{C}/principal/?name=User:admin", f"{C}/principal/?name=User:nobody", f"{C}/principals/?q=bob",
     f"{C}/search/", f"{C}/search/?q=o", f"{C}/search/?q=nothing-has-this",
     f"{C}/acls/?permission=DENY", f"{C}/acls/?orphan=1", f"{C}/acls/?text=nothing-has-this", f"{C}/acls/?as_of=1",

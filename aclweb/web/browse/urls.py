@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from aclweb.web.browse import acls, coverage, denials, findings, principals, search, topics
+from aclweb.web.browse import acls, coverage, denials, findings, least_privilege, principals, search, topics
 
 urlpatterns = [
     path("c/<slug:slug>/search/", search.results, name="search"),
@@ -12,6 +12,7 @@ urlpatterns = [
     path("c/<slug:slug>/cell/", topics.cell, name="cell"),
     path("c/<slug:slug>/principals/", principals.index, name="principals"),
     path("c/<slug:slug>/principal/", principals.detail, name="principal"),
+    path("c/<slug:slug>/principal/least-privilege/", least_privilege.detail, name="least-privilege"),
     path("c/<slug:slug>/acls/", acls.index, name="acls"),
     path("c/<slug:slug>/acls/export/", acls.export, name="acls-export"),
     path("c/<slug:slug>/findings/", findings.index, name="findings"),

@@ -1,0 +1,171 @@
+"""Which fewer rights would allow what a principal was logged to do, and how sure is that?
+
+The proposal is computed while somebody waits, from the requests of the newest load, with the function that the
+job uses; nothing is stored. Without permits in the log there is no proposal: what is used would not show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from aclweb.acl.logged import NAMES, Choices, Evidence, Proposal, Rights, Used, propose, rights_of
+from aclweb.acl.matching import SortedNames
+from aclweb.acl.model import (
+    AccessRequest,
+    AclBinding,
+    Operation,
+    PermissionType,
+    ResourceType,
+    number_of,
+)
+from aclweb.acl.notation import binding_key
+from aclweb.insights.current import current_load
+from aclweb.insights.models import Load, SeenRequest
+from aclweb.insights.replay import Replay, replay
+from aclweb.insights.unused import NO_LOG, dated, evidence_of
+from aclweb.inventory.current import ClusterView, in_force
+from aclweb.inventory.models import Cluster
+
+MOST_USED = 3_000
+"""So many distinct requests of a principal are worked out while somebody waits; more is for the job."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What another choice of names would give: `acls` in all, and how many rights of today would go."""
+
+    names: str
+    acls: int
+    rights: Rights
+    covers: float
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """A proposal with what it is worth.
+
+    proposal: None where nothing is proposed, and then `why_not` is a sentence. doubts: what may be missing, a
+    sentence each. rights: on names that exist. settings: the same with each choice of names. groups_known: whether
+    the existing groups are.
+    """
+
+    load: Load | None
+    evidence: Evidence
+    why_not: str = ""
+    proposal: Proposal | None = None
+    rights: Rights | None = None
+    settings: tuple[Setting, ...] = ()
+    doubts: tuple[str, ...] = ()
+    replay: Replay | None = None
+    groups_known: bool = True
+
+
+def existing_names(view: ClusterView) -> dict[ResourceType, SortedNames]:
+    """Return the names that exist, of each type whose names are known."""
+    return {
+        kind: SortedNames.of_sorted(names) for kind, names in view.loaded.names.items() if names is not None
+    }
+
+
+def narrowing(
+    cluster: Cluster, principal: str, choices: Choices | None = None, *, keep_young: bool = True
+) -> Narrowing:
+    """Return the fewest rights that allow what this principal was logged to do; seven queries.
+
+    keep_young: whether its ACLs that are younger than the days that the log has to cover stay.
+    """
+    load = current_load(cluster)
+    evidence = evidence_of(load)
+    view = in_force(cluster)
+    why_not = _why_not(load, view, principal)
+    if why_not or load is None:
+        return Narrowing(load, evidence, why_not)
+    used = _used(load, principal)
+    if len(used) > MOST_USED:
+        return Narrowing(
+            load,
+            evidence,
+            f"The log has more than {MOST_USED:,} different requests of this principal, which takes longer than a page "
+            "may. Run `python -m aclweb.pipeline least-privilege` for it.",
+        )
+    existing = existing_names(view)
+    chosen = replace(choices or Choices(), existing=existing)
+    keep = _young(cluster, view, principal, evidence) if keep_young else {}
+    proposal = propose(principal, used, view.index, view.settings, chosen, keep=keep)
+    today = [each.binding for each in proposal.today]
+    settings = []
+    for names in NAMES:
+        found = (
+            proposal
+            if names == chosen.names
+            else propose(principal, used, view.index, view.settings, replace(chosen, names=names), keep=keep)
+        )
+        bindings = [each.binding for each in found.proposed]
+        rights = rights_of(today, bindings, existing, view.settings)
+        settings.append(Setting(names, len(bindings), rights, found.percent))
+    return Narrowing(
+        load,
+        evidence,
+        proposal=proposal,
+        rights=next(each.rights for each in settings if each.names == chosen.names),
+        settings=tuple(settings),
+        doubts=tuple(_doubts(evidence, load, used)),
+        replay=replay(load, proposal.delta, view.index, view.settings),
+        groups_known=ResourceType.GROUP in existing,
+    )
+
+
+def _why_not(load: Load | None, view: ClusterView, principal: str) -> str:
+    if load is None:
+        return f"Cannot tell what it uses: {NO_LOG}."
+    if not load.permits_seen:
+        return (
+            "Cannot tell what it uses: the log holds no permits. Brokers write them when the logger "
+            "kafka.authorizer.logger is set to DEBUG."
+        )
+    if principal in view.settings.super_users:
+        return "It is a super user: it may do everything, whatever the ACLs say."
+    own = (binding for binding in view.loaded.naming(principal) if not binding.is_deny)
+    if next(iter(own), None) is None:
+        return "No ACL allows something to this principal by its name, so there is nothing to narrow."
+    return ""
+
+
+def _used(load: Load, principal: str) -> list[Used]:
+    rows = SeenRequest.objects.filter(load=load, principal=principal, allowed=True).order_by("-lines", "pk")
+    columns = ("host", "operation", "resource_type", "resource_name", "lines")
+    return [
+        Used(AccessRequest(principal, host, Operation[operation], ResourceType[kind], name), lines)
+        for host, operation, kind, name, lines in rows.values_list(*columns)[: MOST_USED + 1]
+    ]
+
+
+def _young(
+    cluster: Cluster, view: ClusterView, principal: str, evidence: Evidence
+) -> Mapping[AclBinding, str]:
+    """Return its ACLs that are younger than the window, each with the reason to keep it."""
+    if evidence.start is None:
+        return {}
+    own = {binding_key(binding): binding for binding in view.loaded.naming(principal)}
+    return {
+        own[
+            key
+        ]: f"It was added on {read_at:%Y-%m-%d}, within the {evidence.days} days, so it may be needed yet."
+        for key, _, number, read_at in dated(cluster, own)
+        if number > 1 and read_at > evidence.start
+    }
+
+
+def _doubts(evidence: Evidence, load: Load, used: list[Used]) -> list[str]:
+    doubts = []
+    if reason := evidence.why_not[PermissionType.ALLOW]:
+        doubts.append(f"It may use more than the log shows: {reason}.")
+    if not used:
+        doubts.append("The log has no permitted request of this principal at all.")
+    if load.lines_unparsed:
+        lines = number_of(load.lines_unparsed, "line", "lines")
+        doubts.append(
+            f"{lines} of the log could not be understood; requests of this principal may be among them."
+        )
+    return doubts

@@ -1,0 +1,186 @@
+"""The least-privilege page: a proposal from what was logged, its doubts, and the draft that it opens as."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from html import unescape
+from urllib.parse import urlencode
+
+import pytest
+
+from aclweb.acl.model.vocabulary import Operation
+from aclweb.insights import narrowing
+from aclweb.insights.load import load
+from aclweb.inventory.models import Revision
+from aclweb.inventory.sync.run import sync
+from tests.browsing import axe_violations
+from tests.builders import allow, deny
+from tests.fake_cluster import FakeCluster
+from tests.insights.results import LAST, file, request, write_result
+
+PAGE = "/c/test-eu/principal/least-privilege/"
+APP = "User:app"
+WIDE = allow(APP, "READ", "orders.", pattern="PREFIXED")
+UNUSED = allow(APP, "WRITE", "stock")
+KEPT = allow(APP, "READ", "app", resource_type="GROUP")
+BINDINGS = [WIDE, UNUSED, KEPT, deny("User:*", "DELETE", "*"), deny(APP, "WRITE", "orders.eu")]
+TOPICS = ["orders.eu", "orders.us", "orders.asia", "stock"]
+USED = [
+    request(APP, "READ", "orders.eu", allowed=True, decided_now="ALLOWED", lines=90),
+    request(APP, "READ", "orders.us", allowed=True, decided_now="ALLOWED", lines=9),
+    request(APP, "READ", "app", resource_type="GROUP", allowed=True, decided_now="ALLOWED", lines=1),
+    request(APP, "WRITE", "elsewhere"),
+    request("User:other", "READ", "orders.asia", allowed=True, decided_now="ALLOWED", lines=1),
+]
+
+
+@pytest.fixture(autouse=True)
+def days_that_the_logs_cover(settings):
+    settings.ACLWEB_UNUSED_DAYS = 13
+
+
+@pytest.fixture
+def logged(cluster, tmp_path):
+    sync(cluster, client=FakeCluster(BINDINGS, topics=TOPICS, groups=["app"]))
+    cluster.refresh_from_db()
+    load(write_result(tmp_path / "usage", BINDINGS, requests=USED), cluster)
+    return cluster
+
+
+@pytest.fixture
+def proposed(ada, signed_in):
+    """Return a function that asks for the page with these knobs and gives the answer."""
+    client = signed_in(ada)
+    return lambda principal=APP, **knobs: client.get(PAGE, {"name": principal, **knobs})
+
+
+def test_a_prefix_becomes_the_names_that_were_used_and_what_was_unused_goes(logged, proposed):
+    answer = proposed()
+    proposal = answer.context["found"].proposal
+
+    assert set(proposal.adds) == {allow(APP, "READ", "orders.eu"), allow(APP, "READ", "orders.us")}
+    assert set(proposal.removes) == {WIDE, UNUSED}
+    assert (proposal.covered, proposal.lines) == (100, 100)
+    page = unescape(answer.content.decode())
+    assert "3 ACLs would allow 100 of 100 logged requests, and 2 unused rights would go." in page
+    assert answer.context["replay"].denied_lines == 0
+
+
+def test_it_opens_as_a_draft_of_the_same_acls(logged, proposed, ada, signed_in):
+    answer = proposed()
+    draft = signed_in(ada).post("/c/test-eu/what-if/", {"line": answer.context["lines"]}, follow=True)
+
+    lines = {(line.op, line.binding) for line in draft.context["draft"].lines}
+    proposal = answer.context["found"].proposal
+    assert lines == {("add", acl) for acl in proposal.adds} | {("remove", acl) for acl in proposal.removes}
+    assert not draft.context["draft"].faults
+
+
+def test_each_choice_of_names_is_compared_and_the_chosen_one_shown(logged, proposed):
+    exact, first = proposed(), proposed(names="first-delimiter")
+
+    settings = {each.names: each.acls for each, _, _ in exact.context["settings"]}
+    assert settings == {"exact": 3, "most-used": 3, "first-delimiter": 2}
+    assert {each.names: each.acls for each, _, _ in first.context["settings"]} == settings
+    assert first.context["found"].proposal.adds == ()
+    assert first.context["found"].proposal.removes == (UNUSED,)
+    assert proposed(hosts="seen").context["found"].proposal.adds[0].host == "10.0.0.7"
+
+
+def test_an_acl_younger_than_the_log_stays_unless_it_is_judged_too(logged, proposed):
+    young = allow(APP, "ALTER", "stock")
+    sync(logged, client=FakeCluster([*BINDINGS, young], topics=TOPICS, groups=["app"]))
+    Revision.objects.filter(number=2).update(read_at=LAST.replace(tzinfo=UTC))
+
+    kept, judged = proposed(), proposed(young="judge")
+
+    assert young in kept.context["found"].proposal.keeps
+    assert "It was added on 2026-11-20, within the 13 days" in kept.content.decode()
+    assert young in judged.context["found"].proposal.removes
+
+
+@pytest.mark.parametrize(
+    "principal, told",
+    [
+        ("User:nobody", "No ACL allows something to this principal by its name"),
+        ("User:admin", "It is a super user: it may do everything, whatever the ACLs say."),
+    ],
+)
+def test_where_nothing_can_be_narrowed_the_page_says_why(logged, proposed, principal, told):
+    answer = proposed(principal)
+
+    assert told in unescape(answer.content.decode())
+    assert b"Open as draft" not in answer.content
+
+
+def test_without_permits_in_the_log_nothing_is_proposed(logged, proposed, tmp_path):
+    files = [file("b1.log"), file("b2.log")]
+    load(write_result(tmp_path / "blind", BINDINGS, requests=USED[3:4], files=files), logged)
+
+    answer = proposed()
+
+    assert "Cannot tell what it uses: the log holds no permits." in answer.content.decode()
+    assert answer.context["found"].proposal is None
+
+
+def test_a_log_that_is_too_short_is_a_doubt_and_no_silence(logged, proposed, settings):
+    settings.ACLWEB_UNUSED_DAYS = 30
+
+    page = unescape(proposed().content.decode())
+
+    assert (
+        "It may use more than the log shows: the log covers 14 days, and at least 30 days are needed" in page
+    )
+    assert "Open as draft" in page
+
+
+def test_more_requests_than_a_page_works_out_are_for_the_job(logged, proposed, monkeypatch):
+    monkeypatch.setattr(narrowing, "MOST_USED", 2)
+
+    answer = proposed()
+
+    assert "more than 2 different requests of this principal" in answer.content.decode()
+    assert answer.context["found"].proposal is None
+
+
+def test_a_knob_that_nobody_knows_is_reported_and_a_page_needs_a_name(logged, proposed, ada, signed_in):
+    page = unescape(proposed(names="odd").content.decode())
+
+    assert "names is 'odd'; use one of exact, most-used, first-delimiter." in page
+    assert signed_in(ada).get(PAGE).status_code == 404
+
+
+def test_the_page_takes_few_queries(logged, proposed, django_assert_max_num_queries):
+    proposed()
+
+    with django_assert_max_num_queries(13):
+        assert proposed().context["found"].proposal.lines == 100
+
+
+def test_the_principal_page_leads_to_its_proposal(logged, ada, signed_in):
+    client = signed_in(ada)
+
+    assert (
+        f"{PAGE}?{urlencode({'name': APP})}"
+        in client.get("/c/test-eu/principal/", {"name": APP}).content.decode()
+    )
+    nobody = client.get("/c/test-eu/principal/", {"name": "User:nobody"}).content.decode()
+    assert PAGE not in nobody, "there is nothing to narrow"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_knob_is_turned_and_the_proposal_opened_as_a_draft(window, logged, ada):
+    page = window(ada, f"{PAGE}?{urlencode({'name': APP})}")
+
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        assert axe_violations(page) == [], theme
+    page.get_by_label("Prefix at each first delimiter").check()
+    page.locator("tr[data-selected]", has_text="Prefix at each first delimiter").wait_for()
+    assert "names=first-delimiter" in page.url
+    page.get_by_role("button", name="Open as draft").click()
+    page.get_by_role("heading", name="Access diff").wait_for()
+
+    assert page.locator(".draft-lines li").count() == 1
+    assert page.watch.complaints == []
+    assert Operation.WRITE.name.capitalize() in page.locator(".draft-lines li").inner_text()
