@@ -30,7 +30,7 @@ from aclweb.acl.simulate.patterns import (
 )
 from aclweb.acl.simulate.rows import Row, Rows
 from aclweb.acl.simulate.sessions import AskedSession, Sessions
-from aclweb.acl.simulate.sets import Compact, places_in, set_of
+from aclweb.acl.simulate.sets import Compact, Windowed, places_in, set_of
 from aclweb.acl.simulate.worlds import Worlds
 
 _Parts = Iterator[tuple[Compact, bool, bool, bool]]
@@ -170,12 +170,13 @@ class DifferingCells:
 
     def _part_from_others(self, member: int, own_names: int, of_others: Iterable[_OfOthers]) -> None:
         """Take a session from those without a class of their own on some names, and leave it among them on others."""
+        windowed = Windowed(own_names)
         for each in (each for of_class in of_others for each in of_class.on(own_names)):
             if own_names == self._wanted:
                 each.alike &= ~member
                 continue
             names = each.cells.names
-            inside = names.within(own_names)
+            inside = names.within_windowed(windowed)
             if inside:
                 each.alike &= ~member
                 if inside is not names:
@@ -275,7 +276,7 @@ class DifferingCells:
         """Yield the same names by whether any ACL covers them before, and after, and whether they are new."""
         names = found.names
         is_sure = found.is_covered_by_one_that_stays and not self.coverage.axis.new
-        if is_sure or names.within(self._evenly_covered) is names:
+        if is_sure or names.within_windowed(self._evenly_covered) is names:
             yield names, True, True, False
             return
         if names.is_single:
@@ -295,10 +296,10 @@ class DifferingCells:
                         yield part, was, comes, is_new
 
     @cached_property
-    def _evenly_covered(self) -> int:
+    def _evenly_covered(self) -> Windowed:
         """The names that some ACL covers before and after, and that are not new."""
         coverage = self.coverage
-        return coverage.before & coverage.after & ~coverage.axis.new
+        return Windowed(coverage.before & coverage.after & ~coverage.axis.new)
 
     def _cover(self, *, is_after: bool, covered: bool) -> Cover:
         key = (is_after, covered)
@@ -338,7 +339,12 @@ def _sorted(own: Patterns, tree: PatternTree, region: int) -> Iterator[CoveredNa
             here[key] = here[key].joined_with(pattern) if key in here else pattern
         yield from sorted_by_patterns(here.values(), near)
     if beyond := region ^ near:
+        windowed = Windowed(beyond)
         for names, entries in tree.in_region if not beyond & ~tree.region else tree.anywhere:
-            inside = names.within(beyond)
-            if inside:
-                yield from split_by(CoveredNames(inside, entries), wide)
+            inside = names.within_windowed(windowed)
+            if inside.low or inside.tail:
+                part = CoveredNames(inside, entries)
+                if wide:
+                    yield from split_by(part, wide)
+                else:
+                    yield part

@@ -91,7 +91,7 @@ class Gathered:
                 if outcome.change != change:
                     continue
                 found = [(*rest, union(names)) for rest, names in by_rest.items()]
-                for principals, hosts, mask, names in joined(found):
+                for principals, hosts, mask, names in joined(found) if len(found) > 1 else found:
                     if mask not in words:
                         words[mask] = tuple(op for op in operations if mask & 1 << op._value_)
                     yield Group(

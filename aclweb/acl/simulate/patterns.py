@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 from aclweb.acl.authorizer import ALL_BITS, DENY_SHIFT, MAYBE_SHIFT, mask_of
 from aclweb.acl.matching import PrefixChain, SortedNames
 from aclweb.acl.model import WILDCARD, AclBinding, Operation, PatternType, PermissionType
-from aclweb.acl.simulate.sets import Compact, places_in, set_of
+from aclweb.acl.simulate.sets import Compact, Windowed, places_in, set_of
 
 PatternKey = tuple[int, str]
 """The code of a pattern type, and the text."""
@@ -354,9 +354,10 @@ def _nested(literals: list[Pattern], prefixes: dict[str, Pattern], region: int) 
         own = prefixes[prefix].entries
         above.append(own + above[parent] if parent >= 0 else own)
     places: list[int] = []
+    windowed = Windowed(region)
     for pattern in literals:
         literal = pattern.covers.place
-        if region >> literal & 1:
+        if windowed.holds(literal):
             place = chain.longest(pattern.covers.text) if prefixes else -1
             places.append(literal)
             entries = pattern.entries if place < 0 else pattern.entries + above[place]

@@ -55,12 +55,20 @@ class Rows:
 
     def of(self, row: Row) -> Iterable[tuple[Outcome, int]]:
         """Return each outcome of a row with the set of hosts from which it is met."""
+        entries, unknown = row.entries, row.unknown
+        before = after = 0
+        for _, host, own_before, own_after, _, _ in entries:
+            if host != WILDCARD:
+                break
+            before |= own_before
+            after |= own_after
+        else:
+            if unknown is NO_UNKNOWN:
+                self._meter.spend(STEPS_OF_A_ROW)
+                outcome = row.outcome(JoinedMasks(before, after, entries, _FROM_ANYWHERE, unknown))
+                return () if outcome is None else ((outcome, self._axis.all),)
         hosts = row.hosts
-        if hosts:
-            return self._by_host(row, frozenset(hosts - self._unmet if self._unmet else hosts))
-        self._meter.spend(STEPS_OF_A_ROW)
-        outcome = row.outcome(JoinedMasks.of(row.entries, _FROM_ANYWHERE, row.unknown))
-        return () if outcome is None else ((outcome, self._axis.all),)
+        return self._by_host(row, frozenset(hosts - self._unmet if self._unmet else hosts))
 
     def _by_host(self, row: Row, hosts: frozenset[str]) -> Iterable[tuple[Outcome, int]]:
         classes = self._hosts.classes(hosts)

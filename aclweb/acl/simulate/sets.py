@@ -66,6 +66,24 @@ def set_of(places: Iterable[int]) -> int:
     return int.from_bytes(octets, "little")
 
 
+class Windowed:
+    """A large set, of which small parts are cut out at the cost of the part alone."""
+
+    def __init__(self, members: int) -> None:
+        self.members = members
+        self._octets = members.to_bytes((members.bit_length() + 7) // 8, "little")
+
+    def part(self, start: int, length: int) -> int:
+        """Return so many places from one on, as if that was the place 0; perhaps with some more behind them."""
+        first = start >> 3
+        return int.from_bytes(self._octets[first : first + (length >> 3) + 2], "little") >> (start & 7)
+
+    def holds(self, place: int) -> bool:
+        """Whether a place is a member."""
+        octet = place >> 3
+        return octet < len(self._octets) and bool(self._octets[octet] >> (place & 7) & 1)
+
+
 class Compact(NamedTuple):
     """A set of places that takes little room where they are few, or near one another in two parts.
 
@@ -157,6 +175,19 @@ class Compact(NamedTuple):
         if not tail:
             return self if inside == low else Compact(inside, offset)
         behind = tail & others >> tail_offset
+        if inside == low and behind == tail:
+            return self
+        return Compact(inside, offset, behind, tail_offset)
+
+    def within_windowed(self, others: Windowed) -> Compact:
+        """Return the same as `within` does, at the cost of this set alone."""
+        low, offset, tail, tail_offset = self
+        if low == 1 and not tail:
+            return self if others.holds(offset) else _NONE
+        inside = low & others.part(offset, low.bit_length())
+        if not tail:
+            return self if inside == low else Compact(inside, offset)
+        behind = tail & others.part(tail_offset, tail.bit_length())
         if inside == low and behind == tail:
             return self
         return Compact(inside, offset, behind, tail_offset)

@@ -108,7 +108,7 @@ class _Simulation:
             groups += differing.groups()
             unmet[resource_type] = differing.left_out
             _note(changes, coverage, ~differing.left_out)
-        groups.sort(key=self._place)
+        groups.sort(key=_Places(self._principals.others).of)
         impact = Impact(
             groups=tuple(groups),
             axes=Axes(axes, self._principals, self._hosts),
@@ -120,19 +120,6 @@ class _Simulation:
             shown_acl=None if worlds.merge_equal_hosts else ShownAcls(worlds).of,
         )
         return replace(impact, unchanged=worlds.universe.cells() - sum(map(impact.cells_in, groups)))
-
-    def _place(self, group: Group) -> tuple[object, ...]:
-        """Return where a group comes: by list, for everyone first; in the same order in every process."""
-        return (
-            LISTS.index(group.change),
-            not group.principals & self._principals.others,
-            group.resource_type.code,
-            group.principals & -group.principals,
-            [operation.code for operation in group.operations],
-            group.principals,
-            group.hosts,
-            group.compact_names,  # the sets themselves, all at once, would take hundreds of megabytes
-        )
 
     def _can_differ(self, resource_type: ResourceType) -> bool:
         worlds = self.worlds
@@ -156,6 +143,39 @@ def _note(changes: CoverChanges, coverage: Coverage, wanted: int) -> None:
         newly_read=reread & coverage.after,
         bare=axis.new & ~coverage.after,
     )
+
+
+class _Places:
+    """Where groups come: by list, for everyone first; in the same order in every process."""
+
+    def __init__(self, others: int) -> None:
+        """others: the place of all principals without a class of their own."""
+        self._others = others
+        self._lists = {change: place for place, change in enumerate(LISTS)}
+        # By identity: many groups share one set, or one tuple of operations.
+        self._principals: dict[int, tuple[bool, int]] = {}
+        self._operations: dict[int, list[int]] = {}
+
+    def of(self, group: Group) -> tuple[object, ...]:
+        """Return what the place of a group follows from."""
+        principals, operations = group.principals, group.operations
+        first = self._principals.get(id(principals))
+        if first is None:
+            first = (not principals & self._others, principals & -principals)
+            self._principals[id(principals)] = first
+        codes = self._operations.get(id(operations))
+        if codes is None:
+            codes = self._operations[id(operations)] = [operation._value_ for operation in operations]
+        return (
+            self._lists[group.change],
+            first[0],
+            group.resource_type._value_,
+            first[1],
+            codes,
+            principals,
+            group.hosts,
+            group.compact_names,  # the sets themselves, all at once, would take hundreds of megabytes
+        )
 
 
 class ShownAcls:
