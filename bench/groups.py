@@ -100,13 +100,15 @@ def _of_two_clusters(quick: bool) -> Iterator[Figure]:
     kept = random.Random(6).sample(world.acls, count * 9 // 10)
     for share, right in (("nine tenths", [*kept, *other[: count - len(kept)]]), ("hardly any", other)):
         delta = Delta.between(world.acls, right)
-        yield from _figures(
+        title = (
             f"compare two clusters of {count:,} ACLs that share {share} of them ({len(delta.add):,} come, "
-            f"{len(delta.remove):,} go), and {topics:,} topics",
-            delta,
-            world,
-            Limits(20, patience_seconds=20 if quick else 60),
+            f"{len(delta.remove):,} go), and {topics:,} topics"
         )
+        limits = Limits(20, patience_seconds=20 if quick else 60)
+        yield from _figures(title, delta, world, limits)
+    yield from _figures(
+        f"{title}, without the ACLs that settle the answers", delta, world, limits, with_acls=False
+    )
 
 
 def _of_small_ones() -> Iterator[Figure]:
@@ -137,7 +139,9 @@ def _of_small_ones() -> Iterator[Figure]:
 _AS_PAGES: Mapping[str, Any] = {"merge_equal_hosts": True, "met_only": True}
 
 
-def _figures(title: str, delta: Delta, world: World, limits: Limits) -> Iterator[Figure]:
+def _figures(
+    title: str, delta: Delta, world: World, limits: Limits, *, with_acls: bool = True
+) -> Iterator[Figure]:
     names = Names(topics=world.topics)
     former = former_names(names)
     one = Delta(add=(acl(world.topic(0), "User:nobody"),))
@@ -145,8 +149,9 @@ def _figures(title: str, delta: Delta, world: World, limits: Limits) -> Iterator
     simulate(one, world.index, names, **_AS_PAGES)
     cell_by_cell(one, world.index, former, **_AS_PAGES)
     is_kept = limits.megabytes is not None
-    found = _best(lambda: _groups(delta, world.index, names, is_kept=is_kept), rounds=_ROUNDS)
-    stored = measured(lambda: {"bytes": stored_bytes(simulate(delta, world.index, names, **_AS_PAGES))})
+    asked = {**_AS_PAGES, "with_acls": with_acls}
+    found = _best(lambda: _groups(delta, world.index, names, asked, is_kept=is_kept), rounds=_ROUNDS)
+    stored = measured(lambda: {"bytes": stored_bytes(simulate(delta, world.index, names, **asked))})
     slow = measured(lambda: _cells(delta, world.index, former, limits, is_kept=is_kept))
     if failed := found.get("failed") or stored.get("failed"):
         raise SystemExit(f"{title}: {failed}")
@@ -184,8 +189,10 @@ def _told(found: Mapping[str, Any]) -> str:
     return f"{found['cpu']:,.3f} CPU s, {found['megabytes']:,.0f} MB{kept}"
 
 
-def _groups(delta: Delta, index: AclIndex, names: Names, *, is_kept: bool) -> Mapping[str, Any]:
-    impact = simulate(delta, index, names, **_AS_PAGES)
+def _groups(
+    delta: Delta, index: AclIndex, names: Names, asked: Mapping[str, Any], *, is_kept: bool
+) -> Mapping[str, Any]:
+    impact = simulate(delta, index, names, **asked)
     return {
         "unchanged": impact.unchanged,
         "groups": len(impact.groups),

@@ -238,10 +238,13 @@ def compare(left: Side, right: Side, *, computed: Computation | None = None) -> 
 
 
 def compute(
-    left: Side, right: Side, *, budget: Budget, watch: Watch | None = None
+    left: Side, right: Side, *, budget: Budget, watch: Watch | None = None, with_acls: bool = True
 ) -> tuple[Impact, frozenset[str]]:
-    """Return the answers that differ, and who is left out of them; raises TooCostly beyond the budget."""
-    return _impact(left, right, _delta(left, right), budget, watch)
+    """Return the answers that differ, and who is left out of them; raises TooCostly beyond the budget.
+
+    with_acls: whether the answers have the ACLs that settle them.
+    """
+    return _impact(left, right, _delta(left, right), budget, watch, with_acls=with_acls)
 
 
 _Worked = tuple[Delta, Impact | None, frozenset[str]]
@@ -270,7 +273,13 @@ def _worked_out(left: Side, right: Side, computed: Computation | None = None) ->
 
 
 def _impact(
-    left: Side, right: Side, delta: Delta, budget: Budget, watch: Watch | None = None
+    left: Side,
+    right: Side,
+    delta: Delta,
+    budget: Budget,
+    watch: Watch | None = None,
+    *,
+    with_acls: bool = True,
 ) -> tuple[Impact, frozenset[str]]:
     """Return the answers that differ: to everybody, or without super users of one side alone, who are the second."""
     settings = (left.view.settings, right.view.settings)
@@ -287,6 +296,7 @@ def _impact(
                 *settings,
                 met_only=True,
                 merge_equal_hosts=True,
+                with_acls=with_acls,
                 budget=budget,
                 watch=watch,
             )

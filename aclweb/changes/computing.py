@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 
-from aclweb.acl.simulate import ON_A_WORKER, Impact, TooCostly, Watch
+from aclweb.acl.simulate import ON_A_WORKER, ON_A_WORKER_WITHOUT_ACLS, Impact, TooCostly, Watch
 from aclweb.changes import policy
 from aclweb.changes.comparison import compute
 from aclweb.changes.impact import TooMuch, content_of, impact_hash, impact_of, names_of
@@ -31,7 +31,7 @@ from aclweb.inventory.fields import storable
 
 logger = logging.getLogger(__name__)
 
-BUDGET = ON_A_WORKER
+BUDGET, BUDGET_WITHOUT_ACLS = ON_A_WORKER, ON_A_WORKER_WITHOUT_ACLS
 
 # A worker that was lost is followed by another twice.
 MOST_ATTEMPTS = 3
@@ -201,7 +201,11 @@ def _what_if(question: Question, watch: Watch) -> tuple[Impact, frozenset[str]]:
 
 def _comparison(question: Question, watch: Watch) -> tuple[Impact, frozenset[str]]:
     left, right = question.sides
-    return compute(left, right, budget=BUDGET, watch=watch)
+    try:
+        return compute(left, right, budget=BUDGET, watch=watch)
+    except TooCostly:
+        # Clusters that share little differ by nearly every ACL, so that each would make groups of its own.
+        return compute(left, right, budget=BUDGET_WITHOUT_ACLS, watch=watch, with_acls=False)
 
 
 _ANSWERS: Mapping[str, Callable[[Question, Watch], tuple[Impact, frozenset[str]]]] = {

@@ -25,6 +25,7 @@ from aclweb.acl.simulate import (
     Effect,
     Impact,
     Names,
+    digest_of,
     digest_of_groups,
     entries_as_json,
     groups_as_json,
@@ -194,6 +195,35 @@ def test_under_the_glob_proposal_groups_hold_the_same_cells_too(chunk: int) -> N
             assert_groups_are_disjoint_and_none_can_be_joined(impact)
             met += len(impact.groups)
     assert met > 10
+
+
+@each("seed", range(40 * SCALE))
+def test_without_their_acls_the_same_answers_differ_in_no_more_groups(seed: int) -> None:
+    case = test_whatif.random_edit(45_000 + seed)
+    whole, without = (
+        simulate(
+            case.delta,
+            AclIndex(case.before.bindings),
+            case.names,
+            case.before.settings,
+            case.after.settings,
+            merge_equal_hosts=True,
+            met_only=True,
+            with_acls=with_acls,
+        )
+        for with_acls in (True, False)
+    )
+
+    assert digest_of(without, LISTS) == digest_of(whole, LISTS)
+    assert (without.unchanged, without.covered) == (whole.unchanged, whole.covered)
+    assert without.warnings[0].startswith(
+        "So many answers differ that the ACLs which settle them are left out."
+    )
+    assert without.warnings[1:] == whole.warnings
+    assert len(without.groups) <= len(whole.groups)
+    sides = [side for group in without.groups for side in (group.before, group.after) if side is not None]
+    assert not any(side.determining for side in sides)
+    assert_groups_are_disjoint_and_none_can_be_joined(without)
 
 
 def test_an_edit_of_everything_is_one_group_however_many_names_there_are() -> None:

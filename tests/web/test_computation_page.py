@@ -378,6 +378,33 @@ def test_a_comparison_too_much_for_a_page_is_computed_and_shown_as_a_small_one(
     assert "lacks 40 rights" in done.content.decode()
 
 
+def test_a_comparison_with_too_many_acls_for_a_worker_is_shown_without_them(
+    ada_browser, two_revisions, monkeypatch
+):
+    ada_browser.post(COMPARED.replace("?", "compute/?"))
+    computing.run_next("worker")
+    row = Computation.objects.get()
+    exact = ada_browser.get(address(row), {"show": "loses"})
+    Computation.objects.all().delete()
+    kept.forget()
+    monkeypatch.setattr(computing, "BUDGET", Budget(steps=1_000_000, differences=5, whose="a worker"))
+
+    ada_browser.post(COMPARED.replace("?", "compute/?"))
+    computing.run_next("worker")
+    row = Computation.objects.get()
+    page = ada_browser.get(address(row), {"show": "loses", "open": "0"})
+
+    assert (row.state, row.impact_hash) == ("DONE", computing.impact_hash(row.impact))
+    assert page.context["diff"].paginator.count == exact.context["diff"].paginator.count > 0
+    assert [tile.hint for tile in page.context["tiles"]] == [tile.hint for tile in exact.context["tiles"]]
+    opened = page.context["opened"]
+    assert (opened.after.words, opened.after.bindings) == (
+        exact.context["diff"].object_list[0].after.words,
+        (),
+    )
+    assert "the ACLs which settle them are left out" in page.content.decode()
+
+
 def test_what_was_compared_with_now_keeps_its_revision_when_the_cluster_changes(
     ada_browser, two_revisions, cluster
 ):
@@ -435,8 +462,8 @@ def test_who_was_left_out_of_a_computed_comparison_is_left_out_on_its_page(
     found = []
     compute = comparing._impact
 
-    def refusing(*question):
-        impact, left_out = compute(*question)
+    def refusing(*question, **options):
+        impact, left_out = compute(*question, **options)
         found.append(left_out)
         return impact, frozenset({"User:admin", "User:other"})
 

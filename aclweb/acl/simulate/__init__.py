@@ -5,7 +5,14 @@ and what a simulation may cost.
 """
 
 from aclweb.acl.simulate.axes import EXACT, PATTERN, PREFIX, NameClass, NameSet
-from aclweb.acl.simulate.budget import ON_A_SITE, ON_A_WORKER, Budget, TooCostly, Watch
+from aclweb.acl.simulate.budget import (
+    ON_A_SITE,
+    ON_A_WORKER,
+    ON_A_WORKER_WITHOUT_ACLS,
+    Budget,
+    TooCostly,
+    Watch,
+)
 from aclweb.acl.simulate.classes import Names
 from aclweb.acl.simulate.describing import described
 from aclweb.acl.simulate.digest import digest_of
@@ -34,6 +41,7 @@ __all__ = [
     "LITERAL_ONLY",
     "ON_A_SITE",
     "ON_A_WORKER",
+    "ON_A_WORKER_WITHOUT_ACLS",
     "PATTERN",
     "PREFIX",
     "WITHOUT_GLOBS",

@@ -44,13 +44,14 @@ class Cover:
         covered: bool,
         unknown_patterns: list[AclBinding],
         sides: dict[tuple[object, ...], Side],
+        with_acls: bool,
     ) -> None:
         """is_after: of which world. covered: whether any ACL covers the names.
 
-        sides: those made so far, so that equal ones are one.
+        sides: those made so far, so that equal ones are one. with_acls: whether these have the ACLs.
         """
         self.settings, self.unknown_patterns = settings, unknown_patterns
-        self._is_after, self._covered, self._sides = is_after, covered, sides
+        self._is_after, self._covered, self._sides, self._with_acls = is_after, covered, sides, with_acls
         self._super_users = settings.super_users
         self._never_asked = never_asked(resource_type, settings)
         # What `answer_from` says where nothing is unknown, by whether an ACL denies, and whether one allows.
@@ -91,7 +92,7 @@ class Cover:
 
     def side(self, answer: Answer, masks: JoinedMasks, operation: Operation) -> Side:
         """Return an answer with the bindings that settle it; none for NO_ALLOW_ACL, where any may be shown."""
-        return self._side(*answer, self.settling(answer, masks, operation))
+        return self._side(*answer, self.settling(answer, masks, operation) if self._with_acls else [])
 
     def settling(self, answer: Answer, masks: JoinedMasks, operation: Operation) -> list[AclBinding]:
         """Return the bindings that settle an answer, in no order."""

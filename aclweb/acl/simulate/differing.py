@@ -312,6 +312,7 @@ class DifferingCells:
                 covered=covered,
                 unknown_patterns=self.sessions.unknown_new if is_after else self.sessions.unknown_old,
                 sides=self._sides,
+                with_acls=self.worlds.with_acls,
             )
         return found
 

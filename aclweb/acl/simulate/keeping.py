@@ -175,8 +175,16 @@ def unpacked(data: bytes) -> Impact:
             f"{FORMAT}; it was written by a newer one."
         )
     kinds = [ResourceType[each["type"]] for each in told["types"]]
-    sets = [_set_by_steps(steps) for steps in told["sets"]]
-    compact = [Compact.of(members) for members in sets]
+    names = {group[5] for group in told["groups"]}
+    texts = {place for group in told["groups"] for place in group[3:5]}
+    sets: dict[int, int] = {}
+    compact: dict[int, Compact] = {}
+    for place, steps in enumerate(told["sets"]):
+        if place in texts:
+            sets[place] = _set_by_steps(steps)
+        if place in names:
+            compact[place] = Compact.of_runs(_runs_by_steps(steps))
+        told["sets"][place] = None  # thousands of runs take more room as a list than as a set
     sides = _sides_of(told)
     groups = tuple(
         Group(
@@ -185,12 +193,12 @@ def unpacked(data: bytes) -> Impact:
             tuple(Operation[name] for name in operations),
             sets[principals],
             sets[hosts],
-            compact[names],
+            compact[own_names],
             None if before < 0 else sides[before],
             sides[after],
             reason,
         )
-        for change, kind, operations, principals, hosts, names, before, after, reason in told["groups"]
+        for change, kind, operations, principals, hosts, own_names, before, after, reason in told["groups"]
     )
     return Impact(
         groups=groups,
@@ -442,9 +450,13 @@ def _each_step(runs: Iterable[tuple[int, int]]) -> Iterator[int]:
 
 
 def _set_by_steps(steps: Sequence[int]) -> int:
+    return set_of_runs(_runs_by_steps(steps))
+
+
+def _runs_by_steps(steps: Sequence[int]) -> list[tuple[int, int]]:
     runs, at = [], 0
     for gap, length in zip(steps[::2], steps[1::2], strict=True):
         start = at + gap
         at = start + length
         runs.append((start, at))
-    return set_of_runs(runs)
+    return runs

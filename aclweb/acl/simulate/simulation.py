@@ -41,6 +41,7 @@ def simulate(
     *,
     merge_equal_hosts: bool = False,
     met_only: bool = False,
+    with_acls: bool = True,
     budget: Budget | None = None,
     watch: Watch | None = None,
 ) -> Impact:
@@ -55,6 +56,8 @@ def simulate(
     unchanged; a name that no resource can have counts as unchanged. Without it the texts of ACLs
     are told of whatever they are. So the warnings of pages and the API leave out names that those
     of the command line have; else the same edit has the same warnings, in whatever order it is given.
+    with_acls: whether the answers have the ACLs that settle them. Without these, two clusters that share no ACL differ
+    in a tenth of the groups; a warning says that they are left out.
     budget: raise TooCostly rather than work out more than this. watch: is told how far it is, where there is a budget.
     """
     settings = settings or AuthorizerSettings()
@@ -66,6 +69,7 @@ def simulate(
         after_settings or settings,
         merge_equal_hosts=merge_equal_hosts,
         met_only=met_only,
+        with_acls=with_acls,
     )
     return _Simulation(worlds, Meter(budget, watch)).run()
 
@@ -117,7 +121,7 @@ class _Simulation:
             warnings=tuple(dict.fromkeys(Warnings(worlds, changes).said())),
             starts={kind: worlds.starts(kind) for kind in axes},
             unmet=unmet,
-            shown_acl=None if worlds.merge_equal_hosts else ShownAcls(worlds).of,
+            shown_acl=None if worlds.merge_equal_hosts or not worlds.with_acls else ShownAcls(worlds).of,
         )
         return replace(impact, unchanged=worlds.universe.cells() - sum(map(impact.cells_in, groups)))
 

@@ -55,6 +55,11 @@ class Warnings:
 
     def said(self) -> Iterator[str]:
         """Yield what a person should hear beside the differences."""
+        if not self.worlds.with_acls:
+            yield (
+                "So many answers differ that the ACLs which settle them are left out. "
+                "The principals, operations, names and hosts are exact."
+            )
         yield from self._no_ops()
         yield from self._default_mode()
         yield from self._names_nobody_has()

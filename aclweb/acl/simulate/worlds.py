@@ -41,8 +41,10 @@ class Worlds:
         *,
         merge_equal_hosts: bool = False,
         met_only: bool = False,
+        with_acls: bool = True,
     ) -> None:
         self.asked, self.merge_equal_hosts, self.met_only = delta, merge_equal_hosts, met_only
+        self.with_acls = with_acls
         self.index, self.names, self.settings, self.after_settings = index, names, settings, after_settings
         self.add = tuple(binding for binding in delta.add if binding not in index)
         self.remove = tuple(binding for binding in delta.remove if binding in index)
