@@ -5,7 +5,6 @@ Exit status: 0 the job is done; 1 it could not be run to its end; 2 bad input or
 
 from __future__ import annotations
 
-import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Mapping, Sequence
@@ -16,13 +15,11 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pyspark.sql import SparkSession
-
-from aclweb.acl.logged import HOSTS, NAMES, Choices, Wanted
 from aclweb.acl.model import AclError, NotationError, number_of
 from aclweb.acl.notation import LAYOUTS, RECORD_LAYOUTS, of_pattern
 from aclweb.pipeline.access import KEPT_DAYS, bytes_of, check_zones, extend, look, note_sources, nothing_new
 from aclweb.pipeline.access import summary as access_summary
+from aclweb.pipeline.analyses import ANALYSES, Job, Manifest, days
 from aclweb.pipeline.environment import SettingError
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError, bytes_in, log_files
@@ -34,16 +31,9 @@ from aclweb.pipeline.job import (
     state_with,
     write_usage,
 )
-from aclweb.pipeline.layout_counts import Keep
-from aclweb.pipeline.least_privilege import summary as least_privilege_summary
-from aclweb.pipeline.least_privilege import write_least_privilege
-from aclweb.pipeline.load_bearing import summary as load_bearing_summary
-from aclweb.pipeline.load_bearing import write_load_bearing
 from aclweb.pipeline.log_sources import LogSource, broker_names, read_sources
-from aclweb.pipeline.manifest import Logged, state_of, summary, warnings
+from aclweb.pipeline.manifest import state_of, summary, warnings
 from aclweb.pipeline.preflight import check_executors
-from aclweb.pipeline.refusals import summary as refusals_summary
-from aclweb.pipeline.refusals import write_refusals
 from aclweb.pipeline.replay import read_edit_file, write_replay
 from aclweb.pipeline.replay import summary as replay_summary
 from aclweb.pipeline.results import ResultError
@@ -54,9 +44,6 @@ from aclweb.pipeline.table import NoTableError, Table, TableError, Window
 
 # So much text of a log is in a byte of an access table, or more.
 _TEXT_IN_TABLE = 10
-
-Manifest = Mapping[str, Any]
-Job = Callable[[SparkSession, Snapshot, Logged, Path, Keep], Manifest]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -148,29 +135,10 @@ def _replay(options: Namespace) -> int:
     return _decide(options, job, replay_summary)
 
 
-def _load_bearing(options: Namespace) -> int:
-    """Tell which ACLs the logged requests need, and which may go."""
-    wanted = Wanted(days=options.days, percent=options.percent)
-    return _decide(options, partial(write_load_bearing, wanted=wanted), load_bearing_summary)
-
-
-def _least_privilege(options: Namespace) -> int:
-    """Propose the fewest rights that would have allowed what each principal did."""
-    choices = Choices(
-        names=options.names,
-        delimiter=options.delimiter,
-        hosts=options.hosts,
-        by_prefix=not options.exact_groups,
-        percent=options.used_percent,
-    )
-    wanted = Wanted(days=options.days, percent=options.percent)
-    job = partial(write_least_privilege, choices=choices, wanted=wanted, principals=options.principal)
-    return _decide(options, job, least_privilege_summary)
-
-
-def _refusals(options: Namespace) -> int:
-    """Tell who was denied what, and why."""
-    return _decide(options, write_refusals, refusals_summary)
+def _analyse(options: Namespace) -> int:
+    """Run one of the analyses."""
+    analysis = ANALYSES[options.job]
+    return _decide(options, analysis.job(options), analysis.summary)
 
 
 def _decide(options: Namespace, job: Job, summarize: Callable[[Manifest], list[str]]) -> int:
@@ -241,12 +209,6 @@ def _day(given: str) -> str:
         raise ArgumentTypeError(f"{given!r} is no day; write it as 2026-11-01") from None
 
 
-def _percent(given: str) -> int:
-    if not (given.isascii() and given.isdigit() and 1 <= int(given) <= 100):
-        raise ArgumentTypeError(f"{given!r} is no share; give a whole number from 1 to 100")
-    return int(given)
-
-
 def _zone(given: str) -> str:
     try:
         return ZoneInfo(given).key
@@ -268,12 +230,6 @@ def _pattern(given: str) -> str:
         return of_pattern(given)
     except NotationError as error:
         raise ArgumentTypeError(str(error)) from None
-
-
-def _days(given: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,5}", given) or int(given) < 1:
-        raise ArgumentTypeError(f"{given!r} is no number of days; write a whole number from 1 to 99999")
-    return int(given)
 
 
 def _package(options: Namespace) -> int:
@@ -345,7 +301,7 @@ def _parser() -> ArgumentParser:
     )
     access.add_argument(
         "--keep-days",
-        type=_days,
+        type=days,
         default=KEPT_DAYS,
         metavar="N",
         help=f"days of the table; older ones leave it (default: {KEPT_DAYS})",
@@ -366,68 +322,15 @@ def _parser() -> ArgumentParser:
     )
     _add_reading(replay)
 
-    load_bearing = jobs.add_parser(
-        "load-bearing", help="which ACLs the logged requests need, and which may go"
-    )
-    _add_evidence(load_bearing)
-    _add_reading(load_bearing)
-
-    least = jobs.add_parser(
-        "least-privilege", help="the fewest rights that would have allowed what each principal did"
-    )
-    least.add_argument(
-        "--principal",
-        action="append",
-        default=[],
-        metavar="PRINCIPAL",
-        help="whose rights; may be given again (default: all that ACLs name)",
-    )
-    least.add_argument(
-        "--names", choices=NAMES, default=Choices.names, help=f"of topics (default: {Choices.names})"
-    )
-    least.add_argument(
-        "--delimiter", default=Choices.delimiter, metavar="CHARACTER", help="where a prefix ends (default: .)"
-    )
-    least.add_argument(
-        "--hosts", choices=HOSTS, default=Choices.hosts, help=f"of the new ACLs (default: {Choices.hosts})"
-    )
-    least.add_argument(
-        "--exact-groups", action="store_true", help="no prefix for groups and transactional ids"
-    )
-    least.add_argument(
-        "--used-percent",
-        type=_percent,
-        default=Choices.percent,
-        metavar="P",
-        help=f"with --names most-used: share of a prefix's topics that were used (default: {Choices.percent})",
-    )
-    _add_evidence(least)
-    _add_reading(least)
-
-    refusals = jobs.add_parser("refusals", help="who was denied what, why, and what would have allowed it")
-    _add_reading(refusals)
+    for name, analysis in ANALYSES.items():
+        parser_of = jobs.add_parser(name, help=analysis.help)
+        if analysis.add_arguments is not None:
+            analysis.add_arguments(parser_of)
+        _add_reading(parser_of)
 
     package = jobs.add_parser("package", help="write aclweb.zip and run_pipeline.py for spark-submit")
     package.add_argument("--out", required=True, help="the folder for the two files")
     return parser
-
-
-def _add_evidence(parser: ArgumentParser) -> None:
-    """Add the options of a job that says what no request needed."""
-    parser.add_argument(
-        "--days",
-        type=_days,
-        default=Wanted.days,
-        metavar="N",
-        help=f"days without a request before an ACL is called unused (default: {Wanted.days})",
-    )
-    parser.add_argument(
-        "--percent",
-        type=_percent,
-        default=Wanted.percent,
-        metavar="P",
-        help=f"share of their hours that every broker must have logged (default: {Wanted.percent})",
-    )
 
 
 def _add_reading(parser: ArgumentParser) -> None:
@@ -498,9 +401,7 @@ _JOBS = {
     "access": _access,
     "usage": _usage,
     "replay": _replay,
-    "load-bearing": _load_bearing,
-    "least-privilege": _least_privilege,
-    "refusals": _refusals,
+    **dict.fromkeys(ANALYSES, _analyse),
     "package": _package,
 }
 

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.authorizer import AclIndex, Result, decide
 from aclweb.acl.logged import Choices, Proposal, Used, Wanted, propose, rights_of
 from aclweb.acl.matching import matching_of
 from aclweb.acl.model import (
@@ -142,8 +142,10 @@ def _named(snapshot: Snapshot, principals: Collection[str]) -> list[str]:
 
 
 def used_by(access: DataFrame) -> DataFrame:
-    """Return how often each request was logged as allowed: schemas.REQUEST and lines."""
-    return access.filter("allowed").groupBy(*REQUEST).agg(F.sum("lines").alias("lines"))
+    """Return how often each request was logged, and whether ever as allowed: schemas.REQUEST, lines and permitted."""
+    return access.groupBy(*REQUEST).agg(
+        F.sum("lines").alias("lines"), F.bool_or("allowed").alias("permitted")
+    )
 
 
 def proposals(
@@ -152,7 +154,7 @@ def proposals(
     """Return the proposal for each of the principals, a row an ACL (PROPOSED); used: of `used_by`."""
     schema = StructType.fromDDL(PROPOSED)
     wanted = spark.createDataFrame([(principal,) for principal in principals], "principal string")
-    rows = wanted.join(used, on="principal", how="left").select(*REQUEST, "lines")
+    rows = wanted.join(used, on="principal", how="left").select(*REQUEST, "lines", "permitted")
     arrow = to_arrow_schema(schema)
     # Spark reads the annotations of a function, and those of a partial one it does not understand.
     return rows.groupBy("principal").applyInArrow(lambda group: _proposed(arrow, question, group), schema)
@@ -222,7 +224,7 @@ def summary(manifest: Mapping[str, Any]) -> list[str]:
     found, delta, replay = manifest["covered"], manifest["delta"], manifest["replay"]
     report.append(
         f"For {number_of(found['principals'], 'principal')}: {number_of(delta['add'], 'ACL')} to add and "
-        f"{delta['remove']:,} to remove cover {found['covered']:,} of {found['lines']:,} logged permits."
+        f"{delta['remove']:,} to remove cover {found['covered']:,} of {number_of(found['lines'], 'logged request')}."
     )
     if found["rights"] is not None:
         report.append(
@@ -265,25 +267,20 @@ def _proposed(schema: pa.Schema, question: Broadcast[_Question], group: pa.Table
     asked = question.value
     rows = group.to_pylist()
     principal = rows[0]["principal"]
-    used = [
-        Used(
-            AccessRequest(
-                principal,
-                row["host"],
-                Operation[row["operation"]],
-                ResourceType[row["resource_type"]],
-                row["resource_name"],
-            ),
-            row["lines"],
-        )
-        for row in rows
-        if row["lines"] is not None
+    settings, index = asked.snapshot.settings, _index_of(asked.snapshot)
+    logged = [
+        (Used(_request(row), row["lines"]), row["permitted"]) for row in rows if row["lines"] is not None
     ]
-    settings = asked.snapshot.settings
+    used = [
+        each
+        for each, permitted in logged
+        # What was denied then and is allowed by now was made possible for this request.
+        if permitted or decide(each.request, index, settings)[0] is Result.ALLOWED
+    ]
     found = propose(
         principal,
         used,
-        _index_of(asked.snapshot),
+        index,
         settings,
         asked.choices,
         why_not_unused=asked.why_not_unused,
@@ -298,6 +295,16 @@ def _proposed(schema: pa.Schema, question: Broadcast[_Question], group: pa.Table
         "rights_removed": rights.removed if rights else None,
     }
     return pa.Table.from_pylist([row | whole for row in _rows(found)], schema=schema)
+
+
+def _request(row: Mapping[str, Any]) -> AccessRequest:
+    return AccessRequest(
+        row["principal"],
+        row["host"],
+        Operation[row["operation"]],
+        ResourceType[row["resource_type"]],
+        row["resource_name"],
+    )
 
 
 def _rows(found: Proposal) -> Iterator[dict[str, Any]]:

@@ -42,6 +42,9 @@ LINES = [
     Line("User:b", "READ", "news", lines=6),
     # It was allowed then; the snapshot denies it.
     Line("User:b", "WRITE", "news", lines=2),
+    # It was denied then; the snapshot allows it, so the proposal must allow it too.
+    Line("User:b", "DESCRIBE", "news", allowed=False, lines=3),
+    Line("User:a", "WRITE", "late", allowed=False),
     Line("User:unknown", "DESCRIBE", "open"),
 ]
 PRINCIPALS = ("User:a", "User:b", "User:idle")
@@ -82,7 +85,8 @@ def test_each_principal_gets_what_the_core_proposes_for_its_permits(result):
     for principal in PRINCIPALS:
         sums: dict[Any, int] = defaultdict(int)
         for line in LINES:
-            if line.principal == principal and line.allowed:
+            by_now = line.name == "late" or (line.principal, line.operation) == ("User:b", "DESCRIBE")
+            if line.principal == principal and (line.allowed or by_now):
                 sums[line.request] += line.lines
         logged_permits = [Used(*item) for item in sums.items()]
         answer = propose(principal, logged_permits, AclIndex(TODAY), AuthorizerSettings())
@@ -104,6 +108,7 @@ def test_the_edit_is_a_file_that_whatif_reads_and_replay_proves(result):
     assert set(delta.remove) == {TODAY[0], TODAY[1], TODAY[3]}
     assert set(delta.add) == {
         allow("User:a", "READ", "orders"),
+        allow("User:a", "WRITE", "late"),
         allow("User:a", "READ", "app-", resource_type="GROUP", pattern="PREFIXED"),
     }
     assert (manifest["replay"]["denied"], manifest["replay"]["allowed"]) == (0, 0)
@@ -115,13 +120,13 @@ def test_the_sums_by_principal_say_what_is_covered_and_which_rights_go(result):
     rows = {row["principal"]: row for row in pq.read_table(out / "principals.parquet").to_pylist()}
 
     assert [(rows[name]["logged"], rows[name]["covered"]) for name in PRINCIPALS] == [
-        (11, 11),
-        (8, 6),
+        (12, 12),
+        (11, 9),
         (0, 0),
     ]
     assert (rows["User:idle"]["rights"], rows["User:idle"]["rights_removed"]) == (1, 1)
     assert rows["User:a"]["rights_removed"] == rows["User:a"]["rights"] - 1
-    assert (manifest["covered"]["lines"], manifest["covered"]["covered"]) == (19, 17)
+    assert (manifest["covered"]["lines"], manifest["covered"]["covered"]) == (23, 21)
 
 
 def test_too_short_a_log_takes_nothing_away_that_it_does_not_hold(spark, tmp_path):

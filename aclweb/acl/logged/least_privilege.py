@@ -50,7 +50,8 @@ def propose(
 ) -> Proposal:
     """Return what the ALLOWs of one principal would be if it could do what it was logged to do.
 
-    used: the logged permits of this principal, each request once. index: all ACLs of the cluster. keep: ACLs that
+    used: the logged permits of this principal, each request once; also denials that the ACLs allow by now, or the
+    proposal would deny them again. index: all ACLs of the cluster. keep: ACLs that
     stay whatever the log says, each with the reason as a sentence, such as those too young to judge. why_not_unused:
     the reason why the log may call no ALLOW unused; then those that no logged request matches stay too.
     """

@@ -1,0 +1,162 @@
+"""Which jobs decide what was logged, and with which options?
+
+Each is one entry of ANALYSES, which the command reads. It takes a snapshot with logs or an access table, and writes a
+result.
+"""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from aclweb.acl.logged import HOSTS, NAMES, Choices, Wanted
+from aclweb.pipeline import anomalies, least_privilege, load_bearing, refusals
+from aclweb.pipeline.layout_counts import Keep
+from aclweb.pipeline.manifest import Logged
+from aclweb.pipeline.snapshot import Snapshot
+
+Manifest = Mapping[str, Any]
+Job = Callable[[SparkSession, Snapshot, Logged, Path, Keep], Manifest]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """One job of the command: what it tells, its own options, the job that these make, and what it found in words.
+
+    job raises AclError or SourceError for options that cannot be.
+    """
+
+    help: str
+    job: Callable[[Namespace], Job]
+    summary: Callable[[Manifest], list[str]]
+    add_arguments: Callable[[ArgumentParser], None] | None = None
+
+
+def percent(given: str) -> int:
+    if not (given.isascii() and given.isdigit() and 1 <= int(given) <= 100):
+        raise ArgumentTypeError(f"{given!r} is no share; give a whole number from 1 to 100")
+    return int(given)
+
+
+def days(given: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,5}", given) or int(given) < 1:
+        raise ArgumentTypeError(f"{given!r} is no number of days; write a whole number from 1 to 99999")
+    return int(given)
+
+
+def _add_evidence(parser: ArgumentParser) -> None:
+    """Add the options of a job that says what no request needed."""
+    parser.add_argument(
+        "--days",
+        type=days,
+        default=Wanted.days,
+        metavar="N",
+        help=f"days without a request before an ACL is called unused (default: {Wanted.days})",
+    )
+    parser.add_argument(
+        "--percent",
+        type=percent,
+        default=Wanted.percent,
+        metavar="P",
+        help=f"share of their hours that every broker must have logged (default: {Wanted.percent})",
+    )
+
+
+def _add_choices(parser: ArgumentParser) -> None:
+    """Add how wide proposed ACLs are."""
+    parser.add_argument(
+        "--principal",
+        action="append",
+        default=[],
+        metavar="PRINCIPAL",
+        help="whose rights; may be given again (default: all that ACLs name)",
+    )
+    parser.add_argument(
+        "--names", choices=NAMES, default=Choices.names, help=f"of topics (default: {Choices.names})"
+    )
+    parser.add_argument(
+        "--delimiter", default=Choices.delimiter, metavar="CHARACTER", help="where a prefix ends (default: .)"
+    )
+    parser.add_argument(
+        "--hosts", choices=HOSTS, default=Choices.hosts, help=f"of the new ACLs (default: {Choices.hosts})"
+    )
+    parser.add_argument(
+        "--exact-groups", action="store_true", help="no prefix for groups and transactional ids"
+    )
+    parser.add_argument(
+        "--used-percent",
+        type=percent,
+        default=Choices.percent,
+        metavar="P",
+        help=f"with --names most-used: share of a prefix's topics that were used (default: {Choices.percent})",
+    )
+    _add_evidence(parser)
+
+
+def _add_lately(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--lately",
+        type=days,
+        default=anomalies.LATELY_DAYS,
+        metavar="N",
+        help=f"how many of the last days of the log are asked about (default: {anomalies.LATELY_DAYS})",
+    )
+
+
+def _wanted(options: Namespace) -> Wanted:
+    return Wanted(days=options.days, percent=options.percent)
+
+
+def _load_bearing(options: Namespace) -> Job:
+    return partial(load_bearing.write_load_bearing, wanted=_wanted(options))
+
+
+def _least_privilege(options: Namespace) -> Job:
+    choices = Choices(
+        names=options.names,
+        delimiter=options.delimiter,
+        hosts=options.hosts,
+        by_prefix=not options.exact_groups,
+        percent=options.used_percent,
+    )
+    return partial(
+        least_privilege.write_least_privilege,
+        choices=choices,
+        wanted=_wanted(options),
+        principals=options.principal,
+    )
+
+
+def _anomalies(options: Namespace) -> Job:
+    return partial(anomalies.write_anomalies, lately=options.lately)
+
+
+ANALYSES: Mapping[str, Analysis] = {
+    "load-bearing": Analysis(
+        "which ACLs the logged requests need, and which may go",
+        _load_bearing,
+        load_bearing.summary,
+        _add_evidence,
+    ),
+    "refusals": Analysis(
+        "who was denied what, why, and what would have allowed it",
+        lambda _: refusals.write_refusals,
+        refusals.summary,
+    ),
+    "least-privilege": Analysis(
+        "the fewest rights that would have allowed what each principal did",
+        _least_privilege,
+        least_privilege.summary,
+        _add_choices,
+    ),
+    "anomalies": Analysis(
+        "what was new, far more often than usual, or back", _anomalies, anomalies.summary, _add_lately
+    ),
+}
