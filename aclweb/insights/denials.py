@@ -164,7 +164,7 @@ def inbox(
     for each in said.values():
         counts[each.state] += 1
     counts[State.NEW] += sums["n"] - len(said)
-    made = partial(_rows, cluster, _ordered(groups, said, state, sort), said, _days_of(load, days))
+    made = partial(_rows, cluster, _ordered(groups, said, state, sort), said, days_of(load, days))
     return Inbox(
         load=load,
         rows=LazyRows(counts[state] if state else sums["n"], made),
@@ -190,7 +190,7 @@ def denial(cluster: Cluster, key: str, *, days: int = 0, in_force_since: InForce
         return None
     found = _of_window(load, 0).filter(key=key)
     said = _said(cluster, found, in_force_since)
-    rows = _rows(cluster, found, said, _days_of(load, days), 0, 1)
+    rows = _rows(cluster, found, said, days_of(load, days), 0, 1)
     return rows[0] if rows else None
 
 
@@ -253,7 +253,7 @@ def denials_of(
     if principal is not None:
         groups = groups.filter(principal=principal)
     said = _said(cluster, groups, in_force_since)
-    made = partial(_rows, cluster, groups.order_by("-last_at", "key"), said, _days_of(load, 0))
+    made = partial(_rows, cluster, groups.order_by("-last_at", "key"), said, days_of(load, 0))
     return LazyRows(groups.count(), made)
 
 
@@ -285,7 +285,7 @@ def detail(load: Load, found: Denial) -> Detail:
     ]
     return Detail(
         hosts=tuple(sorted(shares, key=lambda share: (-share.denied, -share.permitted, share.host))),
-        days=tuple((day, by_day[False].get(day, 0), by_day[True].get(day, 0)) for day in _days_of(load, 0)),
+        days=tuple((day, by_day[False].get(day, 0), by_day[True].get(day, 0)) for day in days_of(load, 0)),
         api_names=tuple(sorted({name for row in denied for name in row.api_names})),
         sample=newest.sample if newest else "",
         sample_at=newest.last_at if newest else None,
@@ -381,7 +381,7 @@ def _row(group: Any, said: _Said | None, window: Sequence[str], now: ClusterView
     )
 
 
-def _days_of(load: Load, days: int) -> list[str]:
+def days_of(load: Load, days: int = 0) -> list[str]:
     """Return every day of the window, at most the last 31 of the log."""
     if load.first_at is None or load.last_at is None:
         return []

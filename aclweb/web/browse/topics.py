@@ -12,15 +12,17 @@ from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
 from aclweb.acl.matching import topic_fault
-from aclweb.acl.model import Operation, ResourceType
+from aclweb.acl.model import Operation, ResourceType, number_of
 from aclweb.acl.notation import binding_key
 from aclweb.insights.coverage import coverage
 from aclweb.insights.denials import denials_of
 from aclweb.insights.queries import usage_of
+from aclweb.insights.traffic import traffic
 from aclweb.inventory import lists
 from aclweb.inventory.access import topic_access
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
+from aclweb.web.browse import traffic_card
 from aclweb.web.browse.insight_tabs import since_in_force
 from aclweb.web.browse.resource_page import LISTED, ResourcePage, cell_of, heading_of, removals
 from aclweb.web.shell import as_of, links
@@ -135,10 +137,29 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
                 cluster, resource=shown.access.resource, in_force_since=since_in_force(cluster)
             ),
             "coverage": coverage(cluster),
+            **_traffic(cluster, shown),
         }
     return render_page(
         request, "browse/topics/detail.html", "browse/topics/_access.html", context, section="topics"
     )
+
+
+def _traffic(cluster: Cluster, page: ResourcePage) -> dict[str, Any]:
+    """Return the card of what the log shows, and how many of those who may do something did."""
+    found = traffic(cluster, resource=page.access.resource)
+    able = {
+        row.principal
+        for row in page.access.rows
+        if row.kind == "principal" and any(verdict.is_allowed_somewhere for verdict in row.verdicts)
+    }
+    configured = ""
+    if able and found.permits_logged:
+        used = len(able & found.principals)
+        configured = (
+            f"{used:,} of {number_of(len(able), 'principal', 'principals')} whom ACLs allow something "
+            f"{'was' if used == 1 else 'were'} logged."
+        )
+    return {**traffic_card.shown(found, about="resource"), "configured": configured}
 
 
 def _name_fault(kind: ResourceType, name: str) -> str:

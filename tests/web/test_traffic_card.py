@@ -1,0 +1,104 @@
+"""The card of traffic on the pages of topics and principals: what was permitted and denied, and what is unknown."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+
+from aclweb.insights import traffic
+from aclweb.insights.load import load
+from tests.insights.conftest import BINDINGS, read_cluster  # noqa: F401 - a fixture
+from tests.insights.results import file, request, write_result
+
+TOPIC = "/c/test-eu/topics/payments.eu"
+BOB = "/c/test-eu/principal/?name=User:bob"
+REQUESTS = [
+    request("User:bob", "READ", "payments.eu", allowed=True, decided_now="ALLOWED", lines=70),
+    request(
+        "User:bob", "READ", "payments.eu", allowed=True, decided_now="ALLOWED", lines=20, host="10.0.0.8"
+    ),
+    request("User:bob", "WRITE", "payments.eu", lines=4),
+    request("User:eve", "READ", "payments.eu", lines=3),
+    request("User:bob", "WRITE", "orders", allowed=True, decided_now="ALLOWED", lines=5),
+]
+
+
+@pytest.fixture
+def card(read_cluster, tmp_path, ada, signed_in):  # noqa: F811
+    """Return a function that loads a result and gives the card of a page, as text and as its lines."""
+    client = signed_in(ada)
+
+    def shown(address, requests=REQUESTS, **facts):
+        if requests is not None:
+            load(write_result(tmp_path / "usage", BINDINGS, requests=requests, **facts), read_cluster)
+        answer = client.get(address)
+        part = unescape(answer.content.decode()).split('id="traffic"')[1].split("</section>")[0]
+        text = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", part))
+        return text, answer.context["traffic_lines"]
+
+    return shown
+
+
+def figures(lines):
+    return [
+        (
+            line.principal,
+            line.operation.name,
+            line.resource.name,
+            line.permitted,
+            line.denied,
+            len(line.hosts),
+        )
+        for line in lines
+    ]
+
+
+def test_a_topic_shows_who_used_it_and_who_was_denied(card):
+    text, lines = card(TOPIC)
+
+    assert figures(lines) == [
+        ("User:bob", "READ", "payments.eu", 90, 0, 2),
+        ("User:bob", "WRITE", "payments.eu", 0, 4, 1),
+        ("User:eve", "READ", "payments.eu", 0, 3, 1),
+    ]
+    assert "90 permitted, 7 denied." in text
+    assert "1 of 1 principal whom ACLs allow something was logged." in text
+    assert "2026-11-20 90 7" in text, "the table beside the chart"
+
+
+def test_a_principal_shows_what_it_used(card):
+    text, lines = card(BOB)
+
+    assert figures(lines)[-1] == ("User:bob", "WRITE", "payments.eu", 0, 4, 1)
+    assert "95 permitted, 4 denied." in text
+
+
+def test_without_permits_what_was_permitted_is_unknown_and_not_zero(card):
+    text, _ = card(TOPIC, REQUESTS[2:4], files=[file("b1.log"), file("b2.log")])
+
+    assert "cannot tell what was permitted, 7 denied." in text
+    assert "2026-11-20 cannot tell 7" in text
+    assert "0 permitted" not in text
+
+
+def test_without_a_log_the_card_says_so(card):
+    text, lines = card(TOPIC, None)
+
+    assert "cannot tell : no authorizer log has been read." in text
+    assert list(lines) == []
+
+
+def test_what_is_too_much_to_add_up_is_said_to_be_a_part(card, monkeypatch):
+    monkeypatch.setattr(traffic, "MOST_ROWS", 2)
+
+    text, _ = card(TOPIC)
+
+    assert "Of the 2 distinct requests that were logged most often: 90 permitted, 0 denied." in text
+
+
+def test_a_topic_that_nobody_used_says_so(card):
+    text, _ = card("/c/test-eu/topics/orders.none")
+
+    assert "The log has no request on it." in text
