@@ -55,6 +55,7 @@ PAGES = {
     "two clusters compared": "/c/test-eu/compare/?other=test-us",
     "clusters": "/clusters/",
     "a cluster": "/c/test-eu/",
+    "log sources": "/c/test-eu/log-sources/",
     "an unreachable cluster": "/c/test-us/",
     "topics": "/c/test-eu/topics/",
     "a topic": "/c/test-eu/topics/orders.eu",

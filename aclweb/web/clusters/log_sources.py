@@ -18,6 +18,7 @@ from aclweb.inventory.admin import log_sources
 from aclweb.inventory.models import Cluster, LogSource
 from aclweb.web.shell.htmx import render_page
 
+_SELECT = {"class": "form-select"}
 _NAME = {"class": "form-control name", "spellcheck": "false", "autocomplete": "off"}
 
 
@@ -40,13 +41,19 @@ class LogSourceForm(forms.Form):
         label="Time zone of its clock",
         required=False,
         widget=forms.TextInput(attrs=_NAME | {"placeholder": "Europe/Berlin"}),
-        help_text="Its times then become UTC. Logs that were read before keep the zone that they were read with.",
+        help_text="Its times then become UTC. Set it before the log is read first; the zone of a log stays the same.",
     )
-    level = forms.ChoiceField(label="What it logs", required=False, choices=LogSource.Level.choices)
+    level = forms.ChoiceField(
+        label="What it logs",
+        required=False,
+        choices=LogSource.Level.choices,
+        widget=forms.Select(attrs=_SELECT),
+    )
     layout = forms.ChoiceField(
         label="Layout",
         required=False,
         choices=[("", "as the beginning of each file says"), *((name, name) for name in LAYOUTS)],
+        widget=forms.Select(attrs=_SELECT),
     )
     pattern = forms.CharField(
         label="Or its log4j pattern",
