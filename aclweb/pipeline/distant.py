@@ -27,9 +27,15 @@ def distant_files(spark: SparkSession, address: str, size: int) -> Mapping[str, 
         found = [status.getPath() for status in system.globStatus(path) or ()]
         files = [file for each in found for file in _files_in(system, each)]
         codecs = hadoop.io.compress.CompressionCodecFactory(conf)
-        return {file.toString(): _beginning(jvm, system, codecs, file, size) for file in files}
+        return {_address(file): _beginning(jvm, system, codecs, file, size) for file in files}
     except SPARK_ERRORS:
         return {}
+
+
+def _address(path: Any) -> str:
+    """Return the address of a file with two slashes behind its scheme, also where it has no host."""
+    text = str(path.toString())
+    return text if "://" in text else text.replace(":/", ":///", 1)
 
 
 def _files_in(system: Any, path: Any) -> list[Any]:

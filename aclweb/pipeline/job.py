@@ -23,7 +23,15 @@ from aclweb.pipeline.failures import SPARK_ERRORS, JobError
 from aclweb.pipeline.files import READ, FileState
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import NOTES, Logged, Source, broker_names, manifest_of, notes_by_reason
-from aclweb.pipeline.readings import Reading, check_layouts, first_line, layout_in, reading_of, why_unknown
+from aclweb.pipeline.readings import (
+    Reading,
+    check_layouts,
+    first_line,
+    first_line_in,
+    layout_in,
+    reading_of,
+    why_unknown,
+)
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 from aclweb.pipeline.schemas import REQUEST, UNPARSED
 from aclweb.pipeline.snapshot import Snapshot
@@ -78,8 +86,7 @@ def read_logs(spark: SparkSession, files: Sequence[str], keep: Keep, *, layout: 
     layout: that of all files, None to look for that of each. Raises JobError where none can be read, or where most
     lines are in files of an unknown layout.
     """
-    readings = _readings(spark, files, layout)
-    unknown = {path: first_line(path) for path, reading in readings.items() if reading.layout == UNKNOWN}
+    readings, unknown = _readings(spark, files, layout)
     if unknown and len(unknown) == len(readings):
         raise JobError(why_unknown(unknown, "nothing of it can be read"))
     lines, states = counted_lines(spark, list(readings), keep, readings=readings)
@@ -87,7 +94,8 @@ def read_logs(spark: SparkSession, files: Sequence[str], keep: Keep, *, layout: 
     coverage = [
         row | {"source": path, "broker": broker_of(path)} for row in rows for path in [path_of(row["file"])]
     ]
-    check_layouts(coverage, unknown, "source")
+    check_layouts(coverage, {path_of(path): line for path, line in unknown.items()}, "source")
+    layouts = {path_of(path): reading.layout for path, reading in readings.items()}
     named = {path for path, state in states.items() if "://" not in path or state.state != READ}
     return Logged(
         access=keep(totals.access_rows(lines)),
@@ -95,33 +103,39 @@ def read_logs(spark: SparkSession, files: Sequence[str], keep: Keep, *, layout: 
         coverage=coverage,
         notes=[row.asDict() for row in totals.notes(lines).collect()],
         sources={
-            path: Source(path, states.get(path, FileState(READ)), _layout_of(readings, path))
+            path: Source(path, states.get(path, FileState(READ)), layouts.get(path, ""))
             for path in named | {row["source"] for row in coverage}
         },
     )
 
 
-def _readings(spark: SparkSession, files: Sequence[str], layout: str | None) -> dict[str, Reading]:
-    """Return how each file is read; an address of files is replaced by them."""
+def _readings(
+    spark: SparkSession, files: Sequence[str], layout: str | None
+) -> tuple[dict[str, Reading], dict[str, str]]:
+    """Return how each file is read, and the first line of each whose layout is unknown.
+
+    An address of files is replaced by them.
+    """
     found: dict[str, Reading] = {}
+    unknown: dict[str, str] = {}
     for path in files:
         if "://" not in path:
             found[path] = reading_of(path, Reading(layout or ""))
+            if found[path].layout == UNKNOWN:
+                unknown[path] = first_line(path)
             continue
         distant = distant_files(spark, path, _LOOKED_AT)
         if not distant:
             found[path] = Reading(layout or KAFKA)
         for name, beginning in distant.items():
             found[name] = Reading(layout_in(partial(_range, beginning), layout))
-    return found
+            if found[name].layout == UNKNOWN:
+                unknown[name] = first_line_in(beginning)
+    return found, unknown
 
 
 def _range(data: bytes, start: int, end: int) -> bytes:
     return data[start:end]
-
-
-def _layout_of(readings: Mapping[str, Reading], path: str) -> str:
-    return readings[path].layout if path in readings else ""
 
 
 def counted_lines(

@@ -73,9 +73,14 @@ def first_line(path: str) -> str:
     """Return the beginning of the first line of a file that is not blank, as it is shown in a sentence."""
     try:
         with open(path, "rb") as opened:
-            lines = LogContent(path, opened).read(0, _LOOKED_AT[0]).decode("utf-8-sig", "replace").split("\n")
+            return first_line_in(LogContent(path, opened).read(0, _LOOKED_AT[0]))
     except (OSError, FileChangedError):
         return ""
+
+
+def first_line_in(beginning: bytes) -> str:
+    """Return the same of the beginning of a file."""
+    lines = beginning.decode("utf-8-sig", "replace").split("\n")
     return next((line.strip() for line in lines if line.strip()), "")[:_SHOWN]
 
 

@@ -27,7 +27,7 @@ from aclweb.pipeline import access
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError
-from aclweb.pipeline.job import read_table
+from aclweb.pipeline.job import read_logs, read_table
 from aclweb.pipeline.layout_counts import _placed
 from aclweb.pipeline.log_sources import LogSource, broker_names, read_sources
 from aclweb.pipeline.manifest import broker_names as names_of
@@ -167,6 +167,20 @@ def test_a_time_with_a_zone_is_utc_in_the_table_and_one_without_is_of_the_zone_g
     logged = read_table(spark, table, Window(), lambda frame: frame, names)
     assert sorted(names_of(logged.coverage, logged.names).values()) == ["b/x.log", "one"]
     assert logged.table_state != read_table(spark, table, Window(), lambda frame: frame).table_state
+
+
+@pytest.mark.spark
+def test_files_at_an_address_are_read_each_in_its_layout(spark, tmp_path):
+    for file in ("strimzi", "ecs"):
+        (tmp_path / f"{file}.log.gz").write_bytes(gzip.compress(recorded()[file]))
+
+    logged = read_logs(spark, [f"file://{tmp_path}/*.gz"], lambda frame: frame)
+
+    assert {Path(source.path).name: source.layout for source in logged.sources.values()} == {
+        "strimzi.log.gz": "strimzi",
+        "ecs.log.gz": "ecs",
+    }
+    assert sum(row["lines"] for row in logged.coverage) == 2000
 
 
 @pytest.mark.parametrize(
