@@ -70,7 +70,7 @@ STATES = [
     f"{C}/compare/?other=zookeeper&show=depends", f"{C}/compare/drafts/",
     f"{C}/findings/", f"{C}/findings/?show=can-go", f"{C}/findings/?show=fewer", f"{C}/findings/?text=nothing-has-this",
     f"{C}/insights/", f"{C}/insights/?state=new&days=all", f"{C}/insights/coverage/",
-    f"{C}/topics/orders.eu?as_of=2020-01-01",
+    f"{C}/topics/orders.eu?as_of=2020-01-01", f"{C}/log-sources/",
 ]  # fmt: skip
 # Of each other cluster; ACLs, names and logs differ, the pages are the same.
 EVERYWHERE = (
@@ -92,7 +92,7 @@ TYPED = {
     "resource_name": "stock", "title": "Let bob in", "reason": "He asked.", "comment": "Not now.", "line": LINE,
     "names": "CN=bob,O=x", "as_of": "1", "holding": "bob", "topic": "orders.eu", "group": "bobs", "paste": "",
     "new_password1": "a longer password 7", "new_password2": "a longer password 7",
-    "first": ADD, "second": ADD, "transactional_id": "tx-1",
+    "path": "/var/log/kafka", "first": ADD, "second": ADD, "transactional_id": "tx-1",
 }  # fmt: skip
 
 
@@ -102,6 +102,7 @@ def site(unrecorded, cluster, ada, ben, cho, dot, tmp_path, monkeypatch):
     monkeypatch.setattr("aclweb.inventory.tasks.lint_cluster.delay", lambda *_: None)
     monkeypatch.setattr("aclweb.changes.tasks.apply_change.delay", lambda *_: None)
     built = world.build(cluster, (ada, ben, cho, dot), tmp_path)
+    cluster.log_sources.create(path="/logs", broker="one", time_zone="UTC")
     monkeypatch.setattr(findings, "AT_ONCE", 0)  # what nobody has looked through yet is for a worker
     return built
 

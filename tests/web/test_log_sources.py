@@ -37,6 +37,7 @@ def test_an_administrator_adds_changes_and_removes_a_log_source(cluster, admin):
 
     number = cluster.log_sources.get().pk
     assert 'value="[%d] %p %m (%c)%n"' in text(admin.get(f"{URL}{number}/"))
+    assert "Nothing was changed" in text(admin.post(f"{URL}{number}/", GIVEN, follow=True))
     admin.post(f"{URL}{number}/", GIVEN | {"pattern": "", "layout": "cri+strimzi"})
     assert for_job(cluster)[0]["layout"] == "cri+strimzi"
 

@@ -63,19 +63,20 @@ class LogSourceForm(forms.Form):
         help_text="The pattern of the PatternLayout in the brokers' configuration.",
     )
 
-    def save(self, actor: User, cluster: Cluster, source: LogSource | None) -> bool:
-        """Add a log source, or change this one; return False where a field is wrong, which the form then says."""
+    def save(self, actor: User, cluster: Cluster, source: LogSource | None) -> str:
+        """Add a log source, or change this one; return a sentence, empty where a field is wrong."""
         given = {name: self.cleaned_data[name] for name in log_sources.FIELDS}
         try:
             if source is None:
                 log_sources.add(actor=actor, cluster=cluster, **given)
-            else:
-                log_sources.change(actor=actor, source=source, **given)
+                return "Added. The next refresh of the logs reads it."
+            if not log_sources.change(actor=actor, source=source, **given):
+                return "Nothing was changed: it was so already."
+            return "Changed. It counts from the next refresh of the logs on."
         except log_sources.LogSourceError as error:
             for name, fault in error.faults.items():
                 self.add_error(name, fault)
-            return False
-        return True
+            return ""
 
 
 @login_required
@@ -85,7 +86,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     cluster = access.cluster_or_404(request.user, slug)
     if request.method == "GET":
         return _page(request, cluster, LogSourceForm())
-    return _saved(request, cluster, None, "Added. The next refresh of the logs reads it.")
+    return _saved(request, cluster, None)
 
 
 @login_required
@@ -98,7 +99,7 @@ def edit(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     if request.method == "GET":
         initial = {name: getattr(source, name) for name in log_sources.FIELDS}
         return _page(request, cluster, LogSourceForm(initial=initial), source)
-    return _saved(request, cluster, source, "Changed. It counts from the next refresh of the logs on.")
+    return _saved(request, cluster, source)
 
 
 @login_required
@@ -115,11 +116,12 @@ def remove(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     return redirect("log-sources", slug=slug)
 
 
-def _saved(request: HttpRequest, cluster: Cluster, source: LogSource | None, sentence: str) -> HttpResponse:
+def _saved(request: HttpRequest, cluster: Cluster, source: LogSource | None) -> HttpResponse:
     access.require(request.user, "administer", cluster)
     assert isinstance(request.user, User)  # login_required
     form = LogSourceForm(request.POST)
-    if not form.is_valid() or not form.save(request.user, cluster, source):
+    sentence = form.save(request.user, cluster, source) if form.is_valid() else ""
+    if not sentence:
         return _page(request, cluster, form, source, status=422)
     messages.success(request, sentence)
     return redirect("log-sources", slug=cluster.slug)
