@@ -17,7 +17,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from aclweb.acl.logged import HOSTS, NAMES, Choices, Wanted
-from aclweb.pipeline import anomalies, least_privilege, load_bearing, refusals
+from aclweb.pipeline import anomalies, least_privilege, load_bearing, matrix, refusals
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import Logged
 from aclweb.pipeline.snapshot import Snapshot
@@ -134,6 +134,10 @@ def _least_privilege(options: Namespace) -> Job:
     )
 
 
+def _matrix(options: Namespace) -> Job:
+    return partial(matrix.write_matrix, wanted=_wanted(options))
+
+
 def _anomalies(options: Namespace) -> Job:
     return partial(anomalies.write_anomalies, lately=options.lately)
 
@@ -155,6 +159,9 @@ ANALYSES: Mapping[str, Analysis] = {
         _least_privilege,
         least_privilege.summary,
         _add_choices,
+    ),
+    "matrix": Analysis(
+        "which principals used which topics, beside what they may use", _matrix, matrix.summary, _add_evidence
     ),
     "anomalies": Analysis(
         "what was new, far more often than usual, or back", _anomalies, anomalies.summary, _add_lately
