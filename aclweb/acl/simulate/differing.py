@@ -17,20 +17,18 @@ from aclweb.acl.simulate.coverage import Coverage
 from aclweb.acl.simulate.impact import Group, Side
 from aclweb.acl.simulate.merging import Cells, Gathered, joined_by_names
 from aclweb.acl.simulate.operations import OperationClass, Operations, joined
-from aclweb.acl.simulate.patterns import (
-    CoveredNames,
-    OwnNames,
-    Patterns,
-    PatternTree,
-    SharedPatterns,
-    are_few,
-    names_of,
-    sorted_by_patterns,
-    split_by,
-)
+from aclweb.acl.simulate.patterns import OwnNames, Patterns, names_of
 from aclweb.acl.simulate.rows import Row, Rows
 from aclweb.acl.simulate.sessions import AskedSession, Sessions
 from aclweb.acl.simulate.sets import Compact, Windowed, places_in, set_of
+from aclweb.acl.simulate.sorting_names import (
+    CoveredNames,
+    PatternTree,
+    SharedPatterns,
+    are_few,
+    sorted_by_patterns,
+    split_by,
+)
 from aclweb.acl.simulate.worlds import Worlds
 
 _Parts = Iterator[tuple[Compact, bool, bool, bool]]

@@ -13,23 +13,19 @@ from aclweb.acl.simulate.coverage import Coverage
 from aclweb.acl.simulate.nearby import Nearby, is_for_any_name
 from aclweb.acl.simulate.patterns import (
     NO_UNKNOWN,
-    CoveredNames,
     Entry,
     FiledPattern,
-    Neighbours,
     Pattern,
     PatternKey,
     Patterns,
-    Settled,
-    SharedPatterns,
     UnknownPatterns,
     mask_of_binding,
     names_of,
-    on_sides,
     operations_in,
     operations_of_binding,
 )
 from aclweb.acl.simulate.sets import Compact, places_in
+from aclweb.acl.simulate.sorting_names import CoveredNames, Neighbours, Settled, SharedPatterns, on_sides
 from aclweb.acl.simulate.worlds import Worlds
 
 
