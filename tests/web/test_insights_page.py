@@ -182,6 +182,18 @@ def test_the_acl_of_a_host_that_is_still_used_stays(read_cluster, page, tmp_path
     assert [(line.op, line.binding.host) for line in draft.lines] == [("add", "10.0.0.7")]
 
 
+def test_an_open_group_of_a_later_page_is_shown_first(page, monkeypatch):
+    client, _ = page
+    monkeypatch.setattr("aclweb.web.browse.denials.ROWS_A_PAGE", 2)
+    last = client.get(PAGE, {"page": 99}).context["rows"][-1].denial
+
+    answer = client.get(PAGE, {"open": last.key})
+
+    assert answer.context["rows"][0].denial.key == last.key
+    assert [bool(row.opened) for row in answer.context["rows"]] == [True, False, False]
+    assert client.get(PAGE, {"open": "no-such-key"}).context["rows"][0].opened is None
+
+
 def marking(address: str) -> str:
     return address.replace("/insights/?", "/insights/denials/mark/?")
 

@@ -171,7 +171,7 @@ def _page(
         ],
         "export_url": reverse("coverage-export", args=[cluster.slug], query={"days": str(days)}),
         "retire_url": reverse("broker-retire", args=[cluster.slug], query=request.GET),
-        "paths": [source.path for source in cluster.log_sources.all()],
+        "sources": list(cluster.log_sources.all()),
         "declarations": declarations(cluster),
         "disagreements": queries.disagreements(cluster, limit=5),
     }

@@ -29,7 +29,7 @@ from aclweb.web.browse.insight_tabs import USUAL_DAYS, head, since_in_force
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 
-ROWS_A_PAGE = 25
+ROWS_A_PAGE = 15
 ALL_DAYS = "all"
 
 _SORT_WORDS = {"weight": "by weight", "times": "by denials", "latest": "latest first"}
@@ -146,7 +146,14 @@ def _page(
         "problem": problem_of(cluster, found.load),
     }
     if found.load is not None:
-        rows = rows_of(cluster, found.load, list(page.object_list), opened=opened)
+        listed = list(page.object_list)
+        if opened and all(each.key != opened for each in listed):
+            # A link from another page names a group that is on a later page, or not in these days.
+            elsewhere = denials.denial(
+                cluster, opened, days=asked.days, in_force_since=since_in_force(cluster)
+            )
+            listed = [*([elsewhere] if elsewhere else []), *listed]
+        rows = rows_of(cluster, found.load, listed, opened=opened)
         context["rows"] = rows
         row = next((each for each in rows if each.opened), None)
         context |= {
