@@ -349,8 +349,8 @@ class Story:
         while True:
             page = self.people["ada"].get(f"/c/{company.PROD}/insights/")
             expect(page.status == 200, f"The page of insights answers {page.status}.")
-            if found := re.search(r'Requests refused</span><span class="tile-number">([\d,]+)', page.text):
-                return f"{found[1]} requests refused in the logs"
+            if found := re.search(r'Denials</span><span class="tile-number">([\d,]+)', page.text):
+                return f"{found[1]} denials in the logs"
             expect(time.monotonic() < deadline, f"The page shows no sync after {INSIGHTS_SECONDS} s.")
             time.sleep(2)
 
