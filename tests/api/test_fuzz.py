@@ -45,6 +45,7 @@ OPERATIONS = [
     ("/api/v1/clusters/{slug}/what-if/", "POST"),
     ("/api/v1/clusters/{slug}/needs/", "POST"),
     ("/api/v1/clusters/{slug}/findings/", "GET"),
+    ("/api/v1/clusters/{slug}/log-sources/", "GET"),
     ("/api/v1/clusters/{slug}/compare/", "GET"),
     ("/api/v1/clusters/{slug}/compare/", "POST"),
     ("/api/v1/clusters/{slug}/computations/{address}/", "GET"),
