@@ -17,7 +17,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from aclweb.acl.logged import HOSTS, NAMES, Choices, Wanted
-from aclweb.pipeline import anomalies, least_privilege, load_bearing, matrix, refusals
+from aclweb.pipeline import anomalies, disagreement, least_privilege, load_bearing, matrix, refusals
+from aclweb.pipeline.history import read_history
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import Logged
 from aclweb.pipeline.snapshot import Snapshot
@@ -138,6 +139,19 @@ def _matrix(options: Namespace) -> Job:
     return partial(matrix.write_matrix, wanted=_wanted(options))
 
 
+def _add_history(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--history",
+        metavar="FILE",
+        help="which ACLs were in force when: what `manage.py export CLUSTER --format history` prints",
+    )
+
+
+def _disagreement(options: Namespace) -> Job:
+    history = read_history(Path(options.history)) if options.history else None
+    return partial(disagreement.write_disagreement, history=history)
+
+
 def _anomalies(options: Namespace) -> Job:
     return partial(anomalies.write_anomalies, lately=options.lately)
 
@@ -162,6 +176,12 @@ ANALYSES: Mapping[str, Analysis] = {
     ),
     "matrix": Analysis(
         "which principals used which topics, beside what they may use", _matrix, matrix.summary, _add_evidence
+    ),
+    "disagreement": Analysis(
+        "where the log answers otherwise than the ACLs, and why",
+        _disagreement,
+        disagreement.summary,
+        _add_history,
     ),
     "anomalies": Analysis(
         "what was new, far more often than usual, or back", _anomalies, anomalies.summary, _add_lately

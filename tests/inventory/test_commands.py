@@ -13,6 +13,7 @@ from aclweb.inventory.management.commands import cluster as cluster_command
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.sync.run import sync
+from aclweb.pipeline.history import read_history
 from tests.builders import allow, deny
 from tests.clusters.odd_servers import listening, silent
 from tests.inventory.answering_cluster import Answers, topics, trouble
@@ -141,6 +142,21 @@ def test_an_exported_snapshot_reads_back_as_the_same_cluster(cluster, tmp_path, 
     assert ([topic.name for topic in view.topics], view.groups) == (["orders"], ("readers",))
     assert header["config"] == {"super.users": "User:admin", "allow.everyone.if.no.acl.found": False}
     assert header["revision"] == 1
+
+
+def test_an_exported_history_says_from_when_to_when_each_acl_was_in_force(cluster, tmp_path, capsys):
+    sync(cluster, client=Answers([BOB]))
+    sync(cluster, client=Answers([EVE]))
+    file = tmp_path / "history.jsonl"
+    file.write_text(run(capsys, "export", "test-eu", "--format", "history"))
+
+    periods = {period.binding: period for period in read_history(file).periods}
+
+    assert set(periods) == {BOB, EVE}
+    assert (periods[BOB].first, periods[BOB].last) == (1, 2)
+    assert (periods[EVE].first, periods[EVE].last, periods[EVE].until) == (2, None, None)
+    assert periods[BOB].until == periods[EVE].since == cluster.revisions.get(number=2).read_at
+    assert status_of("export", "test-eu", "--format", "history", "--as-of", "1") == 2
 
 
 def test_an_export_as_of_an_earlier_revision_is_what_was_in_force_then(cluster, capsys):

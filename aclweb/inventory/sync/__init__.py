@@ -5,13 +5,14 @@ Import from here: `sync`, quarantined snapshots, snapshot files, and the tasks t
 
 from aclweb.inventory.sync.result import SyncResult
 from aclweb.inventory.sync.run import sync
-from aclweb.inventory.sync.snapshots import snapshot_text
+from aclweb.inventory.sync.snapshots import history_lines, snapshot_text
 from aclweb.inventory.sync.tasks import sync_all, sync_cluster, sync_next
 from aclweb.inventory.sync.writers import Written, register_writer
 
 __all__ = [
     "SyncResult",
     "Written",
+    "history_lines",
     "register_writer",
     "snapshot_text",
     "sync",

@@ -1,4 +1,4 @@
-"""`manage.py export CLUSTER`: print the ACLs in force, or those of an earlier revision.
+"""`manage.py export CLUSTER`: print the ACLs in force, those of an earlier revision, or all with their times.
 
 Exit status: 0 done; 1 the cluster was never read; 2 bad usage, or an ACL that the asked
 notation cannot hold (each is named, nothing is printed).
@@ -16,7 +16,7 @@ from aclweb.acl.notation import OUTPUTS, write_acls
 from aclweb.inventory.current import in_force, moment_of
 from aclweb.inventory.management.operator import cluster_named
 from aclweb.inventory.models import Cluster, Revision
-from aclweb.inventory.sync import snapshot_text
+from aclweb.inventory.sync import history_lines, snapshot_text
 
 
 class Command(BaseCommand):
@@ -27,9 +27,10 @@ class Command(BaseCommand):
         parser.add_argument("cluster", help="the cluster, such as prod-eu")
         parser.add_argument(
             "--format",
-            choices=("snapshot", *OUTPUTS),
+            choices=("snapshot", "history", *OUTPUTS),
             default="jsonl",
-            help="by default JSON lines; snapshot has names, declarations and the revision in its first line",
+            help="by default JSON lines; snapshot has names, declarations and the revision in its first line; "
+            "history has every ACL that was ever in force, from when to when",
         )
         parser.add_argument("--as-of", type=int, metavar="NUMBER", help="an earlier revision")
         parser.add_argument("--json", action="store_true", help="the same as --format jsonl")
@@ -40,6 +41,12 @@ class Command(BaseCommand):
         if view.revision is None:
             self.stderr.write(f"{cluster} has not been read yet; `sync {cluster}` reads it.")
             sys.exit(1)
+        if format == "history":
+            if as_of is not None:
+                raise CommandError("A history has all revisions; leave out --as-of.", returncode=2)
+            for line in history_lines(found):
+                self.stdout.write(line, ending="")
+            return
         try:
             if format == "snapshot":
                 text = snapshot_text(view)
