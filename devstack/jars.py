@@ -48,11 +48,15 @@ from devstack.servers import EmbeddedError, pyspark_jars
 COMPILER = "compiler"
 """The name of the lock of the Eclipse compiler for Java."""
 
-EVERYDAY = ("4.4.0", "4.3.1", "3.9.2", COMPILER)
+CONNECTOR = "connector"
+"""The name of the lock of Spark's connector for Kafka, with what it needs beside Spark."""
+
+EVERYDAY = ("4.4.0", "4.3.1", "3.9.2", COMPILER, CONNECTOR)
 """What the tests use. The compiler is for a Java that has none, which they also try where this one has one."""
 
 LOCKS = Path(__file__).resolve().parents[1] / "requirements" / "kafka"
 PATIENCE_SECONDS = 900
+_NO_BROKERS = {COMPILER: "the Java compiler", CONNECTOR: "Spark's connector for Kafka"}
 _MARKER = ".complete"
 _COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
@@ -88,7 +92,7 @@ class Jar:
 
 def versions() -> tuple[str, ...]:
     """Return the Kafka versions that have a lock, the newest first."""
-    found = [file.stem for file in LOCKS.glob("*.sha256") if file.stem != COMPILER]
+    found = [file.stem for file in LOCKS.glob("*.sha256") if file.stem not in _NO_BROKERS]
     return tuple(sorted(found, key=lambda version: [int(part) for part in version.split(".")], reverse=True))
 
 
@@ -103,7 +107,7 @@ def cache_folder() -> Path:
 def read_lock(version: str) -> tuple[Jar, ...]:
     """Return the jars of this version; raises EmbeddedError where there is no lock for it."""
     file = LOCKS / f"{version}.sha256"
-    if version not in (*versions(), COMPILER):
+    if version not in (*versions(), *_NO_BROKERS):
         raise EmbeddedError(
             f"There is no lock of the jars of Kafka {version!r}; use one of {', '.join(versions())}."
         )
@@ -186,7 +190,7 @@ def verify(jars: Sequence[Jar], folder: Path) -> None:
 
 
 def _called(version: str) -> str:
-    return "the Java compiler" if version == COMPILER else f"Kafka {version}"
+    return _NO_BROKERS.get(version) or f"Kafka {version}"
 
 
 def _lock_digest(version: str) -> str:

@@ -5,6 +5,7 @@ Exit status: 0 the job is done; 1 it could not be run to its end; 2 bad input or
 
 from __future__ import annotations
 
+import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +35,7 @@ from aclweb.pipeline.job import (
 from aclweb.pipeline.log_sources import LogSource, broker_names, read_sources
 from aclweb.pipeline.manifest import state_of, summary, warnings
 from aclweb.pipeline.preflight import check_executors
+from aclweb.pipeline.readings import Reading
 from aclweb.pipeline.replay import read_edit_file, write_replay
 from aclweb.pipeline.replay import summary as replay_summary
 from aclweb.pipeline.results import ResultError
@@ -41,9 +43,11 @@ from aclweb.pipeline.session import SessionError, runs_here, spark_session
 from aclweb.pipeline.shipping import write_package
 from aclweb.pipeline.snapshot import Snapshot, read_snapshot
 from aclweb.pipeline.table import NoTableError, Table, TableError, Window
+from aclweb.pipeline.topics import BROKERS, BY_KEY, MESSAGES_AT_ONCE, Topic, read_client_options, stream
 
 # So much text of a log is in a byte of an access table, or more.
 _TEXT_IN_TABLE = 10
+_TOPIC_BYTES = 64 << 20
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -141,6 +145,31 @@ def _analyse(options: Namespace) -> int:
     return _decide(options, analysis.job(options), analysis.summary)
 
 
+def _stream(options: Namespace) -> int:
+    """Extend the access table of a cluster from a Kafka topic."""
+    conf = _settings(options.conf)
+    given = read_client_options(Path(options.options).read_text(encoding="utf-8")) if options.options else {}
+    topic = Topic(options.topic, options.kafka, given, options.broker)
+    table = _local(options.out)
+    _progress(f"Starting Spark for the topic {topic.name}.")
+    # How much there is, Spark finds out; what runs once is mostly what came since the last time.
+    log_bytes = None if options.every else _TOPIC_BYTES
+    with spark_session(options.master, conf=conf, log_bytes=log_bytes, archive=not options.every) as spark:
+        added = stream(
+            spark,
+            topic,
+            table,
+            options.cluster,
+            reading=Reading(options.layout or "", options.time_zone),
+            keep_days=options.keep_days,
+            report=lambda sentence: print(sentence, flush=True),
+            every_seconds=options.every,
+            messages_at_once=options.at_once,
+        )
+    print(f"Written to {options.out}." if added else "Nothing new.")
+    return 0
+
+
 def _decide(options: Namespace, job: Job, summarize: Callable[[Manifest], list[str]]) -> int:
     """Run a job that decides what was logged, and say what it found."""
     conf = _settings(options.conf)
@@ -232,6 +261,22 @@ def _pattern(given: str) -> str:
         raise ArgumentTypeError(str(error)) from None
 
 
+def _seconds(given: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,5}", given) or int(given) < 1:
+        raise ArgumentTypeError(
+            f"{given!r} is no time between two looks; write whole seconds from 1 to 99999"
+        )
+    return int(given)
+
+
+def _messages(given: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", given) or int(given) < 1:
+        raise ArgumentTypeError(
+            f"{given!r} is no number of messages; write a whole number from 1 to 999999999"
+        )
+    return int(given)
+
+
 def _package(options: Namespace) -> int:
     directory = Path(options.out)
     try:
@@ -293,19 +338,7 @@ def _parser() -> ArgumentParser:
     access.add_argument(
         "--out", required=True, metavar="TABLE", help="the folder of the table; new rows are added"
     )
-    access.add_argument(
-        "--time-zone",
-        type=_zone,
-        metavar="ZONE",
-        help="that of the brokers' clocks, such as Europe/Berlin (default: times stay as they are written)",
-    )
-    access.add_argument(
-        "--keep-days",
-        type=days,
-        default=KEPT_DAYS,
-        metavar="N",
-        help=f"days of the table; older ones leave it (default: {KEPT_DAYS})",
-    )
+    _add_table_choices(access)
     _add_spark(access)
 
     usage = jobs.add_parser("usage", help="which ACLs were used, who was refused, what the logs confirm")
@@ -328,9 +361,68 @@ def _parser() -> ArgumentParser:
             analysis.add_arguments(parser_of)
         _add_reading(parser_of)
 
+    _add_stream(
+        jobs.add_parser("stream", help="extend the access table from a Kafka topic that has the records")
+    )
+
     package = jobs.add_parser("package", help="write aclweb.zip and run_pipeline.py for spark-submit")
     package.add_argument("--out", required=True, help="the folder for the two files")
     return parser
+
+
+def _add_stream(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--kafka", required=True, metavar="HOST:PORT", help="brokers of the topic, parted by commas"
+    )
+    parser.add_argument("--topic", required=True, help="the topic; each message is one record")
+    parser.add_argument(
+        "--options",
+        metavar="FILE",
+        help="settings of the Kafka client, a KEY=VALUE a line, for TLS and the login",
+    )
+    parser.add_argument("--cluster", required=True, help="the cluster's name in the table")
+    parser.add_argument(
+        "--out", required=True, metavar="TABLE", help="the folder of the table; new rows are added"
+    )
+    parser.add_argument(
+        "--broker",
+        choices=BROKERS,
+        default=BY_KEY,
+        help="what names the broker of a record: the message's key, or only the topic, and then no hour counts as "
+        f"covered (default: {BY_KEY})",
+    )
+    parser.add_argument(
+        "--every",
+        type=_seconds,
+        metavar="SECONDS",
+        help="look for more so often, until the process is stopped (default: end when all that is there was read)",
+    )
+    parser.add_argument(
+        "--at-once",
+        type=_messages,
+        default=MESSAGES_AT_ONCE,
+        metavar="N",
+        help=f"messages of one change of the table, at most (default: {MESSAGES_AT_ONCE:,})",
+    )
+    _add_layouts(parser)
+    _add_table_choices(parser)
+    _add_spark(parser)
+
+
+def _add_table_choices(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--time-zone",
+        type=_zone,
+        metavar="ZONE",
+        help="that of the brokers' clocks, such as Europe/Berlin (default: times stay as they are written)",
+    )
+    parser.add_argument(
+        "--keep-days",
+        type=days,
+        default=KEPT_DAYS,
+        metavar="N",
+        help=f"days of the table; older ones leave it (default: {KEPT_DAYS})",
+    )
 
 
 def _add_reading(parser: ArgumentParser) -> None:
@@ -402,6 +494,7 @@ _JOBS = {
     "usage": _usage,
     "replay": _replay,
     **dict.fromkeys(ANALYSES, _analyse),
+    "stream": _stream,
     "package": _package,
 }
 

@@ -65,9 +65,14 @@ def counts_in_layout(
     if not any(_may_be_split(spark, file) for file in files):
         return found.select(*counts.names)
     found = keep(found)
-    joined = _joined(found.filter(F.col("piece").isNotNull()))
-    border = joined.mapInArrow(partial(_border_batches, reading, to_arrow_schema(counts)), counts)
+    border = counts_of_texts(_joined(found.filter(F.col("piece").isNotNull())), reading)
     return found.filter(F.col("piece").isNull()).select(*counts.names).unionByName(border)
+
+
+def counts_of_texts(texts: DataFrame, reading: Reading) -> DataFrame:
+    """Return how often each record is in texts (file, text, not_utf8), each of which begins and ends with a record."""
+    counts = StructType.fromDDL(schemas.COUNTS)
+    return texts.mapInArrow(partial(_text_batches, reading, to_arrow_schema(counts)), counts)
 
 
 def _may_be_split(spark: SparkSession, file: str) -> bool:
@@ -112,7 +117,7 @@ def _counted_batches(
     yield counted.taken()
 
 
-def _border_batches(
+def _text_batches(
     reading: Reading, schema: pa.Schema, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     layout = layout_of(reading.layout)

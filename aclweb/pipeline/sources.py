@@ -22,7 +22,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from aclweb.acl.notation import KAFKA, LONGEST_RECORD, SOME_TIME, records
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError
 from aclweb.pipeline.files import FileState, address, examine, look
-from aclweb.pipeline.layout_counts import REPLACED, Keep, counts_in_layout
+from aclweb.pipeline.layout_counts import REPLACED, Keep, counts_in_layout, counts_of_texts
 from aclweb.pipeline.readings import Reading
 
 # A new record starts with a bracket at the start of a line. Cutting there, and not at every
@@ -82,6 +82,29 @@ def read_counts(
                 raise
             states |= found
     raise AssertionError
+
+
+def counts_of_messages(messages: DataFrame, reading: Reading) -> DataFrame:
+    """Return how often each record is in messages (file, value), each of which is one record (schemas.COUNTS).
+
+    value: bytes. reading: as for `read_counts`.
+    """
+    texts = messages.select(
+        "file",
+        F.substring(F.make_valid_utf8(F.col("value").cast("string")), 1, LONGEST_RECORD).alias("text"),
+        (~F.is_valid_utf8(F.col("value").cast("string"))).alias("not_utf8"),
+    )
+    if reading.layout != KAFKA:
+        return counts_of_texts(texts, reading)
+    is_record = F.col("text").rlike(_BRACKET_START)
+    found = texts.select(
+        "file",
+        "not_utf8",
+        F.lit(None).cast("long").alias("position"),
+        F.when(is_record, F.substring("text", 2, 23)).alias("time"),
+        _trimmed(F.when(is_record, F.expr("substring(text, 27)")).otherwise(F.col("text"))).alias("raw"),
+    )
+    return _as_the_core_ends_them(_counted(found, reading.zone).select(*_COUNTED))
 
 
 def nothing_read(states: Mapping[str, FileState]) -> str:

@@ -85,7 +85,7 @@ def test_anything_else_is_refused_with_the_reason_and_leaves_nothing_behind(smal
 
 
 def test_the_jars_that_tests_use_are_locked():
-    assert {*jars.EVERYDAY} <= {*jars.versions(), jars.COMPILER}
+    assert {*jars.EVERYDAY} <= {*jars.versions(), jars.COMPILER, jars.CONNECTOR}
     assert [jar.artifact for jar in jars.read_lock(jars.COMPILER)] == ["ecj"]
 
 

@@ -1,0 +1,393 @@
+"""How do the records of a Kafka topic become rows of the access table, each exactly once?
+
+Spark's Structured Streaming reads the topic through Spark's own connector. Each micro-batch is one change of the
+table, and the version that it makes holds, beside the rows, how far the topic was read. A run starts there; so
+whatever was killed in between counts no message twice and leaves none out. A message is one record. Its key names
+the broker that wrote it; without one nobody can say whether every broker logged, and no hour counts as covered.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from aclweb.acl.model import number_of
+from aclweb.acl.notation import UNKNOWN
+from aclweb.pipeline import decisions, totals
+from aclweb.pipeline.coverage import Row
+from aclweb.pipeline.failures import SPARK_ERRORS, JobError, cause_of
+from aclweb.pipeline.files import SourceError
+from aclweb.pipeline.job import keeping
+from aclweb.pipeline.readings import Reading, layout_in
+from aclweb.pipeline.sources import counts_of_messages
+from aclweb.pipeline.table.changing import unfinished_folder
+from aclweb.pipeline.table.parts import TableError, check
+from aclweb.pipeline.table.reading import folder_of
+from aclweb.pipeline.table.versions import latest
+from aclweb.pipeline.writing import Writing
+
+MESSAGES_AT_ONCE = 1_000_000
+"""Of one micro-batch, at most."""
+
+CONNECTOR = (
+    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
+    "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
+    "org.apache.kafka:kafka-clients:3.9.2",
+    "org.apache.commons:commons-pool2:2.13.1",
+)
+"""Spark's connector for Kafka and all that it needs beside Spark, as it is tested."""
+
+BY_KEY, BY_TOPIC = "key", "topic"
+BROKERS = (BY_KEY, BY_TOPIC)
+
+_SCHEME = "kafka:"
+_PATIENCE_SECONDS = 30
+_MOST_ROWS = 50_000
+_LONGEST_KEY = 249
+_LOOKED_AT = 200
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_SECRET = re.compile(r"password|secret|jaas|token|\.key$", re.IGNORECASE)
+# Of every reader: what a person may not say otherwise.
+_OURS = frozenset(("bootstrap.servers", "key.deserializer", "value.deserializer", "auto.offset.reset"))
+
+
+@dataclass(frozen=True)
+class Topic:
+    """Where records are: name, bootstrap (HOST:PORT,…) and further settings of a Kafka client.
+
+    broker: BY_KEY or BY_TOPIC, what names the broker that wrote a record.
+    """
+
+    name: str
+    bootstrap: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    broker: str = BY_KEY
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name) or self.name in (".", ".."):
+            raise SourceError(
+                f"{self.name!r} is no name of a topic; one has letters, digits, '.', '_' and '-'."
+            )
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no message may repeat."""
+        return tuple(value for key, value in self.options.items() if _SECRET.search(key))
+
+    def client(self) -> dict[str, str]:
+        return {**self.options, "bootstrap.servers": self.bootstrap}
+
+
+@dataclass(frozen=True)
+class Position:
+    """How far a topic was read: its id, and for each partition the offset that comes next."""
+
+    topic_id: str
+    following: Mapping[int, int]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "topic_id": self.topic_id,
+            "next": {str(number): at for number, at in self.following.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Position:
+        return cls(str(found["topic_id"]), {int(number): int(at) for number, at in found["next"].items()})
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a run begins.
+
+    noted: what the table says about it. remarks: sentences about messages that nobody can read any more.
+    """
+
+    noted: Mapping[str, Any] | None
+    position: Position
+    remarks: tuple[str, ...]
+    is_end: bool
+
+
+Report = Callable[[str], None]
+
+
+def read_client_options(text: str) -> dict[str, str]:
+    """Return the settings of a client from a file of KEY=VALUE lines, as Kafka's own tools take them.
+
+    Raises SourceError naming the line; a value is in no message, since it may be a secret.
+    """
+    found: dict[str, str] = {}
+    for number, written in enumerate(text.replace("\\\n", "").splitlines(), 1):
+        line = written.strip()
+        if not line or line.startswith(("#", "!")):
+            continue
+        key, equals, value = line.partition("=")
+        key = key.strip()
+        if not equals or not re.fullmatch(r"[a-z0-9.-]+", key):
+            raise SourceError(f"Line {number} of the options is no KEY=VALUE of a Kafka client.")
+        if key in _OURS:
+            raise SourceError(
+                f"Line {number} of the options sets {key}, which the job itself sets; leave it out."
+            )
+        found[key] = value.strip()
+    return found
+
+
+def stream(
+    spark: SparkSession,
+    topic: Topic,
+    table: Path,
+    cluster: str,
+    *,
+    reading: Reading,
+    keep_days: int,
+    report: Report,
+    every_seconds: int | None = None,
+    messages_at_once: int = MESSAGES_AT_ONCE,
+) -> int:
+    """Add what is in a topic to the access table of a cluster; return how many records were added.
+
+    reading: layout "" looks for that of the first messages. report: is given a sentence for each change of the table.
+    every_seconds: how often to look for more, until somebody stops the process; None ends when what was there at
+    the start has been read.
+
+    Raises JobError where the topic cannot be read, and TableError where the table cannot be changed.
+    """
+    folder = folder_of(table, cluster)
+    start = _start(spark, topic, folder)
+    for remark in start.remarks:
+        report(remark)
+    if start.is_end and every_seconds is None:
+        return 0
+    with tempfile.TemporaryDirectory(prefix="aclweb-checkpoint-") as checkpoint:
+        adding = _Adding(spark, topic, folder, cluster, reading, keep_days, report, Path(checkpoint), start)
+        _run(_messages(spark, topic, start.position, messages_at_once), adding, every_seconds)
+    return adding.lines
+
+
+def _run(messages: DataFrame, adding: _Adding, every_seconds: int | None) -> None:
+    writer = messages.writeStream.foreachBatch(adding.add)
+    # The table knows how far the topic was read; what Spark notes beside it is for this run alone.
+    writer = writer.option("checkpointLocation", adding.checkpoint.as_uri())
+    trigger = (
+        {"availableNow": True} if every_seconds is None else {"processingTime": f"{every_seconds} seconds"}
+    )
+    query = writer.trigger(**trigger).start()
+    try:
+        query.awaitTermination()
+    except SPARK_ERRORS as error:
+        raise adding.failure or error from error
+    finally:
+        query.stop()
+
+
+def _messages(spark: SparkSession, topic: Topic, position: Position, most: int) -> DataFrame:
+    offsets = {topic.name: {str(number): at for number, at in sorted(position.following.items())}}
+    reader = spark.readStream.format("kafka").option("subscribe", topic.name)
+    for key, value in topic.client().items():
+        reader = reader.option(f"kafka.{key}", value)
+    reader = reader.option("startingOffsets", json.dumps(offsets)).option("maxOffsetsPerTrigger", most)
+    return reader.load()
+
+
+def _start(spark: SparkSession, topic: Topic, folder: Path) -> Start:
+    """Return where a run begins.
+
+    A topic of another id than before was made anew, and is read from its beginning.
+    """
+    base = latest(folder)
+    noted = base.offsets.get(topic.name) if base else None
+    known = Position.from_dict(noted) if noted else None
+    topic_id, ranges = _ranges(spark, topic)
+    if known is None or known.topic_id != topic_id:
+        anew = f"The topic {topic.name} was deleted and made anew, so it is read from its beginning."
+        first_of_all = {number: first for number, (first, _) in ranges.items()}
+        is_empty = all(first == end for first, end in ranges.values())
+        return Start(noted, Position(topic_id, first_of_all), (anew,) if known else (), is_end=is_empty)
+    following, gone = {}, 0
+    for number, (first, end) in ranges.items():
+        wanted = known.following.get(number, first)
+        if wanted > end:
+            raise JobError(
+                f"Partition {number} of {topic.name} ends at offset {end:,}, and {wanted:,} was read before; messages "
+                "were lost on the brokers. Add the topic again under another name, or make the table anew."
+            )
+        gone += max(0, first - wanted)
+        following[number] = max(first, wanted)
+    left = f"{number_of(gone, 'message')} of {topic.name} left the topic before anybody read them."
+    is_end = all(following[number] == end for number, (_, end) in ranges.items())
+    return Start(noted, Position(topic_id, following), (left,) if gone else (), is_end=is_end)
+
+
+def _ranges(spark: SparkSession, topic: Topic) -> tuple[str, dict[int, tuple[int, int]]]:
+    """Return the topic's id, and the first offset and the one behind the last of each partition."""
+    jvm = spark._jvm
+    assert jvm is not None
+    properties = jvm.java.util.Properties()
+    for key, value in topic.client().items():
+        properties.setProperty(key, value)
+    seconds = jvm.java.util.concurrent.TimeUnit.SECONDS
+    try:
+        admin = jvm.org.apache.kafka.clients.admin.Admin.create(properties)
+    except TypeError as error:
+        raise JobError(without_connector()) from error
+    except SPARK_ERRORS as error:
+        raise JobError(f"The settings of the Kafka client do not do. {_cause(error, topic)}") from error
+    try:
+        names = jvm.java.util.Collections.singletonList(topic.name)
+        described = (
+            admin.describeTopics(names).allTopicNames().get(_PATIENCE_SECONDS, seconds).get(topic.name)
+        )
+        ends = []
+        for spec in (jvm.org.apache.kafka.clients.admin.OffsetSpec.earliest, _latest_of(jvm)):
+            wanted = jvm.java.util.HashMap()
+            for partition in described.partitions():
+                wanted.put(
+                    jvm.org.apache.kafka.common.TopicPartition(topic.name, partition.partition()), spec()
+                )
+            found = admin.listOffsets(wanted).all().get(_PATIENCE_SECONDS, seconds)
+            ends.append({place.partition(): int(found.get(place).offset()) for place in wanted.keySet()})
+    except SPARK_ERRORS as error:
+        raise JobError(
+            f"The topic {topic.name} of {topic.bootstrap} cannot be read. {_cause(error, topic)}"
+        ) from error
+    finally:
+        admin.close(jvm.java.time.Duration.ofSeconds(5))
+    first, end = ends
+    return described.topicId().toString(), {number: (first[number], end[number]) for number in sorted(first)}
+
+
+def _latest_of(jvm: Any) -> Callable[[], Any]:
+    return jvm.org.apache.kafka.clients.admin.OffsetSpec.latest  # type: ignore[no-any-return]
+
+
+def without_connector() -> str:
+    """Return the sentence for a Spark that has no connector for Kafka."""
+    return (
+        "Spark has no connector for Kafka here; give it as local files with --conf spark.jars=A.jar,B.jar, or with "
+        f"--conf spark.jars.packages={','.join(CONNECTOR)}."
+    )
+
+
+def _cause(error: BaseException, topic: Topic) -> str:
+    return cause_of(error, secrets=topic.secrets)
+
+
+@dataclass
+class _Adding:
+    """What happens to the micro-batches of a run."""
+
+    spark: SparkSession
+    topic: Topic
+    folder: Path
+    cluster: str
+    reading: Reading
+    keep_days: int
+    report: Report
+    checkpoint: Path
+    start: Start
+    lines: int = 0
+    failure: Exception | None = None
+
+    def __post_init__(self) -> None:
+        # What the table says about the topic while nobody else reads it.
+        self._noted = self.start.noted
+
+    def add(self, messages: DataFrame, batch: int) -> None:
+        """Add a micro-batch to the table; called by Spark, which shows no error of ours as it is."""
+        try:
+            self._add(messages, self._end_of(batch))
+        except Exception as error:
+            self.failure = error
+            raise
+
+    def _end_of(self, batch: int) -> Position:
+        """Return the position behind a micro-batch, which Spark notes before it hands it over."""
+        lines = (self.checkpoint / "offsets" / str(batch)).read_text(encoding="utf-8").splitlines()
+        found = json.loads(lines[-1])[self.topic.name]
+        return Position(self.start.position.topic_id, {int(number): int(at) for number, at in found.items()})
+
+    def _add(self, messages: DataFrame, end: Position) -> None:
+        base = latest(self.folder)
+        if (base.offsets.get(self.topic.name) if base else None) != self._noted:
+            raise TableError(
+                f"Another process reads the topic {self.topic.name} into the same table, so nothing more was added; "
+                "run one of them."
+            )
+        today = datetime.now(UTC).date()
+        oldest_day = (today - timedelta(days=self.keep_days)).isoformat()
+        with unfinished_folder(self.folder) as unfinished, keeping() as keep:
+            if base:
+                check(self.folder, base.all_parts())
+            written = messages.filter(F.col("value").isNotNull())
+            if not self.reading.layout:
+                self.reading = replace(self.reading, layout=_layout_of(written, self.topic))
+            placed = written.select(_file_of(self.topic).alias("file"), "value")
+            counts = keep(counts_of_messages(placed, self.reading))
+            texts = counts.select("raw", "timed").distinct()
+            lines = keep(totals.read_lines(counts, decisions.parse(texts)))
+            coverage = _coverage(lines, self.topic)
+            writing = Writing(self.spark, self.folder, self.cluster, base, unfinished, oldest_day)
+            added = writing.add(
+                lines,
+                coverage,
+                sources=base.sources if base else (),
+                problems=base.problems if base else {},
+                zones={row["broker"]: self.reading.zone for row in coverage},
+                offsets={self.topic.name: end.as_dict()},
+            )
+        self._noted = end.as_dict()
+        self.lines += added.lines
+        self.report(
+            f"Added {number_of(added.lines, 'record')} of {self.topic.name}, {added.decisions:,} of them decisions."
+        )
+
+
+def _file_of(topic: Topic) -> Column:
+    """Return what stands for the file of a message: the topic, and the broker that its key names."""
+    start = f"{_SCHEME}{topic.name}/"
+    if topic.broker == BY_TOPIC:
+        return F.lit(start)
+    key = F.make_valid_utf8(F.col("key").cast("string"))
+    return F.concat(F.lit(start), F.coalesce(F.substring(F.trim(key), 1, _LONGEST_KEY), F.lit("")))
+
+
+def _coverage(lines: DataFrame, topic: Topic) -> list[Row]:
+    """Return the coverage of a micro-batch by broker; without the name of one, no hour is covered."""
+    start = f"{_SCHEME}{topic.name}/"
+    found = totals.coverage(lines).limit(_MOST_ROWS + 1).collect()
+    if len(found) > _MOST_ROWS:
+        raise JobError(
+            f"The keys of the messages of {topic.name} are no names of brokers: there are too many. "
+            "Give --broker topic; then no hour counts as covered."
+        )
+    rows = []
+    for row in (row.asDict() for row in found):
+        broker = row["file"].removeprefix(start)
+        facts = {"url": row["file"], "file": row["file"], "broker": broker or topic.name}
+        rows.append(row | facts | ({} if broker else {"hours": 0, "permit_hours": 0}))
+    return rows
+
+
+def _layout_of(messages: DataFrame, topic: Topic) -> str:
+    """Return the layout that the first messages have."""
+    first = [bytes(row.value) for row in messages.select("value").limit(_LOOKED_AT).collect()]
+    data = b"\n".join(first)
+    layout = layout_in(lambda start, end: data[start:end])
+    if layout == UNKNOWN:
+        shown = first[0].decode("utf-8", "replace").strip()[:120]
+        raise JobError(
+            f"The layout of the messages of {topic.name} is unknown, so nothing of them can be read. The first is "
+            f"{shown!r}; name their layout with --layout, or their log4j pattern with --pattern."
+        )
+    return layout

@@ -1,0 +1,164 @@
+"""Is each record of a Kafka topic counted exactly once, whatever is killed in between?"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from kafka import KafkaProducer
+
+from aclweb.acl.notation.authorizer_log import records
+from aclweb.pipeline.failures import JobError
+from aclweb.pipeline.files import SourceError
+from aclweb.pipeline.table import Table, Window
+from aclweb.pipeline.table.parts import ACCESS
+from aclweb.pipeline.topics import CONNECTOR, Position, Topic, _ranges, read_client_options
+from devstack.jars import CONNECTOR as LOCK
+from devstack.jars import read_lock
+from devstack.java import java_home
+from tests.pipeline import plain
+from tests.pipeline.samples import BINDINGS, RULES
+from tests.servers import create_topic, need_jars, settings_of
+
+ROOT = Path(__file__).resolve().parents[2]
+FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
+CLUSTER = "test-eu"
+BROKERS = ("broker-1", "broker-2", "")
+REQUEST = ("principal", "host", "operation", "resource_type", "resource_name", "allowed")
+
+
+@pytest.fixture
+def sent(kafka44, fresh, logs) -> tuple[str, int]:
+    """A topic of three partitions, each with the records of one broker; one broker's have no key."""
+    create_topic(kafka44, fresh, partitions=3)
+    producer = KafkaProducer(**settings_of(kafka44, "admin"))
+    written = [record for log in logs for record in records(plain.lines_of(log))]
+    for number, record in enumerate(written):
+        broker = BROKERS[number % 3]
+        key = broker.encode() if broker else None
+        producer.send(fresh, partition=number % 3, key=key, value=record.encode())
+    producer.close()
+    return fresh, len(written)
+
+
+def started(broker, topic: str, folder: Path, *more: str) -> subprocess.Popen[str]:
+    options = folder / "client.properties"
+    options.write_text(
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+        "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\\n"
+        f'  username="admin" password="{broker.users["admin"]}";\n'
+    )
+    jars = ",".join(str(jar) for jar in sorted(need_jars(LOCK).glob("*.jar")))
+    command = [sys.executable, "-m", "aclweb.pipeline", "stream", "--master", "local[2]"]
+    command += ["--conf", f"spark.jars={jars}", "--kafka", broker.bootstrap, "--topic", topic]
+    command += ["--options", str(options), "--cluster", CLUSTER, "--out", str(folder / "table")]
+    command += ["--time-zone", "UTC", "--keep-days", "9999", *more]
+    return subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "JAVA_HOME": str(java_home())},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    )
+
+
+def counted(table: Path) -> Counter[tuple[Any, ...]]:
+    found = Table.open(table, CLUSTER)
+    rows: Counter[tuple[Any, ...]] = Counter()
+    for held in found.version.days.values():
+        for part in held.parts[ACCESS]:
+            for row in pq.ParquetFile(found.folder / part.name).read().to_pylist():
+                rows[tuple(row[name] for name in REQUEST)] += row["lines"]
+    return rows
+
+
+@pytest.mark.long
+def test_a_run_killed_after_its_first_change_and_the_next_count_each_record_once(
+    kafka44, sent, logs, tmp_path
+):
+    topic, number = sent
+
+    first = started(kafka44, topic, tmp_path, "--at-once", str(number // 3))
+    told = first.stdout.readline()
+    os.killpg(first.pid, signal.SIGKILL)
+    first.communicate()
+    begun = Table.open(tmp_path / "table", CLUSTER).version
+    second = started(kafka44, topic, tmp_path)
+    answer, errors = second.communicate(timeout=300)
+
+    assert "Added" in told
+    assert 0 < sum(begun.offsets[topic]["next"].values()) < number
+    assert second.returncode == 0, errors
+    assert f"Written to {tmp_path / 'table'}." in answer
+    assert kafka44.users["admin"] not in answer + errors
+    expected = plain.count(logs, BINDINGS, RULES)
+    assert counted(tmp_path / "table") == expected.requests
+    table = Table.open(tmp_path / "table", CLUSTER)
+    assert sum(table.version.offsets[topic]["next"].values()) == number
+    coverage = table.coverage(Window())
+    assert sum(row["lines"] for row in coverage) == number
+    assert {row["broker"] for row in coverage} == {"broker-1", "broker-2", topic}
+    # Whose broker nobody knows covers no hour.
+    assert {row["hours"] for row in coverage if row["broker"] == topic} == {0}
+    assert any(row["permit_hours"] for row in coverage if row["broker"] != topic)
+
+    if FULL:
+        third = started(kafka44, topic, tmp_path)
+        answer, errors = third.communicate(timeout=300)
+        assert (third.returncode, answer) == (0, "Nothing new.\n"), errors
+        assert Table.open(tmp_path / "table", CLUSTER).version.number == table.version.number
+
+
+@pytest.mark.spark
+def test_without_the_connector_the_sentence_says_what_to_give(spark):
+    with pytest.raises(JobError, match=r"Spark has no connector for Kafka here; give it .*spark\.jars"):
+        _ranges(spark, Topic("logs", "127.0.0.1:1"))
+
+
+def test_the_connector_that_the_sentence_names_is_the_one_that_is_tested():
+    assert {f"{jar.group}:{jar.artifact}:{jar.version}" for jar in read_lock(LOCK)} == set(CONNECTOR)
+
+
+def test_settings_of_a_client_are_read_as_kafkas_tools_take_them():
+    text = '# login\nsasl.jaas.config=a.B required \\\n  password="x=y";\n\nssl.truststore.type = PEM\n'
+
+    assert read_client_options(text) == {
+        "sasl.jaas.config": 'a.B required   password="x=y";',
+        "ssl.truststore.type": "PEM",
+    }
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ("a=b\nsecret words", "Line 2 of the options is no KEY=VALUE"),
+        ("bootstrap.servers=h:1", "Line 1 of the options sets bootstrap.servers, which the job itself sets"),
+    ],
+)
+def test_a_wrong_line_of_the_settings_is_named_and_not_repeated(text, told):
+    with pytest.raises(SourceError, match=told) as caught:
+        read_client_options(text)
+
+    assert "secret words" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a b", "a/b", "x" * 250])
+def test_what_is_no_name_of_a_topic_is_refused(name):
+    with pytest.raises(SourceError, match="is no name of a topic"):
+        Topic(name, "h:1")
+
+
+def test_a_position_comes_back_from_the_table_as_it_went():
+    position = Position("an-id", {0: 5, 11: 7})
+
+    assert Position.from_dict(json.loads(json.dumps(position.as_dict()))) == position
