@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from aclweb.acl.notation.log_layouts.frames import Carried, Frame
+from aclweb.acl.notation.log_layouts.frames import PLAIN, Carried, Frame
 from aclweb.acl.notation.log_layouts.times import NO_TIME, LogTime
 
 UNKNOWN = "unknown"
@@ -61,6 +61,8 @@ class Layout:
         """Whether a record starts with this line of the file."""
         if self.body is None:
             return True
+        if self.frame is PLAIN:
+            return self.body.starts(line)
         carried = self.frame.opened(line)
         return self.body.starts(line if carried is None else carried.text)
 
@@ -86,6 +88,10 @@ class Layout:
         """Yield the records of one run."""
         if self.body is None:
             yield from (_foreign([Carried(line)]) for line in run if line.strip())
+            return
+        # Nearly every run: one line that is one record.
+        if len(run) == 1 and self.frame is PLAIN and (found := self.body.read(run[0][:LONGEST_RECORD])):
+            yield LogRecord(found[1], found[0], 1)
             return
         lines = list(self.frame.lines(run))
         while lines and not lines[0].text.strip():

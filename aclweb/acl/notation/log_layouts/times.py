@@ -59,14 +59,20 @@ def epoch_moment(seconds: float | int, *, per_second: int = 1) -> LogTime:
 
 @dataclass(frozen=True)
 class TimeFormat:
-    """How a time is written. source: what finds it, a regular expression without groups."""
+    """How a time is written.
+
+    source: what finds it, a regular expression without groups. is_iso: it is ISO 8601, which is read faster.
+    """
 
     source: str
     fields: re.Pattern[str]
     zone: tzinfo | None = None
+    is_iso: bool = False
 
     def read(self, text: str) -> LogTime:
         """Return the moment of a text that `source` matches."""
+        if self.is_iso:
+            return iso_moment(text)
         found = self.fields.fullmatch(text)
         if found is None:
             return NO_TIME
@@ -145,7 +151,7 @@ _NAMED = {
     "US_MONTH_DAY_YEAR4_TIME": "dd/MM/yyyy HH:mm:ss.SSS",
 }
 # What SimpleDateFormat and log4j 1 call ISO8601 has a blank, what log4j 2 calls so has a T.
-_ISO = "yyyy-MM-dd{}HH:mm:ss,SSS"
+_ISO = "yyyy-MM-dd HH:mm:ss,SSS"
 _ZONE = {
     "Z": r"[+-][0-9]{4}",
     "X": r"(?:Z|[+-][0-9]{2})",
@@ -181,16 +187,14 @@ def time_format(name: str = "", zone: str = "") -> TimeFormat:
     if given in ("UNIX", "UNIX_MILLIS"):
         digits = "[0-9]{9,11}" if given == "UNIX" else "[0-9]{12,14}"
         return TimeFormat(digits, re.compile(f"(?P<epoch>{digits})"))
+    shown = _zone_named(zone)
+    source, fields = _compiled(_ISO if given == "ISO8601" else _NAMED.get(given, given), given)
     if given == "ISO8601":
-        source, fields = _compiled(_ISO.format(" "), given)
-        return TimeFormat(
-            source.replace(r"\ ", "[ T]"), re.compile(fields.replace(r"\ ", "[ T]")), _zone_named(zone)
-        )
-    source, fields = _compiled(_NAMED.get(given, given), given)
+        source, fields = source.replace(r"\ ", "[ T]"), fields.replace(r"\ ", "[ T]")
     # Kafka's own layout; a setting of the JVM may turn its comma into a full stop.
     if given.startswith("DEFAULT"):
         source, fields = source.replace(",", "[,.]"), fields.replace(",", "[,.]")
-    return TimeFormat(source, re.compile(fields), _zone_named(zone))
+    return TimeFormat(source, re.compile(fields), shown, given in ("DEFAULT", "ISO8601") and shown is None)
 
 
 def _zone_named(zone: str) -> tzinfo | None:
