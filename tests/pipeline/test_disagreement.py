@@ -50,26 +50,23 @@ def history_file(folder: Path, rows: list[tuple[AclBinding, int, str, int | None
     return path
 
 
-def run(spark, out: Path, *, with_history: bool) -> tuple[dict[str, Any], dict[tuple[str, str], Any]]:
+@pytest.fixture(scope="module")
+def result(spark, tmp_path_factory) -> Path:
     from aclweb.pipeline.disagreement import write_disagreement
     from aclweb.pipeline.job import keeping
 
-    history = read_history(history_file(out.parent, HISTORY)) if with_history else None
+    out = tmp_path_factory.mktemp("out") / "disagreement"
+    history = read_history(history_file(out.parent, HISTORY))
     with keeping() as keep:
         write_disagreement(spark, snapshot_of(SNAPSHOT), logged(spark, LINES), out, keep, history=history)
-    rows = pq.read_table(out / "disagreements.parquet").to_pylist()
-    manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    return out
+
+
+@pytest.fixture(scope="module")
+def found(result) -> tuple[dict[str, Any], dict[tuple[str, str], Any]]:
+    rows = pq.read_table(result / "disagreements.parquet").to_pylist()
+    manifest = json.loads((result / "manifest.json").read_text(encoding="utf-8"))
     return manifest, {(row["principal"], row["day"]): row for row in rows}
-
-
-@pytest.fixture(scope="module")
-def result(spark, tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("out") / "disagreement"
-
-
-@pytest.fixture(scope="module")
-def found(spark, result) -> tuple[dict[str, Any], dict[tuple[str, str], Any]]:
-    return run(spark, result, with_history=True)
 
 
 def test_a_change_of_the_acls_is_named_by_the_revision_that_turned_the_answer(found):
@@ -85,13 +82,15 @@ def test_a_change_of_the_acls_is_named_by_the_revision_that_turned_the_answer(fo
     assert found[0]["disagreement"] == {"changed": 12, "declaration": 0, "before history": 2, "unknown": 1}
 
 
-def test_without_a_history_the_causes_are_unknown_and_the_summary_asks_for_one(spark, tmp_path):
-    from aclweb.pipeline.disagreement import summary
+def test_without_a_history_the_cause_is_unknown_and_the_summary_asks_for_one(found):
+    from aclweb.acl.model import AuthorizerSettings
+    from aclweb.pipeline.disagreement import _cause, summary
 
-    manifest, rows = run(spark, tmp_path / "out", with_history=False)
+    manifest, rows = found
 
-    assert {row["cause"] for row in rows.values()} == {"unknown"}
-    assert "give one with --history." in summary(manifest)[-1]
+    assert {_cause(row, AuthorizerSettings(), None) for row in rows.values()} == {("unknown", None)}
+    assert "give one with --history." in summary(manifest | {"history": None})[-1]
+    assert "no ACLs of that day give the logged answer." in summary(manifest)[-1]
 
 
 @pytest.mark.parametrize(

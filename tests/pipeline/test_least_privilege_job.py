@@ -60,10 +60,10 @@ def run(
         return write_least_privilege(
             spark,
             snapshot_of(TODAY),
-            logged(spark, lines, days=days),
+            logged(spark, lines),
             out,
             keep,
-            choices=choices or Choices(),
+            choices=Choices(),
             wanted=Wanted(),
             principals=principals,
         )
@@ -127,13 +127,6 @@ def test_the_sums_by_principal_say_what_is_covered_and_which_rights_go(result):
     assert (rows["User:idle"]["rights"], rows["User:idle"]["rights_removed"]) == (1, 1)
     assert rows["User:a"]["rights_removed"] == rows["User:a"]["rights"] - 1
     assert (manifest["covered"]["lines"], manifest["covered"]["covered"]) == (23, 21)
-
-
-def test_too_short_a_log_takes_nothing_away_that_it_does_not_hold(spark, tmp_path):
-    manifest = run(spark, tmp_path / "out", LINES, days=10, principals=["User:idle"])
-
-    assert manifest["delta"] == {"add": 0, "remove": 0}
-    assert "days are needed" in manifest["evidence"]["missing"]["ALLOW"]
 
 
 def test_a_principal_that_no_acl_names_is_refused_with_a_sentence(spark, tmp_path):

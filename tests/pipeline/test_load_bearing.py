@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from aclweb.acl.logged.evidence import Wanted
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.notation.files import binding_key
 from tests.builders import allow, deny
-from tests.pipeline.made_logs import Line, logged
+from tests.pipeline.made_logs import ALL_HOURS, Line, logged
 from tests.pipeline.test_pages import of_arrow, on_the_page
 from tests.random_cases import random_request, random_world
 
@@ -61,7 +62,7 @@ def run(
         write_load_bearing(
             spark,
             snapshot_of(bindings, settings),
-            logged(spark, lines, days=days),
+            logged(spark, lines),
             out,
             keep,
             wanted=Wanted(),
@@ -127,13 +128,19 @@ def test_a_replaceable_acl_names_the_others_and_one_of_them_stays(planted):
     assert rows[binding_key(POINTLESS)]["reason"] == "Without it the default gives the same answers."
 
 
-def test_too_short_a_log_calls_nothing_unused_and_says_what_is_missing(spark, tmp_path):
-    manifest, rows = run(spark, tmp_path / "out", [UNUSED, ORPHAN], [], days=10)
+def test_too_short_a_log_calls_nothing_unused_and_says_what_is_missing():
+    from aclweb.acl.logged.evidence import BrokerDay, evidence_in
+    from aclweb.pipeline.load_bearing import _state
 
-    row = rows[binding_key(UNUSED)]
-    assert (row["state"], rows[binding_key(ORPHAN)]["state"]) == ("no data", "orphaned")
-    assert row["reason"] == "the log covers 10 days, and at least 30 days are needed (ACLWEB_UNUSED_DAYS)"
-    assert manifest["evidence"]["missing"] == {"ALLOW": row["reason"], "DENY": row["reason"]}
+    day = BrokerDay("a", date(2026, 11, 20), ALL_HOURS, ALL_HOURS)
+    noon = datetime(2026, 11, 20, 12)
+    evidence = evidence_in([day], first_at=noon, last_at=noon, permits_seen=True, wanted=Wanted())
+    existing = snapshot_of([]).existing
+    reason = "the log covers 1 hour, and at least 30 days are needed (ACLWEB_UNUSED_DAYS)"
+
+    states = [_state(binding, {}, evidence, existing, AuthorizerSettings()) for binding in (UNUSED, ORPHAN)]
+
+    assert states == [("no data", reason), ("orphaned", "No topic that exists matches it.")]
 
 
 def test_the_page_names_every_column_with_its_type():
