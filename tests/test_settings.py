@@ -35,7 +35,10 @@ ENVIRONMENT_ELSEWHERE = {
     "aclweb/runtime/child_process.py": {"{**os.environ, **more}"},
     # The pipeline's command runs where no settings of a site are.
     "aclweb/pipeline/environment.py": {
-        *(f"os.environ.get('{name}', '')" for name in ("JAVA_HOME", "SPARK_CONF_DIR", "MASTER")),
+        *(
+            f"os.environ.get('{name}', '')"
+            for name in ("JAVA_HOME", "SPARK_CONF_DIR", "MASTER", "XDG_CACHE_HOME")
+        ),
         "os.environ.get('ACLWEB_SPARK_MEMORY', '')",
         "'PYSPARK_GATEWAY_PORT' in os.environ",
         "os.environ.setdefault(name, value)",
@@ -101,6 +104,12 @@ REFUSED = [
             (str(most + 1), f"{name} is {most + 1}; it takes a whole number from {least} to {most}."),
             ("9" * 5000, f"it takes a whole number from {least} to {most}."),
         )
+    ),
+    ("ACLWEB_LOG_FOLDERS", "logs", "ACLWEB_LOG_FOLDERS has 'logs'; write whole paths of folders"),
+    (
+        "ACLWEB_LOG_FOLDERS",
+        "/a:/b/../etc",
+        "has '/b/../etc'; write whole paths of folders, separated by colons",
     ),
     ("ACLWEB_LOG_LEVEL", "loud", "ACLWEB_LOG_LEVEL is 'loud'; write debug, info, warning or error."),
     *(

@@ -53,6 +53,18 @@ class Environment:
     def path(self, name: str, default: Path) -> Path:
         return Path(self._given(name) or default)
 
+    def folders(self, name: str, default: str) -> list[Path]:
+        """Return absolute folders, separated by colons."""
+        given = self._given(name) or default
+        found = [Path(folder.strip()) for folder in given.split(":") if folder.strip()]
+        for folder in found:
+            if not folder.is_absolute() or ".." in folder.parts:
+                raise ImproperlyConfigured(
+                    f"{name} has {_shown(str(folder))!r}; write whole paths of folders, separated by colons, such as "
+                    "/var/log/kafka:/mnt/logs."
+                )
+        return found
+
     def flag(self, name: str, default: bool) -> bool:
         given = self._given(name)
         if not given:

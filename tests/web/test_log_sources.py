@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from html import unescape
+from pathlib import Path
 
 import pytest
 
+from aclweb.inventory.admin import log_sources
 from aclweb.inventory.admin.log_sources import for_job
 
 URL = "/c/test-eu/log-sources/"
@@ -83,3 +85,25 @@ def test_a_program_gets_the_log_sources(cluster, cho, signed_in):
 
     assert [row["path"] for row in found["results"]] == ["/logs"]
     assert found["results"][0]["layout"] == "strimzi"
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc/shadow", "/var/log/../../etc/*", "/var/logs", "kafka.log", "/*/log/x", "/"]
+)
+def test_a_page_names_no_file_outside_the_folders_for_logs(admin, cluster, path):
+    page = admin.post(URL, GIVEN | {"path": path})
+
+    assert page.status_code == 422
+    assert "is outside the folders in which a page may name logs" in page.content.decode()
+    assert not cluster.log_sources.exists()
+
+
+def test_what_the_shell_named_elsewhere_can_be_changed_on_the_page_but_not_moved(admin, cluster, settings):
+    settings.ACLWEB_LOG_FOLDERS = [Path("/var/log"), Path("/mnt/logs")]
+    source = log_sources.add(actor="the shell", cluster=cluster, path="/data/a.log")
+    address = f"{URL}{source.pk}/"
+
+    assert admin.post(address, GIVEN | {"path": "/data/a.log", "broker": "b1"}).status_code == 302
+    assert admin.post(address, GIVEN | {"path": "/data/b.log"}).status_code == 422
+    assert admin.post(address, GIVEN | {"path": "/mnt/logs/*/b.log"}).status_code == 302
+    assert cluster.log_sources.get().path == "/mnt/logs/*/b.log"

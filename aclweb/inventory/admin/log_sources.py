@@ -6,6 +6,7 @@ Values are checked here, whoever asks. Nothing is read: what is at a path, a wor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
@@ -33,20 +34,35 @@ class LogSourceError(Exception):
         self.faults = dict(faults)
 
 
-def add(*, actor: trail.Named | str, cluster: Cluster, **given: str) -> LogSource:
-    """Add a log source and return it. given: values of FIELDS, of which path is needed; raises LogSourceError."""
+def add(
+    *,
+    actor: trail.Named | str,
+    cluster: Cluster,
+    within: Sequence[Path] | None = None,
+    **given: str,
+) -> LogSource:
+    """Add a log source and return it.
+
+    within: the folders in which its path may be, None for any. given: values of FIELDS, of which path is needed.
+    Raises LogSourceError.
+    """
     values = {**dict.fromkeys(FIELDS, ""), **_cleaned(given)}
     with transaction.atomic():
         # So that two who add the same path wait for each other.
         Cluster.objects.select_for_update().get(pk=cluster.pk)
-        _check(cluster, values, None)
+        _check(cluster, values, None, within)
         source = LogSource.objects.create(cluster=cluster, **values)
         _record(actor, "logs.added", source, told=_in_words(values))
     return source
 
 
-def change(*, actor: trail.Named | str, source: LogSource, **given: str) -> bool:
-    """Change values of FIELDS; return False if nothing differs. Raises LogSourceError."""
+def change(
+    *, actor: trail.Named | str, source: LogSource, within: Sequence[Path] | None = None, **given: str
+) -> bool:
+    """Change values of FIELDS; return False if nothing differs. Raises LogSourceError.
+
+    within: the folders in which another path may be, None for any.
+    """
     with transaction.atomic():
         Cluster.objects.select_for_update().get(pk=source.cluster_id)
         row = LogSource.objects.get(pk=source.pk)
@@ -55,7 +71,7 @@ def change(*, actor: trail.Named | str, source: LogSource, **given: str) -> bool
         differing = {name: value for name, value in values.items() if before[name] != value}
         if not differing:
             return False
-        _check(row.cluster, values, row)
+        _check(row.cluster, values, row, within if "path" in differing else None)
         for name, value in differing.items():
             setattr(row, name, value)
         row.save(update_fields=list(differing))
@@ -98,7 +114,9 @@ def _cleaned(given: Mapping[str, str]) -> dict[str, str]:
     return {name: value if name == "pattern" else value.strip() for name, value in given.items()}
 
 
-def _check(cluster: Cluster, values: Mapping[str, str], row: LogSource | None) -> None:
+def _check(
+    cluster: Cluster, values: Mapping[str, str], row: LogSource | None, within: Sequence[Path] | None
+) -> None:
     faults = {}
     for name in FIELDS:
         longest = _LONGEST[name]
@@ -108,6 +126,11 @@ def _check(cluster: Cluster, values: Mapping[str, str], row: LogSource | None) -
             faults[name] = "This holds a line break or another control character; leave it out."
         elif fault := _fault(name, values[name]):
             faults[name] = fault
+    if within is not None and "path" not in faults and not _is_within(values["path"], within):
+        faults["path"] = (
+            f"{values['path']} is outside the folders in which a page may name logs; name one below "
+            f"{' or '.join(map(str, within))}, or ask who runs aclweb to add its folder to ACLWEB_LOG_FOLDERS."
+        )
     if values["layout"] and values["pattern"]:
         faults.setdefault("pattern", "A layout is chosen too; give a layout or a pattern.")
     there = cluster.log_sources.filter(path=values["path"]).first()
@@ -144,6 +167,14 @@ def _path_fault(value: str) -> str:
     if "://" in value:
         return f"{value!r} is not on the worker's machine, so it is unknown what is new in it; name a path there."
     return ""
+
+
+def _is_within(path: str, folders: Sequence[Path]) -> bool:
+    """Whether a path, or each path of a pattern, is below one of some folders."""
+    asked = Path(path)
+    return ".." not in asked.parts and any(
+        folder in asked.parents or folder == asked for folder in folders if asked.is_absolute()
+    )
 
 
 def _record(actor: trail.Named | str, verb: str, source: LogSource, **facts: str) -> None:

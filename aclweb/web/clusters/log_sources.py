@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -66,11 +67,12 @@ class LogSourceForm(forms.Form):
     def save(self, actor: User, cluster: Cluster, source: LogSource | None) -> str:
         """Add a log source, or change this one; return a sentence, empty where a field is wrong."""
         given = {name: self.cleaned_data[name] for name in log_sources.FIELDS}
+        folders = settings.ACLWEB_LOG_FOLDERS
         try:
             if source is None:
-                log_sources.add(actor=actor, cluster=cluster, **given)
+                log_sources.add(actor=actor, cluster=cluster, within=folders, **given)
                 return "Added. The next refresh of the logs reads it."
-            if not log_sources.change(actor=actor, source=source, **given):
+            if not log_sources.change(actor=actor, source=source, within=folders, **given):
                 return "Nothing was changed: it was so already."
             return "Changed. It counts from the next refresh of the logs on."
         except log_sources.LogSourceError as error:
