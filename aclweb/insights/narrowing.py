@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from django.db.models import Q
+
+from aclweb.acl.authorizer import Result
 from aclweb.acl.logged import NAMES, Choices, Evidence, Proposal, Rights, Used, propose, rights_of
 from aclweb.acl.matching import SortedNames
 from aclweb.acl.model import (
@@ -133,12 +136,15 @@ def _why_not(load: Load | None, view: ClusterView, principal: str) -> str:
 
 
 def _used(load: Load, principal: str) -> list[Used]:
-    rows = SeenRequest.objects.filter(load=load, principal=principal, allowed=True).order_by("-lines", "pk")
+    # What was denied then and is allowed by now must stay allowed too.
+    wanted = Q(allowed=True) | Q(decided_now=Result.ALLOWED.name)
+    rows = SeenRequest.objects.filter(wanted, load=load, principal=principal).order_by("-lines", "pk")
     columns = ("host", "operation", "resource_type", "resource_name", "lines")
-    return [
-        Used(AccessRequest(principal, host, Operation[operation], ResourceType[kind], name), lines)
-        for host, operation, kind, name, lines in rows.values_list(*columns)[: MOST_USED + 1]
-    ]
+    lines_of: dict[AccessRequest, int] = {}
+    for host, operation, kind, name, lines in rows.values_list(*columns)[: MOST_USED + 1]:
+        request = AccessRequest(principal, host, Operation[operation], ResourceType[kind], name)
+        lines_of[request] = lines_of.get(request, 0) + lines
+    return [Used(request, lines) for request, lines in lines_of.items()]
 
 
 def _young(

@@ -66,6 +66,21 @@ def test_a_prefix_becomes_the_names_that_were_used_and_what_was_unused_goes(logg
     assert answer.context["replay"].denied_lines == 0
 
 
+def test_what_was_denied_then_and_is_allowed_by_now_stays_allowed(logged, proposed, tmp_path):
+    late = [
+        request(APP, "READ", "orders.asia", allowed=False, decided_now="ALLOWED", lines=7),
+        request(APP, "READ", "orders.eu", allowed=False, decided_now="ALLOWED", lines=2),
+    ]
+    load(write_result(tmp_path / "late", BINDINGS, requests=[*USED, *late]), logged)
+
+    answer = proposed()
+
+    proposal = answer.context["found"].proposal
+    assert allow(APP, "READ", "orders.asia") in proposal.adds
+    assert (proposal.covered, proposal.lines) == (109, 109)
+    assert answer.context["replay"].denied_lines == 0
+
+
 def test_it_opens_as_a_draft_of_the_same_acls(logged, proposed, ada, signed_in):
     answer = proposed()
     draft = signed_in(ada).post("/c/test-eu/what-if/", {"line": answer.context["lines"]}, follow=True)
