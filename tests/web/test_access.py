@@ -266,5 +266,7 @@ def filled(text: str, change) -> str:
     if "{computation}" in text:
         text = text.replace("{computation}", Computation.objects.order_by("pk")[0].address)
     if "{source}" in text:
-        text = text.replace("{source}", str(LogSource.objects.order_by("pk")[0].pk))
+        # Who tries addresses at random may have removed it.
+        found = LogSource.objects.order_by("pk").first()
+        text = text.replace("{source}", str(found.pk if found else 1))
     return text.replace("{change}", str(change.pk)).replace("{plan}", change.plan_hash)
