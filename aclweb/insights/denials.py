@@ -6,6 +6,7 @@ survives the next load. A fixed group that is denied again is new, and so is one
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ LAST_DAY_COUNTS = 10
 SORTS = {"weight": "weight", "times": "in_window", "latest": "last_at"}
 _OPEN = (State.NEW, State.BEING_FIXED)
 _EXPORTED_AT_ONCE = 500
+_KEY = re.compile("[0-9a-f]{64}")
 
 EXPORTED = (
     "state",
@@ -186,7 +188,8 @@ def new_count(cluster: Cluster, load: Load, *, days: int, in_force_since: InForc
 def denial(cluster: Cluster, key: str, *, days: int = 0, in_force_since: InForceSince) -> Denial | None:
     """Return one group by its key; None where the log has none."""
     load = current_load(cluster)
-    if load is None:
+    # No database looks for every text, such as one with a NUL.
+    if load is None or not _KEY.fullmatch(key):
         return None
     found = _of_window(load, 0).filter(key=key)
     said = _said(cluster, found, in_force_since)

@@ -191,7 +191,8 @@ def test_an_open_group_of_a_later_page_is_shown_first(page, monkeypatch):
 
     assert answer.context["rows"][0].denial.key == last.key
     assert [bool(row.opened) for row in answer.context["rows"]] == [True, False, False]
-    assert client.get(PAGE, {"open": "no-such-key"}).context["rows"][0].opened is None
+    for key in ("no-such-key", "\x00", "0" * 64):
+        assert client.get(PAGE, {"open": key}).context["rows"][0].opened is None
 
 
 def marking(address: str) -> str:

@@ -43,7 +43,9 @@ FIELDS = {
     "as_of": "1", "change": "CR-{change}", "other": "test-eu", "other_at": "2026-11-21", "other_change": "CR-{change}",
     "action": "consume", "topic": "payments.eu", "group": "g", "choose": "1", "severity": "info",
     "first": LINE, "second": LINE, "proposal": "1", "holding": "bob",
-    "password": "wrong", "next": "/clusters/",
+    "state": "expected", "sort": "requests", "days": "7", "open": "a" * 64, "until": "2030-01-01", "undo": "b",
+    "broker": "a.log", "since": "2026-11-30", "delimiter": ".", "hosts": "seen", "young": "judge", "groups": "exact",
+    "use": "cannot-tell", "flips": "2", "password": "wrong", "next": "/clusters/",
 }  # fmt: skip
 HOSTILE = (
     "", NUL, f"a{NUL}b", f"User:{NUL}", NUL * 64, "*", "User:*", "bob", ":", "\u202egpj", "\ufeff", "\n\r\t", "%00",
