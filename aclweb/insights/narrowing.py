@@ -31,7 +31,7 @@ from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.models import Cluster
 
 MOST_USED = 3_000
-"""So many distinct requests of a principal are worked out while somebody waits; more is for the job."""
+"""So many distinct requests and answers of a principal are worked out while somebody waits; more is for the job."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,12 @@ def narrowing(
     if why_not or load is None:
         return Narrowing(load, evidence, why_not)
     used = _used(load, principal)
-    if len(used) > MOST_USED:
+    if used is None:
         return Narrowing(
             load,
             evidence,
-            f"The log has more than {MOST_USED:,} different requests of this principal, which takes longer than a page "
-            "may. Run `python -m aclweb.pipeline least-privilege` for it.",
+            f"The log has more than {MOST_USED:,} different requests and answers of this principal, which takes "
+            "longer than a page may. Run `python -m aclweb.pipeline least-privilege` for it.",
         )
     existing = existing_names(view)
     chosen = replace(choices or Choices(), existing=existing)
@@ -135,13 +135,18 @@ def _why_not(load: Load | None, view: ClusterView, principal: str) -> str:
     return ""
 
 
-def _used(load: Load, principal: str) -> list[Used]:
+def _used(load: Load, principal: str) -> list[Used] | None:
+    """Return what the principal was logged to do, each request once; None where that is more than MOST_USED rows."""
     # What was denied then and is allowed by now must stay allowed too.
     wanted = Q(allowed=True) | Q(decided_now=Result.ALLOWED.name)
     rows = SeenRequest.objects.filter(wanted, load=load, principal=principal).order_by("-lines", "pk")
     columns = ("host", "operation", "resource_type", "resource_name", "lines")
     lines_of: dict[AccessRequest, int] = {}
-    for host, operation, kind, name, lines in rows.values_list(*columns)[: MOST_USED + 1]:
+    read = list(rows.values_list(*columns)[: MOST_USED + 1])
+    # A request has a row for each answer, so fewer requests than rows may come from a cut list.
+    if len(read) > MOST_USED:
+        return None
+    for host, operation, kind, name, lines in read:
         request = AccessRequest(principal, host, Operation[operation], ResourceType[kind], name)
         lines_of[request] = lines_of.get(request, 0) + lines
     return [Used(request, lines) for request, lines in lines_of.items()]

@@ -154,8 +154,21 @@ def test_more_requests_than_a_page_works_out_are_for_the_job(logged, proposed, m
 
     answer = proposed()
 
-    assert "more than 2 different requests of this principal" in answer.content.decode()
+    assert "more than 2 different requests and answers of this principal" in answer.content.decode()
     assert answer.context["found"].proposal is None
+
+
+def test_a_request_with_two_answers_does_not_hide_that_the_list_was_cut(
+    logged, proposed, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(narrowing, "MOST_USED", 3)
+    twice = request(APP, "READ", "orders.eu", allowed=False, decided_now="ALLOWED", lines=80)
+    load(write_result(tmp_path / "twice", BINDINGS, requests=[*USED, twice]), logged)
+
+    answer = proposed()
+
+    assert answer.context["found"].proposal is None, "a request for the group was not read"
+    assert "more than 3 different requests and answers" in answer.content.decode()
 
 
 def test_a_knob_that_nobody_knows_is_reported_and_a_page_needs_a_name(logged, proposed, ada, signed_in):
