@@ -63,6 +63,11 @@ class Narrowing:
     replay: Replay | None = None
     groups_known: bool = True
 
+    @property
+    def tells_unused(self) -> bool:
+        """Whether the log may call an ALLOW, and the rights of it, unused."""
+        return not self.evidence.why_not[PermissionType.ALLOW]
+
 
 def existing_names(view: ClusterView) -> dict[ResourceType, SortedNames]:
     """Return the names that exist, of each type whose names are known."""
@@ -76,7 +81,8 @@ def narrowing(
 ) -> Narrowing:
     """Return the fewest rights that allow what this principal was logged to do; seven queries.
 
-    keep_young: whether its ACLs that are younger than the days that the log has to cover stay.
+    keep_young: whether its ACLs that are younger than the days that the log has to cover stay. Where the log may call
+    no ALLOW unused, those that no logged request matches stay in any case.
     """
     load = current_load(cluster)
     evidence = evidence_of(load)
@@ -95,14 +101,25 @@ def narrowing(
     existing = existing_names(view)
     chosen = replace(choices or Choices(), existing=existing)
     keep = _young(cluster, view, principal, evidence) if keep_young else {}
-    proposal = propose(principal, used, view.index, view.settings, chosen, keep=keep)
+    why_not_unused = evidence.why_not[PermissionType.ALLOW]
+    proposal = propose(
+        principal, used, view.index, view.settings, chosen, keep=keep, why_not_unused=why_not_unused
+    )
     today = [each.binding for each in proposal.today]
     settings = []
     for names in NAMES:
         found = (
             proposal
             if names == chosen.names
-            else propose(principal, used, view.index, view.settings, replace(chosen, names=names), keep=keep)
+            else propose(
+                principal,
+                used,
+                view.index,
+                view.settings,
+                replace(chosen, names=names),
+                keep=keep,
+                why_not_unused=why_not_unused,
+            )
         )
         bindings = [each.binding for each in found.proposed]
         rights = rights_of(today, bindings, existing, view.settings)

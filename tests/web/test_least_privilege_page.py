@@ -138,14 +138,22 @@ def test_without_permits_in_the_log_nothing_is_proposed(logged, proposed, tmp_pa
     assert answer.context["found"].proposal is None
 
 
-def test_a_log_that_is_too_short_is_a_doubt_and_no_silence(logged, proposed, settings):
+def test_a_log_that_is_too_short_calls_nothing_unused(logged, proposed, settings):
     settings.ACLWEB_UNUSED_DAYS = 30
 
-    page = unescape(proposed().content.decode())
+    answer = proposed(young="judge")
 
-    assert (
-        "It may use more than the log shows: the log covers 14 days, and at least 30 days are needed" in page
-    )
+    proposal = answer.context["found"].proposal
+    page = unescape(answer.content.decode())
+    missing = "the log covers 14 days, and at least 30 days are needed (ACLWEB_UNUSED_DAYS)"
+    assert f"It may use more than the log shows: {missing}." in page
+    assert set(proposal.removes) == {WIDE}, "it was used, and narrower ACLs replace it"
+    held = next(each for each in proposal.today if each.binding == UNUSED)
+    assert (held.stays, held.reason) == (True, f"Cannot tell whether it is used: {missing}.")
+    assert all(each.rights.removed <= 1 for each in answer.context["found"].settings)
+    assert "and 1 right would go." in page
+    assert "unused right" not in page.lower()
+    assert ">unused<" not in page
     assert "Open as draft" in page
 
 
