@@ -110,6 +110,8 @@ def write_least_privilege(
                     "percent": choices.percent,
                 },
                 "delta": {"add": len(delta.add), "remove": len(delta.remove)},
+                # A snapshot holds none, so nothing is kept for being young.
+                "ages_known": False,
                 "covered": _covered(tables["principals"]),
                 "replay": _replayed(spark, snapshot, logged, delta),
                 "rows": {name: table.num_rows for name, table in tables.items()},
@@ -234,6 +236,10 @@ def summary(manifest: Mapping[str, Any]) -> list[str]:
         f"Decided again with all of it, {number_of(replay[DENIED], 'logged request')} allowed now would be denied, "
         f"{replay[ALLOWED]:,} denied now would be allowed."
     )
+    if delta["remove"] and not manifest["ages_known"]:
+        report.append(
+            "A snapshot does not hold the age of an ACL: one that was added lately may be among those to remove."
+        )
     missing = manifest["evidence"]["missing"].get("ALLOW")
     if missing:
         report.append(f"More may be in use than the log shows: {missing}.")

@@ -115,6 +115,20 @@ def test_the_edit_is_a_file_that_whatif_reads_and_replay_proves(result):
     assert manifest["replay"]["unchanged"] == sum(line.lines for line in LINES)
 
 
+def test_the_summary_warns_that_the_age_of_removed_acls_is_unknown(result):
+    from aclweb.pipeline.least_privilege import summary
+
+    manifest = result[1]
+    warning = (
+        "A snapshot does not hold the age of an ACL: one that was added lately may be among those to remove."
+    )
+    kept = manifest | {"delta": {"add": 0, "remove": 0}}
+
+    assert manifest["ages_known"] is False
+    assert warning in summary(manifest)
+    assert warning not in summary(kept)
+
+
 def test_the_sums_by_principal_say_what_is_covered_and_which_rights_go(result):
     out, manifest = result
     rows = {row["principal"]: row for row in pq.read_table(out / "principals.parquet").to_pylist()}
