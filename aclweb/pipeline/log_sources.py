@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from aclweb.acl.model import NotationError
 from aclweb.acl.notation import LAYOUTS, of_pattern
-from aclweb.pipeline.coverage import broker_of
+from aclweb.pipeline.coverage import broker_of, short_names
 from aclweb.pipeline.files import SourceError, log_files
 
 _KEYS = ("path", "broker", "time_zone", "layout", "pattern", "level")
@@ -41,8 +41,19 @@ def by_file(sources: Sequence[LogSource]) -> dict[str, LogSource]:
 
 
 def broker_names(files: Mapping[str, LogSource]) -> dict[str, str]:
-    """Return the names that somebody gave to brokers, by `broker_of`."""
-    return {broker_of(file): source.broker for file, source in sorted(files.items()) if source.broker}
+    """Return the names that somebody gave to brokers, by `broker_of`.
+
+    One name for the logs of several brokers would hide that one of them is silent, so each keeps its own beside it.
+    """
+    logs: dict[str, set[str]] = {}
+    for file, source in files.items():
+        if source.broker:
+            logs.setdefault(source.broker, set()).add(broker_of(file))
+    names: dict[str, str] = {}
+    for name, found in logs.items():
+        own = short_names(found)
+        names |= {log: name if len(found) == 1 else f"{name}: {own[log]}" for log in found}
+    return names
 
 
 def read_sources(path: Path) -> tuple[LogSource, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,7 +21,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from aclweb.acl.model import number_of
-from aclweb.acl.notation import UNKNOWN
+from aclweb.acl.notation import KAFKA, UNKNOWN
 from aclweb.pipeline import decisions, totals
 from aclweb.pipeline.coverage import Row
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError, cause_of
@@ -54,6 +54,7 @@ _PATIENCE_SECONDS = 30
 _MOST_ROWS = 50_000
 _LONGEST_KEY = 249
 _LOOKED_AT = 200
+_MANY_RECORDS = 1_000
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _SECRET = re.compile(r"password|secret|jaas|token|\.key$", re.IGNORECASE)
 # Of every reader: what a person may not say otherwise.
@@ -89,29 +90,28 @@ class Topic:
 
 @dataclass(frozen=True)
 class Position:
-    """How far a topic was read: its id, and for each partition the offset that comes next."""
+    """How far a topic was read: for each partition the offset that comes next. zone: that of the brokers' clocks."""
 
-    topic_id: str
     following: Mapping[int, int]
+    zone: str | None
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "topic_id": self.topic_id,
-            "next": {str(number): at for number, at in self.following.items()},
-        }
+        return {"next": {str(number): at for number, at in self.following.items()}, "zone": self.zone}
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Position:
-        return cls(str(found["topic_id"]), {int(number): int(at) for number, at in found["next"].items()})
+        return cls({int(number): int(at) for number, at in found["next"].items()}, found["zone"])
 
 
 @dataclass(frozen=True)
 class Start:
     """Where a run begins.
 
-    noted: what the table says about it. remarks: sentences about messages that nobody can read any more.
+    key: of the topic in the table, its name and its id, since a topic may be made anew, and another cluster may have
+    one of its name. noted: what the table says about it. remarks: sentences about messages that nobody can read now.
     """
 
+    key: str
     noted: Mapping[str, Any] | None
     position: Position
     remarks: tuple[str, ...]
@@ -164,7 +164,7 @@ def stream(
     Raises JobError where the topic cannot be read, and TableError where the table cannot be changed.
     """
     folder = folder_of(table, cluster)
-    start = _start(spark, topic, folder)
+    start = _start(spark, topic, folder, reading.zone)
     for remark in start.remarks:
         report(remark)
     if start.is_end and every_seconds is None:
@@ -200,33 +200,39 @@ def _messages(spark: SparkSession, topic: Topic, position: Position, most: int) 
     return reader.load()
 
 
-def _start(spark: SparkSession, topic: Topic, folder: Path) -> Start:
-    """Return where a run begins.
-
-    A topic of another id than before was made anew, and is read from its beginning.
-    """
-    base = latest(folder)
-    noted = base.offsets.get(topic.name) if base else None
-    known = Position.from_dict(noted) if noted else None
+def _start(spark: SparkSession, topic: Topic, folder: Path, zone: str | None) -> Start:
+    """Return where a run begins: where the table says, or for a topic of another id at the beginning of the topic."""
     topic_id, ranges = _ranges(spark, topic)
-    if known is None or known.topic_id != topic_id:
-        anew = f"The topic {topic.name} was deleted and made anew, so it is read from its beginning."
+    base = latest(folder)
+    offsets = base.offsets if base else {}
+    key = f"{topic.name} {topic_id}"
+    noted = offsets.get(key)
+    if noted is None:
+        others = [name for name in offsets if name.partition(" ")[0] == topic.name]
+        another = f"Another topic {topic.name} was read before; this one is read from its beginning."
         first_of_all = {number: first for number, (first, _) in ranges.items()}
         is_empty = all(first == end for first, end in ranges.values())
-        return Start(noted, Position(topic_id, first_of_all), (anew,) if known else (), is_end=is_empty)
+        return Start(key, None, Position(first_of_all, zone), (another,) if others else (), is_end=is_empty)
+    known = Position.from_dict(noted)
+    if known.zone != zone:
+        given = f"with the time zone {known.zone}" if known.zone else "without a time zone"
+        again = f"give --time-zone {known.zone} again" if known.zone else "leave --time-zone out"
+        raise TableError(
+            f"The topic {topic.name} was read {given} before; {again}, or make the table anew in another folder."
+        )
     following, gone = {}, 0
     for number, (first, end) in ranges.items():
         wanted = known.following.get(number, first)
         if wanted > end:
             raise JobError(
                 f"Partition {number} of {topic.name} ends at offset {end:,}, and {wanted:,} was read before; messages "
-                "were lost on the brokers. Add the topic again under another name, or make the table anew."
+                "were lost on the brokers. Make the table anew in another folder."
             )
         gone += max(0, first - wanted)
         following[number] = max(first, wanted)
     left = f"{number_of(gone, 'message')} of {topic.name} left the topic before anybody read them."
     is_end = all(following[number] == end for number, (_, end) in ranges.items())
-    return Start(noted, Position(topic_id, following), (left,) if gone else (), is_end=is_end)
+    return Start(key, noted, Position(following, zone), (left,) if gone else (), is_end=is_end)
 
 
 def _ranges(spark: SparkSession, topic: Topic) -> tuple[str, dict[int, tuple[int, int]]]:
@@ -315,11 +321,11 @@ class _Adding:
         """Return the position behind a micro-batch, which Spark notes before it hands it over."""
         lines = (self.checkpoint / "offsets" / str(batch)).read_text(encoding="utf-8").splitlines()
         found = json.loads(lines[-1])[self.topic.name]
-        return Position(self.start.position.topic_id, {int(number): int(at) for number, at in found.items()})
+        return Position({int(number): int(at) for number, at in found.items()}, self.reading.zone)
 
     def _add(self, messages: DataFrame, end: Position) -> None:
         base = latest(self.folder)
-        if (base.offsets.get(self.topic.name) if base else None) != self._noted:
+        if (base.offsets.get(self.start.key) if base else None) != self._noted:
             raise TableError(
                 f"Another process reads the topic {self.topic.name} into the same table, so nothing more was added; "
                 "run one of them."
@@ -333,10 +339,13 @@ class _Adding:
             if not self.reading.layout:
                 self.reading = replace(self.reading, layout=_layout_of(written, self.topic))
             placed = written.select(_file_of(self.topic).alias("file"), "value")
-            counts = keep(counts_of_messages(placed, self.reading))
+            # Where no message says anything yet, the next ones tell the layout.
+            reading = self.reading if self.reading.layout else replace(self.reading, layout=KAFKA)
+            counts = keep(counts_of_messages(placed, reading))
             texts = counts.select("raw", "timed").distinct()
             lines = keep(totals.read_lines(counts, decisions.parse(texts)))
             coverage = _coverage(lines, self.topic)
+            _check_read(coverage, self.topic)
             writing = Writing(self.spark, self.folder, self.cluster, base, unfinished, oldest_day)
             added = writing.add(
                 lines,
@@ -344,7 +353,7 @@ class _Adding:
                 sources=base.sources if base else (),
                 problems=base.problems if base else {},
                 zones={row["broker"]: self.reading.zone for row in coverage},
-                offsets={self.topic.name: end.as_dict()},
+                offsets={self.start.key: end.as_dict()},
             )
         self._noted = end.as_dict()
         self.lines += added.lines
@@ -379,9 +388,22 @@ def _coverage(lines: DataFrame, topic: Topic) -> list[Row]:
     return rows
 
 
+def _check_read(coverage: Sequence[Row], topic: Topic) -> None:
+    """Raise JobError where most of many records cannot be read: their layout is another one."""
+    lines, lost = (sum(row[name] for row in coverage) for name in ("lines", "unparsed"))
+    if lines >= _MANY_RECORDS and lost * 2 > lines:
+        raise JobError(
+            f"{lost:,} of {lines:,} records of {topic.name} cannot be read, so none of them was added; name their "
+            "layout with --layout, or their log4j pattern with --pattern."
+        )
+
+
 def _layout_of(messages: DataFrame, topic: Topic) -> str:
-    """Return the layout that the first messages have."""
+    """Return the layout that the first messages have, empty where they are blank."""
     first = [bytes(row.value) for row in messages.select("value").limit(_LOOKED_AT).collect()]
+    first = [value for value in first if value.strip()]
+    if not first:
+        return ""
     data = b"\n".join(first)
     layout = layout_in(lambda start, end: data[start:end])
     if layout == UNKNOWN:

@@ -51,8 +51,15 @@ _OWN = re.compile(
 )
 # Files in which the word is no kind of cluster but a snapshot in the sense of the glossary.
 _ANOTHER_SENSE = {
-    ("aclweb/pipeline/manifest.py", "snapshot"),  # a key of its manifests
-    ("aclweb/pipeline/replay.py", "snapshot"),  # the same key
+    # A key of the pipeline's manifests.
+    *(
+        (f"aclweb/pipeline/{job}.py", "snapshot")
+        for job in ("manifest", "replay", "anomalies", "disagreement")
+    ),
+    *(
+        (f"aclweb/pipeline/{job}.py", "snapshot")
+        for job in ("least_privilege", "load_bearing", "matrix", "refusals")
+    ),
     ("aclweb/insights/load.py", "snapshot"),  # the same key
     ("aclweb/inventory/management/commands/export.py", "snapshot"),  # a format
 }

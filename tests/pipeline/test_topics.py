@@ -16,10 +16,13 @@ import pytest
 from kafka import KafkaProducer
 
 from aclweb.acl.notation.authorizer_log import records
+from aclweb.pipeline import topics
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError
 from aclweb.pipeline.table import Table, Window
-from aclweb.pipeline.table.parts import ACCESS
+from aclweb.pipeline.table.changing import next_version
+from aclweb.pipeline.table.parts import ACCESS, TableError
+from aclweb.pipeline.table.versions import commit, latest
 from aclweb.pipeline.topics import CONNECTOR, Position, Topic, _ranges, read_client_options
 from devstack.jars import CONNECTOR as LOCK
 from devstack.jars import read_lock
@@ -30,7 +33,15 @@ from tests.servers import create_topic, need_jars, settings_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
+# The logs of one broker, and those with odd lines; all of them are read elsewhere.
+LOGS = slice(None) if FULL else slice(-4, None)
 CLUSTER = "test-eu"
+# So few lines are counted before generated code has been compiled.
+FEW_LINES = (
+    "spark.sql.codegen.wholeStage=false",
+    "spark.sql.codegen.factoryMode=NO_CODEGEN",
+    "spark.sql.shuffle.partitions=2",
+)
 BROKERS = ("broker-1", "broker-2", "")
 REQUEST = ("principal", "host", "operation", "resource_type", "resource_name", "allowed")
 
@@ -40,7 +51,7 @@ def sent(kafka44, fresh, logs) -> tuple[str, int]:
     """A topic of three partitions, each with the records of one broker; one broker's have no key."""
     create_topic(kafka44, fresh, partitions=3)
     producer = KafkaProducer(**settings_of(kafka44, "admin"))
-    written = [record for log in logs for record in records(plain.lines_of(log))]
+    written = [record for log in logs[LOGS] for record in records(plain.lines_of(log))]
     for number, record in enumerate(written):
         broker = BROKERS[number % 3]
         key = broker.encode() if broker else None
@@ -58,6 +69,7 @@ def started(broker, topic: str, folder: Path, *more: str) -> subprocess.Popen[st
     )
     jars = ",".join(str(jar) for jar in sorted(need_jars(LOCK).glob("*.jar")))
     command = [sys.executable, "-m", "aclweb.pipeline", "stream", "--master", "local[2]"]
+    command += [] if FULL else [f"--conf={setting}" for setting in FEW_LINES]
     command += ["--conf", f"spark.jars={jars}", "--kafka", broker.bootstrap, "--topic", topic]
     command += ["--options", str(options), "--cluster", CLUSTER, "--out", str(folder / "table")]
     command += ["--time-zone", "UTC", "--keep-days", "9999", *more]
@@ -82,6 +94,12 @@ def counted(table: Path) -> Counter[tuple[Any, ...]]:
     return rows
 
 
+def read_of(version, topic: str) -> int:
+    """Return how many messages of a topic the table has read."""
+    (position,) = (found for key, found in version.offsets.items() if key.startswith(f"{topic} "))
+    return sum(Position.from_dict(position).following.values())
+
+
 @pytest.mark.long
 def test_a_run_killed_after_its_first_change_and_the_next_count_each_record_once(
     kafka44, sent, logs, tmp_path
@@ -97,14 +115,14 @@ def test_a_run_killed_after_its_first_change_and_the_next_count_each_record_once
     answer, errors = second.communicate(timeout=300)
 
     assert "Added" in told
-    assert 0 < sum(begun.offsets[topic]["next"].values()) < number
+    assert 0 < read_of(begun, topic) < number
     assert second.returncode == 0, errors
     assert f"Written to {tmp_path / 'table'}." in answer
     assert kafka44.users["admin"] not in answer + errors
-    expected = plain.count(logs, BINDINGS, RULES)
+    expected = plain.count(logs[LOGS], BINDINGS, RULES)
     assert counted(tmp_path / "table") == expected.requests
     table = Table.open(tmp_path / "table", CLUSTER)
-    assert sum(table.version.offsets[topic]["next"].values()) == number
+    assert read_of(table.version, topic) == number
     coverage = table.coverage(Window())
     assert sum(row["lines"] for row in coverage) == number
     assert {row["broker"] for row in coverage} == {"broker-1", "broker-2", topic}
@@ -159,6 +177,64 @@ def test_what_is_no_name_of_a_topic_is_refused(name):
 
 
 def test_a_position_comes_back_from_the_table_as_it_went():
-    position = Position("an-id", {0: 5, 11: 7})
+    position = Position({0: 5, 11: 7}, "Europe/Berlin")
 
     assert Position.from_dict(json.loads(json.dumps(position.as_dict()))) == position
+
+
+def positioned(
+    tmp_path, monkeypatch, topic_id: str, *, ends: dict[int, tuple[int, int]], zone: str | None = None
+):
+    """Return where a run would begin whose topic has this id and these offsets."""
+    monkeypatch.setattr(topics, "_ranges", lambda spark, topic: (topic_id, ends))
+    return topics._start(None, Topic("logs", "h:1"), tmp_path / "cluster=eu", zone)
+
+
+def noted(tmp_path, key: str, position: Position) -> None:
+    base = latest(tmp_path / "cluster=eu")
+    version = next_version(
+        base, "eu", {}, samples=(), sources=(), problems={}, oldest_day="", offsets={key: position.as_dict()}
+    )
+    commit(tmp_path / "cluster=eu", version)
+
+
+def test_topics_of_one_name_on_two_clusters_do_not_reset_each_other(tmp_path, monkeypatch):
+    noted(tmp_path, "logs a", Position({0: 5}, None))
+
+    other = positioned(tmp_path, monkeypatch, "b", ends={0: (0, 9)})
+    noted(tmp_path, "logs b", Position({0: 9}, None))
+    same = positioned(tmp_path, monkeypatch, "a", ends={0: (2, 9), 1: (0, 4)})
+
+    assert other.position.following == {0: 0}
+    assert other.remarks == ("Another topic logs was read before; this one is read from its beginning.",)
+    assert (same.position.following, same.remarks, same.is_end) == ({0: 5, 1: 0}, (), False)
+
+
+def test_messages_that_left_or_were_lost_are_told(tmp_path, monkeypatch):
+    noted(tmp_path, "logs a", Position({0: 5}, None))
+
+    assert positioned(tmp_path, monkeypatch, "a", ends={0: (8, 8)}).remarks == (
+        "3 messages of logs left the topic before anybody read them.",
+    )
+    with pytest.raises(JobError, match="Partition 0 of logs ends at offset 3, and 5 was read before"):
+        positioned(tmp_path, monkeypatch, "a", ends={0: (0, 3)})
+
+
+def test_a_topic_is_read_with_one_zone(tmp_path, monkeypatch):
+    noted(tmp_path, "logs a", Position({0: 5}, "UTC"))
+
+    with pytest.raises(
+        TableError, match="was read with the time zone UTC before; give --time-zone UTC again"
+    ):
+        positioned(tmp_path, monkeypatch, "a", ends={0: (0, 9)}, zone="Europe/Berlin")
+
+
+def test_most_of_many_records_must_be_readable():
+    topic = Topic("logs", "h:1")
+    topics._check_read([{"lines": 999, "unparsed": 999}], topic)
+    topics._check_read([{"lines": 2000, "unparsed": 1000}], topic)
+
+    with pytest.raises(
+        JobError, match="1,001 of 2,000 records of logs cannot be read, so none of them was added"
+    ):
+        topics._check_read([{"lines": 2000, "unparsed": 1001}], topic)

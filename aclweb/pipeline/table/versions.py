@@ -49,7 +49,7 @@ class Version:
     """One whole state of a cluster's table.
 
     days: by day, "" for records without a time. sources: how far each log has been read (`increments.Source`).
-    offsets: how far each topic has been read (`topics.Position`), by its name.
+    offsets: how far each topic has been read (`topics.Position`), by its name and id.
     damaged: sentences about higher numbers that are not whole. highest: the highest number there was.
     """
 
