@@ -176,9 +176,10 @@ ACLWEB_ACCESS_TABLE = env.path("ACLWEB_ACCESS_TABLE", default=ACLWEB_DATA_DIR / 
 # Days of these tables; older ones leave. Raise it where the use of ACLs over more than a year counts.
 ACLWEB_ACCESS_DAYS = env.number("ACLWEB_ACCESS_DAYS", default=400, most=36_500)
 
-# The folders, separated by colons, in which a page may name log files. Workers read them, and pages show lines that
-# cannot be read; so name no folder with other people's files. On the command line any path can be named.
-ACLWEB_LOG_FOLDERS = env.folders("ACLWEB_LOG_FOLDERS", default="/var/log")
+# The folders, separated by colons, in which a page may name log files. Administrators of every cluster may name each
+# log below them, workers read it, and pages show lines that cannot be read; so name folders of Kafka's logs alone. On
+# the command line any path can be named.
+ACLWEB_LOG_FOLDERS = env.folders("ACLWEB_LOG_FOLDERS", default="/var/log/kafka")
 
 # Seconds between two runs of the log job for a cluster.
 ACLWEB_INSIGHTS_INTERVAL_SECONDS = env.number("ACLWEB_INSIGHTS_INTERVAL_SECONDS", default=3600)

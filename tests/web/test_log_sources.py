@@ -88,7 +88,16 @@ def test_a_program_gets_the_log_sources(cluster, cho, signed_in):
 
 
 @pytest.mark.parametrize(
-    "path", ["/etc/shadow", "/var/log/../../etc/*", "/var/logs", "kafka.log", "/*/log/x", "/"]
+    "path",
+    [
+        "/etc/shadow",
+        "/var/log/kafka/../auth.log",
+        "/var/log",
+        "/var/log/kafkas",
+        "kafka.log",
+        "/*/log/kafka/x",
+        "/",
+    ],
 )
 def test_a_page_names_no_file_outside_the_folders_for_logs(admin, cluster, path):
     page = admin.post(URL, GIVEN | {"path": path})
@@ -99,7 +108,7 @@ def test_a_page_names_no_file_outside_the_folders_for_logs(admin, cluster, path)
 
 
 def test_what_the_shell_named_elsewhere_can_be_changed_on_the_page_but_not_moved(admin, cluster, settings):
-    settings.ACLWEB_LOG_FOLDERS = [Path("/var/log"), Path("/mnt/logs")]
+    settings.ACLWEB_LOG_FOLDERS = [Path("/var/log/kafka"), Path("/mnt/logs")]
     source = log_sources.add(actor="the shell", cluster=cluster, path="/data/a.log")
     address = f"{URL}{source.pk}/"
 
@@ -107,3 +116,27 @@ def test_what_the_shell_named_elsewhere_can_be_changed_on_the_page_but_not_moved
     assert admin.post(address, GIVEN | {"path": "/data/b.log"}).status_code == 422
     assert admin.post(address, GIVEN | {"path": "/mnt/logs/*/b.log"}).status_code == 302
     assert cluster.log_sources.get().path == "/mnt/logs/*/b.log"
+
+
+@pytest.mark.parametrize(
+    "path, is_refused",
+    [
+        ("/var/log/kafka/prod/a.log", True),
+        ("/var/log/kafka/prod", True),
+        ("/var/log/kafka", True),
+        ("/var/log/kafka/*/a.log", True),
+        ("/var/log/kafka/p*/*.log", True),
+        ("/var/log/kafka/prod/*", True),
+        ("/var/log/kafka/prod/*.log", True),
+        ("/var/log/kafka/prod/sub/a.log", False),
+        ("/var/log/kafka/dev/*.log", False),
+        ("/var/log/kafka/*.log", False),
+    ],
+)
+def test_a_page_names_no_log_of_another_cluster(admin, cluster, other_cluster, path, is_refused):
+    other_cluster.log_sources.create(path="/var/log/kafka/prod/*.log")
+
+    page = admin.post(URL, GIVEN | {"path": path})
+
+    assert ("means logs of another cluster too" in text(page)) == is_refused
+    assert cluster.log_sources.exists() != is_refused

@@ -5,7 +5,9 @@ Values are checked here, whoever asks. Nothing is read: what is at a path, a wor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -131,6 +133,11 @@ def _check(
             f"{values['path']} is outside the folders in which a page may name logs; name one below "
             f"{' or '.join(map(str, within))}, or ask who runs aclweb to add its folder to ACLWEB_LOG_FOLDERS."
         )
+    elif within is not None and "path" not in faults and _is_anothers(cluster, values["path"]):
+        faults["path"] = (
+            f"{values['path']} means logs of another cluster too; name those of {cluster} alone, or have them "
+            "set on the command line."
+        )
     if values["layout"] and values["pattern"]:
         faults.setdefault("pattern", "A layout is chosen too; give a layout or a pattern.")
     there = cluster.log_sources.filter(path=values["path"]).first()
@@ -174,6 +181,20 @@ def _is_within(path: str, folders: Sequence[Path]) -> bool:
     asked = Path(path)
     return ".." not in asked.parts and any(
         folder in asked.parents or folder == asked for folder in folders if asked.is_absolute()
+    )
+
+
+def _is_anothers(cluster: Cluster, path: str) -> bool:
+    """Whether a path means what a log source of another cluster means, as far as their texts tell."""
+    others = LogSource.objects.exclude(cluster=cluster).values_list("path", flat=True)
+    return any(_means(path, other) or _means(other, path) for other in others)
+
+
+def _means(one: str, other: str) -> bool:
+    """Whether two files, folders or patterns may have a file in common, or the first is a folder of the second."""
+    ours, theirs = Path(one).parts, Path(other).parts
+    return all(fnmatchcase(a, b) or fnmatchcase(b, a) for a, b in zip(ours, theirs, strict=False)) and (
+        len(ours) <= len(theirs) if not re.search(r"[*?\[]", Path(one).name) else len(ours) == len(theirs)
     )
 
 
