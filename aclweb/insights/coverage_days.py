@@ -127,11 +127,13 @@ class CoverageDays:
 
     @property
     def month_ends(self) -> tuple[date, ...]:
-        """The last days of months of which permits of all brokers are there."""
+        """The last days of months that lie whole in the log, with permits of all brokers."""
         return tuple(
             day
-            for day, kind in zip(self.days, self.together, strict=True)
-            if kind == PERMITS and (day + timedelta(days=1)).day == 1
+            for place, (day, kind) in enumerate(zip(self.days, self.together, strict=True))
+            if kind == PERMITS
+            and (day + timedelta(days=1)).day == 1
+            and all(each.days[place].wanted == ALL_HOURS for each in self.brokers)
         )
 
 

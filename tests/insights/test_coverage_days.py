@@ -80,6 +80,19 @@ def test_month_ends_are_named_where_all_brokers_logged_permits(given):
     assert len(found(days=7).days) == 7
 
 
+def test_the_last_day_of_a_month_counts_only_once_it_is_whole(given):
+    ends = FIRST - 7 * DAY  # 31 October
+    given(coverage=log_days("b1", first=ends - 3 * DAY, last=ends))
+
+    def month_ends_at(hour, minute):
+        last = ends.replace(hour=hour, minute=minute, tzinfo=UTC)
+        Load.objects.update(first_at=last - 2 * DAY, last_at=last)
+        return found().month_ends
+
+    assert month_ends_at(0, 10) == ()
+    assert month_ends_at(23, 50) == (date(2026, 10, 31),)
+
+
 def test_without_days_nothing_is_shown(given):
     given(rows={"usage": 0, "requests": 0})
 
