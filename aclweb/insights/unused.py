@@ -14,8 +14,10 @@ from datetime import datetime
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
+from aclweb.acl.authorizer import IMPLIED
 from aclweb.acl.logged import BrokerDay, Evidence, Wanted, both, evidence_in
-from aclweb.insights.models import AclUse, Load
+from aclweb.acl.model import AclBinding
+from aclweb.insights.models import AclUse, Load, SeenRequest
 from aclweb.insights.retired import broker_days, with_gone
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
 
@@ -54,6 +56,22 @@ def unused_acls(cluster: Cluster, load: Load | None, evidence: Evidence) -> Quer
 def _younger(start: datetime) -> Q:
     # The first sync finds ACLs that are older than it; only later ones date them.
     return Q(added_in__number__gt=1, added_in__read_at__gt=start)
+
+
+def was_permitted(load: Load, binding: AclBinding) -> bool:
+    """Return whether the log permits a request that this ALLOW of one name, host and operation allows."""
+    operations = [binding.operation.name]
+    if implied := IMPLIED.get(binding.operation):
+        operations.append(implied.name)
+    return SeenRequest.objects.filter(
+        load=load,
+        allowed=True,
+        principal=binding.principal,
+        host=binding.host,
+        operation__in=operations,
+        resource_type=binding.resource_type.name,
+        resource_name=binding.resource_name,
+    ).exists()
 
 
 def younger_acls(cluster: Cluster, evidence: Evidence) -> int:

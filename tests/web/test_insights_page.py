@@ -10,10 +10,12 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from django.utils import timezone
 
+from aclweb.accounts.models import Grant, Role
 from aclweb.acl.model.delta import Delta
 from aclweb.changes import review
 from aclweb.changes.models import Change
 from aclweb.insights.load import load
+from aclweb.insights.models import DenialMark
 from aclweb.inventory.sync.run import sync
 from tests.browsing import axe_violations
 from tests.builders import allow, deny
@@ -153,7 +155,13 @@ def test_an_open_group_shows_the_smallest_acl_and_how_many_denials_it_allows(pag
     assert "Allows 3 of 3 denials, and nobody but this principal." in answer.content.decode()
 
 
-def test_a_client_that_moved_is_offered_its_acl_with_the_new_host(page):
+@pytest.fixture
+def two_weeks_will_do(settings):
+    """The results of these tests cover 13 days and a half."""
+    settings.ACLWEB_UNUSED_DAYS = 13
+
+
+def test_a_client_that_moved_is_offered_its_acl_with_the_new_host(two_weeks_will_do, page):
     client, text = page
 
     word, address = offers(text)["User:bob"]
@@ -166,20 +174,67 @@ def test_a_client_that_moved_is_offered_its_acl_with_the_new_host(page):
         ("add", "10.0.0.7"),
         ("remove", "10.0.0.9"),
     }
-    assert "No request from 10.0.0.9 was permitted since these denials began." in answer.content.decode()
+    assert (
+        "No logged request needed the ACL of 10.0.0.9 in the 13 days to 2026-11-20" in answer.content.decode()
+    )
 
 
-def test_the_acl_of_a_host_that_is_still_used_stays(read_cluster, page, tmp_path):
-    client, _ = page
-    permitted = request("User:bob", "WRITE", "orders", host="10.0.0.9", allowed=True, decided_now="ALLOWED")
-    load(write_result(tmp_path / "used", BINDINGS, requests=[*REFUSED.values(), permitted]), read_cluster)
-
+def bobs_host_fix(client):
     answer, _ = opened(client, "User:bob")
     (row,) = [row for row in answer.context["rows"] if row.opened]
-    draft = client.get(row.opened.host_fix.offer.address).context["draft"]
+    fix = row.opened.host_fix
+    draft = client.get(fix.offer.address).context["draft"]
+    assert fix.sentence in unescape(answer.content.decode())
+    return fix, [(line.op, line.binding.host) for line in draft.lines]
 
-    assert row.opened.host_fix.offer.word == "Allow this host too"
-    assert [(line.op, line.binding.host) for line in draft.lines] == [("add", "10.0.0.7")]
+
+@pytest.mark.parametrize("operation", ["WRITE", "DESCRIBE"])
+def test_the_acl_of_a_host_that_is_still_used_stays(
+    two_weeks_will_do, read_cluster, page, tmp_path, operation
+):
+    client, _ = page
+    permitted = request("User:bob", operation, "orders", host="10.0.0.9", allowed=True, decided_now="ALLOWED")
+    load(write_result(tmp_path / "used", BINDINGS, requests=[*REFUSED.values(), permitted]), read_cluster)
+
+    fix, lines = bobs_host_fix(client)
+
+    assert (fix.offer.word, lines) == ("Allow this host too", [("add", "10.0.0.7")])
+    assert fix.sentence == "The log shows permitted requests from 10.0.0.9, so it stays."
+
+
+def test_the_acl_of_a_host_stays_where_the_log_has_gaps(page):
+    client, _ = page
+
+    fix, lines = bobs_host_fix(client)
+
+    assert (fix.offer.word, lines) == ("Allow this host too", [("add", "10.0.0.7")])
+    assert (
+        "The log cannot tell whether anybody still uses the ACL of 10.0.0.9: the log covers" in fix.sentence
+    )
+
+
+@pytest.mark.parametrize(
+    "binding, told",
+    [
+        (allow("User:bob", "WRITE", "ord", pattern="PREFIXED", host="10.0.0.9"), "more than this name"),
+        (allow("User:bob", "WRITE", "*", host="10.0.0.9"), "more than this name"),
+        (allow("User:bob", "ALL", "orders", host="10.0.0.9"), "more than this operation"),
+        (allow("User:*", "WRITE", "orders", host="10.0.0.9"), "more than this principal"),
+        (allow("User:bob", "WRITE", "orders", host="10.1.0.0/16"), "more than one address"),
+    ],
+)
+def test_an_acl_that_allows_more_than_what_was_denied_stays(
+    two_weeks_will_do, cluster, ada, signed_in, tmp_path, binding, told
+):
+    sync(cluster, client=FakeCluster([binding], topics=["orders", "other"]))
+    cluster.refresh_from_db()
+    load(write_result(tmp_path / "usage", [binding], requests=[REFUSED["another host"]]), cluster)
+
+    fix, lines = bobs_host_fix(signed_in(ada))
+
+    assert fix.before == binding
+    assert [line for line in lines if line[0] == "remove"] == []
+    assert told in fix.sentence
 
 
 def test_an_open_group_of_a_later_page_is_shown_first(page, monkeypatch):
@@ -275,6 +330,22 @@ def test_a_person_who_only_looks_sets_no_state(page, cho, signed_in):
 
     assert "Set state" not in answer.content.decode()
     assert client.post(marking(address), {"state": "fixed"}).status_code == 403
+
+
+def test_a_name_prefix_of_a_role_counts_for_the_states_of_denials(page, cluster, eve, signed_in):
+    Grant.objects.create(user=eve, cluster=cluster, role=Role.REQUESTER, name_prefix="payments.")
+    client = signed_in(eve)
+
+    own, of_payments = opened(client, "User:dan")
+    other, of_orders = opened(client, "User:bob")
+    refused = client.post(marking(of_orders), {"state": "fixed"})
+
+    assert ("Set state" in own.content.decode(), "Set state" in other.content.decode()) == (True, False)
+    assert "for the name orders" in other.content.decode()
+    assert refused.status_code == 403
+    assert "only for names that start with" in unescape(refused.content.decode())
+    assert client.post(marking(of_payments), {"state": "fixed"}).status_code == 302
+    assert [mark.state for mark in DenialMark.objects.all()] == ["fixed"]
 
 
 def test_what_an_address_asks_for_and_nobody_knows_is_reported(page):

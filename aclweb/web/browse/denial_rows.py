@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from django.urls import reverse
 
 from aclweb.acl.authorizer import AclIndex, Result, decide, smallest_fix
-from aclweb.acl.model import WILDCARD, AclBinding, PatternType, PermissionType
+from aclweb.acl.logged import Evidence
+from aclweb.acl.model import WILDCARD, AclBinding, Operation, PatternType, PermissionType
 from aclweb.acl.notation import binding_key
 from aclweb.audit import trail
 from aclweb.insights import denial_marks, denials
 from aclweb.insights.denials import Denial, Detail, State
 from aclweb.insights.models import Load
+from aclweb.insights.unused import evidence_of, unused_acls, was_permitted
 from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse.charts import Bar, DayChart, day_chart, most_of, spark
@@ -23,6 +25,9 @@ from aclweb.web.shell import links
 HOSTS_SHOWN = 8
 # A denial of more hosts is asked of these alone; the others are not counted as allowed.
 _HOSTS_DECIDED = 500
+
+# In the host of an ACL: every host, a glob, a range of addresses.
+_SIGNS_OF_MANY_HOSTS = "*?/"
 
 # Causes where an ACL would hide the fault, or give nobody what they need.
 _NO_ACL_HELPS = ("name", "deny", "anonymous", "unknown", "allowed-now")
@@ -56,11 +61,15 @@ class Remedy:
 
 @dataclass(frozen=True)
 class HostFix:
-    """The ACL of another host, with the host that was denied; `replaces`: the other one is not used any more."""
+    """The ACL of another host, with the host that was denied.
+
+    replaces: the log proves that nobody needs the other one. sentence: what the log says of the other one.
+    """
 
     before: AclBinding
     after: AclBinding
     replaces: bool
+    sentence: str
     offer: Offer
 
 
@@ -164,7 +173,7 @@ def _opened(cluster: Cluster, load: Load, found: Denial) -> Opened:
         most=max((max(share.denied, share.permitted) for share in shown), default=0),
         chart=day_chart(days, rows),
         remedies=_remedies(cluster, found, detail),
-        host_fix=_host_fix(cluster, found, detail),
+        host_fix=_host_fix(cluster, load, found),
         history=tuple(
             {"sentence": trail.sentence(event), "at": event.at}
             for event in denial_marks.history(cluster, found.key)
@@ -201,20 +210,40 @@ def _remedies(cluster: Cluster, found: Denial, detail: Detail) -> tuple[Remedy, 
     return tuple(remedies)
 
 
-def _host_fix(cluster: Cluster, found: Denial, detail: Detail) -> HostFix | None:
+def _host_fix(cluster: Cluster, load: Load, found: Denial) -> HostFix | None:
     before = found.cause.binding
     if found.cause.kind != "host" or before is None:
         return None
     after = replace(before, host=found.latest_host)
-    replaces = detail.permits_logged and not any(
-        share.last_permitted is not None and share.last_permitted > found.first_at
-        for share in detail.hosts
-        if share.host == before.host
+    evidence = evidence_of(load)
+    why_kept = _why_kept(cluster, load, evidence, found.principal, before)
+    sentence = (
+        f"{why_kept}, so it stays."
+        if why_kept
+        else f"No logged request needed the ACL of {before.host} {evidence.window}."
     )
-    address = _draft(cluster, add=[after], remove=[before] if replaces else [])
-    return HostFix(
-        before, after, replaces, Offer("Fix the host" if replaces else "Allow this host too", address)
-    )
+    address = _draft(cluster, add=[after], remove=[] if why_kept else [before])
+    offer = Offer("Allow this host too" if why_kept else "Fix the host", address)
+    return HostFix(before, after, not why_kept, sentence, offer)
+
+
+def _why_kept(cluster: Cluster, load: Load, evidence: Evidence, principal: str, binding: AclBinding) -> str:
+    """Return why the ACL of another host may not go; empty where the log proves that nobody needs it."""
+    if binding.pattern_type is not PatternType.LITERAL or binding.resource_name == WILDCARD:
+        return "The ACL there is for more than this name"
+    if binding.operation in (Operation.ALL, Operation.UNKNOWN):
+        return "The ACL there is for more than this operation"
+    if binding.principal != principal or principal.endswith(":" + WILDCARD):
+        return "The ACL there is for more than this principal"
+    if any(sign in binding.host for sign in _SIGNS_OF_MANY_HOSTS):
+        return "The ACL there names more than one address"
+    if reason := evidence.why_not[PermissionType.ALLOW]:
+        return f"The log cannot tell whether anybody still uses the ACL of {binding.host}: {reason}"
+    if was_permitted(load, binding):
+        return f"The log shows permitted requests from {binding.host}"
+    if not unused_acls(cluster, load, evidence).filter(key=binding_key(binding)).exists():
+        return f"The log does not show that the ACL of {binding.host} is unused"
+    return ""
 
 
 def _explanation(cluster: Cluster, found: Denial) -> str:

@@ -87,6 +87,7 @@ def mark(request: HttpRequest, slug: str) -> HttpResponse:
     found = denials.denial(cluster, request.GET.get("open", ""), in_force_since=since_in_force(cluster))
     if found is None:
         raise Http404("The log of this cluster has no such denial any more.")
+    access.require(request.user, "request", cluster, found.resource.name)
     form = DenialForm(request.POST, cluster=cluster, person=request.user)
     if not form.is_valid() or not form.mark(found):
         return _page(request, cluster, form=form, status=422)
@@ -129,14 +130,12 @@ def _page(
     )
     page = page_of(found.rows, page_asked(request.GET), ROWS_A_PAGE)
     assert isinstance(request.user, User)  # login_required
-    may_mark = bool(opened) and access.may(request.user, "request", cluster)
     context: dict[str, Any] = {
         "cluster": cluster,
         "cluster_url": reverse("cluster", args=[cluster.slug]),
         "inbox": found,
         "asked": asked,
         "page": page,
-        "may_mark": may_mark,
         "states": _states(request.GET, found),
         "windows": _windows(request.GET, asked),
         "sorts": _sorts(request.GET, asked),
@@ -161,7 +160,11 @@ def _page(
             "form": form,
             "mark_url": reverse("denials-mark", args=[cluster.slug], query=request.GET),
         }
-        if row is not None and may_mark and form is None:
+        if (
+            row is not None
+            and form is None
+            and access.may(request.user, "request", cluster, row.denial.resource.name)
+        ):
             initial = DenialForm.as_stored(row.denial)
             context["form"] = DenialForm(initial=initial, cluster=cluster, person=request.user)
     return render_page(
