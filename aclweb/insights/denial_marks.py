@@ -6,7 +6,7 @@ A mark is kept by the key of the group, so it survives the next load. Each is re
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from django.db import transaction
 from django.db.models import TextField
@@ -16,12 +16,14 @@ from django.utils import timezone
 from aclweb.audit import trail
 from aclweb.audit.models import Event
 from aclweb.insights.current import current_load
-from aclweb.insights.models import DenialMark
+from aclweb.insights.models import DenialGroup, DenialMark
 from aclweb.inventory.models import Cluster
 
 State = DenialMark.State
 
 _MOST_HISTORY = 20
+# Brokers' clocks may be in any zone, so a time of ours is compared with theirs by this margin.
+_CLOCKS_APART = timedelta(days=1)
 
 trail.register("denial.marked", "{actor} marked “{denial}” as {told}.")
 
@@ -58,9 +60,6 @@ def mark(
         raise DenialError(f"{until} is past; name today or a later day.", "until")
     if state == State.EXPECTED and not reason.strip():
         raise DenialError("Say why these denials are expected, so that the next reader knows it.", "reason")
-    load = current_load(cluster)
-    # The brokers' clocks may be ahead of ours; what the log holds already is not a new denial.
-    logged = load.last_at if load and load.last_at else now
     facts = {
         "state": state,
         "until": until if state == State.IGNORED else None,
@@ -68,7 +67,7 @@ def mark(
         "reason": reason.strip(),
         "set_by": actor.get_username(),
         "set_at": now,
-        "fixed_at": max(now, logged) if state == State.FIXED else None,
+        "fixed_at": _last_logged(cluster, key) if state in (State.FIXED, State.BEING_FIXED) else None,
     }
     with transaction.atomic():
         row, _ = DenialMark.objects.update_or_create(cluster=cluster, key=key, defaults=facts)
@@ -105,13 +104,36 @@ def _in_words(row: DenialMark) -> str:
     return f"{words}: {row.reason}" if row.reason else words
 
 
-def state_of(said: DenialMark, last_at: datetime, in_force_since: Mapping[int, datetime]) -> str:
-    """Return the state of a group today, whose last denial was then."""
+def _last_logged(cluster: Cluster, key: str) -> datetime | None:
+    """Return when the log that is loaded has the last denial of a group, on the brokers' clocks."""
+    load = current_load(cluster)
+    return DenialGroup.objects.filter(load=load, key=key).values_list("last_at", flat=True).first()
+
+
+def state_of(
+    said: DenialMark, last_at: datetime, log_end: datetime, in_force_since: Mapping[int, datetime]
+) -> str:
+    """Return the state of a group today.
+
+    last_at: its last denial. log_end: the last record of the log. Both are on the brokers' clocks.
+    """
     if said.state == State.IGNORED and said.until is not None and said.until < datetime.now(UTC).date():
         return State.NEW
-    fixed_at = said.fixed_at
     if said.state == State.BEING_FIXED and said.change is not None:
-        fixed_at = in_force_since.get(said.change)
-    if fixed_at is not None:
-        return State.NEW if last_at > fixed_at else State.FIXED
+        applied_at = in_force_since.get(said.change)
+        return said.state if applied_at is None else _after_change(said, applied_at, last_at, log_end)
+    if said.state == State.FIXED and said.fixed_at is not None:
+        return State.NEW if last_at > said.fixed_at else State.FIXED
     return said.state
+
+
+def _after_change(said: DenialMark, applied_at: datetime, last_at: datetime, log_end: datetime) -> str:
+    """Return the state of a group whose change was applied then, by our clock; being fixed where nobody can tell."""
+    if said.set_at <= applied_at and said.fixed_at is not None and last_at <= said.fixed_at:
+        # The log held this last denial before the change was applied.
+        return State.FIXED
+    if last_at > applied_at + _CLOCKS_APART:
+        return State.NEW
+    was_before = last_at <= applied_at - _CLOCKS_APART
+    none_since = log_end > applied_at + _CLOCKS_APART
+    return State.FIXED if was_before or none_since else State.BEING_FIXED

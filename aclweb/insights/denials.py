@@ -6,6 +6,7 @@ survives the next load. A fixed group that is denied again is new, and so is one
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -36,6 +37,8 @@ LAST_DAY_COUNTS = 10
 SORTS = {"weight": "weight", "times": "in_window", "latest": "last_at"}
 _OPEN = (State.NEW, State.BEING_FIXED)
 _EXPORTED_AT_ONCE = 500
+_MOST_HOSTS = 500
+_ROWS_AT_ONCE = 1_000
 _KEY = re.compile("[0-9a-f]{64}")
 
 EXPORTED = (
@@ -87,6 +90,15 @@ class Denial:
         """Whether it is new again after a person had said otherwise."""
         return self.state == State.NEW and self.mark is not None and self.mark.state != State.NEW
 
+    @property
+    def word(self) -> str:
+        """Its state today, as a person reads it."""
+        if self.is_back:
+            return "new again"
+        if self.state == State.IGNORED and self.mark is not None and self.mark.until is not None:
+            return f"ignored until {self.mark.until.day} {self.mark.until:%b}"
+        return State(self.state).label
+
 
 @dataclass(frozen=True)
 class Inbox:
@@ -116,14 +128,18 @@ class HostShare:
     host: str
     denied: int
     permitted: int
-    last_permitted: datetime | None
 
 
 @dataclass(frozen=True)
 class Detail:
-    """What the log holds about one group: hosts, the most denials first; each day; the newest record."""
+    """What the log holds about one group: each day of the window, and the newest record.
+
+    hosts: at most 500, those with most denials first. host_count: how many there are. denied: lines of all hosts.
+    """
 
     hosts: tuple[HostShare, ...]
+    host_count: int
+    denied: int
     days: tuple[tuple[str, int, int], ...]  # day, denied, permitted
     api_names: tuple[str, ...]
     sample: str
@@ -152,7 +168,7 @@ def inbox(
     if load is None:
         return Inbox(None, (), {})
     groups = _of_window(load, days)
-    said = _said(cluster, groups, in_force_since)
+    said = _said(cluster, load, groups, in_force_since)
     not_new = [key for key, each in said.items() if each.state != State.NEW]
     settled = {"settled": Coalesce(Sum("in_window", filter=Q(key__in=not_new)), 0)} if not_new else {}
     sums = groups.aggregate(
@@ -181,7 +197,7 @@ def inbox(
 def new_count(cluster: Cluster, load: Load, *, days: int, in_force_since: InForceSince) -> int:
     """Return how many groups of the window are new; two queries."""
     groups = _of_window(load, days)
-    said = _said(cluster, groups, in_force_since)
+    said = _said(cluster, load, groups, in_force_since)
     return groups.count() - sum(each.state != State.NEW for each in said.values())
 
 
@@ -192,7 +208,7 @@ def denial(cluster: Cluster, key: str, *, days: int = 0, in_force_since: InForce
     if load is None or not _KEY.fullmatch(key):
         return None
     found = _of_window(load, 0).filter(key=key)
-    said = _said(cluster, found, in_force_since)
+    said = _said(cluster, load, found, in_force_since)
     rows = _rows(cluster, found, said, days_of(load, days), 0, 1)
     return rows[0] if rows else None
 
@@ -210,7 +226,7 @@ def exported(
     if load is None:
         return
     groups = _of_window(load, days)
-    said = _said(cluster, groups, in_force_since)
+    said = _said(cluster, load, groups, in_force_since)
     group: Any  # with the annotations of the query
     for group in _ordered(groups, said, state, sort).iterator(_EXPORTED_AT_ONCE):
         known = said.get(group.key)
@@ -255,13 +271,16 @@ def denials_of(
         groups = groups.filter(resource_type=resource.resource_type.name, resource_name=resource.name)
     if principal is not None:
         groups = groups.filter(principal=principal)
-    said = _said(cluster, groups, in_force_since)
+    said = _said(cluster, load, groups, in_force_since)
     made = partial(_rows, cluster, groups.order_by("-last_at", "key"), said, days_of(load, 0))
     return LazyRows(groups.count(), made)
 
 
 def detail(load: Load, found: Denial) -> Detail:
-    """Return what the log holds about the requests of one group, denied or permitted; one query."""
+    """Return what the log holds about the requests of one group, denied or permitted; two queries.
+
+    Of all records only the newest is read.
+    """
     rows = SeenRequest.objects.filter(
         load=load,
         resource_type=found.resource.resource_type.name,
@@ -269,29 +288,36 @@ def detail(load: Load, found: Denial) -> Detail:
         principal=found.principal,
         operation=found.operation.name,
     )
+    window = days_of(load, 0)
+    by_day = {allowed: dict.fromkeys(window, 0) for allowed in (False, True)}
     hosts: dict[str, dict[bool, int]] = defaultdict(lambda: {False: 0, True: 0})
-    last_permitted: dict[str, datetime] = {}
-    by_day: dict[bool, dict[str, int]] = {False: defaultdict(int), True: defaultdict(int)}
-    denied = []
-    for row in rows:
-        hosts[row.host][row.allowed] += row.lines
-        if row.allowed:
-            last_permitted[row.host] = row.last_at
-        else:
-            denied.append(row)
-        for day, lines in row.days:
-            by_day[row.allowed][day] += lines
-    newest = max(denied, key=lambda row: row.last_at, default=None)
-    shares = [
-        HostShare(host, counts[False], counts[True], last_permitted.get(host))
-        for host, counts in hosts.items()
-    ]
+    api_names: set[str] = set()
+    denied: list[tuple[datetime, int]] = []
+    columns = ("pk", "host", "allowed", "lines", "last_at", "days", "api_names")
+    # One pass over narrow rows: no index finds them by name, so each further query would look at the whole load.
+    for pk, host, allowed, lines, last_at, days, names in rows.values_list(*columns).iterator(_ROWS_AT_ONCE):
+        hosts[host][allowed] += lines
+        of_day = by_day[allowed]
+        for day, on_day in days:
+            if day in of_day:
+                of_day[day] += on_day
+        if not allowed:
+            api_names.update(names)
+            denied = [max([*denied, (last_at, pk)])]
+    newest = rows.filter(pk__in=[pk for _, pk in denied]).values_list("sample", "last_at").first()
+    shares = (HostShare(host, counts[False], counts[True]) for host, counts in hosts.items())
     return Detail(
-        hosts=tuple(sorted(shares, key=lambda share: (-share.denied, -share.permitted, share.host))),
-        days=tuple((day, by_day[False].get(day, 0), by_day[True].get(day, 0)) for day in days_of(load, 0)),
-        api_names=tuple(sorted({name for row in denied for name in row.api_names})),
-        sample=newest.sample if newest else "",
-        sample_at=newest.last_at if newest else None,
+        hosts=tuple(
+            heapq.nsmallest(
+                _MOST_HOSTS, shares, key=lambda share: (-share.denied, -share.permitted, share.host)
+            )
+        ),
+        host_count=len(hosts),
+        denied=sum(counts[False] for counts in hosts.values()),
+        days=tuple((day, by_day[False][day], by_day[True][day]) for day in window),
+        api_names=tuple(sorted(api_names)),
+        sample=newest[0] if newest else "",
+        sample_at=newest[1] if newest else None,
         permits_logged=load.permits_seen,
     )
 
@@ -310,7 +336,9 @@ class _Said:
     state: str
 
 
-def _said(cluster: Cluster, groups: QuerySet[DenialGroup], in_force_since: InForceSince) -> dict[str, _Said]:
+def _said(
+    cluster: Cluster, load: Load, groups: QuerySet[DenialGroup], in_force_since: InForceSince
+) -> dict[str, _Said]:
     """Return, by key, what was said of those of these groups of which anything was."""
     own = groups.filter(key=OuterRef("key"))
     marks = DenialMark.objects.filter(cluster=cluster).annotate(last_at=Subquery(own.values("last_at")[:1]))
@@ -319,7 +347,10 @@ def _said(cluster: Cluster, groups: QuerySet[DenialGroup], in_force_since: InFor
         mark.change for mark, _ in found if mark.state == State.BEING_FIXED and mark.change is not None
     }
     since = in_force_since(numbers) if numbers else {}
-    return {mark.key: _Said(mark, state_of(mark, last_at, since)) for mark, last_at in found}
+    return {
+        mark.key: _Said(mark, state_of(mark, last_at, load.last_at or last_at, since))
+        for mark, last_at in found
+    }
 
 
 def _ordered(

@@ -188,7 +188,8 @@ class DenialMark(models.Model):
     reason = models.TextField(blank=True)
     set_by = models.CharField(max_length=254)
     set_at = models.DateTimeField()
-    # A denial after this brings a fixed group back as new.
+    # For fixed and being fixed: the last denial that the log held then, on the brokers' clocks.
+    # A later one brings a fixed group back as new.
     fixed_at = models.DateTimeField(null=True)
 
     class Meta:

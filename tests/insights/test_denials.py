@@ -14,7 +14,7 @@ from aclweb.insights import denials
 from aclweb.insights.denial_groups import key_of
 from aclweb.insights.denial_marks import DenialError, history, mark
 from aclweb.insights.denials import State
-from aclweb.insights.models import DenialGroup, DenialMark
+from aclweb.insights.models import DenialGroup, DenialMark, Load
 from tests.insights.results import FIRST, LAST, request
 
 EVE = request("User:eve", "READ", "payments.eu")
@@ -175,6 +175,15 @@ def test_a_fixed_group_is_new_again_once_it_is_denied_later(given, read_cluster,
     assert found.is_back == (state == "new")
 
 
+def test_a_denial_after_the_log_of_a_fix_is_new_whatever_our_clock_is(given, read_cluster, say):
+    given(requests=[EVE])
+    say(State.FIXED)
+
+    given(requests=[EVE | {"last_at": LAST + timedelta(minutes=1)}])
+
+    assert inbox(read_cluster).rows[0].word == "new again"
+
+
 def test_an_ignored_group_is_new_once_its_day_is_past(given, read_cluster, say):
     given(requests=[EVE])
     say(State.IGNORED, until=timezone.now().date())
@@ -189,13 +198,41 @@ def test_a_group_is_fixed_when_its_change_is_in_force_and_nothing_was_denied_sin
     given(requests=[EVE])
     say(State.BEING_FIXED, change=7)
     logged = LAST.replace(tzinfo=UTC)
+    DenialMark.objects.update(set_at=logged + 9 * DAY)
 
     def state_if(since):
         return denials.inbox(read_cluster, in_force_since=lambda numbers: since).rows[0].state
 
     assert state_if({}) == "being-fixed"
     assert state_if({7: logged + DAY}) == "fixed"
-    assert state_if({7: logged - DAY}) == "new"
+    assert state_if({7: logged - 2 * DAY}) == "new"
+
+
+@pytest.mark.parametrize("hours", [-9, -1, 1, 9])
+def test_a_change_within_a_day_of_the_last_denial_waits_for_more_log(given, read_cluster, say, hours):
+    """The brokers' clocks may be in any zone, so the log cannot tell which of both was first."""
+    given(requests=[EVE])
+    say(State.BEING_FIXED, change=7)
+    applied = LAST.replace(tzinfo=UTC) + timedelta(hours=hours)
+    DenialMark.objects.update(set_at=applied + DAY)
+
+    def state_with_log_to(log_end):
+        Load.objects.update(last_at=log_end)
+        return denials.inbox(read_cluster, in_force_since=lambda numbers: {7: applied}).rows[0].state
+
+    assert state_with_log_to(LAST.replace(tzinfo=UTC)) == "being-fixed"
+    assert state_with_log_to(applied + 2 * DAY) == "fixed"
+
+
+def test_a_change_fixes_a_group_that_was_not_denied_since_it_was_marked(given, read_cluster, say):
+    given(requests=[EVE])
+    say(State.BEING_FIXED, change=7)
+    applied = LAST.replace(tzinfo=UTC) - timedelta(hours=1)
+    DenialMark.objects.update(set_at=applied - timedelta(minutes=5))
+
+    (found,) = denials.inbox(read_cluster, in_force_since=lambda numbers: {7: applied}).rows
+
+    assert (found.state, found.word) == ("fixed", "fixed")
 
 
 def test_open_groups_come_before_closed_ones_whatever_their_weight(given, read_cluster, say):
@@ -264,6 +301,22 @@ def test_a_group_shows_who_else_asked_and_when(given, read_cluster):
     assert detail.days[-1] == ("2026-11-20", 5, 0)
     assert detail.days[-10] == ("2026-11-11", 0, 40)
     assert (detail.sample, detail.permits_logged) == ("newest", True)
+
+
+def test_a_group_of_many_hosts_keeps_the_first_and_counts_the_others(
+    given, read_cluster, django_assert_num_queries
+):
+    given(requests=[EVE | {"host": f"10.0.{n // 250}.{n % 250}", "lines": n + 1} for n in range(502)])
+    found = inbox(read_cluster)
+    row = found.rows[0]
+
+    with django_assert_num_queries(2) as asked:
+        detail = denials.detail(found.load, row)
+
+    assert (len(detail.hosts), detail.host_count, detail.denied) == (500, 502, 502 * 503 // 2)
+    assert (detail.hosts[0].host, detail.hosts[0].denied) == ("10.0.2.1", 502)
+    assert ['"sample"' in query["sql"] for query in asked] == [False, True]
+    assert "LIMIT 1" in asked[1]["sql"]
 
 
 def test_an_export_has_every_group_of_the_list_in_its_order(given, read_cluster, say):

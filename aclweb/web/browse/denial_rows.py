@@ -23,8 +23,6 @@ from aclweb.web.browse.charts import Bar, DayChart, day_chart, most_of, spark
 from aclweb.web.shell import links
 
 HOSTS_SHOWN = 8
-# A denial of more hosts is asked of these alone; the others are not counted as allowed.
-_HOSTS_DECIDED = 500
 
 # In the host of an ACL: every host, a glob, a range of addresses.
 _SIGNS_OF_MANY_HOSTS = "*?/"
@@ -96,7 +94,7 @@ class Opened:
 
     @property
     def more_hosts(self) -> int:
-        return max(0, len(self.detail.hosts) - HOSTS_SHOWN)
+        return max(0, self.detail.host_count - HOSTS_SHOWN)
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,7 @@ def rows_of(cluster: Cluster, load: Load, found: Sequence[Denial], *, opened: st
             bars=spark(each.days, most),
             offer=offer_of(cluster, each),
             tone=TONES[State(each.state)],
-            word=_state_word(each),
+            word=each.word,
             opened=_opened(cluster, load, each) if each.key == opened else None,
         )
         for each in found
@@ -151,14 +149,6 @@ def offer_of(cluster: Cluster, found: Denial) -> Offer | None:
     if kind in _NO_ACL_HELPS:
         return Offer("Explain", _explanation(cluster, found))
     return Offer("Propose ACL", _draft(cluster, add=[_proposal(found)]))
-
-
-def _state_word(found: Denial) -> str:
-    if found.is_back:
-        return "new again"
-    if found.state == State.IGNORED and found.mark is not None and found.mark.until is not None:
-        return f"ignored until {found.mark.until.day} {found.mark.until:%b}"
-    return State(found.state).label
 
 
 def _opened(cluster: Cluster, load: Load, found: Denial) -> Opened:
@@ -194,19 +184,19 @@ def _remedies(cluster: Cluster, found: Denial, detail: Detail) -> tuple[Remedy, 
         wanted.append(replace(smallest, host=WILDCARD))
     now = in_force(cluster)
     near = now.index.affecting(found.resource, now.settings)
-    denied = [share for share in detail.hosts if share.denied]
     remedies = []
     for binding in wanted:
         index = AclIndex([*near, binding])
         allows = 0
-        for share in denied[:_HOSTS_DECIDED]:
+        # Further hosts of a denial are not counted as allowed.
+        for share in detail.hosts:
+            if not share.denied:
+                break
             request = replace(found.decision.request, host=share.host)
             result, _ = decide(request, index, now.settings)
             allows += share.denied if result is Result.ALLOWED else 0
-        total = sum(share.denied for share in denied)
-        remedies.append(
-            Remedy(binding, allows, total, Offer("Propose this ACL", _draft(cluster, add=[binding])))
-        )
+        offer = Offer("Propose this ACL", _draft(cluster, add=[binding]))
+        remedies.append(Remedy(binding, allows, detail.denied, offer))
     return tuple(remedies)
 
 
